@@ -37,6 +37,7 @@ from burstlens.cluster_configs.parsl_internals import (
 )
 from burstlens.cluster_configs.scheduler import BlockJob, Scheduler
 from burstlens.cluster_configs.site import Site, half
+from burstlens.core.allowance import CORES_VARIABLE, MEMORY_VARIABLE
 from burstlens.core.errors import BurstlensError, SiteError
 from burstlens.core.run.log_level import VARIABLE, log_level
 from burstlens.core.run.logs import RUN_VARIABLE
@@ -52,6 +53,8 @@ CPUS = 2
 _COUNTED = "cpus=${%s:-$(nproc)}\nexport PARSL_CORES=$((cpus < 4 ? 2 : cpus / 2 + 1))\n"
 """A worker for every second CPU that the job was given, and one that watches; ``%s`` stands for
 the scheduler's variable with their number."""
+_CORES = f"export {CORES_VARIABLE}=$((cpus < 4 ? cpus : 2))\n"
+"""What that leaves to each worker that makes products."""
 
 # The interchange leaves the terminal's process group, so that Ctrl-C reaches the driver alone,
 # and gets SIGTERM when the driver dies, so that no worker outlives it for long.
@@ -242,9 +245,21 @@ def _worker_init(site: Site, parsl_folder: Path, counts: str = "") -> str:
         f"export PATH={_quoted(here)}:$PATH\n"
         f"export {BLOCK_VARIABLE}={_quoted(parsl_folder)}\n"
         f"export {RUN_VARIABLE}={_quoted(parsl_folder.parent)} {VARIABLE}={log_level()}\n"
+        f"{_memory(site)}"
         "export HDF5_USE_FILE_LOCKING=FALSE MPLBACKEND=Agg OMP_NUM_THREADS=1\n"
-        f"{_COUNTED % counts if counts else ''}{site.viewing.worker_init}"
+        f"{_COUNTED % counts if counts else ''}{_cores(site, counts)}{site.viewing.worker_init}"
     )
+
+
+def _memory(site: Site) -> str:
+    """The line that says how much a worker may use, if the site or the recipe does."""
+    memory = site.viewing.memory
+    return "" if memory is None else f"export {MEMORY_VARIABLE}={memory}\n"
+
+
+def _cores(site: Site, counts: str) -> str:
+    """The line that says how many cores a worker has: the block's own, where it counts them."""
+    return _CORES if counts and site.viewing.placement == "separate" else ""
 
 
 def _address(said: str) -> str:

@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from burstlens.cluster_configs.scheduler import BatchSite, Seconds
 from burstlens.cluster_configs.schedulers import LOCAL, require_scheduler, scheduler
+from burstlens.core.allowance import memory_of
 from burstlens.core.errors import SiteError
 from burstlens.core.fault import Place
 from burstlens.core.nearness import did_you_mean
@@ -37,6 +38,7 @@ def _require(name: str) -> str:
 
 
 Bytes = Annotated[int, BeforeValidator(parse_bytes, json_schema_input_type=str | int)]
+Memory = Annotated[Bytes, AfterValidator(memory_of)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +103,9 @@ class ViewingSite:
     """Where Parsl's workers reach the driver: on a cluster, the login node on the network that
     compute nodes see. An address, the name of a network interface such as `ib0`, or `hostname`:
     the address of the host's name. Nothing else of Burstlens listens there."""
+    memory: Memory | None = None
+    """What one worker may use, 1 GB by default; a recipe may say another size. Fields are computed
+    in parts that fit, whatever the frame's size."""
     worker_init: str = ""
     """Shell lines before a worker starts, such as ``module load``: the site's, never a recipe's."""
 
@@ -186,6 +191,12 @@ class Site:
     def job_stages_in(self) -> bool:
         """Whether the first job on the buffer brings the inputs there; else the viewing block."""
         return self.viewing.placement == "separate" or self.buffer.node_local
+
+    def allowing(self, memory: int | None) -> Site:
+        """The site with the memory of a worker that a recipe says, None: its own."""
+        if memory is None:
+            return self
+        return replace(self, viewing=replace(self.viewing, memory=memory))
 
     def workers(self) -> int:
         """Workers per node that make products; of a batch block that counts its CPUs itself, the

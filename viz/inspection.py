@@ -10,10 +10,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from burstlens.core.allowance import DEFAULT_MEMORY
 from burstlens.core.errors import BurstlensError, FrameError, RecipeError
+from burstlens.core.quantity import show_bytes
 from burstlens.core.units import conversion
 from burstlens.viz.diagnostics.derived import DerivedFrame
 from burstlens.viz.diagnostics.domain import (
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
     from burstlens.viz.seams import Variable
 
 _AT = re.compile(rf"@\s*({LEVEL})", re.IGNORECASE)
+_HELD = 8
+"""Bytes for each point of a field that is held: itself, and what is written of it."""
 _SHOWN = 3
 """Names of places in one message."""
 
@@ -52,10 +57,19 @@ class Inspection:
 
     Each method takes the path of the key that it is about. ``folder`` is that of the recipe.
     ``lenient``: a variable that the model could be set to write is a misfit that is not sure.
+    ``memory``: bytes that a worker may use.
     """
 
-    def __init__(self, outline: Outline, folder: Path, *, lenient: bool = False) -> None:
+    def __init__(
+        self,
+        outline: Outline,
+        folder: Path,
+        *,
+        lenient: bool = False,
+        memory: int = DEFAULT_MEMORY,
+    ) -> None:
         self.outline = outline
+        self._memory = memory
         self.promised = DerivedFrame(outline)
         self.frame = DerivedFrame(outline.wider(widest=lenient))
         """The same with what may be written by settings that are not known."""
@@ -194,6 +208,27 @@ class Inspection:
                 from burstlens.viz.geometry.columns import check_grid, order_of
 
                 check_grid(self.frame, name, order_of(self.frame, known[0]), known[0])
+
+    def whole(self, names: Iterable[str], crop: Crop, path: str = "variables") -> None:
+        """Whether fields that are held whole, not computed by slabs, fit a worker's memory."""
+        points = 0
+        for name in dict.fromkeys(names):
+            if not self._has(name):
+                continue
+            with self._noting(path, sure=False):
+                window = resolve(_still(crop), self.frame, name)
+                stored = self.frame.variable(name)
+                sizes = zip(stored.dimensions, stored.shape, strict=True)
+                points += prod(len(range(*window.get(d, slice(None)).indices(n))) for d, n in sizes)
+        taken = _HELD * points
+        if taken > self._memory:
+            self.add(
+                path,
+                f"takes about {show_bytes(taken)}, and a worker may use {show_bytes(self._memory)}:"
+                " these fields are held whole; a crop or a stride needs less, or allow more by "
+                "memory in [viewing]",
+                sure=False,
+            )
 
     def isolines(self, lines: Contours | Sequence[Contours], crop: Crop) -> None:
         """The lines of equal value of a map."""

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from burstlens.workflows.recipe.recipe import Simulation as Simulation
     from burstlens.workflows.recipe.recipe import StageOut as StageOut
     from burstlens.workflows.recipe.recipe import Step as Step
+    from burstlens.workflows.recipe.recipe import Viewing as Viewing
 
     read_journal = _journal.read_records
     read_recipe = _recipe_check.load
@@ -71,6 +72,7 @@ _HOMES = {
     "workflows.recipe.load": ("read_recipe=load",),
     "workflows.recipe.recipe": (
         "Buffer", "MadeProduct", "Product", "Recipe", "Simulation", "StageOut", "Step",
+        "Viewing",
     ),
 }  # fmt: skip
 _PUBLIC = {

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import netCDF4
 import pytest
 
+from burstlens.viz import inspection
 from burstlens.workflows.recipe.findings import Finding
 from burstlens.workflows.recipe.load import load
 from burstlens.workflows.recipe.survey import survey
@@ -250,3 +252,23 @@ def test_a_stream_without_frames_is_a_warning_and_an_unknown_stream_an_error(wrf
         "warning", "warning", "error",
     ]  # fmt: skip
     assert findings["product.auxhist3_d01.variable"].level == "warning"
+
+
+@pytest.mark.parametrize("kind", ["vtk", "netcdf", "scene"])
+def test_a_volume_that_a_worker_cannot_hold_is_warned_of(
+    kind: str, wrf_inputs: Any, found: Any, monkeypatch: pytest.MonkeyPatch
+):
+    wrf_inputs()
+    monkeypatch.setattr(inspection, "_HELD", 10_000)  # as of a domain 1,250 times as large
+    held = 'isosurfaces = [{ variable = "W", value = 2 }]' if kind == "scene" else (
+        'variables = ["W"]'
+    )  # fmt: skip
+    key = "isosurfaces" if kind == "scene" else "variables"
+    one = found('[viewing]\nmemory = "400 MB"\n' + product(held, kind))[f"product.p.{key}"]
+    assert one.level == "warning"
+    assert "takes about 657 MiB, and a worker may use 381 MiB" in one.text
+    assert "a crop or a stride needs less" in one.text
+    cropped = held + "\ncrop = { stride = 2 }"
+    assert f"product.p.{key}" not in found(
+        '[viewing]\nmemory = "400 MB"\n' + product(cropped, kind)
+    )

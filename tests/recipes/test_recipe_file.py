@@ -150,3 +150,14 @@ def test_each_recipe_that_ships_is_whole(name, tmp_path):
     assert recipe.title
     assert recipe.products
     assert [found for found in preflight(recipe) if found.level == "error"] == []
+
+
+def test_the_memory_of_a_worker_is_a_size_and_no_less_than_it_takes_itself(tmp_path):
+    path = tmp_path / "it.toml"
+    text = '[simulation]\nmodel = "command"\ninputs = "x"\ncommand = ["./m"]\n[viewing]\n'
+    path.write_text(text + 'memory = "2 GB"\n')
+    recipe, _ = load(str(path))
+    assert recipe.viewing.memory == 2_000_000_000
+    path.write_text(text + 'memory = "20 MB"\n')
+    with pytest.raises(RecipeError, match=r"viewing\.memory  19\.1 MiB are less than a worker"):
+        load(str(path))

@@ -131,3 +131,25 @@ def test_look_enters_no_job_unless_the_site_says_so(write):
     assert not read(write("datawarp", "separate", 'lifetime = "persistent"')).look.enter_jobs
     more = 'lifetime = "persistent"\n[look]\nenter_jobs = true'
     assert read(write("datawarp", "separate", more)).look.enter_jobs
+
+
+def test_a_worker_s_memory_is_the_site_s_unless_the_recipe_says_another(tmp_path):
+    path = tmp_path / "ours.toml"
+    path.write_text('[viewing]\nmemory = "2 GB"\n')
+    site = read(path)
+    assert site.viewing.memory == 2_000_000_000
+    assert site.allowing(None) is site
+    assert site.allowing(3_000_000_000).viewing.memory == 3_000_000_000
+
+
+def test_a_memory_that_no_worker_can_begin_with_is_refused_with_its_line(tmp_path):
+    path = tmp_path / "ours.toml"
+    path.write_text('[viewing]\nmemory = "20 MB"\n')
+    with pytest.raises(SiteError) as refused:
+        read(path)
+    text = str(refused.value)
+    assert "viewing.memory" in text
+    assert "19.1 MiB are less than a worker takes before it has read anything: 300 MB or more" in (
+        text
+    )
+    assert [fault.place.line for fault in refused.value.faults] == [2]

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.core.nearness import NEAR, did_you_mean
-from burstlens.viz.diagnostics import general
-from burstlens.viz.diagnostics.formula import is_formula
+from burstlens.viz.diagnostics import formula, general, table
 from burstlens.viz.diagnostics.level import AT
+from burstlens.viz.diagnostics.slabs import Computation, by_slabs
 from burstlens.viz.diagnostics.synonyms import SYNONYMS
-from burstlens.viz.diagnostics.table import DIAGNOSTICS, compute, describe, is_derived
+from burstlens.viz.diagnostics.table import DIAGNOSTICS
 from burstlens.viz.frames.held import Held
 from burstlens.viz.frames.record import own_fields
 from burstlens.viz.product import Beside, ProductFrame
@@ -101,12 +101,14 @@ class DerivedFrame:
         """
         if name in self._frame:
             return self._frame.variable(name)
+        if formula.is_formula(name):
+            return formula.describe(self, name)
         if self._is_general(name):
             if name not in self._described:
                 self._described[name] = general.describe(self, name)
             return self._described[name]
-        if is_derived(name):
-            return describe(self, name)
+        if table.is_derived(name):
+            return table.describe(self, name)
         raise FrameError(f"{self} has no variable {name!r}{self._near(name)}")
 
     def read(self, name: str, window: Window | None = None) -> NDArray[Any]:
@@ -119,7 +121,13 @@ class DerivedFrame:
         held = self._held.get(self.variable(name), window)
         if held is not None:
             return held
-        values = (general.compute if self._is_general(name) else compute)(self, name, window)
+        try:
+            values = by_slabs(self, self._plan(name, window), over)
+        except MemoryError:
+            raise FrameError(
+                f"{self}: there is not enough memory for {name}: a crop, fewer workers, or less "
+                "memory for each (memory of the recipe's or the site's [viewing]) need less"
+            ) from None
         if self._keeps and values.ndim < _VOLUME:
             self._held.add(self.variable(name), window, values.copy())
         return values
@@ -137,9 +145,23 @@ class DerivedFrame:
         else:
             self._held.add(self.variable(name), window, values)
 
+    def _plan(self, name: str, window: Window | None) -> Computation:
+        """How a quantity that is not stored is computed."""
+        if formula.is_formula(name):
+            return formula.plan(self, name, window, self._needs)
+        if self._is_general(name):
+            return general.plan(self, name, window)
+        return table.plan(self, name, window)
+
+    def _needs(self, name: str) -> tuple[list[str], int | None]:
+        """The stored variables of a quantity, and how many points around a column it needs."""
+        if name in self._frame:
+            return [name], 0
+        return general.needs(self, name) if self._is_general(name) else table.needs(self, name)
+
     def _is_general(self, name: str) -> bool:
         """Whether a name stands for something computed on another grid than WRF's."""
-        if self.dimensions.keys() >= _ON_WRF or is_formula(name):
+        if self.dimensions.keys() >= _ON_WRF:
             return False
         return name in general.NAMES or AT in name
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from burstlens.core.errors import FrameError, RecipeError
@@ -19,6 +19,7 @@ from burstlens.core.nearness import NEAR, did_you_mean
 from burstlens.viz.diagnostics.level import LEVEL, check_levels
 
 if TYPE_CHECKING:
+    from burstlens.viz.diagnostics.slabs import Computation
     from burstlens.viz.seams import OpenFrame, Variable, Window
 
 _UNITS = re.compile(r"\s*\[([^][]*)\]\s*$")
@@ -133,8 +134,39 @@ def describe(frame: OpenFrame, text: str) -> Variable:
     return Variable(text, dimensions, shape, attributes)
 
 
-def compute(frame: OpenFrame, text: str, window: Window | None = None) -> Any:
-    """The values of the formula within a window, NaN where it has none. Raises as above."""
+def plan(
+    frame: OpenFrame,
+    text: str,
+    window: Window | None,
+    needs: Callable[[str], tuple[list[str], int | None]],
+) -> Computation:
+    """How the formula is computed within a window. Raises as above.
+
+    ``needs`` gives the stored variables of a name and how many points around a column it needs.
+    """
+    from burstlens.viz.diagnostics.slabs import Computation
+    from burstlens.viz.geometry.grid import axes
+
+    formula, described = parse_formula(text), describe(frame, text)
+    part = {
+        dimension: slice(*(window or {}).get(dimension, slice(None)).indices(size))
+        for dimension, size in zip(described.dimensions, described.shape, strict=True)
+    }
+    found = [needs(name) for name in formula.variables.values()]
+    reads = list(dict.fromkeys(name for names, _ in found for name in names))
+    halos = [halo for _, halo in found]
+    along = axes(frame, text)
+    if None in halos or not along.keys() >= {"x", "y"}:
+        return Computation(described, part, partial(_compute, formula, described.dimensions))
+    halo = 1 + max(halo or 0 for halo in halos)  # faces of other models lie on either side
+    of = partial(_compute, formula, described.dimensions)
+    return Computation(described, part, of, reads, halo, (along["y"], along["x"]))
+
+
+def _compute(
+    formula: Formula, dimensions: tuple[str, ...], frame: OpenFrame, part: dict[str, slice]
+) -> Any:
+    """The values of the formula within a window, NaN where it has none."""
     import numpy as np
 
     from burstlens.core.arithmetic import Arithmetic
@@ -142,19 +174,13 @@ def compute(frame: OpenFrame, text: str, window: Window | None = None) -> Any:
     from burstlens.viz.geometry.destaggered import read_centred
     from burstlens.viz.geometry.staggering import unstaggered
 
-    formula, described = parse_formula(text), describe(frame, text)
-    part = {
-        dimension: slice(*(window or {}).get(dimension, slice(None)).indices(size))
-        for dimension, size in zip(described.dimensions, described.shape, strict=True)
-    }
     fields = {}
     for own, name in formula.variables.items():
         own_points = tuple(unstaggered(d, frame) for d in frame.variable(name).dimensions)
-        is_centred = own_points == described.dimensions
+        is_centred = own_points == dimensions
         values = (read_centred if is_centred else read_at_centres)(frame, name, part)
         fields[own] = values if values.dtype.kind == "f" else values.astype(np.float64)
-    with np.errstate(all="ignore"):
-        found = np.asarray(Arithmetic(fields).value(formula.tree))
+    found = np.asarray(Arithmetic(fields).value(formula.tree))
     # Division by zero gives no value; a recipe's field is shown and stored without infinities.
     return np.where(np.isfinite(found), found, found.dtype.type(np.nan))
 

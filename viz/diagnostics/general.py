@@ -19,6 +19,7 @@ from burstlens.core.errors import FrameError, RecipeError
 from burstlens.viz.diagnostics import velocity
 from burstlens.viz.diagnostics.level import AT, Level, parse_level
 from burstlens.viz.diagnostics.levels import interpolate, layer_mean
+from burstlens.viz.diagnostics.slabs import Computation
 from burstlens.viz.geometry import grid, vertical
 from burstlens.viz.seams import OpenFrame, Variable, Window
 
@@ -71,19 +72,40 @@ def describe(frame: OpenFrame, name: str) -> Variable:
 _KEPT = frozenset({"coordinates", "grid_mapping", "standard_name"})
 
 
-def compute(frame: OpenFrame, name: str, window: Window | None = None) -> Array:
-    """The values within a window, one axis for each dimension; NaN where there are none."""
+def plan(frame: OpenFrame, name: str, window: Window | None = None) -> Computation:
+    """How one of them is computed within a window, one axis for each dimension; NaN where it has no
+    value."""
     described = frame.variable(name)
-    part = {
+    window = {
         dimension: slice(*(window or {}).get(dimension, slice(None)).indices(size))
         for dimension, size in zip(described.dimensions, described.shape, strict=True)
     }
     base, at, text = name.partition(AT)
-    with np.errstate(all="ignore"):
+
+    def of(frame: OpenFrame, part: Window) -> Array:
         if at:
-            return _at_level(frame, base, part, parse_level(text), described.dimensions)
-        fields, together = _parts(frame, base, part)
+            return _at_level(frame, base, dict(part), parse_level(text), described.dimensions)
+        fields, together = _parts(frame, base, dict(part))
         return together(*fields)
+
+    along = grid.axes(frame, name)
+    if not along.keys() >= {"x", "y"} or (at and not parse_level(text).coordinate):
+        return Computation(described, window, of)
+    return Computation(described, window, of, *needs(frame, name), (along["y"], along["x"]))
+
+
+def needs(frame: OpenFrame, name: str) -> tuple[list[str], int]:
+    """The stored variables that a quantity is computed from, once more for each position of their
+    levels, and how many points around a column."""
+    base, at, _ = name.partition(AT)
+    if base in frame:
+        reads = [base]
+    elif base in _POSITIONS:
+        reads = [_reference(frame, base)] * 2
+    else:
+        of = _pair(frame, base)
+        reads = [of.u, of.v]
+    return reads + 2 * reads[:1] if at else reads, 1
 
 
 def _described(frame: OpenFrame, name: str) -> Variable:
@@ -193,9 +215,7 @@ def _at_level(
         coordinate = np.broadcast_to(places, values.shape).astype(np.float64)
         if level.high is not None:
             return layer_mean(values, coordinate, level.low, level.high)
-        if level.coordinate == "pressure":
-            return interpolate(values, np.log(coordinate), float(np.log(level.low)))
-        return interpolate(values, coordinate, level.low)
+        return interpolate(values, coordinate, level.low, log=level.coordinate == "pressure")
 
     return together(*(there(field) for field in fields))
 

@@ -8,117 +8,173 @@ numbers instead of arrays, as the compiler needs them. Importing this needs numb
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.viz.diagnostics.thermodynamics import CP, EPSILON, RD
+from burstlens.viz.diagnostics.compiled import compiled, inlined
+from burstlens.viz.diagnostics.thermodynamics import CP, EPSILON, P0, RD
 
 LATENT_HEAT = 2.501e6
 """Latent heat of vaporization at 0 degC, J kg-1."""
 _DEPTH = 3e4
 _STEP = 0.1
+_HEATED = LATENT_HEAT * EPSILON
+_LN_P0 = float(np.log(P0))
+_STRIP = 16
+"""Columns that are lifted side by side."""
 
 
-def _compiled(function: Callable[..., Any]) -> Any:
-    try:
-        return numba.njit(cache=True, error_model="numpy")(function)
-    except RuntimeError:  # there is no writable folder for the cache
-        return numba.njit(error_model="numpy")(function)
+@compiled
+def _squared(x: float) -> Any:
+    return x * x
 
 
-@_compiled
+@compiled
+def _exp(x: float) -> Any:
+    """e^x to 1e-11 between -60 and 60, beyond that of the end: without a branch or a call, so that
+    columns are computed side by side. The series of x / 256, squared eight times."""
+    y = min(max(x, -60.0), 60.0) / 256
+    found = 1 + y * (1 / 2 + y * (1 / 6 + y * (1 / 24 + y * (1 / 120 + y * (
+        1 / 720 + y * (1 / 5040 + y * (1 / 40320 + y / 362880)))))))  # fmt: skip
+    found = _squared(_squared(_squared(1 + y * found)))
+    return _squared(_squared(_squared(_squared(_squared(found)))))
+
+
+@compiled
+def _small(x: float) -> Any:
+    """e^x to 1e-9 below 0.1."""
+    return 1 + x * (1 + x / 2 * (1 + x / 3 * (1 + x / 4 * (1 + x / 5 * (1 + x / 6)))))
+
+
+@compiled
+def _saturation_pressure(temperature: float) -> Any:
+    """Over water in Pa; Bolton 1980, eq. 10."""
+    return 611.2 * _exp(17.67 * (temperature - 273.15) / (temperature - 29.65))
+
+
+@compiled
 def _saturated(temperature: float, pressure: float) -> Any:
-    """Saturation mixing ratio; Bolton 1980, eq. 10."""
-    e = 611.2 * np.exp(17.67 * (temperature - 273.15) / (temperature - 29.65))
+    """Saturation mixing ratio."""
+    e = _saturation_pressure(temperature)
     return EPSILON * e / (pressure - e)
 
 
-@_compiled
+@compiled
 def _virtual(temperature: float, mixing_ratio: float) -> Any:
     return temperature * (1 + mixing_ratio / EPSILON) / (1 + mixing_ratio)
 
 
-@_compiled
+@compiled
 def _condensation(temperature: float, mixing_ratio: float, pressure: float) -> Any:
     """Bolton 1980, eq. 21; dry air condenses at the pressure of 0.1 Pa of vapour."""
     e = max(mixing_ratio * pressure / (EPSILON + mixing_ratio), 0.1) / 100
     return 2840 / (3.5 * np.log(temperature) - np.log(e) - 4.805) + 55
 
 
-@_compiled
+@compiled
 def _slope(temperature: float, pressure: float) -> Any:
     """dT / d ln p of a pseudoadiabat (AMS Glossary, "pseudoadiabatic lapse rate", simplified).
 
-    (Rd T + L r) / (cp + L^2 r epsilon / (Rd T^2)), r the saturation mixing ratio.
+    (Rd T + L r) / (cp + L^2 r epsilon / (Rd T^2)), r the saturation mixing ratio epsilon e /
+    (p - e), both multiplied by (p - e) Rd T^2: one division is left beside that of e.
     """
-    heated = LATENT_HEAT * _saturated(temperature, pressure)
-    return (RD * temperature + heated) / (
-        CP + LATENT_HEAT * heated * EPSILON / (RD * temperature * temperature)
-    )
+    e = _saturation_pressure(temperature)
+    dry = pressure - e
+    heated = _HEATED * e
+    square = RD * temperature * temperature
+    return square * (RD * temperature * dry + heated) / (CP * square * dry + _HEATED * heated)
 
 
-@_compiled
-def _lifted(temperature: float, start: float, end: float) -> Any:
-    """Temperature on the pseudoadiabat at ln p = end: classical Runge-Kutta steps of 0.1."""
-    steps = int(np.ceil((start - end) / _STEP))
-    if steps == 0:
-        return temperature
-    h = (end - start) / steps
-    pressure, half = np.exp(start), np.exp(0.5 * h)
-    for _ in range(steps):
-        middle, pressure, below = pressure * half, pressure * half * half, pressure
-        a = _slope(temperature, below)
-        b = _slope(temperature + 0.5 * h * a, middle)
-        c = _slope(temperature + 0.5 * h * b, middle)
-        d = _slope(temperature + h * c, pressure)
-        temperature += h / 6 * (a + 2 * b + 2 * c + d)
-    return temperature
+@inlined
+def _risen(temperature: float, pressure: float, h: float) -> Any:
+    """Temperature on the pseudoadiabat after one classical Runge-Kutta step ``h`` of ln p."""
+    y = 0.5 * h
+    half = _small(y)
+    middle, above = pressure * half, pressure * half * half
+    a = _slope(temperature, pressure)
+    b = _slope(temperature + y * a, middle)
+    c = _slope(temperature + y * b, middle)
+    d = _slope(temperature + h * c, above)
+    return temperature + h / 6 * (a + 2 * b + 2 * c + d)
 
 
-@_compiled
-def _most_unstable(p: Any, t: Any, q: Any, count: int) -> Any:
-    """The level with the highest theta-e (Bolton 1980, eq. 43) in the lowest 300 hPa."""
-    best, highest = 0, -1.0
+@compiled
+def _ascend(p: Any, x: Any, temperature: Any, start: Any, path: Any) -> None:
+    """Sets ``path`` (level, column) to the temperature on the pseudoadiabat at the pressures ``p``,
+    whose logarithms are ``x``, in steps of at most 0.1 of ln p.
+
+    Each column begins with ``temperature`` at ln p = ``start``; levels below have that. All columns
+    take a step together, those that are there already one of no length.
+    """
+    levels, columns = np.uint64(x.shape[0]), np.uint64(x.shape[1])
+    pressure, parcel, below = np.exp(start), temperature.copy(), start.copy()
+    h, left = np.empty(columns), np.empty(columns)
+    for k in range(levels):
+        most = 0.0
+        for i in range(columns):
+            depth = max(below[i] - x[k, i], 0.0)
+            left[i] = np.ceil(depth / _STEP)
+            h[i] = -depth / max(left[i], 1.0)
+            below[i] = min(below[i], x[k, i])
+            most = max(most, left[i])
+        for step in range(int(most)):
+            for i in range(columns):
+                length = h[i] if step < left[i] else 0.0
+                parcel[i] = _risen(parcel[i], pressure[i], length)
+                pressure[i] *= _small(length)
+        for i in range(columns):
+            path[k, i] = parcel[i]
+
+
+@compiled
+def _most_unstable(p: Any, x: Any, t: Any, q: Any, count: int) -> Any:
+    """The level with the highest theta-e (Bolton 1980, eq. 43, its logarithm) in the lowest 300
+    hPa."""
+    best, highest = 0, -np.inf
     for k in range(count):
         if p[k] < p[0] - _DEPTH:
             break
         condensation = _condensation(t[k], q[k], p[k])
-        dry = t[k] * (1e5 / p[k]) ** (0.2854 * (1 - 0.28 * q[k]))
-        theta_e = dry * np.exp((3376 / condensation - 2.54) * q[k] * (1 + 0.81 * q[k]))
+        dry = np.log(t[k]) - 0.2854 * (1 - 0.28 * q[k]) * (x[k] - _LN_P0)
+        theta_e = dry + (3376 / condensation - 2.54) * q[k] * (1 + 0.81 * q[k])
         if theta_e > highest:
             best, highest = k, theta_e
     return best
 
 
-@_compiled
-def _energy(p: Any, t: Any, q: Any, count: int, first: int) -> Any:
-    """CAPE and CIN of the parcel of level ``first``, in J kg-1; (0, 0) without free convection."""
-    condensation = _condensation(t[first], q[first], p[first])
-    base = np.log(p[first]) + np.log(condensation / t[first]) * CP / RD
-    saturated = base >= np.log(p[first])
+@compiled
+def _energy(
+    p: Any, x: Any, t: Any, q: Any, count: int, first: int, condensation: float, base: float,
+    path: Any,
+) -> Any:  # fmt: skip
+    """CAPE and CIN of the parcel of level ``first``, in J kg-1; (0, 0) without free convection.
+
+    It condenses with the temperature ``condensation`` at ln p = ``base``, and has that of ``path``
+    at the levels above.
+    """
+    bottom = x[first]
+    saturated = base >= bottom
     parcel, mixed = t[first], q[first]
-    x0, b0 = np.log(p[first]), 0.0
+    x0, b0 = bottom, 0.0
     free = False
     below, area, cape = 0.0, 0.0, 0.0
     k = first + 1
     while k < count:
-        x1, around, moist = np.log(p[k]), t[k], q[k]
+        x1, around, moist = x[k], t[k], q[k]
         at_base = not saturated and x1 < base
         if at_base:
             # The condensation level is a point of its own, between two of the profile's.
-            weight = (base - x1) / (np.log(p[k - 1]) - x1)
+            weight = (base - x1) / (x[k - 1] - x1)
             around += weight * (t[k - 1] - t[k])
             moist += weight * (q[k - 1] - q[k])
             x1, parcel, saturated = base, condensation, True
         elif saturated:
-            parcel = _lifted(parcel, x0, x1)
+            parcel = path[k]
             mixed = _saturated(parcel, p[k])
         else:
-            parcel = t[first] * (p[k] / p[first]) ** (RD / CP)
+            parcel = t[first] * np.exp((x1 - bottom) * RD / CP)
         b1 = _virtual(parcel, mixed) - _virtual(around, moist)
         if (b0 > 0) == (b1 > 0):
             lower, upper = 0.5 * (b0 + b1) * (x0 - x1), 0.0
@@ -145,7 +201,7 @@ def _energy(p: Any, t: Any, q: Any, count: int, first: int) -> Any:
     return max(cape, 0.0) * RD, min(below, 0.0) * RD
 
 
-@_compiled
+@compiled
 def lifted_path(
     pressure: NDArray[Any], temperature: NDArray[Any], mixing_ratio: NDArray[Any], lifted: int
 ) -> tuple[NDArray[Any], float, float]:
@@ -156,21 +212,20 @@ def lifted_path(
     :func:`cape_cin`.
     """
     p, t, q = pressure, temperature, mixing_ratio
-    first = _most_unstable(p, t, q, p.size) if lifted else 0
+    first = _most_unstable(p, np.log(p), t, q, p.size) if lifted else 0
     condensed = _condensation(t[first], q[first], p[first])
     base = min(np.log(p[first]) + np.log(condensed / t[first]) * CP / RD, np.log(p[first]))
-    path = np.full(p.size, np.nan)
-    parcel, below = min(condensed, t[first]), base
+    path, levels = np.full(p.size, np.nan), p.astype(np.float64).reshape(-1, 1)
+    moist = np.empty((p.size, 1))
+    condensed = min(condensed, t[first])
+    _ascend(levels, np.log(levels), np.full(1, condensed), np.full(1, base), moist)
     for k in range(first, p.size):
-        if np.log(p[k]) >= base:
-            path[k] = t[first] * (p[k] / p[first]) ** (RD / CP)
-        else:
-            parcel = _lifted(parcel, below, np.log(p[k]))
-            path[k], below = parcel, np.log(p[k])
-    return path, np.exp(base), min(condensed, t[first])
+        dry = t[first] * (p[k] / p[first]) ** (RD / CP)
+        path[k] = dry if np.log(p[k]) >= base else moist[k, 0]
+    return path, np.exp(base), condensed
 
 
-@_compiled
+@compiled
 def cape_cin(
     pressure: NDArray[Any], temperature: NDArray[Any], mixing_ratio: NDArray[Any], lifted: int
 ) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -184,19 +239,53 @@ def cape_cin(
     nz, ny, nx = pressure.shape
     cape = np.full((ny, nx), np.nan, np.float32)
     cin = np.full((ny, nx), np.nan, np.float32)
-    p, t, q = np.empty(nz), np.empty(nz), np.empty(nz)
+    p, x, t, q, path = (
+        np.empty((nz, _STRIP)), np.empty((nz, _STRIP)), np.empty((nz, _STRIP)),
+        np.empty((nz, _STRIP)), np.empty((nz, _STRIP)),
+    )  # fmt: skip
+    count, first = np.empty(_STRIP, np.int64), np.empty(_STRIP, np.int64)
+    condensed, base, start = np.empty(_STRIP), np.empty(_STRIP), np.empty(_STRIP)
+    parcel = np.empty(_STRIP)
     for j in range(ny):
-        for i in range(nx):
-            count = 0
-            for k in range(nz):
-                level = pressure[k, j, i], temperature[k, j, i], mixing_ratio[k, j, i]
-                whole = 0 < level[0] < 2e5 and 100 < level[1] < 500 and level[2] < 1
-                if whole and (count == 0 or level[0] < p[count - 1]):
-                    p[count], t[count], q[count] = level[0], level[1], max(level[2], 0.0)
-                    count += 1
-                elif k == 0:
-                    break
-            if count > 1:
-                first = _most_unstable(p, t, q, count) if lifted else 0
-                cape[j, i], cin[j, i] = _energy(p, t, q, count, first)
+        for west in range(0, nx, _STRIP):
+            columns = min(_STRIP, nx - west)
+            for n in range(_STRIP):
+                # Columns beyond the row are the last one again: strips have one length.
+                i = west + min(n, columns - 1)
+                count[n] = _column(pressure[:, j, i], temperature[:, j, i], mixing_ratio[:, j, i],
+                                   p[:, n], x[:, n], t[:, n], q[:, n])  # fmt: skip
+                unstable = lifted and count[n] > 1
+                at = _most_unstable(p[:, n], x[:, n], t[:, n], q[:, n], count[n]) if unstable else 0
+                first[n] = at
+                condensed[n] = _condensation(t[at, n], q[at, n], p[at, n])
+                base[n] = x[at, n] + np.log(condensed[n] / t[at, n]) * CP / RD
+                start[n] = min(base[n], x[at, n])
+                parcel[n] = min(condensed[n], t[at, n])
+            _ascend(p, x, parcel, start, path)
+            for n in range(columns):
+                if count[n] > 1:
+                    cape[j, west + n], cin[j, west + n] = _energy(
+                        p[:, n], x[:, n], t[:, n], q[:, n], count[n], first[n], condensed[n],
+                        base[n], path[:, n],
+                    )  # fmt: skip
     return cape, cin
+
+
+@compiled
+def _column(
+    pressure: Any, temperature: Any, mixing_ratio: Any, p: Any, x: Any, t: Any, q: Any
+) -> Any:
+    """Sets ``p``, its logarithm ``x``, ``t`` and ``q`` to those of a column's levels that have
+    values; returns how many. Above them stands the last of them, or a lifeless one."""
+    count = 0
+    p[:], x[:], t[:], q[:] = P0, _LN_P0, 300.0, 0.0
+    for k in range(pressure.size):
+        level = pressure[k], temperature[k], mixing_ratio[k]
+        whole = 0 < level[0] < 2e5 and 100 < level[1] < 500 and level[2] < 1
+        if whole and (count == 0 or level[0] < p[count - 1]):
+            p[count], t[count], q[count] = level[0], level[1], max(level[2], 0.0)
+            x[count] = np.log(p[count])
+            count += 1
+        elif k == 0:
+            break
+    return count

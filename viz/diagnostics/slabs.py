@@ -1,5 +1,5 @@
 """Slabs: what is local to columns is computed a few rows at a time, so that temporaries stay small
-whatever the domain's size.
+whatever the domain's size, and on all cores that this worker may use.
 
 Compressed variables are read box by box, along the borders of the largest chunks, so that no chunk
 is inflated for each slab anew. A chunk across a border (of faces, or of another size) is inflated
@@ -9,104 +9,211 @@ for both boxes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise, product
 from math import prod
-from pathlib import Path
+from threading import RLock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.viz.geometry.staggering import STAGGERED, unstaggered
-from burstlens.viz.product import Beside, ProductFrame
-from burstlens.viz.seams import Stored, Variable, Window
+from burstlens.core.allowance import allowance
+from burstlens.core.errors import RecipeError
+from burstlens.core.quantity import show_bytes
+from burstlens.viz.diagnostics.boxes import Boxed, Shared, along, is_spread
+from burstlens.viz.product import ProductFrame
+from burstlens.viz.seams import OpenFrame, Variable, Window
 
 Array = NDArray[Any]
-SLAB_BYTES = 48 << 20
-"""What the variables of one slab may take, with the temporaries of a formula."""
+SHARE = 0.05
+"""The part of a worker's memory for the variables of its slabs, with the temporaries of a formula;
+larger slabs would be no faster."""
+_MOST = 0.5
+"""The part of it that one row may take."""
 _TEMPORARIES = 3
 """Arrays of a variable's size that a formula needs beside it, about."""
-_ROWS, _COLUMNS = "south_north", "west_east"
+ROWS, COLUMNS = "south_north", "west_east"
+
+
+@dataclass(frozen=True, slots=True)
+class Computation:
+    """A quantity in a window, and how it is computed.
+
+    ``compute(frame, part)`` gives any part of it. ``reads`` are the stored variables that it is
+    computed from, ``halo`` is how many points around a column it needs; None: it is not local to
+    columns. ``ground`` are its dimensions along rows and columns.
+    """
+
+    described: Variable
+    window: Window
+    compute: Callable[[ProductFrame, Window], Array]
+    reads: Sequence[str] = ()
+    halo: int | None = None
+    ground: tuple[str, str] = (ROWS, COLUMNS)
 
 
 def by_slabs(
-    frame: ProductFrame,
-    reads: Sequence[str],
-    described: Variable,
-    part: Window,
-    halo: int,
-    compute: Callable[[ProductFrame, Window], Array],
+    frame: ProductFrame, of: Computation, over: Callable[[ProductFrame, OpenFrame], ProductFrame]
 ) -> Array:
-    """``compute(frame, part)``, put together from slabs; it must be local to columns.
+    """The whole window of a computation, put together from slabs where it is local to columns.
 
-    ``reads`` are the stored variables that it reads, ``halo`` is how many points around a column it
-    needs. Each slab is a window of ``described``'s dimensions, with the strides of ``part``.
+    ``over`` gives a frame whose stored variables are read from another. RecipeError if one row
+    takes more memory than this worker may use for it.
     """
-    dimensions = described.dimensions
-    whole = {
-        dimension: range(*part.get(dimension, slice(None)).indices(frame.dimensions[dimension]))
-        for dimension in (_ROWS, _COLUMNS)
-    }
-    variables = [frame.variable(name) for name in reads]
-    stored = [one for one in variables if _is_spread(one, frame)]
-    each = sum(prod(_others(one, frame)) for one in stored) * 4 * (1 + _TEMPORARIES)
-    rows = max(1, SLAB_BYTES // max(1, each * len(whole[_COLUMNS])))
-    if rows >= len(whole[_ROWS]) or _ROWS not in dimensions or _COLUMNS not in dimensions:
-        return compute(frame, part)
-    borders = _borders(stored, whole, each // (1 + _TEMPORARIES))
-    found: Array | None = None
-    for down, across in product(_cut(whole[_ROWS], borders[_ROWS]),
-                                _cut(whole[_COLUMNS], borders[_COLUMNS])):  # fmt: skip
-        box = {_ROWS: whole[_ROWS][down], _COLUMNS: whole[_COLUMNS][across]}
-        source = _Boxed(frame, box, halo) if any(one.chunks for one in stored) else frame
-        columns = len(box[_COLUMNS])
-        rows = max(1, SLAB_BYTES // (each * columns))
-        for first in range(0, len(box[_ROWS]), rows):
-            some = box[_ROWS][first : first + rows]
-            values = compute(source, {**part, _ROWS: _slice(some), _COLUMNS: _slice(box[_COLUMNS])})
-            if found is None:
-                shape = [
-                    len(whole[d]) if d in whole else size
-                    for d, size in zip(dimensions, values.shape, strict=True)
-                ]
-                found = np.empty(shape, values.dtype)
-            at = {
-                _ROWS: slice(down.start + first, down.start + first + len(some)),
-                _COLUMNS: across,
-            }
-            found[tuple(at.get(d, slice(None)) for d in dimensions)] = values
-    assert found is not None
-    return found
+    if of.halo is None or not set(of.ground) <= set(of.described.dimensions):
+        return _computed(of, frame, of.window)
+    slabs = _Slabs(frame, of)
+    if slabs.fit:
+        return _computed(of, frame, of.window)
+    cores, lock, whole = allowance().cores, RLock(), _Whole(of)
+    for box in slabs.boxes():
+        source = frame
+        if slabs.compressed:
+            source = over(frame, Boxed(frame, lock, box, of.halo))
+        elif cores > 1:
+            source = over(frame, Shared(frame, lock))
+        parts = list(slabs.within(box))
+        if cores == 1 or len(parts) == 1:
+            for part in parts:
+                whole.put(part, _computed(of, source, part))
+            continue
+        with ThreadPoolExecutor(cores, "slab") as pool:
+            made = [
+                pool.submit(copy_context().run, partial(_put, whole, of, source, part))
+                for part in parts
+            ]
+            try:
+                for one in made:
+                    one.result()
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+    return whole.values()
 
 
-def _is_spread(variable: Variable, frame: ProductFrame) -> bool:
-    return {_ROWS, _COLUMNS} <= {unstaggered(d, frame) for d in variable.dimensions}
+def _computed(of: Computation, frame: ProductFrame, part: Window) -> Array:
+    with np.errstate(all="ignore"):
+        return of.compute(frame, part)
 
 
-def _others(variable: Variable, frame: ProductFrame) -> Iterator[int]:
-    """The sizes of its dimensions that are not along the ground."""
-    for dimension, size in zip(variable.dimensions, variable.shape, strict=True):
-        if unstaggered(dimension, frame) not in (_ROWS, _COLUMNS):
-            yield size
+def _put(whole: _Whole, of: Computation, frame: ProductFrame, part: Window) -> None:
+    whole.put(part, _computed(of, frame, part))
 
 
-def _borders(
-    variables: Sequence[Variable], whole: Mapping[str, range], column_bytes: int
-) -> dict[str, int]:
-    """The sizes of boxes along both directions: the largest chunk of centres, several where they
-    are small; 0 where none is compressed."""
-    found = {_ROWS: 0, _COLUMNS: 0}
-    for variable in variables:
-        for dimension, size in zip(variable.dimensions, variable.chunks, strict=False):
-            if dimension in found:
-                found[dimension] = max(found[dimension], size)
-    chunk = found[_ROWS] * found[_COLUMNS]
-    if chunk:
-        fits = max(1, SLAB_BYTES // max(1, chunk * column_bytes))
-        across = -(-whole[_COLUMNS].stop // found[_COLUMNS])
-        found[_COLUMNS] *= min(fits, across)
-        found[_ROWS] *= max(1, fits // across)
-    return found
+class _Whole:
+    """The result, made with the first slab, which says its type and its other sizes."""
+
+    def __init__(self, of: Computation) -> None:
+        self._dimensions = of.described.dimensions
+        self._parts = _ranges(of)
+        self._lock = RLock()
+        self._values: Array | None = None
+
+    def put(self, part: Window, values: Array) -> None:
+        """Set what was computed for a part of the window."""
+        with self._lock:
+            if self._values is None:
+                pairs = zip(self._dimensions, values.shape, strict=True)
+                shape = [len(self._parts.get(d, range(size))) for d, size in pairs]
+                self._values = np.empty(shape, values.dtype)
+        index = []
+        for dimension in self._dimensions:
+            all_of, some = self._parts.get(dimension), part.get(dimension)
+            if all_of is None or some is None:
+                index.append(slice(None))
+            else:
+                first = (some.start - all_of.start) // all_of.step
+                index.append(slice(first, first + len(range(some.start, some.stop, some.step))))
+        self._values[tuple(index)] = values
+
+    def values(self) -> Array:
+        """The whole; each part was set."""
+        assert self._values is not None
+        return self._values
+
+
+def _ranges(of: Computation) -> dict[str, range]:
+    """The points of the window along the ground."""
+    sizes = dict(zip(of.described.dimensions, of.described.shape, strict=True))
+    return {d: range(*of.window.get(d, slice(None)).indices(sizes[d])) for d in of.ground}
+
+
+class _Slabs:
+    """How a window is cut: into boxes along the borders of chunks, and these into rows."""
+
+    def __init__(self, frame: ProductFrame, of: Computation) -> None:
+        self._of = of
+        self._whole = _ranges(of)
+        variables = [frame.variable(name) for name in of.reads]
+        self._stored = [one for one in variables if is_spread(one, frame, of.ground)]
+        self._frame = frame
+        self._column = 4 * sum(prod(self._others(one)) for one in self._stored)
+        self.compressed = any(one.chunks for one in self._stored)
+        allowed = allowance()
+        self._bytes = max(1, round(SHARE * allowed.memory / allowed.cores))
+        row = self._row(self._whole[of.ground[1]])
+        if row > max(_MOST * allowed.memory, self._bytes):
+            raise RecipeError(
+                f"{of.described.name}: one row of {len(self._whole[of.ground[1]])} columns takes "
+                f"{show_bytes(row)}, and a worker may use {show_bytes(allowed.memory)} (memory of "
+                "the recipe's or the site's [viewing]): allow more, or crop"
+            )
+
+    @property
+    def fit(self) -> bool:
+        """Whether all rows fit at once."""
+        rows, columns = (self._whole[dimension] for dimension in self._of.ground)
+        return self._rows(columns) >= len(rows)
+
+    def boxes(self) -> Iterator[dict[str, range]]:
+        """Parts of the window that are read together; all of it where nothing is compressed."""
+        cuts = [
+            [self._whole[d][part] for part in _cut(self._whole[d], size)]
+            for d, size in self._borders().items()
+        ]
+        for down, across in product(*cuts):
+            yield dict(zip(self._of.ground, (down, across), strict=True))
+
+    def within(self, box: Mapping[str, range]) -> Iterator[Window]:
+        """The slabs of a box, each as many rows as fit."""
+        rows, columns = self._of.ground
+        step = self._rows(box[columns])
+        for first in range(0, len(box[rows]), step):
+            some = box[rows][first : first + step]
+            yield {**self._of.window, rows: _slice(some), columns: _slice(box[columns])}
+
+    def _row(self, columns: range) -> int:
+        return max(1, self._column * (1 + _TEMPORARIES) * len(columns))
+
+    def _rows(self, columns: range) -> int:
+        return max(1, self._bytes // self._row(columns))
+
+    def _others(self, variable: Variable) -> Iterator[int]:
+        """The sizes of its dimensions that are not along the ground."""
+        for dimension, size in zip(variable.dimensions, variable.shape, strict=True):
+            if along(dimension, self._frame, self._of.ground) not in self._of.ground:
+                yield size
+
+    def _borders(self) -> dict[str, int]:
+        """The sizes of boxes along both directions: the largest chunk of centres, several where
+        they are small; 0 where none is compressed."""
+        rows, columns = self._of.ground
+        found = dict.fromkeys(self._of.ground, 0)
+        for variable in self._stored:
+            for dimension, size in zip(variable.dimensions, variable.chunks, strict=False):
+                if dimension in found:
+                    found[dimension] = max(found[dimension], size)
+        chunk = found[rows] * found[columns]
+        if chunk:
+            fits = max(1, self._bytes // max(1, chunk * self._column))
+            across = -(-self._whole[columns].stop // found[columns])
+            found[columns] *= min(fits, across)
+            found[rows] *= max(1, fits // across)
+        return found
 
 
 def _cut(whole: range, chunk: int) -> list[slice]:
@@ -120,75 +227,3 @@ def _cut(whole: range, chunk: int) -> list[slice]:
 
 def _slice(part: range) -> slice:
     return slice(part.start, part.stop, part.step)
-
-
-class _Boxed:
-    """A frame whose variables are read once for a box of columns, with a halo and the faces."""
-
-    def __init__(self, frame: ProductFrame, box: Mapping[str, range], halo: int) -> None:
-        self._frame = frame
-        self._box = {
-            dimension: range(max(0, part.start - halo), part[-1] + 1 + halo)
-            for dimension, part in box.items()
-        }
-        self._held: dict[tuple[str, tuple[Any, ...]], tuple[tuple[int, ...], Array]] = {}
-        self.paths: tuple[Path, ...] = frame.paths
-        self.stream, self.previous = frame.stream, frame.previous
-        self.followed: Mapping[str, Path] = frame.followed
-        self.beside: Mapping[str, Beside] = frame.beside
-        self.attributes, self.names = frame.attributes, frame.names
-        self.dimensions, self.time = frame.dimensions, frame.time
-        self.start, self.record = frame.start, frame.record
-
-    def __str__(self) -> str:
-        return str(self._frame)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._frame
-
-    def variable(self, name: str) -> Variable:
-        """As :meth:`.OpenFrame.variable`."""
-        return self._frame.variable(name)
-
-    def read(self, name: str, window: Window | None = None) -> Array:
-        """As :meth:`.OpenFrame.read`; of the box's part a view."""
-        variable = self.variable(name)
-        if not variable.chunks or not _is_spread(variable, self._frame):
-            return self._frame.read(name, window)
-        wanted = {
-            dimension: slice(*(window or {}).get(dimension, slice(None)).indices(size))
-            for dimension, size in zip(variable.dimensions, variable.shape, strict=True)
-        }
-        held = {dimension: self._reach(dimension) for dimension in wanted}
-        for dimension, reach in held.items():
-            part = wanted[dimension]
-            if reach and not (reach.start <= part.start and part.stop <= reach.stop):
-                return self._frame.read(name, window)
-        # What is not along the ground (levels) is held as it is asked for.
-        rest = tuple((d, s.start, s.stop, s.step) for d, s in wanted.items() if not held[d])
-        if (name, rest) not in self._held:
-            box = {d: slice(r.start, r.stop) if (r := held[d]) else s for d, s in wanted.items()}
-            firsts = tuple(r.start if (r := held[d]) else 0 for d in wanted)
-            self._held[name, rest] = firsts, self._frame.read(name, box)
-        firsts, values = self._held[name, rest]
-        index = tuple(
-            slice(s.start - first, s.stop - first, s.step) if held[d] else slice(None)
-            for first, (d, s) in zip(firsts, wanted.items(), strict=True)
-        )
-        return values[index]
-
-    def _reach(self, dimension: str) -> range | None:
-        """The part of a dimension along the ground that is held; None for others."""
-        part = self._box.get(dimension.removesuffix(STAGGERED))
-        if part is None:
-            return None
-        size = self.dimensions[dimension]
-        return range(part.start, min(size, part.stop + dimension.endswith(STAGGERED)))
-
-    def stored(self, name: str, window: Window | None = None) -> Stored:
-        """As :meth:`.OpenFrame.stored`."""
-        return self._frame.stored(name, window)
-
-    def hold(self, name: str, window: Window | None, values: Array) -> None:
-        """As :meth:`.OpenFrame.hold`."""
-        self._frame.hold(name, window, values)

@@ -2,8 +2,7 @@
 
 A name is that of a diagnostic (``slp``), of a diagnostic or a 3-D variable of WRF at a level or
 over a layer (``temperature@850hPa``, ``U@80m agl``), see
-:mod:`burstlens.viz.diagnostics.level`; or an expression of such names, see
-:mod:`burstlens.viz.diagnostics.formula`.
+:mod:`burstlens.viz.diagnostics.level`.
 docs/diagnostics.md has the table.
 """
 
@@ -20,7 +19,6 @@ from burstlens.core.errors import FrameError, RecipeError
 from burstlens.viz.diagnostics import (
     cloud,
     convection,
-    formula,
     moisture,
     pressure,
     rain,
@@ -30,8 +28,8 @@ from burstlens.viz.diagnostics import (
 )
 from burstlens.viz.diagnostics.diagnostic import Block, Diagnostic
 from burstlens.viz.diagnostics.level import AT, Level, parse_level
-from burstlens.viz.diagnostics.levels import interpolate, layer_mean
-from burstlens.viz.diagnostics.slabs import by_slabs
+from burstlens.viz.diagnostics.levels import Between, Within, between, within
+from burstlens.viz.diagnostics.slabs import Computation
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.product import ProductFrame
 from burstlens.viz.seams import Variable, Window
@@ -47,7 +45,7 @@ DIAGNOSTICS: Mapping[str, Diagnostic] = MappingProxyType(
 
 def is_derived(name: str) -> bool:
     """Whether a name stands for something computed, if the file has no variable of that name."""
-    return name in DIAGNOSTICS or AT in name or formula.is_formula(name)
+    return name in DIAGNOSTICS or AT in name
 
 
 def describe(frame: ProductFrame, name: str) -> Variable:
@@ -56,8 +54,6 @@ def describe(frame: ProductFrame, name: str) -> Variable:
     FrameError names what is needed and what there is if a variable is missing, RecipeError
     says how levels are written.
     """
-    if formula.is_formula(name):
-        return formula.describe(frame, name)
     base, at, text = name.partition(AT)
     diagnostic = DIAGNOSTICS.get(base) if base not in frame else None
     if diagnostic is None:
@@ -90,14 +86,12 @@ def describe(frame: ProductFrame, name: str) -> Variable:
     return Variable(name, dimensions, shape, attributes)
 
 
-def compute(frame: ProductFrame, name: str, window: Window | None = None) -> Array:
-    """The values of a derived quantity within a window, one axis for each of its dimensions.
+def plan(frame: ProductFrame, name: str, window: Window | None = None) -> Computation:
+    """How a derived quantity is computed within a window, one axis for each of its dimensions.
 
     Only what is needed is read: the whole columns of the window if the quantity has no levels of
     its own. NaN where it has no value. Raises as :func:`describe` does.
     """
-    if formula.is_formula(name):
-        return np.asarray(formula.compute(frame, name, window))
     described = describe(frame, name)
     base, _, text = name.partition(AT)
     diagnostic = DIAGNOSTICS.get(base) if base not in frame else None
@@ -112,16 +106,22 @@ def compute(frame: ProductFrame, name: str, window: Window | None = None) -> Arr
             return _on_level(frame, base, diagnostic, part, level)
         return Block(frame, part, DIAGNOSTICS)[base]
 
-    with np.errstate(all="ignore"):
-        if diagnostic is not None and diagnostic.halo is None:
-            return of(frame, part)
-        if level is not None and not level.coordinate:
-            return of(frame, part)  # one level takes little
-        reads = [base] if diagnostic is None else diagnostic.reads(frame)
-        if level is not None:
-            reads += DIAGNOSTICS[level.coordinate].reads(frame)
-        halo = diagnostic.halo if diagnostic is not None else 0
-        return by_slabs(frame, list(dict.fromkeys(reads)), described, part, halo or 0, of)
+    reads, halo = needs(frame, name)
+    is_one = level is not None and not level.coordinate  # one level takes little
+    return Computation(described, part, of, reads, None if is_one else halo)
+
+
+def needs(frame: ProductFrame, name: str) -> tuple[list[str], int | None]:
+    """The stored variables that a quantity is computed from, and how many points around a column;
+    None: it is not local to columns."""
+    base, at, text = name.partition(AT)
+    diagnostic = DIAGNOSTICS.get(base) if base not in frame else None
+    reads = [base] if diagnostic is None else diagnostic.reads(frame)
+    halo = 0 if diagnostic is None else diagnostic.halo
+    if at:
+        coordinate = parse_level(text).coordinate
+        reads += DIAGNOSTICS[coordinate].reads(frame) if coordinate else []
+    return list(dict.fromkeys(reads)), halo
 
 
 def _check_number(frame: ProductFrame, level: Level) -> None:
@@ -139,14 +139,17 @@ def _on_level(
         return np.asarray(one[base][0])
     block = Block(frame, part, DIAGNOSTICS)
     coordinate = block[level.coordinate]
+    place: Between | Within
+    if level.high is None:
+        place = between(coordinate, level.low, log=level.coordinate == "pressure")
+    else:
+        place = within(coordinate, level.low, level.high)
+    # What is computed on levels is computed on each alone: the others are not read.
+    few = Block(frame, {**block.part, "bottom_top": place.levels}, DIAGNOSTICS)
 
-    def there(values: Array) -> Array:
-        if level.high is not None:
-            return layer_mean(values, coordinate, level.low, level.high)
-        if level.coordinate == "pressure":
-            return interpolate(values, np.log(coordinate), float(np.log(level.low)))
-        return interpolate(values, coordinate, level.low)
+    def there(name: str) -> Array:
+        return place.of(few[name], place.levels.start)
 
     if diagnostic is None or not diagnostic.parts:
-        return there(block[base])
-    return diagnostic.compute({part: there(block[part]) for part in diagnostic.parts})
+        return there(base)
+    return diagnostic.compute({part: there(part) for part in diagnostic.parts})

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from burstlens.core.errors import FrameError
 from burstlens.viz.geometry import grid, vertical
 from burstlens.viz.geometry.c_grid import centres, read_at_centres
-from burstlens.viz.seams import OpenFrame
+from burstlens.viz.seams import OpenFrame, Window
 
 Array = NDArray[Any]
 Medium = Literal["sea", "air"]
@@ -171,30 +171,37 @@ def turned_to_earth(
     By the file's ``angle`` from east to the grid's x (ROMS; CF's angle_of_rotation_from_east_to_x),
     its CS and SN (MITgcm), else the angle of the rows of its longitudes and latitudes.
     """
-    angle = _angle(frame, variable)
+    angle = _angle(frame, variable, part)
     if angle is None:
         return u, v
-    x, y = grid.horizontal_dimensions(frame, variable)
-    angle = angle[part.get(y, slice(None)), part.get(x, slice(None))]
     cosine, sine = (f(angle).astype(u.dtype) for f in (np.cos, np.sin))
     return u * cosine - v * sine, v * cosine + u * sine
 
 
-def _angle(frame: OpenFrame, variable: str) -> Array | None:
+def _angle(frame: OpenFrame, variable: str, part: Window) -> Array | None:
     """Radians from east to the grid's x direction, anticlockwise, as (y, x); None: no turn."""
     x, y = grid.horizontal_dimensions(frame, variable)
     for name in frame.names:
         found = frame.variable(name)
         known = found.attributes.get("standard_name") == "angle_of_rotation_from_east_to_x"
         if (known or name == "angle") and found.dimensions == (y, x):
-            values = np.nan_to_num(frame.read(name).astype(np.float64))
+            values = np.nan_to_num(frame.read(name, part).astype(np.float64))
             return np.radians(values) if found.units.lower().startswith("deg") else values
     for cosine, sine in (("CS", "SN"), ("AngleCS", "AngleSN")):
         if cosine in frame and sine in frame and frame.variable(cosine).dimensions == (y, x):
-            return np.arctan2(*(frame.read(n).astype(np.float64) for n in (sine, cosine)))
-    plane = grid.plane(frame, variable, {})
-    if not plane.geographic or plane.x.ndim == 1 or plane.x.shape[1] < 2:
+            return np.arctan2(*(frame.read(n, part).astype(np.float64) for n in (sine, cosine)))
+    wide, kept = {}, []
+    for dimension in (y, x):
+        size = frame.dimensions[dimension]
+        start, stop, step = part.get(dimension, slice(None)).indices(size)
+        # A slope needs the points beside it, which are taken at the domain's edge, too.
+        wide[dimension] = slice(max(0, start - 1), min(size, stop + 1), 1)
+        first = wide[dimension].start
+        kept.append(slice(start - first, stop - first, step))
+    plane = grid.plane(frame, variable, wide)
+    if not plane.geographic or plane.x.ndim == 1 or frame.dimensions[x] < 2:
         return None
     lon, lat = plane.x.astype(np.float64), plane.y.astype(np.float64)
     east = (np.gradient(lon, axis=1) + 180) % 360 - 180
-    return np.arctan2(np.gradient(lat, axis=1), east * np.cos(np.radians(lat)))
+    angle = np.arctan2(np.gradient(lat, axis=1), east * np.cos(np.radians(lat)))
+    return np.asarray(angle[tuple(kept)])

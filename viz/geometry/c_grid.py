@@ -28,6 +28,10 @@ _PAIRS = {
     "XG": "XC", "YG": "YC", "Xp1": "X", "Yp1": "Y", "i_g": "i", "j_g": "j",
     "xq": "xh", "yq": "yh", "x_f": "x_c", "y_f": "y_c",
 }  # fmt: skip
+_TURNED: dict[Faces, Faces] = {
+    "none": "none", "inner": "outer", "outer": "inner", "before": "behind", "behind": "before",
+}  # fmt: skip
+"""How the cells lie as seen from the faces."""
 _BEFORE = frozenset({"XG", "YG", "i_g", "j_g"})
 
 
@@ -83,12 +87,7 @@ def to_centres(values: Array, axis: int, faces: Faces) -> Array:
 
 def to_faces(values: Array, axis: int, faces: Faces) -> Array:
     """The reverse: means of the cells on both sides of each face, of one at the border."""
-    if faces == "none":
-        return values
-    if faces == "inner":
-        return to_centres(values, axis, "outer")
-    turned: dict[Faces, Faces] = {"outer": "inner", "before": "behind", "behind": "before"}
-    return to_centres(values, axis, turned[faces])
+    return to_centres(values, axis, _TURNED[faces])
 
 
 def read_at_centres(frame: OpenFrame, name: str, part: dict[str, slice]) -> Array:
@@ -98,15 +97,35 @@ def read_at_centres(frame: OpenFrame, name: str, part: dict[str, slice]) -> Arra
     """
     stored = frame.variable(name).dimensions
     found = [centres(frame, dimension) for dimension in stored]
-    whole = {d: part[d] for d, (_, faces) in zip(stored, found, strict=True)
-             if faces == "none" and d in part}  # fmt: skip
-    values = frame.read(name, whole)
-    values = values if values.dtype.kind == "f" else values.astype(np.float64)
+    window, kept = {}, {}
     for axis, (dimension, (centre, faces)) in enumerate(zip(stored, found, strict=True)):
+        wanted = part.get(dimension) if faces == "none" and dimension in part else part.get(centre)
+        if wanted is not None:
+            sizes = frame.dimensions
+            window[dimension], kept[axis] = around(wanted, faces, sizes[centre], sizes[dimension])
+    values = frame.read(name, window)
+    values = values if values.dtype.kind == "f" else values.astype(np.float64)
+    for axis, (_, faces) in enumerate(found):
         values = to_centres(values, axis, faces)
-        if dimension not in whole and centre in part:
-            values = _part(values, axis, part[centre])
+        if axis in kept:
+            values = _part(values, axis, kept[axis])
     return values
+
+
+def around(wanted: slice, faces: Faces, size: int, stored: int) -> tuple[slice, slice]:
+    """The ``stored`` points of which :func:`to_centres` makes the ``wanted`` of ``size`` means,
+    and where these are among its means of them."""
+    start, stop, step = wanted.indices(size)
+    if faces == "none":
+        return slice(start, stop, step), slice(None)
+    first = max(0, start - 1) if faces in ("inner", "behind") else start
+    last = min(stored, stop + (faces in ("outer", "before")))
+    return slice(first, last, 1), slice(start - first, stop - first, step)
+
+
+def around_faces(wanted: slice, faces: Faces, size: int, stored: int) -> tuple[slice, slice]:
+    """The same for :func:`to_faces`."""
+    return around(wanted, _TURNED[faces], size, stored)
 
 
 def _comodo(frame: OpenFrame, dimension: str) -> str | None:

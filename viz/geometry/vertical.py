@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from burstlens.core.errors import FrameError, RecipeError
 from burstlens.core.units import convert
 from burstlens.viz.geometry import grid
-from burstlens.viz.geometry.c_grid import centres, to_faces
+from burstlens.viz.geometry.c_grid import around_faces, centres, to_faces
 from burstlens.viz.geometry.formula_terms import FORMULAS, Quantity, evaluate, parse_terms
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.seams import OpenFrame, Variable, Window
@@ -222,15 +222,22 @@ def _placed(frame: OpenFrame, name: str, variable: str, window: Window) -> Array
     if others:
         raise FrameError(f"{name} lies along {others[0]}, and {variable} does not")
     part = {d: s for d, s in window.items() if d in about.dimensions and d in order}
+    kept: dict[str, slice] = {}
+    for dimension in about.dimensions:
+        target = home.get(dimension, "")
+        if dimension not in order and target in window:
+            faces, sizes = centres(frame, own[target])[1], frame.dimensions
+            part[dimension], kept[dimension] = around_faces(
+                window[target], faces, sizes[own[target]], sizes[dimension]
+            )
     values = np.asarray(frame.read(name, part), np.float64)
     for axis, dimension in enumerate(about.dimensions):
         if dimension in order:
             continue
-        target = home[dimension]
-        values = to_faces(values, axis, centres(frame, own[target])[1])
-        if target in window:
+        values = to_faces(values, axis, centres(frame, own[home[dimension]])[1])
+        if dimension in kept:
             index: list[Any] = [slice(None)] * values.ndim
-            index[axis] = window[target]
+            index[axis] = kept[dimension]
             values = values[tuple(index)]
     places = [order.index(home.get(d, d) if d not in order else d) for d in about.dimensions]
     values = values.transpose(np.argsort(places))

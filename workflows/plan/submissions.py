@@ -114,4 +114,4 @@ def _viewing(batch: BatchLauncher, recipe: Recipe, lines: tuple[str, ...]) -> st
         walltime_s=walltime,
         lines=lines,
     )
-    return block_script(site, block, batch.run.parsl)
+    return block_script(site.allowing(recipe.viewing.memory), block, batch.run.parsl)

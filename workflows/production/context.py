@@ -38,4 +38,5 @@ class RunContext:
         notices = Notices(
             run, recipe.title, names, recipe.notify, journal, history.noticed, snapshot.alarm
         )
+        site = site.allowing(recipe.viewing.memory)
         return cls(run, recipe, site, journal, history, snapshot, notices)

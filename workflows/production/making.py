@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from burstlens.core.allowance import LEAST_MEMORY, allowance
 from burstlens.core.errors import (
     FULL_ERRNO,
     FrameError,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from burstlens.viz.product import ProductFrame
 
 _log = logging.getLogger(__name__)
-MEMORY = 1 << 30
 LIMIT_S = 900.0
 """Longest time that one product of one frame may take on a worker."""
 
@@ -93,7 +93,7 @@ class Maker:
                     return kind.make_piece(
                         order.options, reader, files.product, context, *order.piece
                     )
-                pieces = kind.pieces(order.options, reader, MEMORY)
+                pieces = kind.pieces(order.options, reader, _memory())
                 if pieces > 1:
                     return Split(pieces)
             if files.state is None:
@@ -221,6 +221,11 @@ class Maker:
             finally:
                 files.remove()
         return Failure(product, frame.stream, frame.time, frame.attempt, reason, receipt)
+
+
+def _memory() -> int:
+    """Bytes that the arrays of a product may take on this worker."""
+    return allowance().memory - LEAST_MEMORY
 
 
 def _make_chained(

@@ -30,13 +30,14 @@ from burstlens.workflows.recipe.recipe import (
     Simulation,
     StageOut,
     Step,
+    Viewing,
     inside,
 )
 from burstlens.workflows.recipe.references import check_references, where
 
 _TABLES = {
-    "title", "description", "extends", "parameters", "simulation", "buffer", "stage_out", "step",
-    "product", "guard", "notify",
+    "title", "description", "extends", "parameters", "simulation", "buffer", "stage_out", "viewing",
+    "step", "product", "guard", "notify",
 }  # fmt: skip
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -89,6 +90,7 @@ def _build(source: Source, table: Mapping[str, Any], faults: Faults) -> Recipe |
     simulation, model = _simulation(table.get("simulation"), faults)
     buffer = read_table(Buffer, _table(table, "buffer", faults), ("buffer",), faults)
     stage_out = read_table(StageOut, _table(table, "stage_out", faults), ("stage_out",), faults)
+    viewing = read_table(Viewing, _table(table, "viewing", faults), ("viewing",), faults)
     notify = read_table(Notify, _table(table, "notify", faults), ("notify",), faults)
     steps = [
         read_table(Step, entry, path, faults) for path, entry in _entries(table, "step", faults)
@@ -114,6 +116,7 @@ def _build(source: Source, table: Mapping[str, Any], faults: Faults) -> Recipe |
         description=str(texts["description"]),
         buffer=buffer or Buffer(),
         stage_out=stage_out or StageOut(),
+        viewing=viewing or Viewing(),
         steps=tuple(step for step in steps if step is not None),
         products=tuple(product for _, product in made if product is not None),
         guards=_named(guard for _, guard in guards if guard is not None),

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
+from burstlens.core.allowance import DEFAULT_MEMORY
 from burstlens.core.errors import RecipeError
 from burstlens.viz.frames.outline import Known, Outline
 from burstlens.viz.geometry.crop import Crop
@@ -23,9 +24,11 @@ from burstlens.workflows.recipe.findings import ERROR, WARNING, Finding, guard_p
 from burstlens.workflows.recipe.recipe import Recipe
 
 
-def misfits(recipe: Recipe, streams: Sequence[str]) -> Iterator[Finding]:
-    """What the recipe needs and the streams do not have; ``streams`` are all possible ones, empty
-    if not known."""
+def misfits(
+    recipe: Recipe, streams: Sequence[str], memory: int = DEFAULT_MEMORY
+) -> Iterator[Finding]:
+    """What the recipe needs and the streams do not have, or a worker with so many bytes of memory;
+    ``streams`` are all possible ones, empty if not known."""
     known: dict[str, Known | None] = {}
     impossible: dict[str, str] = {}
     paths = _streams(recipe)
@@ -46,7 +49,7 @@ def misfits(recipe: Recipe, streams: Sequence[str]) -> Iterator[Finding]:
         stream = product.common.stream or main or ""
         found, path = known.get(stream), f"product.{product.name}"
         if found is not None and hasattr(product.kind, "inspect"):
-            seen = Inspection(Outline(stream, found), recipe.folder)
+            seen = Inspection(Outline(stream, found), recipe.folder, memory=memory)
             inspect = partial(product.kind.inspect, product.options, seen)
             yield from _inspected(seen, inspect, path, path)
     for path, guard in guard_paths(recipe):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from burstlens.core.allowance import memory_of
 from burstlens.core.naming import Name
 from burstlens.core.quantity import parse_bytes, parse_duration
 from burstlens.viz.product import ProductKind
@@ -33,6 +34,7 @@ def inside(pattern: str) -> str:
 
 
 Bytes = Annotated[int, BeforeValidator(parse_bytes, json_schema_input_type=str | int)]
+Memory = Annotated[Bytes, AfterValidator(memory_of)]
 Seconds = Annotated[
     float, Field(gt=0), BeforeValidator(parse_duration, json_schema_input_type=str | float)
 ]
@@ -100,6 +102,15 @@ class StageOut:
 
     keep: tuple[Pattern, ...] = ()
     """Globs, in the model's folder, of raw files to bring home to ``output/`` at the end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Viewing:
+    """``[viewing]``: how products are made."""
+
+    memory: Memory | None = None
+    """What one worker may use, such as "2 GB"; by default what the site says, else 1 GB. Fields are
+    computed in parts that fit, whatever the frame's size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,6 +186,7 @@ class Recipe:
     description: str = ""
     buffer: Buffer = Buffer()
     stage_out: StageOut = StageOut()
+    viewing: Viewing = Viewing()
     steps: tuple[Step, ...] = ()
     products: tuple[MadeProduct, ...] = ()
     guards: tuple[Guard, ...] = ()

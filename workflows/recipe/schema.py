@@ -19,7 +19,7 @@ from burstlens.workflows.guards.guard import OWN, Guard
 from burstlens.workflows.models import registry as models
 from burstlens.workflows.notify.options import Notify
 from burstlens.workflows.recipe.parameters import Parameter
-from burstlens.workflows.recipe.recipe import Buffer, Product, Simulation, StageOut, Step
+from burstlens.workflows.recipe.recipe import Buffer, Product, Simulation, StageOut, Step, Viewing
 
 Schema = dict[str, Any]
 
@@ -38,6 +38,7 @@ _ABOUT = {
     "simulation": "The model and how it runs.",
     "buffer": "The fast temporary space of the run.",
     "stage_out": "What is brought home besides logs and settings.",
+    "viewing": "How products are made.",
     "step": "Programs that run before, beside or after the simulation.",
     "product": "What is made of each frame.",
     "guard": "Conditions that alarm or stop the model.",
@@ -98,6 +99,7 @@ def _tables(family: str, defs: Schema) -> Schema:
         "simulation": simulation,
         "buffer": table(Buffer),
         "stage_out": table(StageOut),
+        "viewing": table(Viewing),
         "step": {"type": "array", "items": step},
         "product": {"type": "array", "items": product},
         "guard": {"type": "array", "items": guard},

@@ -17,6 +17,7 @@ from dataclasses import asdict
 
 from burstlens.cluster_configs.site import Site
 from burstlens.core.about import answer
+from burstlens.core.allowance import DEFAULT_MEMORY
 from burstlens.core.quantity import show_bytes
 from burstlens.workflows.models.base import Lack, Reading, Writing, configured
 from burstlens.workflows.models.inputs import MOST_SHOWN, dead_links, matches
@@ -44,7 +45,8 @@ def survey(recipe: Recipe, site: Site | None = None) -> Iterator[Finding]:
     yield from _lacks(recipe)
     if site is not None and site.buffer.node_local and recipe.simulation.nodes > 1:
         yield from _unseen_writers(recipe, site)
-    yield from misfits(recipe, facts.streams)
+    own = site.viewing.memory if site is not None else None
+    yield from misfits(recipe, facts.streams, recipe.viewing.memory or own or DEFAULT_MEMORY)
 
 
 def _files(recipe: Recipe) -> Iterator[Finding]:

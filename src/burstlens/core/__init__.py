@@ -6,6 +6,7 @@ Imports no other room; every room may import this one.
 
 __all__ = [
     "about",
+    "allowance",
     "arithmetic",
     "cdf",
     "decode",

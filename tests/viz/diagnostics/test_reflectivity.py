@@ -11,8 +11,12 @@ import numpy as np
 import pytest
 
 from burstlens.viz.diagnostics.derived import open_frame
-from burstlens.viz.diagnostics.reflectivity import equivalent_reflectivity
+from burstlens.viz.diagnostics.reflectivity import factor
 from burstlens.viz.frames.reader import netCDF4
+
+
+def equivalent_reflectivity(species: str, mixing_ratio: Any, air_density: Any) -> Any:
+    return factor(species) * (air_density * np.maximum(mixing_ratio, 0)) ** 1.75
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from burstlens.core.errors import FrameError
+from burstlens.core.allowance import CORES_VARIABLE, DEFAULT_MEMORY, MEMORY_VARIABLE
+from burstlens.core.errors import FrameError, RecipeError
 from burstlens.viz.diagnostics import slabs
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.diagnostics.table import DIAGNOSTICS
@@ -18,6 +19,7 @@ from burstlens.viz.frames.reader import FrameReader, netCDF4
 NAMES = (
     *DIAGNOSTICS, "wind@850hPa", "temperature@1500m", "U@80m agl", "theta_e@900-700hPa",
     "vorticity@850hPa", "W@5", "hypot(U10, V10) [m s-1]", "theta_e@850hPa - T [K]",
+    "QVAPOR * W + vorticity", "U + V", "T@850hPa - T@700hPa [K]",
 )  # fmt: skip
 
 
@@ -48,7 +50,7 @@ def whole():
         key = (tuple(map(str, paths)), name, str(window))
         if key not in known:
             with pytest.MonkeyPatch.context() as patch, open_frame(paths) as frame:
-                patch.setattr(slabs, "SLAB_BYTES", 1 << 40)
+                patch.setattr(slabs, "SHARE", 1000.0)
                 try:
                     known[key] = frame.read(name, window)
                 except FrameError:
@@ -58,21 +60,22 @@ def whole():
     return field
 
 
-def cut(paths, name, window, slab_bytes):
+def cut(paths, name, window, slab_bytes, cores=1):
     with pytest.MonkeyPatch.context() as patch, open_frame(paths) as frame:
-        patch.setattr(slabs, "SLAB_BYTES", slab_bytes)
+        patch.setenv(CORES_VARIABLE, str(cores))
+        patch.setattr(slabs, "SHARE", slab_bytes / DEFAULT_MEMORY)
         return frame.read(name, window)
 
 
 @pytest.mark.parametrize("frame", ["supercell", "cyclone", "nest", "tiles"])
-@pytest.mark.parametrize("slab_bytes", [1, 200_000])
-def test_every_diagnostic_is_the_same_in_slabs(frame, slab_bytes, whole, request):
+@pytest.mark.parametrize(("slab_bytes", "cores"), [(1, 1), (200_000, 1), (200_000, 3)])
+def test_every_diagnostic_is_the_same_in_slabs(frame, slab_bytes, cores, whole, request):
     found = request.getfixturevalue(frame)
     paths = found if isinstance(found, list) else [found]
     for name in NAMES:
         expected = whole(paths, name, None)
         if expected is not None:
-            values = cut(paths, name, None, slab_bytes)
+            values = cut(paths, name, None, slab_bytes, cores)
             assert values.dtype == expected.dtype, name
             assert np.array_equal(values, expected, equal_nan=True), name
 
@@ -97,13 +100,13 @@ def test_windows_and_strides_are_those_of_the_whole(
         assert np.array_equal(values, expected, equal_nan=True)
 
 
-@pytest.mark.parametrize("chunk", [None, 7, 16, 25])
-def test_classic_and_compressed_files_give_the_same(supercell, whole, tmp_path, chunk):
+@pytest.mark.parametrize(("chunk", "cores"), [(None, 1), (7, 1), (16, 2), (25, 1)])
+def test_classic_and_compressed_files_give_the_same(supercell, whole, tmp_path, chunk, cores):
     path = copied(tmp_path / "deflated.nc", supercell, chunk)
     for name in NAMES:
         expected = whole([supercell], name, None)
         if expected is not None:
-            values = cut([path], name, None, 100_000)
+            values = cut([path], name, None, 100_000, cores)
             assert np.array_equal(values, expected, equal_nan=True), name
 
 
@@ -154,7 +157,8 @@ def test_small_chunks_are_read_together(supercell, tmp_path, times):
         sizes = frame.dimensions
     column = 4 * sizes["bottom_top"] * len(DIAGNOSTICS["reflectivity_max"].needs)
     cut([path], "reflectivity_max", None, 16 * column * sizes["west_east"])
-    assert times.count("QRAIN") <= -(-sizes["south_north"] // 12)
+    pieces = -(-sizes["bottom_top"] // 8)
+    assert times.count("QRAIN") <= -(-sizes["south_north"] // 12) * pieces
 
 
 def test_compressed_tiles_are_read_once_and_give_the_same(tiles, whole, tmp_path, times):
@@ -190,3 +194,29 @@ def test_a_box_holds_the_halo_of_its_columns(supercell, tmp_path, times):
     path = copied(tmp_path / "deflated.nc", supercell, 25)
     cut([path], "vorticity@850hPa", None, 1000)
     assert 1 < times.count("U") <= 4  # one per box
+
+
+def test_only_the_levels_around_a_level_are_read(supercell, tmp_path, monkeypatch):
+    read, levels = FrameReader.read, {"classic": [], "deflated": []}
+    for form, chunk in (("classic", None), ("deflated", 8)):
+        path = copied(tmp_path / f"{form}.nc", supercell, chunk)
+
+        def noted(self, name, window=None, seen=levels[form]):
+            if name == "U":
+                seen.append(range(*window["bottom_top"].indices(40)))
+            return read(self, name, window)
+
+        monkeypatch.setattr(FrameReader, "read", noted)
+        cut([path], "wind@500hPa", None, 200_000)
+    assert max(map(len, levels["classic"])) <= 4
+    assert max(map(len, levels["deflated"])) == 8
+    assert len(levels["deflated"]) < len(levels["classic"])  # held for several slabs
+
+
+def test_a_row_that_takes_more_than_the_memory_is_refused(supercell, monkeypatch):
+    monkeypatch.setenv(MEMORY_VARIABLE, "50000")
+    with open_frame([supercell]) as frame, pytest.raises(RecipeError) as refused:
+        frame.read("reflectivity_max")
+    assert "reflectivity_max: one row of 41 columns takes 128 KiB" in str(refused.value)
+    assert "a worker may use 48.8 KiB" in str(refused.value)
+    assert "allow more, or crop" in str(refused.value)

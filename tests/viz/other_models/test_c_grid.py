@@ -11,7 +11,14 @@ import pytest
 
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.frames.reader import netCDF4
-from burstlens.viz.geometry.c_grid import centres, read_at_centres, to_centres, to_faces
+from burstlens.viz.geometry.c_grid import (
+    around,
+    around_faces,
+    centres,
+    read_at_centres,
+    to_centres,
+    to_faces,
+)
 
 NAN = np.nan
 
@@ -107,3 +114,22 @@ def test_a_part_of_the_centres_is_that_of_the_whole(roms: Any):
             read_at_centres(frame, "u", part), whole[3:5, 2:17:3, 1:9], equal_nan=True
         )
         assert np.isnan(whole[0]).sum() == 4 * 6
+
+
+@pytest.mark.parametrize("faces", ["inner", "outer", "before", "behind", "none"])
+@pytest.mark.parametrize(
+    "window", [slice(0, 6), slice(0, 1), slice(2, 5), slice(5, 6), slice(1, 6, 2)]
+)
+def test_only_the_points_around_a_part_are_needed(faces: Any, window: slice):
+    cells = 6
+    stored = cells + {"inner": -1, "outer": 1}.get(faces, 0)
+    values = np.arange(10.0, 10 + stored) ** 2
+    part, kept = around(window, faces, cells, stored)
+    assert np.array_equal(
+        to_centres(values[part], 0, faces)[kept], to_centres(values, 0, faces)[window]
+    )
+    assert part.stop - part.start <= window.stop - window.start + 1
+    # Seen from the faces, cells lie around them in the same way.
+    values, some = np.arange(10.0, 10 + cells) ** 2, slice(*window.indices(stored))
+    part, kept = around_faces(some, faces, stored, cells)
+    assert np.array_equal(to_faces(values[part], 0, faces)[kept], to_faces(values, 0, faces)[some])

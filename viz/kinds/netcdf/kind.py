@@ -42,6 +42,7 @@ class NetcdfKind(PlainKind):
         for name in options.variables:
             seen.units(seen.variable(name, "variables"), options.units.get(name), f"units.{name}")
         seen.crop(options.crop, options.variables)
+        seen.whole(options.variables, options.crop)
 
     def make(
         self, options: NetcdfOptions, frame: ProductFrame, out: Path, context: Context

@@ -69,6 +69,7 @@ class SceneKind(PlainKind):
                 )
             names.append(options.variable)
         seen.crop(options.crop, names[:1])
+        seen.whole(names, options.crop, "isosurfaces" if options.seen else "variable")
 
     def make(self, options: SceneOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
         """Draw the PNG. FrameError when all values are NaN, when a slice lies outside of the

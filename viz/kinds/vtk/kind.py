@@ -58,6 +58,7 @@ class VtkKind(PlainKind):
         if options.surface is not None:
             seen.units(seen.variable(options.surface, "surface"), "m", "surface")
         seen.crop(options.crop, (*options.variables, *wind)[:1])
+        seen.whole((*options.variables, *wind), options.crop)
 
     def pieces(self, options: VtkOptions, frame: ProductFrame, memory: int = MEMORY) -> int:
         """As many as it takes for each to be made within ``memory`` bytes of arrays; 1: one file.

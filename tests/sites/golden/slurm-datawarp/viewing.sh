@@ -20,6 +20,7 @@ export BURSTLENS_RUN_DIR=RUNS/chapala-1 BURSTLENS_LOG=info
 export HDF5_USE_FILE_LOCKING=FALSE MPLBACKEND=Agg OMP_NUM_THREADS=1
 cpus=${SLURM_CPUS_ON_NODE:-$(nproc)}
 export PARSL_CORES=$((cpus < 4 ? 2 : cpus / 2 + 1))
+export BURSTLENS_CORES=$((cpus < 4 ? cpus : 2))
 
 
 

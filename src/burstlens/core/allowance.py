@@ -1,0 +1,49 @@
+"""What one worker may use of its node: memory and cores, as its environment says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from burstlens.core.quantity import show_bytes
+
+MEMORY_VARIABLE = "BURSTLENS_MEMORY"
+CORES_VARIABLE = "BURSTLENS_CORES"
+DEFAULT_MEMORY = 10**9
+"""Bytes of one worker."""
+LEAST_MEMORY = 300 * 10**6
+"""Bytes that a worker takes before it has read anything, with the libraries that draw."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """Bytes of memory, and cores."""
+
+    memory: int = DEFAULT_MEMORY
+    cores: int = 1
+
+
+def allowance(environment: Mapping[str, str] | None = None) -> Allowance:
+    """That of this process. What is not set, or is not a number above 0, has its default: 1 GB and
+    one core."""
+    given = os.environ if environment is None else environment
+    return Allowance(
+        _number(given.get(MEMORY_VARIABLE, "")) or DEFAULT_MEMORY,
+        _number(given.get(CORES_VARIABLE, "")) or 1,
+    )
+
+
+def memory_of(given: int) -> int:
+    """``given`` bytes as a worker's memory; ValueError if they are less than it takes itself."""
+    if given < LEAST_MEMORY:
+        raise ValueError(
+            f"{show_bytes(given)} are less than a worker takes before it has read anything: "
+            f"{LEAST_MEMORY // 10**6} MB or more"
+        )
+    return given
+
+
+def _number(text: str) -> int:
+    text = text.strip()
+    return int(text) if text.isascii() and text.isdigit() else 0

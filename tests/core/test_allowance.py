@@ -1,0 +1,31 @@
+"""What a worker may use, of its environment."""
+
+from __future__ import annotations
+
+import pytest
+
+from burstlens.core.allowance import (
+    CORES_VARIABLE,
+    DEFAULT_MEMORY,
+    MEMORY_VARIABLE,
+    Allowance,
+    allowance,
+    memory_of,
+)
+
+
+def test_memory_and_cores_are_those_of_the_environment():
+    given = {MEMORY_VARIABLE: "2000000000", CORES_VARIABLE: " 4\n"}
+    assert allowance(given) == Allowance(2_000_000_000, 4)
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "2 GB", "many", "\u0665"])
+def test_what_is_not_a_number_above_0_is_the_default(text):
+    given = {MEMORY_VARIABLE: text, CORES_VARIABLE: text}
+    assert allowance(given) == Allowance(DEFAULT_MEMORY, 1)
+
+
+def test_a_worker_cannot_have_less_than_it_takes_itself():
+    assert memory_of(300_000_000) == 300_000_000
+    with pytest.raises(ValueError, match="300 MB or more"):
+        memory_of(299_999_999)
