@@ -33,6 +33,7 @@ PARTS = (
     "guards",
     "diagnostics",
     "large",
+    "inflate",
     "volumes",
     "storms",
     "ground",

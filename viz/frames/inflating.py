@@ -24,6 +24,8 @@ MOST_THREADS = 8
 """More would wait for memory: a core inflates 1 GB/s and writes it twice."""
 IN_FLIGHT_BYTES = 256 << 20
 """Most bytes of chunks at work, stored and inflated, unless a single one takes more."""
+BYTES_PER_THREAD = 4 << 20
+"""A thread that inflates less, for 4 ms, may begin after the others have done its part."""
 _BLOCK_BYTES = 1 << 17
 """Values put together at once: so many stay in a core's cache."""
 Slices = tuple[slice, ...]
@@ -167,7 +169,9 @@ def _joined(planes: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 def _threads(chunks: int, chunk_bytes: int) -> int:
     cores = len(os.sched_getaffinity(0))
-    return max(1, min(cores, chunks, MOST_THREADS, IN_FLIGHT_BYTES // (2 * chunk_bytes)))
+    useful = min(chunks, chunks * chunk_bytes // BYTES_PER_THREAD)
+    fitting = IN_FLIGHT_BYTES // (2 * chunk_bytes)
+    return max(1, min(cores, MOST_THREADS, useful, fitting))
 
 
 @cache
