@@ -18,12 +18,15 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 CACHE_BYTES = 64 << 20
 """Most bytes of inflated chunks that one frame keeps; netCDF-C keeps as many of each variable."""
 Identity = tuple[int, int]
 """Device and inode of a file."""
 Point = tuple[int, ...]
+Plain = bytearray | NDArray[np.uint8]
+"""The bytes of an inflated chunk."""
 _FAILURES = (OSError, RuntimeError, KeyError, ValueError, TypeError)
 """Errors of h5py for what it does not know, and for damaged metadata."""
 
@@ -87,16 +90,15 @@ class ChunkFile:
                 self._layouts[name] = _layout(self._file, name, axis, record)
         return self._layouts[name]
 
-    def stored(self, chunk: Chunk) -> bytes:
+    def stored(self, chunk: Chunk) -> NDArray[np.uint8]:
         """The bytes of a chunk as they are stored. OSError if the file ends before them."""
-        found = b""
-        while len(found) < chunk.size:
-            part = os.pread(
-                self._descriptor, chunk.size - len(found), chunk.position + len(found)
-            )  # fmt: skip
-            if not part:
-                raise OSError(f"the file ends after {len(found)} of its {chunk.size} bytes")
-            found = found + part if found else part
+        found = np.empty(chunk.size, np.uint8)  # in large pages, unlike bytes
+        view, done = found.data, 0
+        while done < chunk.size:
+            read = os.preadv(self._descriptor, [view[done:]], chunk.position + done)
+            if not read:
+                raise OSError(f"the file ends after {done} of its {chunk.size} bytes")
+            done += read
         return found
 
     def damaged(self, name: str, firsts: Iterable[Point]) -> str:
@@ -125,15 +127,15 @@ class ChunkCache:
     """The latest inflated chunks of a frame of which a part was used, for the next read."""
 
     def __init__(self) -> None:
-        self._chunks: dict[Any, bytes | bytearray] = {}
+        self._chunks: dict[Any, Plain] = {}
         self._size = 0
         self._lock = Lock()
 
-    def get(self, key: Any) -> bytes | bytearray | None:
+    def get(self, key: Any) -> Plain | None:
         """The bytes of a chunk, if they are kept."""
         return self._chunks.get(key)
 
-    def add(self, key: Any, inflated: bytes | bytearray) -> None:
+    def add(self, key: Any, inflated: Plain) -> None:
         """Keep a chunk, and drop the oldest ones beyond CACHE_BYTES."""
         with self._lock:
             if key not in self._chunks and len(inflated) <= CACHE_BYTES:

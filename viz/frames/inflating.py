@@ -12,13 +12,22 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
 from deflate import DeflateError, zlib_decompress
 from numpy.typing import NDArray
 
-from burstlens.viz.frames.chunks import Chunk, ChunkCache, ChunkFile, Layout, Point, chunk_name
+from burstlens.viz.frames.chunks import (
+    Chunk,
+    ChunkCache,
+    ChunkFile,
+    Layout,
+    Plain,
+    Point,
+    chunk_name,
+)
 
 MOST_THREADS = 8
 """More would wait for memory: a core inflates 1 GB/s and writes it twice."""
@@ -37,29 +46,36 @@ class ChunkError(OSError):
     """A chunk cannot be inflated; the message names it."""
 
 
-def met(wanted: Slices, chunk: Point) -> Iterator[Met]:
+def met(wanted: Slices, chunk: Point) -> list[Met]:
     """The chunks of this shape that hold points of a window: slices with start, stop and step."""
-    each = [list(_met(part, size)) for part, size in zip(wanted, chunk, strict=True)]
+    each = [list(_along(part, size)) for part, size in zip(wanted, chunk, strict=True)]
+    found = []
     for parts in product(*each):
         firsts, sources, targets = zip(*parts, strict=True)
-        yield firsts, sources, targets
+        found.append((firsts, sources, targets))
+    return found
+
+
+def count_met(wanted: Slices, chunk: Point) -> int:
+    """How many chunks :func:`met` finds."""
+    pairs = zip(wanted, chunk, strict=True)
+    return prod(sum(1 for _ in _along(part, size)) for part, size in pairs)
 
 
 def inflate(
     file: ChunkFile, layout: Layout, wanted: Slices, fills: Sequence[Any], kept: ChunkCache
-) -> NDArray[Any]:
+) -> NDArray[Any] | None:
     """The values of a window, those equal to one of ``fills`` as NaN. Each chunk is inflated once.
 
     ``kept`` has chunks that were inflated before, and gets those of which the window has a part
-    only. Raises ChunkError; OSError if the file is short;
-    KeyError if a chunk was never written.
+    only. None if a chunk was never written. Raises ChunkError; OSError if the file is short.
     """
+    pieces = met(wanted, layout.chunk)
+    if any(first not in layout.chunks for first, *_ in pieces):
+        return None
     shape = tuple(len(range(s.start, s.stop, s.step)) for s in wanted)
     values = np.empty(shape, layout.kind)
-    todo = deque(
-        (layout.chunks[first], source, values[target])
-        for first, source, target in met(wanted, layout.chunk)
-    )
+    todo = deque((layout.chunks[first], source, values[target]) for first, source, target in pieces)
 
     def work() -> None:
         while todo:
@@ -90,7 +106,7 @@ def inflate(
     return values
 
 
-def _met(wanted: slice, size: int) -> Iterator[tuple[int, slice, slice]]:
+def _along(wanted: slice, size: int) -> Iterator[tuple[int, slice, slice]]:
     points = range(wanted.start, wanted.stop, wanted.step)
     for first in range(points[0] // size * size, points[-1] + 1, size) if points else ():
         begin = max(0, -((points.start - first) // points.step))
@@ -106,7 +122,7 @@ def _size(layout: Layout, chunk: Chunk) -> int:
     return int(np.prod([min(first + size, whole) - first for first, size, whole in pairs]))
 
 
-def _inflated(file: ChunkFile, layout: Layout, chunk: Chunk) -> bytes | bytearray:
+def _inflated(file: ChunkFile, layout: Layout, chunk: Chunk) -> Plain:
     """The bytes of a chunk, shuffled if they are."""
     try:
         stored = file.stored(chunk)
@@ -127,7 +143,7 @@ def _named(layout: Layout, chunk: Chunk) -> str:
 
 
 def _place(
-    plain: bytes | bytearray,
+    plain: Plain,
     layout: Layout,
     chunk: Chunk,
     source: Slices,
