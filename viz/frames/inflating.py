@@ -35,7 +35,7 @@ IN_FLIGHT_BYTES = 256 << 20
 """Most bytes of chunks at work, stored and inflated, unless a single one takes more."""
 BYTES_PER_THREAD = 4 << 20
 """A thread that inflates less, for 4 ms, may begin after the others have done its part."""
-_BLOCK_BYTES = 1 << 17
+_BLOCK_BYTES = 1 << 19
 """Values put together at once: so many stay in a core's cache."""
 Slices = tuple[slice, ...]
 Met = tuple[Point, Slices, Slices]
