@@ -102,7 +102,7 @@ class ChunkFile:
         return found
 
     def damaged(self, name: str, firsts: Iterable[Point]) -> str:
-        """Names the first chunk of those with these first points that HDF5 cannot read.
+        """Names the first chunk of those with these first points that HDF5 cannot read, and why.
 
         Empty if it can read all, or lacks one of their filters.
         """
@@ -113,9 +113,9 @@ class ChunkFile:
                     ends = [a + size for a, size in zip(first, dataset.chunks, strict=True)]
                     try:
                         dataset[tuple(map(slice, first, ends))]
-                    except OSError:
+                    except OSError as error:
                         position = dataset.id.get_chunk_info_by_coord(first).byte_offset
-                        return chunk_name(first, dataset.chunks, position)
+                        return f"{chunk_name(first, dataset.chunks, position)} is damaged: {error}"
         return ""
 
     def close(self) -> None:

@@ -7,12 +7,11 @@ chunk, stored and inflated, so memory is that of the result and a few chunks.
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from functools import cache
+from contextlib import suppress
 from itertools import product
 from math import prod
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -75,34 +74,31 @@ def inflate(
         return None
     shape = tuple(len(range(s.start, s.stop, s.step)) for s in wanted)
     values = np.empty(shape, layout.kind)
-    todo = deque((layout.chunks[first], source, values[target]) for first, source, target in pieces)
+    todo = iter(pieces)
+    failures: list[BaseException] = []
 
     def work() -> None:
-        while todo:
-            try:
-                chunk, source, target = todo.popleft()
-            except IndexError:  # another thread took the last one
+        for first, source, target in todo:
+            if failures:
                 return
             try:
-                key = file, layout.name, chunk.first
-                plain = kept.get(key)
-                if plain is None:
-                    plain = _inflated(file, layout, chunk)
-                    if target.size < _size(layout, chunk):
-                        kept.add(key, plain)
-                _place(plain, layout, chunk, source, target, fills)
-            except BaseException:
-                todo.clear()
-                raise
+                chunk, part = layout.chunks[first], values[target]
+                plain = _inflated(file, layout, chunk, kept, keep=part.size < _size(layout, chunk))
+                _place(plain, layout, chunk, source, part, fills)
+            except BaseException as error:
+                failures.append(error)
 
-    others = _threads(len(todo), layout.chunk_bytes) - 1
-    helpers = [_pool(os.getpid()).submit(work) for _ in range(others)]
-    try:
-        work()
-    finally:
-        wait(helpers)  # they write to ``values`` and read the file
-    for helper in helpers:
-        helper.result()
+    helpers: list[Thread] = []
+    for _ in range(_threads(len(pieces), layout.chunk_bytes) - 1):
+        helper = Thread(target=work, name="inflate")
+        with suppress(RuntimeError):  # no more threads are allowed
+            helper.start()
+            helpers.append(helper)
+    work()
+    for helper in helpers:  # they write to ``values`` and read the file
+        helper.join()
+    if failures:
+        raise failures[0]
     return values
 
 
@@ -122,19 +118,28 @@ def _size(layout: Layout, chunk: Chunk) -> int:
     return int(np.prod([min(first + size, whole) - first for first, size, whole in pairs]))
 
 
-def _inflated(file: ChunkFile, layout: Layout, chunk: Chunk) -> Plain:
-    """The bytes of a chunk, shuffled if they are."""
+def _inflated(
+    file: ChunkFile, layout: Layout, chunk: Chunk, kept: ChunkCache, *, keep: bool
+) -> Plain:
+    """The bytes of a chunk, shuffled if they are; ``keep`` them if they were not."""
+    plain = kept.get((file, layout.name, chunk.first))
+    if plain is not None:
+        return plain
+    size = layout.chunk_bytes
+    if chunk.size > 2 * size + 64:  # zlib adds a thousandth at most
+        raise ChunkError(f"{_named(layout, chunk)} is damaged: {chunk.size} bytes for {size}")
     try:
         stored = file.stored(chunk)
         is_deflated = not chunk.skipped >> layout.is_shuffled & 1
-        plain = zlib_decompress(stored, layout.chunk_bytes) if is_deflated else stored
+        plain = zlib_decompress(stored, size) if is_deflated else stored
     except DeflateError as error:
         raise ChunkError(f"{_named(layout, chunk)} is damaged: {error}") from error
     except OSError as error:
         raise OSError(f"{_named(layout, chunk)}: {error}") from error
-    if len(plain) != layout.chunk_bytes:
-        text = f"is damaged: {len(plain)} bytes of {layout.chunk_bytes}"
-        raise ChunkError(f"{_named(layout, chunk)} {text}")
+    if len(plain) != size:
+        raise ChunkError(f"{_named(layout, chunk)} is damaged: {len(plain)} bytes of {size}")
+    if keep:
+        kept.add((file, layout.name, chunk.first), plain)
     return plain
 
 
@@ -188,9 +193,3 @@ def _threads(chunks: int, chunk_bytes: int) -> int:
     useful = min(chunks, chunks * chunk_bytes // BYTES_PER_THREAD)
     fitting = IN_FLIGHT_BYTES // (2 * chunk_bytes)
     return max(1, min(cores, MOST_THREADS, useful, fitting))
-
-
-@cache
-def _pool(process: int) -> ThreadPoolExecutor:
-    """The threads of this process: a fork of it has none of its parent's."""
-    return ThreadPoolExecutor(MOST_THREADS - 1, "inflate")

@@ -7,6 +7,7 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +119,7 @@ def test_one_damaged_chunk_stops_all_threads_and_is_named(
     assert found is not None
 
 
-def test_a_chunk_of_another_size_is_damaged(opened: Opened, deflated_file: Callable[..., Path]):
+def test_a_chunk_of_another_size_is_damaged(opened: Opened):
     file, layout = opened
     shorter = Layout("W", layout.shape, (1, 4, 10, 15), layout.kind, True, layout.chunks)
     with pytest.raises(ChunkError, match="is damaged"):
@@ -126,6 +127,11 @@ def test_a_chunk_of_another_size_is_damaged(opened: Opened, deflated_file: Calla
     longer = Layout("W", layout.shape, (1, 4, 10, 17), layout.kind, True, layout.chunks)
     with pytest.raises(ChunkError, match="is damaged: 2560 bytes of 2720"):
         inflate(file, longer, record(*(slice(0, 1, 1),) * 3), (), ChunkCache())
+    for chunk in layout.chunks.values():
+        huge = {chunk.first: replace(chunk, size=1 << 32)}
+        damaged = replace(layout, chunks=layout.chunks | huge)
+        with pytest.raises(ChunkError, match="is damaged: 4294967296 bytes for 2560"):
+            inflate(file, damaged, record(*WHOLE), (), ChunkCache())
 
 
 def test_threads_are_as_many_as_there_are_cores_and_memory_and_work(
@@ -162,6 +168,20 @@ def test_a_frame_is_read_by_several_threads_at_once(opened: Opened, values: Any)
     assert found == [values[1].tobytes()] * 80
 
 
+@pytest.mark.usefixtures("threads")
+def test_where_no_thread_can_be_started_one_does_all(
+    opened: Opened, values: Any, monkeypatch: pytest.MonkeyPatch
+):
+    def refused(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    file, layout = opened
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    found = inflate(file, layout, record(*WHOLE), (), ChunkCache())
+    assert found is not None
+    assert found[0].tobytes() == values[1].tobytes()
+
+
 def _read_in_child(opened: Opened, answers: Any) -> None:
     file, layout = opened
     found = inflate(file, layout, record(*WHOLE), (), ChunkCache())
@@ -170,7 +190,7 @@ def _read_in_child(opened: Opened, answers: Any) -> None:
 
 @pytest.mark.integration
 @pytest.mark.usefixtures("threads")
-def test_a_fork_has_threads_of_its_own(opened: Opened, values: Any):
+def test_a_fork_reads_with_threads_too(opened: Opened, values: Any):
     file, layout = opened
     inflate(file, layout, record(*WHOLE), (), ChunkCache())
     context = multiprocessing.get_context("fork")
