@@ -34,6 +34,7 @@ PARTS = (
     "guards",
     "diagnostics",
     "large",
+    "inflate",
     "volumes",
     "storms",
     "ground",

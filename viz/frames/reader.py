@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from burstlens.core.errors import FrameError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.valid_time import wrf_key
+from burstlens.viz.frames import deflated
 from burstlens.viz.frames.file import AGAIN, PAUSES_S
 from burstlens.viz.frames.file import netCDF4 as netCDF4
 from burstlens.viz.frames.held import Held, slices
+from burstlens.viz.frames.inflating import ChunkError
 from burstlens.viz.frames.reading_time import reading
 from burstlens.viz.frames.record import own_fields
-from burstlens.viz.frames.tile import Tiles
+from burstlens.viz.frames.tile import Tile, Tiles
 from burstlens.viz.seams import Stored, Variable, Window
 
 _PACKED = frozenset({"scale_factor", "add_offset", "_Unsigned"})
@@ -160,11 +162,11 @@ class FrameReader:
         self, variable: Variable, part: tuple[slice, ...], *, bare: bool = False
     ) -> NDArray[Any]:
         parts = []
-        for target, source, data in self._tiles.parts(variable.name, variable.dimensions, part):
+        for target, source, tile in self._tiles.parts(variable.name, variable.dimensions, part):
             try:
-                parts.append((target, self._part(data, variable, source, bare=bare)))
+                parts.append((target, self._part(tile, variable, source, bare=bare)))
             except AGAIN as error:
-                raise OSError(f"{Path(data.filepath()).name}: {error}") from error
+                raise OSError(f"{tile.path.name}: {error}") from error
         if len(parts) == 1:
             return parts[0][1]
         shape = tuple(len(range(s.start, s.stop, s.step)) for s in part)
@@ -174,17 +176,16 @@ class FrameReader:
         return joined
 
     def _part(
-        self, data: Any, variable: Variable, part: tuple[slice, ...], *, bare: bool
+        self, tile: Tile, variable: Variable, part: tuple[slice, ...], *, bare: bool
     ) -> NDArray[Any]:
-        stored = data.variables[variable.name]
+        stored = tile.data.variables[variable.name]
         inner = iter(part)
         # Time is not the first dimension in files that were written column by column.
         index = tuple(
             self.record if dimension == self._tiles.time_dimension else next(inner)
             for dimension in stored.dimensions
         )
-        stored.set_auto_mask(not bare)
-        values = stored[index if index else ...]
+        values = _values(tile, variable.name, index, bare=bare)
         if isinstance(values, np.ma.MaskedArray):
             if values.dtype.kind in "SU":
                 return np.asarray(values.data)
@@ -199,6 +200,24 @@ class FrameReader:
     def __str__(self) -> str:
         tiles = f" ({len(self.paths)} tiles)" if len(self.paths) > 1 else ""
         return self.paths[0].name + tiles
+
+
+def _values(tile: Tile, name: str, index: tuple[int | slice, ...], *, bare: bool) -> Any:
+    """An array, masked by netCDF4 where it has missing values. An error names a damaged chunk."""
+    fault = ""
+    try:
+        values = deflated.read(tile, name, index, bare=bare)
+        if values is not None:
+            return values
+    except ChunkError as error:  # netCDF4 may know better
+        fault = str(error)
+    stored = tile.data.variables[name]
+    stored.set_auto_mask(not bare)
+    try:
+        return stored[index if index else ...]
+    except AGAIN as error:
+        fault = fault or deflated.damaged(tile, name, index)
+        raise OSError(fault or str(error)) from error
 
 
 def _fills(variable: Variable, kind: np.dtype[Any]) -> tuple[float, ...]:

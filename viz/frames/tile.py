@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import accumulate
 from math import prod
@@ -12,6 +13,7 @@ from typing import Any
 
 from burstlens.core.errors import FrameError
 from burstlens.core.ranks import absent
+from burstlens.viz.frames.chunks import ChunkCache, ChunkFile, Identity, identity_of
 from burstlens.viz.frames.file import opened
 from burstlens.viz.frames.record import time_dimension
 
@@ -25,13 +27,40 @@ _RANK = re.compile(r"_(\d{4,8})$")
 @dataclass(slots=True)
 class Tile:
     """One file of a frame. ``part`` is where its points lie in the joined domain, by dimension;
-    empty in a frame of one file. ``fault`` is why it cannot be read."""
+    empty in a frame of one file. ``fault`` is why it cannot be read. ``kept`` are the inflated
+    chunks of all tiles."""
 
     path: Path
     rank: int
+    kept: ChunkCache
     data: Any = None
     part: dict[str, range] = field(default_factory=dict)
     fault: str = ""
+    identity: Identity | None = None
+    _chunks: tuple[ChunkFile | None] | None = None
+
+    def open(self, record: int, time: str, time_variable: str) -> None:
+        """Open it with netCDF4, see :func:`.opened`; FrameError."""
+        with suppress(OSError):  # before it is opened: a file that replaces it is another one
+            self.identity = identity_of(self.path.stat())
+        self.data = opened(self.path, record, time, time_variable)
+
+    def chunk_file(self) -> ChunkFile | None:
+        """The open file as one of chunks, opened once; None if that cannot be done."""
+        if self._chunks is None:
+            self._chunks = (None,)
+            if self.identity is not None and self.data.data_model.startswith("NETCDF4"):
+                with suppress(OSError):
+                    self._chunks = (ChunkFile(self.path, self.identity),)
+        return self._chunks[0]
+
+    def close(self) -> None:
+        """Close it; its place in the domain is kept."""
+        if self.data is not None and self.data.isopen():
+            self.data.close()
+        if self._chunks is not None and self._chunks[0] is not None:
+            self._chunks[0].close()
+        self.data = self._chunks = None
 
     def overlap(self, dimension: str, wanted: slice) -> tuple[slice, slice]:
         """The position of this tile's part of ``wanted`` in the result, and in the tile itself.
@@ -57,7 +86,10 @@ class Tiles:
         self, paths: Sequence[Path], record: int, time: str, time_variable: str = ""
     ) -> None:
         self._record, self._time, self._time_variable = record, time, time_variable
-        self._tiles = [Tile(path, _rank(path, index)) for index, path in enumerate(paths)]
+        self._kept = ChunkCache()
+        self._tiles = [
+            Tile(path, _rank(path, index), self._kept) for index, path in enumerate(paths)
+        ]
         self._open: list[Tile] = []
         self._sizes: dict[str, int] = {}
         self._along: tuple[str | None] | None = None
@@ -68,9 +100,13 @@ class Tiles:
 
         The first tile that can be read; FrameError if there is none.
         """
+        return self._first.data
+
+    @property
+    def _first(self) -> Tile:
         for tile in self._tiles:
             if self._is_readable(tile):
-                return tile.data
+                return tile
         raise FrameError("; ".join(tile.fault for tile in self._tiles))
 
     @property
@@ -98,18 +134,18 @@ class Tiles:
 
     def parts(
         self, name: str, dimensions: Sequence[str], wanted: Sequence[slice]
-    ) -> Iterator[tuple[tuple[slice, ...], tuple[slice, ...], Any]]:
-        """For each part of a variable: its slices in the result, those in its file, the open file.
+    ) -> Iterator[tuple[tuple[slice, ...], tuple[slice, ...], Tile]]:
+        """For each part of a variable: its slices in the result, those in its file, the open tile.
 
         Files are opened in the order in which they are likely to hold wanted points, until all
         points are found. FrameError names the missing and damaged ranks if some are not found.
         """
-        data = self.first
+        first = self._first
         shape = tuple(len(range(s.start, s.stop, s.step)) for s in wanted)
         missing = prod(shape)
         split = len(self._tiles) > 1 and any(_is_split(dimension) for dimension in dimensions)
         if not split or not missing:
-            yield tuple(slice(0, size) for size in shape), tuple(wanted), data
+            yield tuple(slice(0, size) for size in shape), tuple(wanted), first
             return
         for tile in self._likely(dict(zip(dimensions, wanted, strict=True))):
             if not missing:
@@ -121,7 +157,7 @@ class Tiles:
             count = prod(max(0, inside.stop - inside.start) for inside in target)
             if count and self._is_readable(tile):
                 missing -= count
-                yield target, tuple(outside for _, outside in pairs), tile.data
+                yield target, tuple(outside for _, outside in pairs), tile
         if missing:
             text = f"{self._tiles[0].path.name} ({len(self._tiles)} tiles)"
             raise FrameError(f"{text}: the tiles do not cover {name}: {self._absent()}")
@@ -129,16 +165,15 @@ class Tiles:
     def close(self) -> None:
         """Close all files; the known parts of the domain are kept."""
         for tile in self._open:
-            if tile.data.isopen():
-                tile.data.close()
-            tile.data = None
+            tile.close()
         self._open = []
+        self._kept.clear()
 
     def _is_readable(self, tile: Tile) -> bool:
         """Open the tile if it is closed; False if that fails, FrameError if it is the only one."""
         if tile.data is None and not tile.fault:
             try:
-                tile.data = opened(tile.path, self._record, self._time, self._time_variable)
+                tile.open(self._record, self._time, self._time_variable)
                 self._open.append(tile)
                 if len(self._tiles) > 1:
                     tile.part = _part(tile.path, tile.data)
@@ -148,9 +183,7 @@ class Tiles:
                 tile.fault = str(error)
             if len(self._open) > MOST_OPEN:
                 # The first one is used again and again.
-                oldest = self._open.pop(1)
-                oldest.data.close()
-                oldest.data = None
+                self._open.pop(1).close()
         return not tile.fault
 
     def _likely(self, wanted: Mapping[str, slice]) -> list[Tile]:
