@@ -20,6 +20,7 @@ from matplotlib.image import AxesImage, PcolorImage
 from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
+from burstlens.viz.drawing.maps.graticule import Extent
 from burstlens.viz.drawing.maps.reach import corners
 from burstlens.viz.geometry import grid
 
@@ -61,7 +62,7 @@ def cells(
         return placed(PcolorImage(axes, x, y, values[np.ix_(kept_y, kept_x)], **looks), axes)
     extent = float(x[0]), float(x[-1]), float(y[0]), float(y[-1])
     if not enlarged:
-        return placed(_Image(values, extent, looks), axes)
+        return placed(_Image(axes, values, extent, **looks), axes)
     image = AxesImage(axes, origin="lower", extent=extent, interpolation="bilinear", **looks)
     image.set_data(values)
     return placed(image, axes)
@@ -77,34 +78,28 @@ def placed(artist: Artist, axes: Axes, *, clip: bool = True) -> Artist:
     return artist
 
 
-class _Image(Artist):
-    """Even cells, rows upward, drawn by one image per band of pixel rows."""
+class _Image(AxesImage):
+    """Even cells smaller than two pixels, rows upward, drawn a band of pixel rows at a time."""
 
-    def __init__(
-        self, values: Array, extent: tuple[float, float, float, float], looks: dict[str, Any]
-    ) -> None:
-        super().__init__()
-        self._values, self._extent = values, extent
-        self._norm, self._colours = looks["norm"], looks["cmap"]
+    def __init__(self, axes: Axes, values: Array, extent: Extent, **looks: Any) -> None:
+        super().__init__(axes, origin="lower", extent=extent, interpolation_stage="rgba", **looks)
+        self._values, self._whole = values, extent
 
     def draw(self, renderer: Any) -> None:
-        axes: Any = self.axes
-        left, right, bottom, top = self._extent
+        left, right, bottom, top = self._whole
         rows, columns = self._values.shape
         (x0, y0), (x1, y1) = self.get_transform().transform([(left, bottom), (right, top)])
-        whole: Any = self.get_clip_box()
-        filtered = _filter((x1 - x0) / columns, (y1 - y0) / rows)
+        self.set_interpolation(_filter((x1 - x0) / columns, (y1 - y0) / rows))
         row = (top - bottom) / rows
-        ends = max(y0, whole.y0), min(y1, whole.y1)
+        clip: Any = self.get_clip_box()
+        ends = max(y0, clip.y0), min(y1, clip.y1)
         for low, high, begin, end in _bands(ends, y0, rows / (y1 - y0), rows, columns):
-            extent = left, right, bottom + begin * row, bottom + end * row
-            part = np.ma.masked_invalid(self._values[begin:end], copy=False)
-            image = AxesImage(axes, origin="lower", extent=extent, interpolation=filtered)
-            image.set_data(self._colours(self._norm(part)))
-            placed(image, axes, clip=False)
-            bounds = whole.x0, max(low, whole.y0), whole.x1, min(high, whole.y1)
-            image.set_clip_box(Bbox.from_extents(*bounds))
-            image.draw(renderer)
+            self.set_data(self._values[begin:end])
+            self.set_extent((left, right, bottom + begin * row, bottom + end * row))
+            bounds = clip.x0, max(low, clip.y0), clip.x1, min(high, clip.y1)
+            self.set_clip_box(Bbox.from_extents(*bounds))
+            super().draw(renderer)
+        self.set_clip_box(clip)
 
 
 def _bands(

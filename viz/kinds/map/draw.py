@@ -174,7 +174,7 @@ def _caption(field: Field, layers: Layers, note: str) -> str:
         caption += f"  ·  {note}"
     if any(wind.how == "barbs" for wind in layers.winds):
         caption += f"  ·  {BARBS_KEY}"
-    missing = int(field.values.size - np.isfinite(field.values).sum())
+    missing = field.values.size - int(np.count_nonzero(np.isfinite(field.values)))
     if missing:
         caption += f"  ·  {missing} of {field.values.size} points have no value (grey)"
     return caption
