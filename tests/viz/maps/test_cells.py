@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matplotlib.collections import QuadMesh
 from matplotlib.colors import BoundaryNorm, Normalize
 from matplotlib.image import AxesImage, PcolorImage
 from numpy.typing import NDArray
 
 from burstlens.viz.drawing import style
 from burstlens.viz.drawing.colours import norm
-from burstlens.viz.drawing.maps.cells import cells, placed
+from burstlens.viz.drawing.maps.cells import cells
 from burstlens.viz.drawing.maps.reach import corners
-from burstlens.viz.drawing.picture import blank
+from burstlens.viz.drawing.picture import blank, placed
 from burstlens.viz.geometry.grid import Plane
 
 WIDTH, HEIGHT = 320, 256
@@ -101,21 +100,6 @@ def test_of_uneven_cells_those_that_no_pixel_shows_are_left_out(
     ours = pixels(on, artist)
     on = axes(*limits)
     whole = PcolorImage(on, x, y[::-1], values[::-1], **looks)
-    np.testing.assert_array_equal(ours, pixels(on, placed(whole, on)))
-
-
-def test_bent_cells_are_painted_as_one_mesh_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("burstlens.viz.drawing.maps.cells._AT_ONCE", 500)
-    values = waves(70, 90, holes=1)
-    j, i = np.mgrid[0:70, 0:90].astype(float)
-    plane = Plane(i + 5 * np.sin(j / 30), j + 7 * np.cos(i / 40), "m")
-    x, y = corners(plane)
-    limits = (x.min(), x.max()), (y.min(), y.max())
-    looks: dict[str, Any] = {"norm": Normalize(-8, 9.5), "cmap": style.colormap("cmocean.thermal")}
-    on = axes(*limits)
-    ours = pixels(on, cells(on, plane, values, looks["norm"], looks["cmap"], smooth=False))
-    on = axes(*limits)
-    whole = QuadMesh(np.stack([x, y], axis=-1), array=values, antialiased=False, **looks)
     np.testing.assert_array_equal(ours, pixels(on, placed(whole, on)))
 
 

@@ -20,8 +20,10 @@ from matplotlib.image import AxesImage, PcolorImage
 from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
+from burstlens.viz.drawing.maps.bent_cells import BentCells
 from burstlens.viz.drawing.maps.graticule import Extent
 from burstlens.viz.drawing.maps.reach import corners
+from burstlens.viz.drawing.picture import placed
 from burstlens.viz.geometry import grid
 
 Array = NDArray[Any]
@@ -44,14 +46,15 @@ def cells(
     It is clipped to the axes, but not added to them.
     """
     looks: dict[str, Any] = {"norm": norm, "cmap": colours}
-    x, y = corners(plane)
-    even = x.ndim == 1 and grid.is_uniform(plane.x) and grid.is_uniform(plane.y)
+    bent = plane.x.ndim == 2
+    even = not bent and grid.is_uniform(plane.x) and grid.is_uniform(plane.y)
     if smooth and not even and min(values.shape) > 1:
-        x, y = (plane.x, plane.y) if plane.x.ndim == 2 else np.meshgrid(plane.x, plane.y)
+        x, y = (plane.x, plane.y) if bent else np.meshgrid(plane.x, plane.y)
         points = np.stack([x, y], axis=-1)
         return placed(QuadMesh(points, array=values, shading="gouraud", **looks), axes)
-    if x.ndim == 2:
-        return placed(_Mesh(x, y, values, looks), axes)
+    if bent:
+        return placed(BentCells(plane, values, **looks), axes)
+    x, y = corners(plane)
     values = values[:: 1 if y[0] < y[-1] else -1, :: 1 if x[0] < x[-1] else -1]
     x, y = np.sort(x), np.sort(y)
     rows, columns = values.shape
@@ -66,16 +69,6 @@ def cells(
     image = AxesImage(axes, origin="lower", extent=extent, interpolation="bilinear", **looks)
     image.set_data(values)
     return placed(image, axes)
-
-
-def placed(artist: Artist, axes: Axes, *, clip: bool = True) -> Artist:
-    """The artist in the axes' coordinates, without being kept by the axes."""
-    artist.set_figure(axes.figure)
-    artist.axes = axes
-    artist.set_transform(axes.transData)
-    if clip:
-        artist.set_clip_path(axes.patch)
-    return artist
 
 
 class _Image(AxesImage):
@@ -123,26 +116,6 @@ def _filter(wide: float, tall: float) -> str:
     whole = all(pixels > 3 or math.isclose(pixels, 1, rel_tol=1e-12)
                 or math.isclose(pixels, 2, rel_tol=1e-12) for pixels in (wide, tall))  # fmt: skip
     return "nearest" if whole else "hanning"
-
-
-class _Mesh(Artist):
-    """Cells with corners (row, column) anywhere, drawn by one mesh per band of rows."""
-
-    def __init__(self, x: Array, y: Array, values: Array, looks: dict[str, Any]) -> None:
-        super().__init__()
-        self._x, self._y, self._values, self._looks = x, y, values, looks
-
-    def draw(self, renderer: Any) -> None:
-        axes: Any = self.axes
-        rows, columns = self._values.shape
-        step = max(1, _AT_ONCE // columns)
-        for begin in range(0, rows, step):
-            part = slice(begin, min(begin + step, rows) + 1)
-            points = np.stack([self._x[part], self._y[part]], axis=-1)
-            values = self._values[begin : begin + step]
-            # Smooth edges would let the background shine through between neighbours.
-            mesh = QuadMesh(points, array=values, antialiased=False, **self._looks)
-            placed(mesh, axes).draw(renderer)
 
 
 def _seen(edges: Array, shown: Any, pixels: Any) -> tuple[Array, Array]:

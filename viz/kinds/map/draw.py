@@ -16,12 +16,12 @@ from burstlens.viz.drawing.coast.lines import KINDS, Kind
 from burstlens.viz.drawing.colour_bar import low_to_high
 from burstlens.viz.drawing.colours import colours
 from burstlens.viz.drawing.heading import LEFT
-from burstlens.viz.drawing.maps.cells import cells, placed
+from burstlens.viz.drawing.maps.cells import cells
 from burstlens.viz.drawing.maps.reach import extent, outlines
 from burstlens.viz.drawing.maps.rings import rings
 from burstlens.viz.drawing.maps.sheet import BOTTOM, RIGHT, TOP, Look, Sheet, sheet
 from burstlens.viz.drawing.maps.wind_symbols import BARBS_KEY
-from burstlens.viz.drawing.picture import letters_dpi
+from burstlens.viz.drawing.picture import letters_dpi, placed
 from burstlens.viz.drawing.png import write_png
 from burstlens.viz.frames import times
 from burstlens.viz.geometry import grid
