@@ -1,13 +1,19 @@
-"""An overview map as forecasters use it, by a warm worker, and the same map by cartopy.
+"""Maps by a warm worker: an overview as forecasters use it, the same by cartopy, and wide fields.
 
-A field of 1,000 x 1,000 points on a Lambert plane, pressure contours, wind barbs, coast and
-borders, at 1,200 x 900 pixels. CPU seconds of this process, from the file to the PNG. Cartopy,
-where it is installed, reads the same file and draws the same coast again for each frame, as scripts
-do; the shapes of the coast are read once.
+The overview: a field of 1,000 x 1,000 points on a Lambert plane, pressure contours, wind barbs,
+coast and borders, at 1,200 x 900 pixels. CPU seconds of this process, from the file to the PNG.
+Cartopy, where it is installed, reads the same file and draws the same coast again for each frame,
+as scripts do; the shapes of the coast are read once. Wide fields: one map in a process of its own,
+its memory counted beyond that of the process which has drawn a small one.
+``BENCH_OLD=/path/to/checkout/src`` measures these of another commit beside this one, in turn.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 import time
 from functools import cache
 from importlib.util import find_spec
@@ -31,6 +37,35 @@ OPTIONS = MapOptions(
     barbs=Wind(), width_px=1200, height_px=900,
 )  # fmt: skip
 DEFINITION = "+proj=lcc +lat_1=25 +lat_2=45 +lat_0=30 +lon_0=-88 +R=6370000"
+
+OLD = os.environ.get("BENCH_OLD", "")
+WIDE = ((2000, False), (1000, True), (10_000, False))
+"""Points along a side, and whether rows and columns are bent."""
+MEMORY = 3.0
+"""Bytes per byte of the field, itself included."""
+_DRAW = """
+import json, re, sys, time
+from pathlib import Path
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.kinds.map.kind import MapKind
+from burstlens.viz.product import Context
+kind, out, repeats = MapKind(), Path(sys.argv[1]), int(sys.argv[3])
+options = kind.options("t", limits=(260.0, 310.0))
+context = Context("bench", "bench", "map", "output", "t00000000.000", out.parent)
+def made(frame):
+    with open_frame([Path(frame)]) as reader:
+        kind.make(options, reader, out, context)
+def memory(name):
+    return 1024 * int(re.search(name + r":\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+made(sys.argv[4])
+Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+before, taken = memory("VmRSS"), []
+for _ in range(repeats):
+    begin = time.process_time()
+    made(sys.argv[2])
+    taken.append(time.process_time() - begin)
+print(json.dumps([memory("VmHWM") - before, taken]))
+"""
 
 
 def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
@@ -62,7 +97,68 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
         figures.append(
             Figure(f"{name}, cartopy drawn anew", median(theirs[1:]), "s of CPU", note=note)
         )
+    small = _write_field(scratch.buffer / "small.nc", 100, bent=False)
+    for side, bent in ((200, False), (100, True)) if quick else WIDE:
+        figures += _wide(scratch, small, side, bent=bent, repeats=3 if side > 5000 else 9)
     return figures
+
+
+def _wide(scratch: Scratch, small: Path, side: int, *, bent: bool, repeats: int) -> list[Figure]:
+    path = _write_field(scratch.buffer / "wide.nc", side, bent=bent)
+    before = _drawn(scratch, path, small, repeats, OLD) if OLD else None
+    peak, taken = _drawn(scratch, path, small, repeats)
+    path.unlink()
+    name = f"map of {side} x {side} points{' on a curvilinear grid' if bent else ''}"
+    size, again = 4 * side * side, taken[1:]  # the first one draws what a series shares
+    notes = [spread(again, " s"), ""]
+    if before is not None:
+        notes[0] += f"; {median(before[1][1:]):.3g} s before"
+        notes[1] = f"{before[0] / size:.3g} before"
+    memory = Figure(f"{name}: peak memory", peak / size, "x the field", MEMORY, note=notes[1])
+    cpu = Figure(f"{name}: warm worker", median(again), "s of CPU", note=notes[0])
+    return [cpu] if bent or side < 5000 else [cpu, memory]
+
+
+def _drawn(scratch: Scratch, frame: Path, small: Path, repeats: int, source: str = "") -> Any:
+    """Peak bytes, and seconds of CPU of each map, of this commit or that whose ``src`` is named."""
+    words = [str(scratch.runs / "wide.png"), str(frame), str(repeats), str(small)]
+    done = subprocess.run(
+        [sys.executable, "-c", _DRAW, *words], capture_output=True, text=True, check=False,
+        env=os.environ | ({"PYTHONPATH": source} if source else {}),
+    )  # fmt: skip
+    if done.returncode:
+        raise RuntimeError(f"{frame.name}: {done.stderr[-300:]}")
+    return json.loads(done.stdout)
+
+
+def _write_field(path: Path, side: int, *, bent: bool) -> Path:
+    """A classic file of waves with noise on them: on even distances, or on bent rows and columns of
+    longitude and latitude."""
+    import numpy as np
+
+    i, rng = np.arange(side) / side, np.random.default_rng(1)
+    with netCDF4.Dataset(str(path), "w", format="NETCDF3_64BIT_DATA") as data:
+        for name in ("y", "x"):
+            data.createDimension(name, side)
+            if not bent:
+                along = data.createVariable(name, "f4", (name,))
+                along.setncatts({"units": "m", "axis": name.upper()})
+                along[:] = SPACING_M * np.arange(side)
+        if bent:
+            j = i[:, None]
+            for name, units, at in (
+                ("lon", "degrees_east", -60 + 30 * i + 4 * np.cos(4 * j)),
+                ("lat", "degrees_north", 30 + 20 * j + 3 * np.sin(3 * i)),
+            ):
+                data.createVariable(name, "f4", ("y", "x")).units = units
+                data[name][:] = at
+        t = data.createVariable("t", "f4", ("y", "x"))
+        t.setncatts({"units": "K", "coordinates": "lon lat"} if bent else {"units": "K"})
+        for first in range(0, side, 500):
+            j = np.arange(first, min(side, first + 500))[:, None] / side
+            noise = rng.standard_normal((j.size, side), np.float32)
+            t[first : first + j.size] = 285 + 20 * np.sin(40 * i) * np.cos(30 * j) + 0.3 * noise
+    return path
 
 
 def write_overview(path: Path) -> None:

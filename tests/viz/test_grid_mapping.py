@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyproj
 import pytest
 
 from burstlens.viz.diagnostics.derived import open_frame
@@ -169,6 +170,18 @@ def test_an_unusable_mapping_leaves_the_plane_as_it_is(mapped: Any, broken: dict
         plane = grid.map_plane(frame, "tas", {})
     assert plane.projection is None
     assert plane.units == "m"
+
+
+def test_pyproj_reads_the_mapping_of_a_series_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    read = pyproj.CRS.from_cf
+    monkeypatch.setattr(pyproj.CRS, "from_cf", lambda found: asked.append(found) or read(found))
+    for _ in range(3):  # each frame's file gives arrays of its own
+        parallels = np.array([31.5, 44.25])
+        found = cf_projection({**LAMBERT, "standard_parallel": parallels, "_FillValue": np.nan})
+        assert found is not None
+        assert "+lat_1=31.5 +lat_2=44.25" in found.definition
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("mapping", [LAMBERT, POLAR, MERCATOR, UTM_33])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -136,3 +137,31 @@ def test_directions_are_coloured_over_the_whole_circle(limits):
     assert limits(from_10) == (0.0, 360.0)
     assert limits(Values(np.linspace(-170, 90, 50), units="degrees", **about)) == (-180.0, 180.0)
     assert limits(Values(np.linspace(0, 700, 50), units="degrees", **about)) == (0.0, 1000.0)
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("before", [None, (-1.0, 1.0), (0.5, 600.0)])
+def test_limits_do_not_depend_on_how_many_values_are_looked_at_together(
+    limits, monkeypatch, before, log
+):
+    if log and before == (-1.0, 1.0):
+        before = (0.1, 1.0)
+    values = np.random.default_rng(3).lognormal(1.0, 1.5, (120, 90)).astype(np.float32)
+    values[::7, ::5], values[3, 4], values[5] = np.nan, np.inf, -0.25
+    shown = Values(values, "q", "mixing ratio", "g kg-1")
+    found = limits(shown, before, log=log)
+    monkeypatch.setattr("burstlens.viz.drawing.limits._AT_ONCE", 200)
+    assert limits(shown, before, log=log) == found
+
+
+def test_limits_of_a_large_field_take_no_copy_of_it_where_those_of_the_series_hold(limits):
+    values = np.random.default_rng(4).normal(280, 3, (2500, 2000)).astype(np.float32)
+    shown = Values(values, "T2", "2 m temperature", "K")
+    tracemalloc.start()
+    assert limits(shown, before=(260.0, 300.0)) == (260.0, 300.0)
+    within = tracemalloc.get_traced_memory()[1]
+    assert limits(shown) == (270.0, 290.0)
+    once = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert within < 0.25 * values.nbytes
+    assert once < 1.5 * values.nbytes

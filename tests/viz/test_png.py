@@ -21,6 +21,19 @@ def test_the_pixels_are_those_given(tmp_path: Path, shape: tuple[int, int, int])
         np.testing.assert_array_equal(np.asarray(image), pixels[..., :3])
 
 
+@pytest.mark.parametrize("channels", [3, 4])
+def test_rows_that_repeat_the_one_above_are_kept_and_take_almost_no_space(
+    tmp_path: Path, channels: int
+) -> None:
+    row = np.random.default_rng(2).integers(0, 256, (1, 300, channels), dtype=np.uint8)
+    write_png(row, tmp_path / "one.png", {}, 100)
+    write_png(np.repeat(row, 200, axis=0), tmp_path / "many.png", {}, 100)
+    with Image.open(tmp_path / "many.png") as image:
+        np.testing.assert_array_equal(np.asarray(image), np.repeat(row[..., :3], 200, axis=0))
+    sizes = [(tmp_path / f"{name}.png").stat().st_size for name in ("one", "many")]
+    assert sizes[1] < sizes[0] + 1500
+
+
 def test_texts_and_resolution_are_kept_and_the_bytes_repeat(tmp_path: Path) -> None:
     pixels = np.zeros((8, 9, 3), np.uint8)
     texts = {"Title": "Température à 2 m", "Source": "run r"}

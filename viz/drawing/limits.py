@@ -8,6 +8,7 @@ the series, and the earlier pictures are made again.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,6 +31,8 @@ _BEYOND = 0.001
 _DECADES = 4
 """Decades that logarithmic colours cover at most."""
 _ROUND = (1, 2, 5, 10)
+_AT_ONCE = 1 << 18
+"""Values that are looked at together, as they fit a core's cache."""
 
 
 def fitted(context: Context, options: ColourOptions, *shown: Coloured) -> Context:
@@ -41,15 +44,13 @@ def fitted(context: Context, options: ColourOptions, *shown: Coloured) -> Contex
     field = shown[0]
     if isinstance(options.limits, tuple) or steps(field, options):
         return replace(context, limits=None)
-    values = np.concatenate([each.values[np.isfinite(each.values)].ravel() for each in shown])
-    if options.log:
-        values = values[values > max(0.0, float(values.max(initial=0.0)) / 10**_DECADES)]
+    points = _Points([each.values for each in shown], log=options.log)
     before = context.limits
     if before is None and not options.log:
-        before = usual_range(field.name, field.units) or _circle(field, options, values)
-    if not values.size or (before is not None and _share_beyond(values, before) <= FEW):
+        before = usual_range(field.name, field.units) or _circle(field, options, points)
+    if not points.count or (before is not None and points.share_beyond(before) <= FEW):
         return replace(context, limits=before)
-    low, high = _spread(values)
+    low, high = points.spread()
     if before is not None:
         low, high = min(low, before[0]), max(high, before[1])
     if is_constant(low, high):
@@ -65,27 +66,59 @@ def fitted(context: Context, options: ColourOptions, *shown: Coloured) -> Contex
     return replace(context, limits=limits)
 
 
-def _circle(field: Coloured, options: ColourOptions, values: Array) -> Range | None:
+class _Points:
+    """The values that limits follow, some rows at a time: finite ones, and with a logarithm those
+    not too far below the largest. ``low`` and ``high`` are their ends, ``count`` their number."""
+
+    def __init__(self, fields: Sequence[Array], *, log: bool) -> None:
+        self._fields, self._least = fields, -math.inf
+        self._measure()
+        if log:
+            self._least = max(0.0, self.high / 10**_DECADES)
+            self._measure()
+
+    def __iter__(self) -> Iterator[Array]:
+        for values in self._fields:
+            step = max(1, _AT_ONCE // max(1, math.prod(values.shape[1:])))
+            for first in range(0, len(values), step):
+                part = values[first : first + step]
+                yield part[np.isfinite(part) & (part > self._least)]
+
+    def _measure(self) -> None:
+        found = [(part.size, float(part.min()), float(part.max())) for part in self if part.size]
+        self.count = sum(size for size, _, _ in found)
+        self.low = min((low for _, low, _ in found), default=0.0)
+        self.high = max((high for _, _, high in found), default=0.0)
+
+    def share_beyond(self, limits: Range) -> float:
+        """How many of them lie beyond limits, as a part of all."""
+        if limits[0] <= self.low and self.high <= limits[1]:
+            return 0.0
+        beyond = (np.count_nonzero((part < limits[0]) | (part > limits[1])) for part in self)
+        return sum(beyond) / self.count
+
+    def spread(self) -> Range:
+        """The range of all but the outermost; of all where nearly all are the same."""
+        ends = _BEYOND / 2, 1 - _BEYOND / 2
+        values, end = np.empty(self.count, np.result_type(*self._fields)), 0
+        for part in self:
+            values[end : end + part.size] = part
+            end += part.size
+        low, high = np.quantile(values, ends, overwrite_input=True)
+        if is_constant(float(low), float(high)):
+            return self.low, self.high
+        return float(low), float(high)
+
+
+def _circle(field: Coloured, options: ColourOptions, points: _Points) -> Range | None:
     """The whole circle for directions: with other limits two of them would have one colour."""
     name = options.colormap or style.colormap_name(field.units, field.long_name, False)
-    if name != style.CIRCLE or usual(field.units) != "degrees" or not values.size:
+    if name != style.CIRCLE or usual(field.units) != "degrees" or not points.count:
         return None
-    low, high = float(values.min()), float(values.max())
+    low, high = points.low, points.high
     if low < 0:
         return (-180.0, 180.0) if low >= -180.5 and high <= 180.5 else None
     return (0.0, 360.0) if high <= 360.5 else None
-
-
-def _share_beyond(values: Array, limits: Range) -> float:
-    return np.count_nonzero((values < limits[0]) | (values > limits[1])) / values.size
-
-
-def _spread(values: Array) -> Range:
-    """The range of all but the outermost values; of all where nearly all are the same."""
-    low, high = (float(v) for v in np.quantile(values, (_BEYOND / 2, 1 - _BEYOND / 2)))
-    if is_constant(low, high):
-        return float(values.min()), float(values.max())
-    return low, high
 
 
 def rounded(low: float, high: float) -> Range:

@@ -1,10 +1,13 @@
-"""Options of every picture: its size and the limits of its colours; and an empty figure."""
+"""Options of every picture: its size and the limits of its colours; and an empty figure, and what
+is placed in it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 LARGEST_PX = 8000
@@ -68,3 +71,13 @@ def blank(width_px: int, height_px: int, dpi: float, colour: str = "white") -> F
     figure = Figure(figsize=(size[0], size[1]), dpi=dpi, facecolor=colour)
     FigureCanvasAgg(figure)
     return figure
+
+
+def placed(artist: Artist, axes: Axes, *, clip: bool = True) -> Artist:
+    """The artist in the axes' coordinates, without being kept by the axes."""
+    artist.set_figure(axes.figure)
+    artist.axes = axes
+    artist.set_transform(axes.transData)
+    if clip:
+        artist.set_clip_path(axes.patch)
+    return artist

@@ -42,8 +42,7 @@ class Field:
 
     def extent(self) -> tuple[float, float]:
         """The smallest and the largest finite value."""
-        finite = self.values[np.isfinite(self.values)]
-        return float(finite.min()), float(finite.max())
+        return finite_range(self.values)
 
     def place(self, extreme: str) -> dict[str, int]:
         """The file's index of the (first) ``min`` or ``max``, by dimension."""
@@ -53,26 +52,37 @@ class Field:
 
     def position(self, extreme: str) -> tuple[int, int]:
         """The index of the (first) ``min`` or ``max`` in ``values``, as (y, x)."""
-        finite = np.where(np.isfinite(self.values), self.values, np.nan)
-        flat = np.nanargmin(finite) if extreme == "min" else np.nanargmax(finite)
-        y, x = np.unravel_index(int(flat), finite.shape)
+        low, high = finite_range(self.values)
+        flat = np.argmax(self.values == (low if extreme == "min" else high))
+        y, x = np.unravel_index(int(flat), self.values.shape)
         return int(y), int(x)
 
     def facts(self) -> dict[str, Any]:
         """Its facts for the index: range, mean, count and positions, as JSON values."""
         low, high = self.extent()
         finite = np.isfinite(self.values)
+        missing = finite.size - int(np.count_nonzero(finite))
+        known = self.values[finite] if missing else self.values.ravel()
         return {
             "variable": self.name,
             "units": self.units,
             "shape": list(self.values.shape),
             "min": low,
             "max": high,
-            "mean": float(self.values[finite].mean(dtype=np.float64)),
-            "nan": int(finite.size - finite.sum()),
+            "mean": float(known.mean(dtype=np.float64)),
+            "nan": missing,
             "min_at": self.place("min"),
             "max_at": self.place("max"),
         } | ({"level": self.level} if self.level else {})
+
+
+def finite_range(values: NDArray[Any]) -> tuple[float, float]:
+    """The smallest and the largest finite value. ValueError if there is none."""
+    low, high = np.fmin.reduce(values, axis=None), np.fmax.reduce(values, axis=None)
+    if not (np.isfinite(low) and np.isfinite(high)):  # infinite ones, or none at all
+        finite = values[np.isfinite(values)]
+        low, high = finite.min(), finite.max()
+    return float(low), float(high)
 
 
 def read_field(

@@ -151,17 +151,27 @@ def cf_projection(attributes: Mapping[str, Any]) -> Projection | None:
         if name == "rotated_latitude_longitude":
             return _known(_rotated_pole(attributes))
         named = dict(attributes) | {"grid_mapping_name": name}
-        return _known(_cf_definition(tuple(sorted(named.items(), key=str))))
+        return _known(_cf_definition(tuple(sorted(_plain(named).items(), key=str))))
     except (KeyError, ValueError, TypeError):
         return None
 
 
+def _plain(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes as numbers, texts and tuples, which can be compared; reserved ones left out."""
+    found = {
+        key: np.asarray(value).tolist()
+        for key, value in attributes.items()
+        if not key.startswith("_")
+    }
+    return {key: tuple(at) if isinstance(at, list) else at for key, at in found.items()}
+
+
+@lru_cache(maxsize=16)
 def _cf_definition(attributes: tuple[tuple[str, Any], ...]) -> str:
+    """The PROJ string; kept, since pyproj looks names up in its database for 0.1 s."""
     import pyproj
 
-    plain = {
-        key: np.asarray(value).tolist() for key, value in attributes if not key.startswith("_")
-    }
+    plain = {key: list(at) if isinstance(at, tuple) else at for key, at in attributes}
     with warnings.catch_warnings():
         # A PROJ string cannot hold names and datums; datums are not shifted here.
         warnings.simplefilter("ignore", UserWarning)

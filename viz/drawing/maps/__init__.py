@@ -3,6 +3,8 @@ Imports as ``drawing`` does.
 """
 
 __all__ = [
+    "bent_cells",
+    "cells",
     "flow",
     "graticule",
     "isolines",

@@ -49,10 +49,10 @@ class Overlay:
         pixels = pixels.reshape(-1, 4)
         self._where = np.flatnonzero(pixels[:, 3])
         self._seen = pixels[self._where]
-        seen = self._seen.astype(np.uint16)
-        cover = seen[:, 3:]
-        self._rest = 255 - cover
-        self._colour = seen[:, :3] * cover + 127
+        cover = self._seen[:, 3:].astype(np.uint16)
+        self._rest = np.repeat(255 - cover, 4, axis=1)
+        self._colour = self._seen * cover + 127
+        self._rest[:, 3], self._colour[:, 3] = 255, 0  # what lies below stays opaque
         box = axes.bbox
         height = self._shape[0]
         self._box = [round(v) for v in (box.x0, height - box.y1, box.x1, height - box.y0)]
@@ -72,10 +72,11 @@ class Overlay:
         return (x, y, width, height), overlay_png(where, self._seen[inside], width, height)
 
     def lay_over(self, pixels: NDArray[np.uint8]) -> None:
-        """Change opaque ``pixels`` (height, width, 4) in place."""
-        flat = pixels.reshape(-1, 4)
-        below = flat[self._where, :3]
-        flat[self._where, :3] = (below * self._rest + self._colour) // 255
+        """Change opaque ``pixels`` (height, width, 4), contiguous, in place."""
+        flat = pixels.reshape(-1, 4).view(np.uint32)[:, 0]  # whole pixels move fastest
+        below = flat[self._where].view(np.uint8).reshape(-1, 4)
+        blended = ((below * self._rest + self._colour) // 255).astype(np.uint8)
+        flat[self._where] = blended.view(np.uint32)[:, 0]
 
 
 def map_lines(

@@ -36,6 +36,8 @@ def draw_places(
     The name is ``gap`` points from the mark, and not on a ``reserved`` part of the picture
     (pixels).
     """
+    if not places:
+        return
     others = [(text, text.get_window_extent()) for text in axes.texts if text.get_text()]
     taken = [*reserved, *(box for text, box in others if isinstance(text, Annotation))]
     for place in places:

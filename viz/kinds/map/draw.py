@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.artist import Artist
-from matplotlib.collections import QuadMesh
-from matplotlib.image import AxesImage, PcolorImage
 from matplotlib.lines import Line2D
 
 from burstlens.core.units import printed
@@ -18,11 +16,12 @@ from burstlens.viz.drawing.coast.lines import KINDS, Kind
 from burstlens.viz.drawing.colour_bar import low_to_high
 from burstlens.viz.drawing.colours import colours
 from burstlens.viz.drawing.heading import LEFT
-from burstlens.viz.drawing.maps.reach import corners, extent, outlines
+from burstlens.viz.drawing.maps.cells import cells
+from burstlens.viz.drawing.maps.reach import extent, outlines
 from burstlens.viz.drawing.maps.rings import rings
 from burstlens.viz.drawing.maps.sheet import BOTTOM, RIGHT, TOP, Look, Sheet, sheet
 from burstlens.viz.drawing.maps.wind_symbols import BARBS_KEY
-from burstlens.viz.drawing.picture import letters_dpi
+from burstlens.viz.drawing.picture import letters_dpi, placed
 from burstlens.viz.drawing.png import write_png
 from burstlens.viz.frames import times
 from burstlens.viz.geometry import grid
@@ -34,10 +33,6 @@ from burstlens.viz.product import Context
 from burstlens.viz.values.header import header
 from burstlens.viz.values.shown import shown_on_map
 from burstlens.viz.values.shown import write as write_values
-
-_ENLARGED = 2.0
-"""From this many pixels per cell on, cells are painted as rectangles: each colour is found once per
-cell, not once per pixel. Below, a pixel is made from all the values beneath it."""
 
 
 def draw(
@@ -90,9 +85,12 @@ def draw(
     layers = layers or Layers()
     shown = [(plane, field)]
     shown += [(nest.shown.plane, nest.shown) for nest in layers.nests if nest.shown is not None]
-    painted = [_paint(paper, on, each, smooth=options.smooth) for on, each in shown]
-    below = sum(int((each.values < limits[0]).sum()) for _, each in shown)
-    above = sum(int((each.values > limits[1]).sum()) for _, each in shown)
+    painted = [
+        cells(paper.axes, on, each.values, paper.norm, paper.colours, smooth=options.smooth)
+        for on, each in shown
+    ]
+    below = sum(int(np.count_nonzero(each.values < limits[0])) for _, each in shown)
+    above = sum(int(np.count_nonzero(each.values > limits[1])) for _, each in shown)
     words = (
         times.stamp(context.time),
         lead,
@@ -146,36 +144,6 @@ def picture_size(options: MapOptions, shape: float = 0.8) -> tuple[int, int]:
     return options.width_px, 2 * round((body + (TOP + BOTTOM) * point) / 2)
 
 
-def _paint(paper: Sheet, plane: grid.Plane, field: Field, *, smooth: bool) -> Artist:
-    """The field, by the cheapest means that is exact for its grid."""
-    axes, values = paper.axes, field.values
-    looks: dict[str, Any] = {"norm": paper.norm, "cmap": paper.colours}
-    x, y = corners(plane)
-    painted: Artist
-    even = x.ndim == 1 and grid.is_uniform(plane.x) and grid.is_uniform(plane.y)
-    if smooth and not even and min(values.shape) > 1:
-        x, y = (plane.x, plane.y) if plane.x.ndim == 2 else np.meshgrid(plane.x, plane.y)
-        points = np.stack([x, y], axis=-1)
-        painted = QuadMesh(points, array=values, shading="gouraud", **looks)
-    elif x.ndim == 2:
-        # Smooth edges would let the background shine through between neighbours.
-        points = np.stack([x, y], axis=-1)
-        painted = QuadMesh(points, array=values, antialiased=False, **looks)
-    else:
-        values = values[:: 1 if y[0] < y[-1] else -1, :: 1 if x[0] < x[-1] else -1]
-        x, y = np.sort(x), np.sort(y)
-        rows, columns = values.shape
-        enlarged = min(axes.bbox.width / columns, axes.bbox.height / rows) >= _ENLARGED
-        if even and (smooth or not enlarged):
-            extent = (x[0], x[-1], y[0], y[-1])
-            between = "bilinear" if smooth and enlarged else None
-            painted = AxesImage(axes, origin="lower", extent=extent, interpolation=between, **looks)
-            painted.set_data(values)
-        else:
-            painted = PcolorImage(axes, x, y, values, **looks)
-    return _placed(painted, paper, clip=True)
-
-
 def _marks(paper: Sheet, plane: grid.Plane, field: Field, which: str | None) -> list[Artist]:
     """A white triangle at the minimum (pointing down) or maximum (pointing up).
 
@@ -192,18 +160,8 @@ def _marks(paper: Sheet, plane: grid.Plane, field: Field, which: str | None) -> 
         at_x = plane.x[row, column] if plane.x.ndim == 2 else plane.x[column]
         at_y = plane.y[row, column] if plane.y.ndim == 2 else plane.y[row]
         mark = Line2D([at_x], [at_y], marker=shape, ms=7, mfc="white", mec=style.INK, mew=1.0)
-        marks.append(_placed(mark, paper, clip=False))
+        marks.append(placed(mark, paper.axes, clip=False))
     return marks
-
-
-def _placed(artist: Artist, paper: Sheet, *, clip: bool) -> Artist:
-    """The artist in the axes' coordinates, without being kept by the axes."""
-    artist.set_figure(paper.figure)
-    artist.axes = paper.axes
-    artist.set_transform(paper.axes.transData)
-    if clip:
-        artist.set_clip_path(paper.axes.patch)
-    return artist
 
 
 def _caption(field: Field, layers: Layers, note: str) -> str:
@@ -216,7 +174,7 @@ def _caption(field: Field, layers: Layers, note: str) -> str:
         caption += f"  ·  {note}"
     if any(wind.how == "barbs" for wind in layers.winds):
         caption += f"  ·  {BARBS_KEY}"
-    missing = int(field.values.size - np.isfinite(field.values).sum())
+    missing = field.values.size - int(np.count_nonzero(np.isfinite(field.values)))
     if missing:
         caption += f"  ·  {missing} of {field.values.size} points have no value (grey)"
     return caption

@@ -1,0 +1,98 @@
+"""Cells whose rows and columns are bent: which of them each pixel shows is found once per series.
+
+To fill a million quadrilaterals takes most of the time of a map. They lie where they lay in the
+frame before, so their numbers are drawn once as if they were colours, and kept; of each frame those
+cells are coloured that pixels show. The pixels are those that filled quadrilaterals give.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import RendererAgg
+from matplotlib.collections import QuadMesh
+from matplotlib.colors import Colormap, Normalize
+from numpy.typing import NDArray
+
+from burstlens.viz.drawing.maps.reach import corners
+from burstlens.viz.drawing.picture import placed
+from burstlens.viz.geometry.grid import Plane
+
+Array = NDArray[Any]
+Shown = tuple[NDArray[np.uint32], NDArray[np.uint32]]
+"""Flat numbers of pixels, the lowest row first, and of the cells that these show."""
+
+_AT_ONCE = 1 << 20
+"""Cells that are numbered at a time: their colours and corners take 48 MB; less than 2^24."""
+_CACHED = 6
+"""Planes kept by a worker, as many as sheets: about 4 MB each."""
+
+
+class BentCells(Artist):
+    """The field on a plane with 2-D coordinates, in flat colours, clipped to the axes."""
+
+    def __init__(self, plane: Plane, values: Array, norm: Normalize, cmap: Colormap) -> None:
+        super().__init__()
+        self._plane, self._values, self._norm, self._colours = plane, values, norm, cmap
+
+    def draw(self, renderer: Any) -> None:
+        axes: Any = self.axes
+        where, cell = _shown(axes, self._plane)
+        values = np.ma.masked_invalid(self._values.ravel()[cell])
+        # Agg rounds the colours of shapes, and cuts those of images.
+        colours = np.floor(255 * self._colours(self._norm(values)) + 0.5).astype(np.uint8)
+        width, height = (int(size) for size in axes.figure.bbox.size)
+        pixels = np.zeros(height * width, np.uint32)
+        pixels[where] = colours.view(np.uint32)[:, 0]
+        image = pixels.view(np.uint8).reshape(height, width, 4)
+        context = renderer.new_gc()
+        renderer.draw_image(context, 0, 0, image)
+        context.restore()
+
+
+_kept: OrderedDict[object, Shown] = OrderedDict()
+
+
+def _shown(axes: Axes, plane: Plane) -> Shown:
+    figure: Any = axes.figure
+    digest = hashlib.sha256()
+    for points in (plane.x, plane.y):
+        digest.update(np.ascontiguousarray(points).data)
+    frame = *axes.bbox.extents, *axes.viewLim.extents, *figure.bbox.size, figure.dpi
+    key = digest.digest(), plane.x.shape, plane.x.dtype, plane.y.dtype, frame
+    found = _kept.get(key)
+    if found is None:
+        found = _kept[key] = _numbered(axes, plane)
+    _kept.move_to_end(key)
+    while len(_kept) > _CACHED:
+        _kept.popitem(last=False)
+    return found
+
+
+def _numbered(axes: Axes, plane: Plane) -> Shown:
+    figure: Any = axes.figure
+    renderer: Any = RendererAgg(figure.bbox.width, figure.bbox.height, figure.dpi)  # type: ignore[no-untyped-call]
+    x, y = corners(plane)
+    rows, columns = plane.x.shape
+    shown = np.zeros(int(renderer.height) * int(renderer.width), np.uint32)  # numbers from 1
+    step = max(1, _AT_ONCE // columns)
+    for begin in range(0, rows, step):
+        end = min(begin + step, rows)
+        number = np.arange(1, (end - begin) * columns + 1)
+        colours = np.stack([number >> 16, number >> 8 & 255, number & 255], axis=-1) / 255.0
+        points = np.stack([x[begin : end + 1], y[begin : end + 1]], axis=-1)
+        # Smooth edges would let the background shine through between neighbours.
+        mesh = QuadMesh(points, antialiased=False, facecolor=colours)
+        renderer.clear()
+        placed(mesh, axes).draw(renderer)
+        pixels = np.asarray(renderer.buffer_rgba())[::-1].reshape(-1, 4).astype(np.uint32)
+        seen = np.flatnonzero(pixels[:, 3])
+        red, green, blue, _ = pixels[seen].T
+        shown[seen] = (red << 16 | green << 8 | blue) + np.uint32(begin * columns)
+    where = np.flatnonzero(shown)
+    return where.astype(np.uint32), shown[where] - np.uint32(1)
