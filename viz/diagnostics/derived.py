@@ -10,6 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from burstlens.core.allowance import allowance
 from burstlens.core.errors import FrameError
 from burstlens.core.nearness import NEAR, did_you_mean
 from burstlens.viz.diagnostics import formula, general, table
@@ -26,6 +27,8 @@ _ON_WRF = {"south_north", "west_east"}
 """Only a frame with these dimensions can have WRF's diagnostics."""
 _VOLUME = 3
 """Values of so many dimensions are not kept: they would use up the memory."""
+SHARED_PART = 0.25
+"""The part of a worker's memory for inflated chunks that several products of a frame read."""
 
 
 class DerivedFrame:
@@ -225,6 +228,7 @@ class SharedFrame:
 
         self._reader = FrameReader(paths, record, stream, time, time_variable)
         self._held = Held()
+        self._shares = False
         try:
             self._reader.open()
         except BaseException:
@@ -239,7 +243,11 @@ class SharedFrame:
         followed: Mapping[str, Path] = MappingProxyType({}),
         beside: Mapping[str, Beside] = MappingProxyType({}),
     ) -> DerivedFrame:
-        """The frame for one product. With ``keeps``, planes are kept for later ones."""
+        """The frame for one product. With ``keeps``, planes and inflated chunks are kept for later
+        ones, chunks in a part of the worker's memory."""
+        if keeps and not self._shares:
+            self._shares = True
+            self._reader.share(round(SHARED_PART * allowance().memory))
         return DerivedFrame(
             self._reader, paths=self._reader.paths, stream=self._reader.stream, previous=previous,
             followed=followed, beside=beside, held=self._held, keeps=keeps,

@@ -124,21 +124,32 @@ class ChunkFile:
 
 
 class ChunkCache:
-    """The latest inflated chunks of a frame of which a part was used, for the next read."""
+    """The latest inflated chunks of a frame of which a part was used, for the next read.
+
+    A frame of several products keeps all chunks beside these, up to ``shared`` bytes, and drops
+    none: where more are read in turn, the oldest of them would be gone each time.
+    """
 
     def __init__(self) -> None:
         self._chunks: dict[Any, Plain] = {}
         self._size = 0
         self._lock = Lock()
+        self._kept: dict[Any, Plain] = {}
+        self.shared = 0
 
     def get(self, key: Any) -> Plain | None:
         """The bytes of a chunk, if they are kept."""
-        return self._chunks.get(key)
+        found = self._kept.get(key)
+        return self._chunks.get(key) if found is None else found
 
-    def add(self, key: Any, inflated: Plain) -> None:
-        """Keep a chunk, and drop the oldest ones beyond CACHE_BYTES."""
+    def add(self, key: Any, inflated: Plain, *, whole: bool) -> None:
+        """Keep a chunk if all of it may be used again, or if it was not used as a ``whole``; drop
+        the oldest ones beyond CACHE_BYTES."""
         with self._lock:
-            if key not in self._chunks and len(inflated) <= CACHE_BYTES:
+            if len(inflated) <= self.shared and key not in self._kept:
+                self._kept[key] = inflated
+                self.shared -= len(inflated)
+            elif not whole and key not in self._chunks and len(inflated) <= CACHE_BYTES:
                 self._chunks[key] = inflated
                 self._size += len(inflated)
                 while self._size > CACHE_BYTES:
@@ -147,6 +158,8 @@ class ChunkCache:
     def clear(self) -> None:
         """Drop all."""
         with self._lock:
+            self.shared += sum(map(len, self._kept.values()))
+            self._kept.clear()
             self._chunks.clear()
             self._size = 0
 

@@ -83,7 +83,9 @@ def inflate(
                 return
             try:
                 chunk, part = layout.chunks[first], values[target]
-                plain = _inflated(file, layout, chunk, kept, keep=part.size < _size(layout, chunk))
+                plain = _inflated(
+                    file, layout, chunk, kept, whole=part.size >= _size(layout, chunk)
+                )
                 _place(plain, layout, chunk, source, part, fills)
             except BaseException as error:
                 failures.append(error)
@@ -119,9 +121,9 @@ def _size(layout: Layout, chunk: Chunk) -> int:
 
 
 def _inflated(
-    file: ChunkFile, layout: Layout, chunk: Chunk, kept: ChunkCache, *, keep: bool
+    file: ChunkFile, layout: Layout, chunk: Chunk, kept: ChunkCache, *, whole: bool
 ) -> Plain:
-    """The bytes of a chunk, shuffled if they are; ``keep`` them if they were not."""
+    """The bytes of a chunk, shuffled if they are; ``whole``: all of them are used now."""
     plain = kept.get((file, layout.name, chunk.first))
     if plain is not None:
         return plain
@@ -138,8 +140,7 @@ def _inflated(
         raise OSError(f"{_named(layout, chunk)}: {error}") from error
     if len(plain) != size:
         raise ChunkError(f"{_named(layout, chunk)} is damaged: {len(plain)} bytes of {size}")
-    if keep:
-        kept.add((file, layout.name, chunk.first), plain)
+    kept.add((file, layout.name, chunk.first), plain, whole=whole)
     return plain
 
 

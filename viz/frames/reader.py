@@ -133,6 +133,10 @@ class FrameReader:
         """As :meth:`.OpenFrame.hold`."""
         self._held.add(self.variable(name), window, values)
 
+    def share(self, size: int) -> None:
+        """Keep up to so many bytes of inflated chunks until the files are closed."""
+        self._tiles.share(size)
+
     def close(self) -> None:
         """Close the files; the reader cannot be used afterwards."""
         self._tiles.close()

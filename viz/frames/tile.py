@@ -162,6 +162,10 @@ class Tiles:
             text = f"{self._tiles[0].path.name} ({len(self._tiles)} tiles)"
             raise FrameError(f"{text}: the tiles do not cover {name}: {self._absent()}")
 
+    def share(self, size: int) -> None:
+        """Keep inflated chunks for later products, up to so many bytes."""
+        self._kept.shared = size
+
     def close(self) -> None:
         """Close all files; the known parts of the domain are kept."""
         for tile in self._open:

@@ -107,13 +107,27 @@ def test_the_cache_keeps_the_latest_chunks(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(chunks, "CACHE_BYTES", 100)
     cache = ChunkCache()
     for number in range(4):
-        cache.add(number, bytearray(40))
-    cache.add("large", bytearray(101))
+        cache.add(number, bytearray(40), whole=False)
+    cache.add("large", bytearray(101), whole=False)
     assert [cache.get(number) is not None for number in (*range(4), "large")] == [
         False, False, True, True, False,
     ]  # fmt: skip
     cache.clear()
     assert cache.get(3) is None
+
+
+def test_a_shared_cache_keeps_the_first_chunks_and_drops_none(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(chunks, "CACHE_BYTES", 40)
+    cache = ChunkCache()
+    cache.shared = 100
+    for number in range(4):
+        cache.add(number, bytearray(40), whole=True)
+    assert [cache.get(number) is not None for number in range(4)] == [True, True, False, False]
+    cache.add(3, bytearray(40), whole=False)
+    assert cache.get(3) is not None
+    cache.clear()
+    assert cache.get(0) is None
+    assert cache.shared == 100
 
 
 READER = """

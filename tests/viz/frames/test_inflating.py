@@ -107,6 +107,18 @@ def test_a_chunk_of_which_a_part_was_used_is_not_inflated_again(
     assert kept.get((file, "W", (1, 8, 0, 0))) is None
 
 
+def test_products_of_one_frame_inflate_a_chunk_once(
+    opened: Opened, values: Any, reads: Counter[int]
+):
+    (file, layout), kept = opened, ChunkCache()
+    kept.shared = 1 << 20
+    for _ in range(3):
+        found = inflate(file, layout, record(*WHOLE), (), kept)
+        assert found is not None
+        assert found[0].tobytes() == values[1].tobytes()
+    assert set(reads.values()) == {1}
+
+
 @pytest.mark.usefixtures("threads")
 def test_one_damaged_chunk_stops_all_threads_and_is_named(
     opened: Opened, damage: Any, tmp_path: Path
