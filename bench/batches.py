@@ -1,12 +1,18 @@
-"""Batches: what the driver takes for each product, and six products of one frame beside one.
+"""Batches: what the driver takes for each product; six maps of one large frame beside each alone.
 
 ``BENCH_OLD=/path/to/checkout/src`` measures another commit beside this one, in turn.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
 
+from bench import large
 from bench.driver import LOGIN
 from bench.pipeline import Ran, Scratch, run
 from bench.report import Figure
@@ -15,6 +21,46 @@ OLD = os.environ.get("BENCH_OLD", "")
 FRAMES = 6000
 LEAST_RATE = 300.0
 MOST_MS = 3.0
+SIX = (
+    "mu_cape", "reflectivity_max", "slp", "wind@500hPa", "temperature@850hPa", "vorticity@500hPa",
+)  # fmt: skip
+PLAIN = "MAPFAC_MX"
+"""A plane that is stored: its map is drawing alone."""
+MOST_TIMES = 1.5
+_MAKE = """
+import json, sys, time
+from pathlib import Path
+from burstlens.core.run.directory import RunDir
+from burstlens.core.model import Frame
+from burstlens.viz.kinds.map.options import MapOptions
+from burstlens.viz.product import Context
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.production.order import Order, Task
+from burstlens.workflows.production.tasks import work
+folder, path, names = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:]
+run = RunDir(folder / "runs" / "large-1")
+if not run.path.exists():
+    run.create()
+(folder / "large-1" / "1").mkdir(parents=True, exist_ok=True)
+link = folder / "large-1" / "1" / path.name
+if not link.exists():
+    link.symlink_to(path)
+frame = Frame("large-1", 1, "d01", "", (f"large-1/1/{path.name}",), 0, 1, 1.0, 1.0, "header")
+tasks = [
+    Task("produce", Order(
+        "map", MapOptions(name), Context("large-1", "Large", f"p{n}", "d01", "", run.files),
+        frame, str(run.products),
+    ))
+    for n, name in enumerate(names)
+]
+buffer = BufferRef("posix", str(folder), "large-1")
+work(buffer, tasks)  # loads and compiles what it needs
+before = time.process_time(), time.time()
+given = work(buffer, tasks)
+assert all(getattr(one.value, "crc32", None) for one in given.values()), given
+first = min(one.value.clock["staged"] for one in given.values()) - before[1]
+print(json.dumps([time.process_time() - before[0], first]))
+"""
 COPY = """
 [[product]]
 name = "copy"
@@ -29,7 +75,7 @@ def copy(frame, out):
 
 
 def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
-    """A backlog of tiny frames, of each of which 1 kB is written."""
+    """A backlog of tiny frames, of each of which 1 kB is written; a frame of many columns."""
     frames = 300 if quick else FRAMES
     figures = []
     for name, source in (("", ""), *([(" before", OLD)] if OLD else [])):
@@ -43,7 +89,45 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
             Figure(f"driver and interchange per product of a backlog{name}", 1000 * spent,
                    "ms of CPU", goals[1], note=note),
         ]  # fmt: skip
+    return [*figures, *_six(scratch, quick=quick)]
+
+
+def _six(scratch: Scratch, *, quick: bool) -> list[Figure]:
+    """CPU of six maps of one frame made in one task, beside the dearest alone and drawing."""
+    rows, columns = (90, 120) if quick else (large.ROWS, large.COLUMNS)
+    figures = []
+    for way, zlib in (("classic", False), ("deflated in chunks of half a domain", True)):
+        path = scratch.buffer / "frame.nc"
+        large.write(path, rows, columns, zlib=zlib)
+        alone = {name: _make(scratch, path, [name])[0] for name in (*SIX, PLAIN)}
+        together, first = _make(scratch, path, [*SIX])
+        dearest = max(SIX, key=lambda name: alone[name])
+        least = alone[dearest] + (len(SIX) - 1) * alone[PLAIN]
+        note = ", ".join(f"{name} {alone[name]:.2g} s" for name in SIX)
+        note = f"alone: {note}; drawing {alone[PLAIN]:.2g} s"
+        every = sum(alone[name] for name in SIX)
+        what = f"six maps of one frame, {columns} x {rows} x {large.LEVELS}, {way}"
+        figures += [
+            Figure(f"{what}: CPU", together, "s", note=note),
+            Figure(f"{what}: CPU over {dearest} and drawing", together / least, "",
+                   None if quick else MOST_TIMES),
+            Figure(f"{what}: CPU over that of each alone", together / every, ""),
+            Figure(f"{what}: the first picture", first, "s"),
+        ]  # fmt: skip
+        path.unlink()
     return figures
+
+
+def _make(scratch: Scratch, path: Path, names: Sequence[str]) -> list[float]:
+    """Seconds of CPU of the maps of these variables, and until the first is staged."""
+    done = subprocess.run(
+        [sys.executable, "-c", _MAKE, str(scratch.buffer), str(path), *names],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        raise RuntimeError(f"{names}: {done.stderr[-500:]}")
+    found: list[float] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
 def _copied(scratch: Scratch, name: str, frames: int, source: str) -> Ran:

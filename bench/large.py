@@ -46,7 +46,7 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
     figures = []
     for way, zlib in (("classic", False), ("deflated in chunks of half a domain", True)):
         path = scratch.buffer / "large.nc"
-        _write(path, rows, columns, zlib=zlib)
+        write(path, rows, columns, zlib=zlib)
         names = list(GOALS) if not zlib else ["reflectivity_max", "wind@500hPa"]
         for name in names:
             memory, cpu = GOALS[name] if not zlib else (0.8, None)
@@ -77,7 +77,7 @@ def _read(path: Path, name: str, source: str = "") -> list[float]:
     return found
 
 
-def _write(path: Path, rows: int, columns: int, *, zlib: bool) -> None:
+def write(path: Path, rows: int, columns: int, *, zlib: bool) -> None:
     """The storm's columns side by side, with noise, on more levels."""
     rng = np.random.default_rng(1)
     form = "NETCDF4" if zlib else "NETCDF3_64BIT_DATA"
