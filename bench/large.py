@@ -1,4 +1,5 @@
-"""Frames of many columns: memory and CPU time of one diagnostic, each in a process of its own.
+"""Frames of many columns: memory and CPU time of one diagnostic, each in a process of its own;
+memory against the number of rows; two cores against one.
 
 ``BENCH_OLD=/path/to/checkout/src`` measures another commit beside this one, in turn.
 """
@@ -15,6 +16,7 @@ import numpy as np
 
 from bench.pipeline import Scratch
 from bench.report import Figure
+from burstlens.core.allowance import CORES_VARIABLE
 from burstlens.viz.frames.reader import netCDF4
 
 STORM = Path(__file__).parents[1] / "tests" / "data" / "wrf" / "wrfout_d01_0001-01-01_00_08_00"
@@ -27,16 +29,22 @@ GOALS = {  # GB and s of CPU; None: no goal
     "slp": (0.3, 0.5),
     "vorticity@500hPa": (1.0, None),
 }
+FLAT = ("reflectivity_max", "mu_cape", "vorticity@500hPa", "slp", "theta_e@900-700hPa",
+        "hypot(u_earth@850hPa, v_earth@850hPa) [m s-1]")  # fmt: skip
+"""Fields of one level whose peak memory is measured for a sixteenth of the rows and for all."""
+TIMES = 16
 _READ = """
 import json, re, sys, time
 from burstlens.viz.diagnostics.derived import open_frame
-with open_frame([sys.argv[2]]) as frame:  # loads and compiles what it needs
-    frame.read(sys.argv[1], {"south_north": slice(0, 4), "west_east": slice(0, 4)})
-before = time.process_time()
-with open_frame([sys.argv[2]]) as frame:
-    values = frame.read(sys.argv[1])
+name, path, rows = sys.argv[1:]
+with open_frame([path]) as frame:  # loads and compiles what it needs
+    frame.read(name, {"south_north": slice(0, 4), "west_east": slice(0, 4)})
+before, begin = time.process_time(), time.perf_counter()
+with open_frame([path]) as frame:
+    frame.read(name, {"south_north": slice(0, int(rows))})
+spent, wall = time.process_time() - before, time.perf_counter() - begin
 peak = 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
-print(json.dumps([peak, time.process_time() - before]))
+print(json.dumps([peak, spent, wall]))
 """
 
 
@@ -50,8 +58,8 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
         names = list(GOALS) if not zlib else ["reflectivity_max", "wind@500hPa"]
         for name in names:
             memory, cpu = GOALS[name] if not zlib else (0.8, None)
-            before = _read(path, name, OLD) if OLD else None
-            peak, seconds = _read(path, name)
+            before = _read(path, name, rows, source=OLD) if OLD else None
+            peak, seconds, _ = _read(path, name, rows)
             what = f"{name}, {columns} x {rows} x {LEVELS}, {way}"
             goals = (None, None) if quick else (memory, cpu)
             notes = ("", "") if before is None else (
@@ -61,15 +69,41 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
                 Figure(f"{what}: peak memory", peak / 1e9, "GB", goals[0], note=notes[0])
             )
             figures.append(Figure(f"{what}: CPU", seconds, "s", goals[1], note=notes[1]))
+        if not zlib:
+            figures += _flat(path, rows, None if quick else 1.2)
+            figures.append(_on_two_cores(path, rows, None if quick else 1.8))
         path.unlink()
     return figures
 
 
-def _read(path: Path, name: str, source: str = "") -> list[float]:
-    """Peak bytes and seconds of CPU, of this commit or of that whose ``src`` is named."""
+def _flat(path: Path, rows: int, goal: float | None) -> list[Figure]:
+    """Peak memory for all rows over that for a sixteenth of them."""
+    figures = []
+    for name in FLAT:
+        few, all_of = (_read(path, name, count)[0] for count in (rows // TIMES, rows))
+        what = f"{name}: peak memory of {TIMES} times the rows, against once"
+        note = f"{few / 1e9:.3g} GB, {all_of / 1e9:.3g} GB"
+        figures.append(Figure(what, all_of / few, "x", goal, note=note))
+    return figures
+
+
+def _on_two_cores(path: Path, rows: int, goal: float | None) -> Figure:
+    """The best of three each, in turn."""
+    turns = [(_read(path, "mu_cape", rows, cores=1), _read(path, "mu_cape", rows, cores=2))
+             for _ in range(3)]  # fmt: skip
+    one, two = (min(turn[n][2] for turn in turns) for n in (0, 1))
+    what, note = "mu_cape: wall time on one core over that on two", f"{one:.3g} s, {two:.3g} s"
+    return Figure(what, one / two, "x", goal, at_least=True, note=note)
+
+
+def _read(path: Path, name: str, rows: int, *, source: str = "", cores: int = 1) -> list[float]:
+    """Peak bytes, seconds of CPU and of the clock for the first ``rows``, of this commit or of that
+    whose ``src`` is named."""
     done = subprocess.run(
-        [sys.executable, "-c", _READ, name, str(path)], capture_output=True, text=True, check=False,
-        env=os.environ | ({"PYTHONPATH": source} if source else {}),
+        [sys.executable, "-c", _READ, name, str(path), str(rows)],
+        capture_output=True, text=True, check=False,
+        env=os.environ | {CORES_VARIABLE: str(cores)}
+        | ({"PYTHONPATH": source} if source else {}),
     )  # fmt: skip
     if done.returncode:
         raise RuntimeError(f"{name}: {done.stderr[-300:]}")
