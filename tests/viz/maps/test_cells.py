@@ -84,13 +84,18 @@ def test_small_cells_are_painted_as_one_image_is(
     np.testing.assert_array_equal(ours, pixels(on, placed(whole, on)))
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(700, 900), (20, 2000), (33, 41)])
+@pytest.mark.parametrize(("rows", "columns"), [(700, 900), (20, 2000), (33, 41), (1, 7)])
 @pytest.mark.parametrize("margin", [0.0, 0.25, -0.3])
-def test_of_uneven_cells_those_that_no_pixel_shows_are_left_out(
-    rows: int, columns: int, margin: float
+@pytest.mark.parametrize("even", [True, False])
+def test_a_pixel_shows_the_large_or_uneven_cell_of_its_middle(
+    rows: int, columns: int, margin: float, even: bool
 ) -> None:
+    if even and columns > WIDTH / 2:
+        columns, rows = 100, 90
     values = waves(rows, columns, holes=1)
     plane = Plane(np.cumsum(1.0 + np.arange(columns) % 3), -(np.linspace(0, 9, rows) ** 2), "m")
+    if even:
+        plane = Plane(2.5 * np.arange(columns), -3.0 * np.arange(rows), "m")
     x, y = corners(plane)
     wide, tall = margin * np.ptp(x), margin * np.ptp(y)
     limits = (x.min() - wide, x.max() + wide), (y.min() - tall, y.max() + tall)

@@ -16,7 +16,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import Colormap, Normalize
-from matplotlib.image import AxesImage, PcolorImage
+from matplotlib.image import AxesImage
 from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
@@ -60,9 +60,7 @@ def cells(
     rows, columns = values.shape
     enlarged = min(axes.bbox.width / columns, axes.bbox.height / rows) >= _ENLARGED
     if not even or (enlarged and not smooth):
-        kept_x, x = _seen(x, axes.viewLim.intervalx, axes.bbox.intervalx)
-        kept_y, y = _seen(y, axes.viewLim.intervaly, axes.bbox.intervaly)
-        return placed(PcolorImage(axes, x, y, values[np.ix_(kept_y, kept_x)], **looks), axes)
+        return placed(_Rectangles(x, y, values, **looks), axes)
     extent = float(x[0]), float(x[-1]), float(y[0]), float(y[-1])
     if not enlarged:
         return placed(_Image(axes, values, extent, **looks), axes)
@@ -118,16 +116,33 @@ def _filter(wide: float, tall: float) -> str:
     return "nearest" if whole else "hanning"
 
 
-def _seen(edges: Array, shown: Any, pixels: Any) -> tuple[Array, Array]:
-    """Which cells between increasing ``edges`` a pixel shows, and edges of these alone.
+class _Rectangles(Artist):
+    """Cells between increasing edges, in flat colours: each pixel shows that of its middle."""
 
-    ``shown`` are the ends of the axis, ``pixels`` those of the axes in the picture. A pixel shows
-    the cell in which its middle lies, as :class:`PcolorImage` finds it.
-    """
+    def __init__(self, x: Array, y: Array, values: Array, norm: Normalize, cmap: Colormap) -> None:
+        super().__init__()
+        self._x, self._y, self._values, self._norm, self._colours = x, y, values, norm, cmap
+
+    def draw(self, renderer: Any) -> None:
+        axes: Any = self.axes
+        left, across = _cells_of_pixels(self._x, axes.viewLim.intervalx, axes.bbox.intervalx)
+        low, up = _cells_of_pixels(self._y, axes.viewLim.intervaly, axes.bbox.intervaly)
+        if not (across.size and up.size):
+            return
+        (columns, across), (rows, up) = (np.unique(at, return_inverse=True) for at in (across, up))
+        values = np.ma.masked_invalid(self._values[np.ix_(rows, columns)], copy=False)
+        colours = self._colours(self._norm(values), bytes=True).view(np.uint32)[..., 0]
+        pixels = colours.take(across, axis=1).take(up, axis=0)  # whole rows move fastest
+        context = renderer.new_gc()
+        renderer.draw_image(context, left, low, pixels[..., None].view(np.uint8))
+        context.restore()
+
+
+def _cells_of_pixels(edges: Array, shown: Any, pixels: Any) -> tuple[int, Array]:
+    """The first pixel whose middle lies between increasing ``edges``, and the cells of it and those
+    after it. ``shown`` are the ends of the axis, ``pixels`` where these are in the picture."""
     first, end = (int(pixel + 0.5) for pixel in pixels)
     bounds = np.linspace(float(shown[0]), float(shown[1]), end - first + 1)
-    found = np.unique(edges.searchsorted((bounds[:-1] + bounds[1:]) / 2))
-    found = found[(found > 0) & (found < edges.size)]
-    if not found.size:
-        return np.arange(edges.size - 1), edges
-    return found - 1, np.concatenate([edges[:1], edges[found]])
+    found = edges.searchsorted((bounds[:-1] + bounds[1:]) / 2)
+    inside = np.flatnonzero((found > 0) & (found < edges.size))
+    return first + int(inside[0]) if inside.size else first, found[inside] - 1
