@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.pieces import measure_pieces
 from bench.pipeline import Scratch
 from bench.report import Figure, median, spread
 from burstlens.viz.diagnostics.derived import open_frame
@@ -48,7 +49,7 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
             figures.append(_part(name, where, write, volume, place, repeats, target))
     figures.append(_series(scratch.runs, 100 if quick else 1000))
     figures += _scene(frame, scratch.runs, 2 if quick else 8)
-    return figures
+    return figures + measure_pieces(scratch.buffer, quick=quick)
 
 
 def write_frame(path: Path) -> None:

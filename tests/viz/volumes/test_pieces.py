@@ -8,6 +8,8 @@ import json
 import os
 import resource
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -240,11 +242,11 @@ def test_what_fits_the_memory_is_one_file(supercell: Path):
         assert KIND.pieces(VtkOptions(("T", "W"), wind=WindVector()), frame) == 1
 
 
-@pytest.mark.parametrize("layout", ["xml", "vtkhdf"])
+@pytest.mark.parametrize("layout", [{"compress": True}, {"format": "vtkhdf"}])
 def test_less_memory_makes_more_pieces(supercell: Path, layout: Any):
-    options = VtkOptions(("T", "W"), format=layout)
+    options = VtkOptions(("T", "W"), **layout)
     with open_frame([supercell]) as frame:
-        counts = [KIND.pieces(options, frame, 1 << n) for n in (21, 20, 19)]
+        counts = [KIND.pieces(options, frame, n) for n in (3_500_000, 2_500_000, 1_700_000)]
     assert 1 < counts[0] < counts[1] < counts[2] < 41
 
 
@@ -253,7 +255,18 @@ def test_memory_for_no_piece_at_all_is_refused_with_what_to_do(supercell: Path):
         open_frame([supercell]) as frame,
         pytest.raises(RecipeError, match=r"smallest piece .* needs \d+ MiB .* crop or stride"),
     ):
-        KIND.pieces(VtkOptions(("T",)), frame, 10_000)
+        KIND.pieces(VtkOptions(("T",), compress=True), frame, 10_000)
+
+
+def test_pieces_that_are_written_in_slabs_are_large_enough_to_be_worth_a_task(
+    supercell: Path, monkeypatch: pytest.MonkeyPatch
+):
+    with open_frame([supercell]) as frame:
+        assert KIND.pieces(VtkOptions(("T",)), frame, 1 << 20) == 1
+        monkeypatch.setattr(pieces, "PIECE", 1 << 18)
+        # 40 x 41 x 41 points of 16 bytes.
+        assert KIND.pieces(VtkOptions(("T",)), frame, 1 << 20) == 3
+        assert KIND.pieces(VtkOptions(("T",)), frame, 1 << 10) == 4
 
 
 def test_a_product_that_goes_from_frame_to_frame_is_not_split(katrina: Path):
@@ -414,3 +427,41 @@ def test_a_table_finds_pieces_of_any_name_wherever_the_run_lies(
     (folder / "table").rename(folder / f"table.{extension}")
     moved = shutil.move(folder, tmp_path / "moved")
     assert everything(read_back(Path(moved) / f"table.{extension}"))["extent"] == (0, 6, 0, 5, 0, 4)
+
+
+_PEAK = """
+import sys
+from pathlib import Path
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.kinds.vtk import draw, hdf_file, kind, options, pieces, read, table, zlib_file
+from burstlens.viz.product import Context
+
+def peak():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+
+frame, out, layout, memory = sys.argv[1], Path(sys.argv[2]), eval(sys.argv[3]), int(sys.argv[4])
+of, wanted = kind.VtkKind(), options.VtkOptions(("vx", "vy"), **layout)
+context = Context("r", "r", "w", "d01", "t00000001.500", out)
+before = peak()
+with open_frame([frame]) as reader:
+    count = of.pieces(wanted, reader, memory)
+    of.make_piece(wanted, reader, out, context, count - 1, count)
+print(count, peak() - before)
+"""
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("layout", [{"grid": "curvilinear"}, {"compress": True},
+                                    {"format": "vtkhdf"}])  # fmt: skip
+def test_a_piece_takes_no_more_memory_than_it_may(
+    layout: dict[str, Any], cf_volume: Callable[..., Path], tmp_path: Path
+):
+    frame = cf_volume(x=np.arange(250.0), y=np.arange(250.0), z=np.arange(120.0))
+    memory = 160 << 20
+    argv = [sys.executable, "-c", _PEAK, frame, tmp_path / "piece", repr(layout), str(memory)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    count, peak = map(int, done.stdout.split())
+    assert count > 1
+    # Memory that one array has given back is not always used by the next one.
+    assert peak < 1.1 * memory

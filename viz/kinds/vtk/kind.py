@@ -71,7 +71,8 @@ class VtkKind(PlainKind):
             return 1
         box = self.box(options, frame)
         copies = 0 if options.format == "xml" else 2
-        return count_pieces(box, split_of(box, shared=_shares(options)), memory, copies=copies)
+        split = split_of(box, shared=_shares(options))
+        return count_pieces(box, split, memory, copies=copies, in_slabs=_is_raw(options))
 
     def make_piece(
         self, options: VtkOptions, frame: ProductFrame, out: Path, context: Context, piece: int,

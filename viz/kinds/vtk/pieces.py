@@ -18,10 +18,15 @@ _TEMPORARIES = 6
 mean, the masks of missing values."""
 _DIAGNOSTICS = 96 << 20
 """What diagnostics may take that are computed a few rows at a time."""
+_CACHE, _HEIGHTS = 16 << 20, 2
+"""What the library keeps of each variable in chunks; the variables that heights are made of."""
 _SOURCES = 8
 """Variables that such a diagnostic may hold whole, where they are compressed."""
 SLAB = 64 << 20
 """What a slab may take with its temporaries: arrays of about 6 MB."""
+
+PIECE = 64 << 20
+"""Values that are worth a task: opening the frame anew takes a quarter of the CPU time of these."""
 
 
 def split_of(box: Box, *, shared: bool) -> Split:
@@ -42,20 +47,26 @@ def split_of(box: Box, *, shared: bool) -> Split:
     return Split(box.points, (chunks[0], chunks[1], chunks[2]), is_stored, shared)
 
 
-def count_pieces(box: Box, split: Split, memory: int, *, copies: int = 0) -> int:
+def count_pieces(
+    box: Box, split: Split, memory: int, *, copies: int = 0, in_slabs: bool = False
+) -> int:
     """The fewest pieces of which each is read and written within ``memory`` bytes.
 
-    ``copies`` of the values are made by what writes them. RecipeError when not even the smallest
-    possible piece fits.
+    ``copies`` of the values are made by what writes them. A piece that is written ``in_slabs`` fits
+    anyhow: of these there are no more than are worth a task. RecipeError when not even the
+    smallest possible piece fits.
     """
     points = prod(box.shape)
-    if points * _most(box, copies) + _DIAGNOSTICS <= memory:
+    if points * _most(box, copies) + _DIAGNOSTICS + _HEIGHTS * _CACHE <= memory:
         return 1
-    each, fixed = _needs(box, box.corner(), copies)
+    corner = box.corner()
+    each, fixed = _needs(box, corner, copies)
     if points * each + fixed <= memory:
         return 1
     room = memory - fixed
     count = -(-points * each // room) if room > 0 else points
+    if in_slabs:
+        return max(1, min(count, points * _kept(corner) // PIECE))
     least = points
     while count <= max(box.shape) - split.shared:
         try:
@@ -100,14 +111,18 @@ def _most(box: Box, copies: int) -> int:
 
 def _needs(box: Box, corner: Volume, copies: int) -> tuple[int, int]:
     """Bytes per point, and bytes whatever the number of points."""
-    kept = sum(values.nbytes for values in corner.arrays.values())
-    if isinstance(corner.mesh, Curvilinear):
-        kept += corner.mesh.points.nbytes
     # Heights are read as the variables are; the wind's components are kept until they are one.
     width = max(values.itemsize for values in corner.arrays.values())
     fixed = 3 * (box.plane.x.nbytes + box.plane.y.nbytes)
+    fixed += (len(box.reads) + _HEIGHTS) * min(_CACHE, prod(box.shape) * width)
     fixed += 0 if all(name in box.frame for name in box.reads) else _DIAGNOSTICS
-    return kept * (1 + copies) + width * _arrays(box), fixed
+    return _kept(corner) * (1 + copies) + width * _arrays(box), fixed
+
+
+def _kept(corner: Volume) -> int:
+    """Bytes per point of the file."""
+    kept = sum(values.nbytes for values in corner.arrays.values())
+    return kept + (corner.mesh.points.nbytes if isinstance(corner.mesh, Curvilinear) else 0)
 
 
 def _arrays(box: Box) -> int:
