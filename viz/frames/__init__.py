@@ -1,8 +1,9 @@
 """Open frames: netCDF files, joined tiles, and descriptions of future frames.
 
-``reader`` reads one frame, ``outline`` stands in for a future one, ``reading_time`` measures how
-long reading takes, ``times`` has the times of a frame, ``state`` keeps arrays from one frame to the
-next. Imports ``seams``, ``product`` and ``core``.
+``reader`` reads one frame, large deflated variables chunk by chunk in several threads, ``outline``
+stands in for a future one, ``reading_time`` measures how long reading takes, ``times`` has the
+times of a frame, ``state`` keeps arrays from one frame to the next.
+Imports ``seams``, ``product`` and ``core``.
 """
 
 __all__ = ["held", "outline", "reader", "reading_time", "record", "state", "times"]

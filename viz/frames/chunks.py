@@ -27,7 +27,7 @@ Identity = tuple[int, int]
 Point = tuple[int, ...]
 Plain = bytearray | NDArray[np.uint8]
 """The bytes of an inflated chunk."""
-_FAILURES = (OSError, RuntimeError, KeyError, ValueError, TypeError)
+UNKNOWN = (OSError, RuntimeError, KeyError, ValueError, TypeError)
 """Errors of h5py for what it does not know, and for damaged metadata."""
 
 
@@ -65,7 +65,7 @@ class Layout:
 class ChunkFile:
     """An HDF5 file, open to find and read chunks: never for writing, without a lock.
 
-    OSError if it cannot be opened, or is not the file with ``identity``.
+    Raises one of UNKNOWN if it cannot be opened, OSError if it is not the file with ``identity``.
     """
 
     def __init__(self, path: Path, identity: Identity) -> None:
@@ -86,7 +86,7 @@ class ChunkFile:
         """
         if name not in self._layouts:
             self._layouts[name] = None
-            with suppress(*_FAILURES):
+            with suppress(*UNKNOWN):
                 self._layouts[name] = _layout(self._file, name, axis, record)
         return self._layouts[name]
 
@@ -106,7 +106,7 @@ class ChunkFile:
 
         Empty if it can read all, or lacks one of their filters.
         """
-        with suppress(*_FAILURES):
+        with suppress(*UNKNOWN):
             dataset = self._file[name]
             if all(_is_available(number) for number, *_ in _filters(dataset)):
                 for first in firsts:

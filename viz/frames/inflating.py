@@ -29,13 +29,13 @@ from burstlens.viz.frames.chunks import (
 )
 
 MOST_THREADS = 8
-"""More would wait for memory: a core inflates 1 GB/s and writes it twice."""
+"""So many inflate faster than most file systems give a node their bytes."""
 IN_FLIGHT_BYTES = 256 << 20
 """Most bytes of chunks at work, stored and inflated, unless a single one takes more."""
 BYTES_PER_THREAD = 4 << 20
 """A thread that inflates less, for 4 ms, may begin after the others have done its part."""
 _BLOCK_BYTES = 1 << 19
-"""Values put together at once: so many stay in a core's cache."""
+"""Bytes put together at once: so many stay in a core's cache."""
 Slices = tuple[slice, ...]
 Met = tuple[Point, Slices, Slices]
 """A chunk that a window meets: its first point, the part of it, where that lies in the window."""

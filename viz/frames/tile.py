@@ -13,7 +13,7 @@ from typing import Any
 
 from burstlens.core.errors import FrameError
 from burstlens.core.ranks import absent
-from burstlens.viz.frames.chunks import ChunkCache, ChunkFile, Identity, identity_of
+from burstlens.viz.frames.chunks import UNKNOWN, ChunkCache, ChunkFile, Identity, identity_of
 from burstlens.viz.frames.file import opened
 from burstlens.viz.frames.record import time_dimension
 
@@ -50,7 +50,7 @@ class Tile:
         if self._chunks is None:
             self._chunks = (None,)
             if self.identity is not None and self.data.data_model.startswith("NETCDF4"):
-                with suppress(OSError):
+                with suppress(*UNKNOWN):
                     self._chunks = (ChunkFile(self.path, self.identity),)
         return self._chunks[0]
 

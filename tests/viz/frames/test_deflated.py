@@ -17,6 +17,7 @@ from burstlens.core.errors import FrameError
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.frames import deflated
 from burstlens.viz.frames.reader import FrameReader, netCDF4
+from burstlens.viz.frames.reading_time import Spent, measured
 from burstlens.viz.frames.tile import Tiles
 
 WRF = Path(__file__).parents[2] / "data" / "wrf"
@@ -301,6 +302,26 @@ def test_a_file_that_is_replaced_is_read_as_it_was_opened(deflated_file: Any):
         assert (after.read("W") == 1).all()
     with open_frame([path]) as frame:
         assert (frame.read("W") == 2).all()
+
+
+def test_what_h5py_cannot_open_is_read_by_netcdf4(
+    deflated_file: Any, monkeypatch: pytest.MonkeyPatch
+):
+    def refused(*_: Any, **__: Any) -> Any:
+        raise OSError("Unable to open file (bad object header version number)")
+
+    path = deflated_file()
+    expected = read([path], 0, "W", {}, bare=False)
+    monkeypatch.setattr(h5py, "File", refused)
+    assert not is_read_chunk_by_chunk(path, "W")
+    assert read([path], 0, "W", {}, bare=False).tobytes() == expected.tobytes()
+
+
+def test_the_time_of_reading_is_counted(deflated_file: Any):
+    spent, path = Spent(), deflated_file()
+    with measured(spent), open_frame([path]) as frame:
+        frame.read("W")
+    assert spent.seconds > 0
 
 
 def test_reading_resumes_after_an_error_that_passes(
