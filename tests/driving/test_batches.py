@@ -113,14 +113,14 @@ def receipt(started: float, read: float, staged: float, reading_s: float) -> Rec
 
 def test_what_a_product_costs_is_measured_without_what_it_read():
     costs = Costs()
-    costs.note(receipt(0.0, 0.25, 2.0, 0.5), first=True)
+    costs.note(work("map"), receipt(0.0, 0.25, 2.0, 0.5), first=True)
     assert (costs.making["map"], costs.reading["map"]) == (1.25, 0.75)
-    costs.note(receipt(0.0, 0.0, 0.25, 0.0), first=False)
+    costs.note(work("map"), receipt(0.0, 0.0, 0.25, 0.0), first=False)
     assert costs.making["map"] == pytest.approx(0.7 * 1.25 + 0.3 * 0.25)
     assert costs.reading["map"] == 0.75
 
 
 def test_a_receipt_without_a_clock_says_nothing_about_costs():
     costs = Costs()
-    costs.note(replace(receipt(0, 0, 0, 0), clock={"started": 1.0}), first=True)
+    costs.note(work("map"), replace(receipt(0, 0, 0, 0), clock={"started": 1.0}), first=True)
     assert costs == Costs()

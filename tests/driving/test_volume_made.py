@@ -35,13 +35,13 @@ def buffer(tmp_path):
 def order(run_dir, frame):
     of = frame(TIME, "output", paths=("storm-1/1/frame.nc",), bytes=STORM.stat().st_size)
     context = Context("storm-1", "Any", "box", "output", TIME, run_dir.files)
-    options = VtkOptions(("QVAPOR", "W"), grid="curvilinear")
+    options = VtkOptions(("QVAPOR", "W"), grid="curvilinear", compress=True)
     return Order("vtk", options, context, of, str(run_dir.products))
 
 
 @pytest.fixture
 def little_memory(monkeypatch):
-    monkeypatch.setenv(MEMORY_VARIABLE, str(LEAST_MEMORY + (1 << 20)))
+    monkeypatch.setenv(MEMORY_VARIABLE, str(LEAST_MEMORY + (2 << 20)))
 
 
 def made(buffer, *tasks):
