@@ -56,11 +56,12 @@ def draw(
 
 
 def draw_slabs(
-    box: Box, part: Part, slabs: Sequence[Part], out: Path, context: Context, start: str | None
-) -> tuple[Made, Form]:
-    """Write a part of a box, or all of it, as an uncompressed XML file, slab by slab.
+    box: Box, part: Part, slabs: Sequence[Part], options: VtkOptions, out: Path, context: Context,
+    start: str | None,
+) -> tuple[Made, Form]:  # fmt: skip
+    """Write a part of a box, or all of it, as an uncompressed file, slab by slab.
 
-    The bytes are those of :func:`draw`, which raises the same. Returns what a table must know as
+    The values are those of :func:`draw`, which raises the same. Returns what a table must know as
     well.
     """
     facts: list[dict[str, Any]] = []
@@ -76,9 +77,16 @@ def draw_slabs(
             yield volume.mesh, volume.arrays, (z, y, x)
 
     about = fields(corner.facts(), context, start)
+    extension, layout = corner.mesh.extension, {}
     with whole_file(out):
-        write_vtk_parts(out, shape, each(), fields=about, first=first)
+        if options.format == "xml":
+            write_vtk_parts(out, shape, each(), fields=about, first=first)
+        else:
+            from burstlens.viz.kinds.vtk.hdf_file import write_vtkhdf_parts
+
+            extension = "vtkhdf"
+            layout = {"layout": write_vtkhdf_parts(out, shape, each(), fields=about)}
         known = joined_facts(facts)
         if shape == box.shape:
             check_values(known)
-    return Made(corner.mesh.extension, known), replace(forms[0], first=first, shape=shape)
+    return Made(extension, known | layout), replace(forms[0], first=first, shape=shape)
