@@ -6,6 +6,7 @@ import dataclasses
 import errno
 import json
 import os
+import pickle
 import resource
 import shutil
 import subprocess
@@ -122,6 +123,8 @@ WRF = {
     "derived": VtkOptions(("vorticity", "temperature", "reflectivity", "U + V [m s-1]")),
     "wind": VtkOptions(("T",), wind=WindVector(), exaggeration=3, units={"T": "degC"}),
     "soil": VtkOptions(("TSLB",)),
+    "section": VtkOptions(("U", "W"), Crop(index={"south_north": 7})),
+    "wind alone": VtkOptions(wind=WindVector()),
 }
 
 
@@ -432,6 +435,24 @@ def test_a_table_finds_pieces_of_any_name_wherever_the_run_lies(
     (folder / "table").rename(folder / f"table.{extension}")
     moved = shutil.move(folder, tmp_path / "moved")
     assert everything(read_back(Path(moved) / f"table.{extension}"))["extent"] == (0, 6, 0, 5, 0, 4)
+
+
+@pytest.mark.integration
+def test_a_table_is_written_without_numpy(
+    cf_volume: Callable[..., Path], context: Context, tmp_path: Path
+):
+    made, names = make_pieces(VtkOptions(("vx",)), [cf_volume()], context, tmp_path, 2)
+    (tmp_path / "made").write_bytes(pickle.dumps((made, names, context)))
+    code = (
+        "import pickle, sys; from pathlib import Path; folder = Path(sys.argv[1]);"
+        "from burstlens.viz.kinds.vtk.kind import VtkKind;"
+        "from burstlens.viz.kinds.vtk.options import VtkOptions;"
+        "made, names, context = pickle.loads((folder / 'made').read_bytes());"
+        "VtkKind().join(VtkOptions(('vx',)), made, folder / 'table', context, names);"
+        "sys.exit('numpy' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code, tmp_path], check=True)
+    assert (tmp_path / "table").is_file()
 
 
 _PEAK = """

@@ -7,28 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from burstlens.viz.kinds.vtk.facts import Form, check_values, field_data, joined_facts
+from burstlens.viz.kinds.vtk.markup import Place
 from burstlens.viz.kinds.vtk.options import VtkOptions
-from burstlens.viz.kinds.vtk.pvd import time_value
 from burstlens.viz.kinds.vtk.read import Box
 from burstlens.viz.kinds.vtk.split import Part
-from burstlens.viz.kinds.vtk.volume import Form, Volume, check_values, joined_facts
-from burstlens.viz.kinds.vtk.xml_file import Mesh, Place, write_vtk_parts
+from burstlens.viz.kinds.vtk.volume import Volume
+from burstlens.viz.kinds.vtk.xml_file import Mesh, write_vtk_parts
 from burstlens.viz.product import Context, Made, whole_file
-
-
-def fields(facts: Mapping[str, Any], context: Context, start: str | None) -> dict[str, float | str]:
-    """The field data of a file. ``start`` is the valid-time key of the model's start."""
-    # TimeValue is the name under which ParaView looks for a file's own time.
-    known: dict[str, float | str] = {
-        "TimeValue": time_value(context.time, start),
-        "ValidTime": context.time,
-        "Coordinates": facts["coordinates"],
-        "Projection": facts["projection"] or "none",
-        "Exaggeration": facts["exaggeration"],
-        "Source": f"run {context.run}, attempt {context.attempt}, stream {context.stream}",
-        "Software": f"Burstlens {context.version}".rstrip(),
-    }
-    return known | {f"{name} units": of["units"] for name, of in facts["variables"].items()}
 
 
 def draw(
@@ -39,7 +25,7 @@ def draw(
     facts = volume.facts()
     if volume.mesh.shape == volume.whole:
         check_values(facts)
-    about = fields(facts, context, start)
+    about = field_data(facts, context, start)
     if options.format != "xml":
         from burstlens.viz.kinds.vtk.hdf_file import write_vtkhdf
 
@@ -76,7 +62,7 @@ def draw_slabs(
             z, y, x = (a - b for a, b in zip(volume.first, first, strict=True))
             yield volume.mesh, volume.arrays, (z, y, x)
 
-    about = fields(corner.facts(), context, start)
+    about = field_data(corner.facts(), context, start)
     extension, layout = corner.mesh.extension, {}
     with whole_file(out):
         if options.format == "xml":

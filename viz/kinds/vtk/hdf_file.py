@@ -23,8 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.viz.kinds.vtk.image import Image
+from burstlens.viz.kinds.vtk.markup import Place
 from burstlens.viz.kinds.vtk.placed import Named, Placed, native, write_held
-from burstlens.viz.kinds.vtk.xml_file import Curvilinear, Mesh, Place, check_shapes
+from burstlens.viz.kinds.vtk.xml_file import Curvilinear, Mesh, check_shapes
 from burstlens.viz.product import whole_file
 
 Array = NDArray[Any]

@@ -95,7 +95,7 @@ class VtkKind(PlainKind):
         else:
             volume = box.read(part)
             made, form = draw(volume, options, out, context, start), volume.form()
-        known = piece_facts(form, part, (piece, pieces), context, start, shared=shared)
+        known = piece_facts(form, part.axis, (piece, pieces), context, start, shared=shared)
         return replace(made, facts={**made.facts, PIECE: known})
 
     def join(

@@ -7,7 +7,6 @@ arrays go from numpy's memory into the file as they are;
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 from numpy.typing import NDArray
 
+from burstlens.viz.kinds.vtk.markup import Place, extent, opening
 from burstlens.viz.kinds.vtk.placed import Named, Placed, native, write_at, write_held
 from burstlens.viz.product import whole_file
 
@@ -25,7 +25,6 @@ _TYPES = {
     "f4": "Float32", "f8": "Float64", "i1": "Int8", "u1": "UInt8", "i2": "Int16", "u2": "UInt16",
     "i4": "Int32", "u4": "UInt32", "i8": "Int64", "u8": "UInt64",
 }  # fmt: skip
-ENDIAN = "LittleEndian" if sys.byteorder == "little" else "BigEndian"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +67,6 @@ class Curvilinear:
 
 
 Mesh = Uniform | Rectilinear | Curvilinear
-
-
-Place = tuple[int, int, int]
-"""The first point of a part in the whole, as (z, y, x)."""
 
 
 _SIZE = 8
@@ -141,12 +136,6 @@ def components(shape: tuple[int, ...]) -> int:
     return shape[-1] if len(shape) in (2, 4) else 1
 
 
-def extent(first: Place, shape: tuple[int, int, int]) -> str:
-    """The first and the last point along x, y and z, as VTK writes them."""
-    ends = [f"{n} {n + size - 1}" for n, size in zip(first, shape, strict=True)]
-    return " ".join(reversed(ends))
-
-
 def geometry(mesh: Mesh) -> tuple[str, str]:
     """VTK's name for the kind of mesh, and what its element says of the points."""
     if isinstance(mesh, Uniform):
@@ -197,8 +186,7 @@ def _head(
     kind, about = geometry(mesh)
     where = extent(first, shape)
     lines = [
-        '<?xml version="1.0"?>',
-        f'<VTKFile type="{kind}" version="1.0" byte_order="{ENDIAN}" header_type="UInt64">',
+        *opening(kind),
         f'<{kind} WholeExtent="{where}"{about}>',
         "<FieldData>",
         *_field_data(fields, iter(elements[points : points + numbers])),

@@ -19,10 +19,10 @@ from vtkmodules.vtkIOXML import (
     vtkXMLStructuredGridWriter,
 )
 
+from burstlens.viz.kinds.vtk.markup import Place
 from burstlens.viz.kinds.vtk.placed import native
 from burstlens.viz.kinds.vtk.xml_file import (
     Mesh,
-    Place,
     Rectilinear,
     Uniform,
     check_shapes,
