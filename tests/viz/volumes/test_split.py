@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from burstlens.core.errors import FrameError
@@ -21,6 +21,7 @@ splits = st.builds(
 )  # fmt: skip
 
 
+@settings(deadline=None)
 @given(splits, st.integers(1, 20))
 def test_parts_fill_the_box_and_meet(split: Split, count: int):
     assume(max(len(split.points[1]), len(split.points[2])) > count)
@@ -35,6 +36,7 @@ def test_parts_fill_the_box_and_meet(split: Split, count: int):
     assert parts[-1].own == parts[-1].stop
 
 
+@settings(deadline=None)
 @given(splits, st.integers(1, 8), st.integers(1, 20), st.integers(1, 4))
 def test_slabs_fill_their_part_and_count_its_own_points_once(
     split: Split, parts: int, count: int, least: int
@@ -47,6 +49,7 @@ def test_slabs_fill_their_part_and_count_its_own_points_once(
         assert sum(slab.own - slab.first for slab in slabs) == part.own - part.first
 
 
+@settings(deadline=None)
 @given(splits, st.integers(1, 20))
 def test_no_slab_begins_within_a_compressed_chunk(split: Split, count: int):
     whole = split.whole()

@@ -7,28 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from burstlens.viz.kinds.vtk.facts import Form, check_values, field_data, joined_facts
+from burstlens.viz.kinds.vtk.markup import Place
 from burstlens.viz.kinds.vtk.options import VtkOptions
-from burstlens.viz.kinds.vtk.pvd import time_value
 from burstlens.viz.kinds.vtk.read import Box
 from burstlens.viz.kinds.vtk.split import Part
-from burstlens.viz.kinds.vtk.volume import Form, Volume, check_values, joined_facts
-from burstlens.viz.kinds.vtk.xml_file import Mesh, Place, write_vtk_parts
+from burstlens.viz.kinds.vtk.volume import Volume
+from burstlens.viz.kinds.vtk.xml_file import Mesh, write_vtk_parts
 from burstlens.viz.product import Context, Made, whole_file
-
-
-def fields(facts: Mapping[str, Any], context: Context, start: str | None) -> dict[str, float | str]:
-    """The field data of a file. ``start`` is the valid-time key of the model's start."""
-    # TimeValue is the name under which ParaView looks for a file's own time.
-    known: dict[str, float | str] = {
-        "TimeValue": time_value(context.time, start),
-        "ValidTime": context.time,
-        "Coordinates": facts["coordinates"],
-        "Projection": facts["projection"] or "none",
-        "Exaggeration": facts["exaggeration"],
-        "Source": f"run {context.run}, attempt {context.attempt}, stream {context.stream}",
-        "Software": f"Burstlens {context.version}".rstrip(),
-    }
-    return known | {f"{name} units": of["units"] for name, of in facts["variables"].items()}
 
 
 def draw(
@@ -39,7 +25,7 @@ def draw(
     facts = volume.facts()
     if volume.mesh.shape == volume.whole:
         check_values(facts)
-    about = fields(facts, context, start)
+    about = field_data(facts, context, start)
     if options.format != "xml":
         from burstlens.viz.kinds.vtk.hdf_file import write_vtkhdf
 
@@ -56,11 +42,12 @@ def draw(
 
 
 def draw_slabs(
-    box: Box, part: Part, slabs: Sequence[Part], out: Path, context: Context, start: str | None
-) -> tuple[Made, Form]:
-    """Write a part of a box, or all of it, as an uncompressed XML file, slab by slab.
+    box: Box, part: Part, slabs: Sequence[Part], options: VtkOptions, out: Path, context: Context,
+    start: str | None,
+) -> tuple[Made, Form]:  # fmt: skip
+    """Write a part of a box, or all of it, as an uncompressed file, slab by slab.
 
-    The bytes are those of :func:`draw`, which raises the same. Returns what a table must know as
+    The values are those of :func:`draw`, which raises the same. Returns what a table must know as
     well.
     """
     facts: list[dict[str, Any]] = []
@@ -75,10 +62,17 @@ def draw_slabs(
             z, y, x = (a - b for a, b in zip(volume.first, first, strict=True))
             yield volume.mesh, volume.arrays, (z, y, x)
 
-    about = fields(corner.facts(), context, start)
+    about = field_data(corner.facts(), context, start)
+    extension, layout = corner.mesh.extension, {}
     with whole_file(out):
-        write_vtk_parts(out, shape, each(), fields=about, first=first)
+        if options.format == "xml":
+            write_vtk_parts(out, shape, each(), fields=about, first=first)
+        else:
+            from burstlens.viz.kinds.vtk.hdf_file import write_vtkhdf_parts
+
+            extension = "vtkhdf"
+            layout = {"layout": write_vtkhdf_parts(out, shape, each(), fields=about)}
         known = joined_facts(facts)
         if shape == box.shape:
             check_values(known)
-    return Made(corner.mesh.extension, known), replace(forms[0], first=first, shape=shape)
+    return Made(extension, known | layout), replace(forms[0], first=first, shape=shape)

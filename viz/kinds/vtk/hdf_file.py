@@ -10,11 +10,11 @@ table of a frame's pieces is another one.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"
 
@@ -22,7 +22,10 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.viz.kinds.vtk.xml_file import Curvilinear, check_shapes, native
+from burstlens.viz.kinds.vtk.image import Image
+from burstlens.viz.kinds.vtk.markup import Place
+from burstlens.viz.kinds.vtk.placed import Named, Placed, native, write_held
+from burstlens.viz.kinds.vtk.xml_file import Curvilinear, Mesh, check_shapes
 from burstlens.viz.product import whole_file
 
 Array = NDArray[Any]
@@ -70,20 +73,83 @@ def write_vtkhdf(
     ValueError when a shape does not fit, StagingError when ``out`` cannot be written.
     """
     mesh = Curvilinear(points)
+    if not compress:
+        return write_vtkhdf_parts(out, mesh.shape, [(mesh, arrays, (0, 0, 0))], fields=fields)
     check_shapes(mesh, arrays)
-    named = {"Points": points} | {f"PointData/{_name(n)}": a for n, a in arrays.items()}
-    options: dict[str, Any] = {}
-    if compress:
-        options = {"compression": "gzip", "compression_opts": _LEVEL, "shuffle": True}
     layout = {}
-    size = sum(values.nbytes for values in named.values()) + _REST
+    held = _named(mesh, arrays)
+    size = sum(values.nbytes for _, values, _ in held) + _REST
+    options = {"compression": "gzip", "compression_opts": _LEVEL, "shuffle": True}
     with whole_file(out), _hdf5(out, size) as file:
         root = _root(file, mesh.shape)
-        for path, values in named.items():
-            stored = root.create_dataset(path, data=native(values), **options)
+        for path, values, _ in held:
+            stored = root.create_dataset(path, data=values, **options)
             layout[path] = (stored.dtype.str, tuple(stored.shape))
         _write_fields(root, fields)
     return layout
+
+
+def write_vtkhdf_parts(
+    out: Path,
+    shape: tuple[int, int, int],
+    parts: Iterable[tuple[Mesh, Mapping[str, Array], Place]],
+    *,
+    fields: Mapping[str, float | str],
+) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Write what :func:`write_vtkhdf` writes uncompressed, from parts that together fill ``shape``.
+
+    Each is a curvilinear mesh, its arrays and its place, and is taken when the one before has been
+    written.
+    """
+    places: dict[str, Placed] = {}
+    with whole_file(out), out.open("wb", buffering=0) as file:
+        for mesh, arrays, place in parts:
+            check_shapes(mesh, arrays)
+            held = _named(mesh, arrays)
+            if not places:
+                places = _head(file, held, shape, fields)
+            write_held(file, list(places.values()), held, place)
+    return {path: (place.kind.str, place.shape) for path, place in places.items()}
+
+
+def _named(mesh: Mesh, arrays: Mapping[str, Array]) -> list[Named]:
+    if not isinstance(mesh, Curvilinear):
+        raise ValueError("VTKHDF holds curvilinear meshes")
+    named: list[Named] = [("Points", native(mesh.points), (0, 1, 2))]
+    return named + [(f"PointData/{_name(n)}", native(a), (0, 1, 2)) for n, a in arrays.items()]
+
+
+def _head(
+    file: BinaryIO,
+    held: Sequence[Named],
+    shape: tuple[int, int, int],
+    fields: Mapping[str, float | str],
+) -> dict[str, Placed]:
+    """Write all but the values, and return their places, by path.
+
+    HDF5 makes the file in memory and allots one run of bytes to each array, without writing it.
+    """
+    place = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    place.set_layout(h5py.h5d.CONTIGUOUS)
+    place.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    place.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+    place.set_obj_track_times(False)  # the same values give the same bytes
+    linked = h5py.h5p.create(h5py.h5p.LINK_CREATE)
+    linked.set_create_intermediate_group(True)
+    places = {}
+    image = Image()
+    with h5py.File(image, "w") as made:
+        root = _root(made, shape)
+        for path, values, _ in held:
+            whole = (*shape, *values.shape[3:])
+            stored = h5py.h5d.create(
+                root.id, path.encode(), h5py.h5t.py_create(values.dtype),
+                h5py.h5s.create_simple(whole), place, linked,
+            )  # fmt: skip
+            places[path] = Placed(values.dtype, whole, stored.get_offset())
+        _write_fields(root, fields)
+    image.copy(file)
+    return places
 
 
 def write_table(

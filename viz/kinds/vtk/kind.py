@@ -92,11 +92,11 @@ class VtkKind(PlainKind):
         part = split.parts(pieces)[piece]
         if _is_raw(options):
             slabs = slabs_of(box, split, part, MEMORY)
-            made, form = draw_slabs(box, part, slabs, out, context, start)
+            made, form = draw_slabs(box, part, slabs, options, out, context, start)
         else:
             volume = box.read(part)
             made, form = draw(volume, options, out, context, start), volume.form()
-        known = piece_facts(form, part, (piece, pieces), context, start, shared=shared)
+        known = piece_facts(form, part.axis, (piece, pieces), context, start, shared=shared)
         return replace(made, facts={**made.facts, PIECE: known})
 
     def join(
@@ -115,7 +115,7 @@ class VtkKind(PlainKind):
     def make(self, options: VtkOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
         """Write the crop. FrameError when variables are missing or lie on different grids.
 
-        Uncompressed XML is read and written in slabs; the other formats take all values in memory.
+        Volumes are read and written in slabs, but for compressed ones, which take all in memory.
         """
         from burstlens.viz.diagnostics.rain_totals import keep_totals
         from burstlens.viz.kinds.vtk.draw import draw, draw_slabs
@@ -126,7 +126,7 @@ class VtkKind(PlainKind):
         whole = split.whole()
         slabs = slabs_of(box, split, whole, MEMORY) if _is_raw(options) else (whole,)
         if len(slabs) > 1:
-            made, _ = draw_slabs(box, whole, slabs, out, context, start)
+            made, _ = draw_slabs(box, whole, slabs, options, out, context, start)
         else:
             made = draw(box.read(), options, out, context, start)
         if self.chained(options):
@@ -152,5 +152,5 @@ def _shares(options: VtkOptions) -> bool:
 
 
 def _is_raw(options: VtkOptions) -> bool:
-    """Whether the file has its values as they are, each at a place that is known beforehand."""
-    return options.format == "xml" and not options.compress
+    """Whether each value has a place in the file that is known before any is read."""
+    return not options.compress

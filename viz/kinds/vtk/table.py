@@ -2,6 +2,7 @@
 
 Format: VTK's "VTK XML Formats", version 1.0, parallel structured files (``.pvti``, ``.pvtr``,
 ``.pvts``), and VTKHDF by references. It is written from what the pieces' facts say; none is opened.
+Importable on a login node.
 """
 
 from __future__ import annotations
@@ -14,14 +15,9 @@ from xml.sax.saxutils import quoteattr
 
 from burstlens.core.errors import FrameError
 from burstlens.core.valid_time import label
-from burstlens.viz.kinds.vtk.draw import fields
+from burstlens.viz.kinds.vtk.facts import Form, check_values, field_data, joined_facts
+from burstlens.viz.kinds.vtk.markup import extent, opening
 from burstlens.viz.kinds.vtk.options import VtkOptions
-from burstlens.viz.kinds.vtk.split import Part
-from burstlens.viz.kinds.vtk.volume import Form, check_values, joined_facts
-from burstlens.viz.kinds.vtk.xml_file import (
-    ENDIAN,
-    extent,
-)
 from burstlens.viz.product import Context, Made, whole_file
 
 PIECE = "piece"
@@ -29,7 +25,7 @@ PIECE = "piece"
 
 
 def piece_facts(
-    form: Form, part: Part, place: tuple[int, int], context: Context, start: str | None, *,
+    form: Form, axis: int, place: tuple[int, int], context: Context, start: str | None, *,
     shared: bool,
 ) -> dict[str, Any]:  # fmt: skip
     """What the table must know of a piece, as JSON values. ``place``: its number, of how many."""
@@ -39,7 +35,7 @@ def piece_facts(
     }
     return known | {
         "number": place[0], "of": place[1], "frame": _frame(context), "start": start,
-        "axis": part.axis, "shared": int(shared),
+        "axis": axis, "shared": int(shared),
     }  # fmt: skip
 
 
@@ -63,7 +59,7 @@ def join_pieces(
             Reference(name, piece["axis"], piece["first"][piece["axis"]], layouts[piece["number"]])
             for name, piece in pieces
         ]
-        about = fields(facts, context, first["start"])
+        about = field_data(facts, context, first["start"])
         z, y, x = facts["shape"]
         layout = write_table(out, (z, y, x), references, fields=about)
         return Made("vtkhdf", facts | {"layout": layout})
@@ -78,8 +74,7 @@ def _text(shape: Sequence[int], pieces: Sequence[tuple[str, Mapping[str, Any]]])
     z, y, x = shape
     holder = {"PRectilinearGrid": "PCoordinates", "PStructuredGrid": "PPoints"}.get(kind)
     lines = [
-        '<?xml version="1.0"?>',
-        f'<VTKFile type="{kind}" version="1.0" byte_order="{ENDIAN}" header_type="UInt64">',
+        *opening(kind),
         f'<{kind} WholeExtent="{extent((0, 0, 0), (z, y, x))}" GhostLevel="0"{first["about"]}>',
         "<PPointData>",
         *_declared(first["arrays"]),

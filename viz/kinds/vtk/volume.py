@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.core.errors import FrameError
 from burstlens.viz.geometry import grid
+from burstlens.viz.kinds.vtk.facts import Form, Types
 from burstlens.viz.kinds.vtk.xml_file import (
     Curvilinear,
     Mesh,
@@ -24,24 +24,6 @@ Array = NDArray[Any]
 WIND = "wind"
 """What the vectors are called in the file."""
 EARTH_CENTRED = "x, y, z from the centre of the earth (m), x to 0° E, z to the north pole"
-
-
-Types = dict[str, list[Any]]
-"""VTK's type, and the values per point, of arrays by name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """The mesh and the arrays of a part, without their values: VTK's name for the mesh, what its
-    element says, types of coordinates and data; the part's place in the whole, as (z, y, x)."""
-
-    kind: str
-    about: str
-    coordinates: Types
-    arrays: Types
-    first: tuple[int, int, int]
-    shape: tuple[int, int, int]
-    whole: tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +86,7 @@ class Volume:
         """Shape, coordinates; words, units, range and NaN count of each variable, as JSON values.
 
         The range of a vector is that of its length; None where no value is finite. Of a part,
-        values and counts are those of its own points: :func:`joined_facts` puts them together.
+        values and counts are those of its own points: :func:`.joined_facts` puts them together.
         """
         variables = {}
         for name, values in self.arrays.items():
@@ -129,27 +111,6 @@ class Volume:
             "exaggeration": self.exaggeration,
             "variables": variables,
         }
-
-
-def joined_facts(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The facts of all parts together, from those of each."""
-    variables = {}
-    for name, known in parts[0]["variables"].items():
-        each = [part["variables"][name] for part in parts]
-        lows = [one["min"] for one in each if one["min"] is not None]
-        highs = [one["max"] for one in each if one["max"] is not None]
-        variables[name] = {
-            **known, "min": min(lows, default=None), "max": max(highs, default=None),
-            "nan": sum(one["nan"] for one in each),
-        }  # fmt: skip
-    return {**parts[0], "variables": variables}
-
-
-def check_values(facts: Mapping[str, Any]) -> None:
-    """FrameError when a variable of the whole has no finite value."""
-    for name, known in facts["variables"].items():
-        if known["min"] is None:
-            raise FrameError(f"{name}: all values are NaN")
 
 
 def _types(arrays: Mapping[str, Array]) -> Types:

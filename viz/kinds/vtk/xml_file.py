@@ -7,18 +7,17 @@ arrays go from numpy's memory into the file as they are;
 
 from __future__ import annotations
 
-import math
-import os
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 from numpy.typing import NDArray
 
+from burstlens.viz.kinds.vtk.markup import Place, extent, opening
+from burstlens.viz.kinds.vtk.placed import Named, Placed, native, write_at, write_held
 from burstlens.viz.product import whole_file
 
 Array = NDArray[Any]
@@ -26,7 +25,6 @@ _TYPES = {
     "f4": "Float32", "f8": "Float64", "i1": "Int8", "u1": "UInt8", "i2": "Int16", "u2": "UInt16",
     "i4": "Int32", "u4": "UInt32", "i8": "Int64", "u8": "UInt64",
 }  # fmt: skip
-ENDIAN = "LittleEndian" if sys.byteorder == "little" else "BigEndian"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,29 +69,8 @@ class Curvilinear:
 Mesh = Uniform | Rectilinear | Curvilinear
 
 
-Place = tuple[int, int, int]
-"""The first point of a part in the whole, as (z, y, x)."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Stored:
-    """An array of the file, and the place of its bytes after the underscore of AppendedData."""
-
-    kind: np.dtype[Any]
-    shape: tuple[int, ...]
-    offset: int
-
-    @property
-    def header(self) -> bytes:
-        return np.uint64(self.end - self.offset - 8).tobytes()
-
-    @property
-    def end(self) -> int:
-        return self.offset + 8 + math.prod(self.shape) * self.kind.itemsize
-
-
-_Named = tuple[str, Array, tuple[int, ...]]
-"""An array by name, with the axes of the mesh (0, 1, 2: z, y, x) that it lies along."""
+_SIZE = 8
+"""Bytes that say before each array how long it is: ``header_type`` UInt64."""
 
 
 def write_vtk(
@@ -128,21 +105,18 @@ def write_vtk_parts(
     Each is a mesh, its arrays and its place, and is taken when the one before has been written.
     """
     with whole_file(out), out.open("wb", buffering=0) as file:
-        begin, stored = 0, list[_Stored]()
+        places: list[Placed] = []
+        end = 0
         for mesh, arrays, place in parts:
             check_shapes(mesh, arrays)
             held = _named(mesh, fields, arrays)
-            if not stored:
-                text, stored = _head(mesh, held, shape, first, fields)
-                begin = len(text)
-                _write(file, text, 0)
-            for one, (name, values, axes) in zip(stored, held, strict=True):
-                if values.dtype != one.kind:
-                    raise ValueError(f"{name} is {values.dtype} in one part, {one.kind} in another")
-                _write(file, one.header, begin + one.offset)
-                start = tuple(place[axis] for axis in axes)
-                _write_part(file, values, one, start, begin + one.offset + len(one.header))
-        _write(file, b"\n</AppendedData>\n</VTKFile>\n", begin + stored[-1].end if stored else 0)
+            if not end:
+                text, places, end = _head(mesh, held, shape, first, fields)
+                write_at(file, text, 0)
+                for one in places:
+                    write_at(file, np.uint64(one.size).tobytes(), one.begin - _SIZE)
+            write_held(file, places, held, place)
+        write_at(file, b"\n</AppendedData>\n</VTKFile>\n", end)
 
 
 def check_shapes(mesh: Mesh, arrays: Mapping[str, Array]) -> None:
@@ -150,14 +124,6 @@ def check_shapes(mesh: Mesh, arrays: Mapping[str, Array]) -> None:
     for name, values in arrays.items():
         if values.shape[:3] != mesh.shape:
             raise ValueError(f"{name} has shape {values.shape}, the mesh {mesh.shape}")
-
-
-def native(values: Array) -> Array:
-    """The values in one piece and in this machine's byte order, copied only where they are not."""
-    values = np.ascontiguousarray(values)
-    if values.dtype.byteorder not in "=|":
-        values = values.astype(values.dtype.newbyteorder("="))
-    return values
 
 
 def vtk_type(kind: np.dtype[Any]) -> str:
@@ -168,12 +134,6 @@ def vtk_type(kind: np.dtype[Any]) -> str:
 def components(shape: tuple[int, ...]) -> int:
     """The number of values per point of an array of that shape: 3 for vectors and points."""
     return shape[-1] if len(shape) in (2, 4) else 1
-
-
-def extent(first: Place, shape: tuple[int, int, int]) -> str:
-    """The first and the last point along x, y and z, as VTK writes them."""
-    ends = [f"{n} {n + size - 1}" for n, size in zip(first, shape, strict=True)]
-    return " ".join(reversed(ends))
 
 
 def geometry(mesh: Mesh) -> tuple[str, str]:
@@ -187,9 +147,9 @@ def geometry(mesh: Mesh) -> tuple[str, str]:
 
 def _named(
     mesh: Mesh, fields: Mapping[str, float | str], arrays: Mapping[str, Array]
-) -> list[_Named]:
+) -> list[Named]:
     """All arrays of a file in the order of their bytes: coordinates, numbers of fields, data."""
-    named: list[_Named] = []
+    named: list[Named] = []
     if isinstance(mesh, Rectilinear):
         named = [(name, native(getattr(mesh, name)), (2 - n,)) for n, name in enumerate("xyz")]
     elif isinstance(mesh, Curvilinear):
@@ -202,31 +162,31 @@ def _named(
 
 def _head(
     mesh: Mesh,
-    held: Sequence[_Named],
+    held: Sequence[Named],
     shape: tuple[int, int, int],
     first: Place,
     fields: Mapping[str, float | str],
-) -> tuple[bytes, list[_Stored]]:
-    """The file up to the arrays, and the places of these in a whole of ``shape``."""
-    stored: list[_Stored] = []
+) -> tuple[bytes, list[Placed], int]:
+    """The file up to the arrays, the places of these in a whole of ``shape``, where they end."""
+    places: list[Placed] = []  # from the underscore of AppendedData on
     elements = []
+    offset = 0
     for name, values, axes in held:
         whole = (*(shape[axis] for axis in axes), *values.shape[len(axes) :])
-        offset = stored[-1].end if stored else 0
-        stored.append(_Stored(values.dtype, whole, offset))
+        places.append(Placed(values.dtype, whole, offset + _SIZE))
         count = "" if axes else f' NumberOfTuples="{whole[0]}"'
         elements.append(
             f'<DataArray type="{vtk_type(values.dtype)}" Name={quoteattr(name)} '
             f'NumberOfComponents="{components(whole)}"{count} format="appended" offset="{offset}"/>'
         )
+        offset += _SIZE + places[-1].size
     numbers = sum(not isinstance(value, str) for value in fields.values())
     points = {Uniform: 0, Rectilinear: 3, Curvilinear: 1}[type(mesh)]
     holder = "Coordinates" if isinstance(mesh, Rectilinear) else "Points"
     kind, about = geometry(mesh)
     where = extent(first, shape)
     lines = [
-        '<?xml version="1.0"?>',
-        f'<VTKFile type="{kind}" version="1.0" byte_order="{ENDIAN}" header_type="UInt64">',
+        *opening(kind),
         f'<{kind} WholeExtent="{where}"{about}>',
         "<FieldData>",
         *_field_data(fields, iter(elements[points : points + numbers])),
@@ -241,7 +201,9 @@ def _head(
         '<AppendedData encoding="raw">',
         "_",
     ]
-    return "\n".join(lines).encode(), stored
+    text = "\n".join(lines).encode()
+    moved = [replace(place, begin=place.begin + len(text)) for place in places]
+    return text, moved, offset + len(text)
 
 
 def _field_data(fields: Mapping[str, float | str], numbers: Iterator[str]) -> Iterator[str]:
@@ -255,33 +217,3 @@ def _field_data(fields: Mapping[str, float | str], numbers: Iterator[str]) -> It
             f'<Array type="String" Name={quoteattr(name)} NumberOfTuples="1" format="ascii">'
             f"{codes}</Array>"
         )
-
-
-def _write_part(
-    file: BinaryIO, values: Array, whole: _Stored, start: tuple[int, ...], begin: int
-) -> None:
-    """Write values to their places in an array that begins at ``begin``, in runs that are as long
-    as the part allows."""
-    strides = [
-        math.prod(whole.shape[axis + 1 :]) * whole.kind.itemsize for axis in range(values.ndim)
-    ]
-    cut = [n for n in range(values.ndim) if values.shape[n] != whole.shape[n]]
-    across = cut[-1] if cut else 0
-    begin += sum(first * stride for first, stride in zip(start, strides, strict=False))
-    for index in np.ndindex(values.shape[:across]):
-        at = begin + sum(n * stride for n, stride in zip(index, strides, strict=False))
-        _write(file, _bytes(values[index]), at)
-
-
-def _bytes(values: Array) -> memoryview:
-    """The array's own memory, not a copy."""
-    raw: Any = values.reshape(-1).view(np.uint8)
-    return memoryview(raw)
-
-
-def _write(file: BinaryIO, data: bytes | memoryview, at: int) -> None:
-    """All of it: a write may stop short, at 2 GiB for instance."""
-    rest = memoryview(data)
-    while rest:
-        count = os.pwrite(file.fileno(), rest, at)
-        rest, at = rest[count:], at + count

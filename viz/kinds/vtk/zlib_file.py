@@ -19,13 +19,13 @@ from vtkmodules.vtkIOXML import (
     vtkXMLStructuredGridWriter,
 )
 
+from burstlens.viz.kinds.vtk.markup import Place
+from burstlens.viz.kinds.vtk.placed import native
 from burstlens.viz.kinds.vtk.xml_file import (
     Mesh,
-    Place,
     Rectilinear,
     Uniform,
     check_shapes,
-    native,
 )
 from burstlens.viz.product import whole_file
 

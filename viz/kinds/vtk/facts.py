@@ -1,0 +1,69 @@
+"""What is known of a volume without its values: facts for the index, field data, its form.
+
+Importable on a login node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from burstlens.core.errors import FrameError
+from burstlens.viz.kinds.vtk.pvd import time_value
+from burstlens.viz.product import Context
+
+Types = dict[str, list[Any]]
+"""VTK's type, and the values per point, of arrays by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The mesh and the arrays of a part, without their values: VTK's name for the mesh, what its
+    element says, types of coordinates and data; the part's place in the whole, as (z, y, x)."""
+
+    kind: str
+    about: str
+    coordinates: Types
+    arrays: Types
+    first: tuple[int, int, int]
+    shape: tuple[int, int, int]
+    whole: tuple[int, int, int]
+
+
+def joined_facts(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The facts of all parts together, from those of each (:meth:`.Volume.facts`)."""
+    variables = {}
+    for name, known in parts[0]["variables"].items():
+        each = [part["variables"][name] for part in parts]
+        lows = [one["min"] for one in each if one["min"] is not None]
+        highs = [one["max"] for one in each if one["max"] is not None]
+        variables[name] = {
+            **known, "min": min(lows, default=None), "max": max(highs, default=None),
+            "nan": sum(one["nan"] for one in each),
+        }  # fmt: skip
+    return {**parts[0], "variables": variables}
+
+
+def check_values(facts: Mapping[str, Any]) -> None:
+    """FrameError when a variable of the whole has no finite value."""
+    for name, known in facts["variables"].items():
+        if known["min"] is None:
+            raise FrameError(f"{name}: all values are NaN")
+
+
+def field_data(
+    facts: Mapping[str, Any], context: Context, start: str | None
+) -> dict[str, float | str]:
+    """The field data of a file. ``start`` is the valid-time key of the model's start."""
+    # TimeValue is the name under which ParaView looks for a file's own time.
+    known: dict[str, float | str] = {
+        "TimeValue": time_value(context.time, start),
+        "ValidTime": context.time,
+        "Coordinates": facts["coordinates"],
+        "Projection": facts["projection"] or "none",
+        "Exaggeration": facts["exaggeration"],
+        "Source": f"run {context.run}, attempt {context.attempt}, stream {context.stream}",
+        "Software": f"Burstlens {context.version}".rstrip(),
+    }
+    return known | {f"{name} units": of["units"] for name, of in facts["variables"].items()}
