@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
 
-from burstlens.core.errors import GivenUpError, RunError
+from burstlens.core.errors import GivenUpError, RunError, SiteError
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.workflows.driver.driver_log import note_turn
@@ -20,7 +20,7 @@ from burstlens.workflows.driver.jobs import Jobs
 from burstlens.workflows.driver.presence import Presence
 from burstlens.workflows.driver.steering import Steering
 from burstlens.workflows.driver.target import PATIENCE_S, TICK_S, Target
-from burstlens.workflows.driver.viewing import Viewing
+from burstlens.workflows.driver.viewing import FIRST_S, Viewing
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.placement import buffer as buffers
 from burstlens.workflows.placement.buffer import BufferRef
@@ -36,8 +36,9 @@ from burstlens.workflows.production.production import Production
 from burstlens.workflows.production.retries import Retries
 from burstlens.workflows.production.snapshot import Snapshot
 
-WATCH_S = 2.0
-"""Longest idle call of the watcher: a stop waits for its next report at most."""
+WATCH_S, FIRST_WATCH_S, EARLY_WATCH_S = 2.0, 1.0, 0.1
+"""Longest idle call of the watcher: a stop waits for its next report at most. On the early worker,
+which draws as well: the first one, in which a model may write a frame, and the others."""
 
 
 class Driver:
@@ -69,7 +70,8 @@ class Driver:
         self.production: Production | None = None
         self._pressure = Pressure(run, recipe, self.snapshot)
         self._cursor = Cursor()
-        self._watched_all = False
+        self._watched_all = self._drawn = False
+        self._started = time.monotonic()
         self._end: Outcome | None = None
         self._retries = Retries(self.snapshot.alarm)
         self._homecoming = Homecoming(
@@ -239,11 +241,17 @@ class Driver:
             self.jobs.attempt,
             self._cursor,
             str(self.jobs.folder),
-            WATCH_S,
+            self._longest_s(),
             self.site.viewing.poll_interval_s,
             self.guarding.patterns,
             priority=URGENT,
         )
+
+    def _longest_s(self) -> float:
+        """How long a call of the watcher waits for news at most."""
+        if not self.graph.is_early:
+            return WATCH_S
+        return EARLY_WATCH_S if self._cursor.scans else FIRST_WATCH_S
 
     def _on_job(self, done: Done) -> None:
         self._end = self._end or self.jobs.ended(done.about, done.value, done.error)
@@ -277,12 +285,24 @@ class Driver:
             self._heed_stop()
         self.jobs.heard(report)
         self._watched_all = report.ended
+        if not report.frames:
+            self._launch_block()
         if not report.ended:
             self._watch()
+
+    def _launch_block(self) -> None:
+        """Launch the block that is held back for the early worker's first picture."""
+        if not self.graph.is_early:
+            return
+        try:
+            self.graph.launch_late()
+        except SiteError as error:
+            raise SiteError(f"{error}; then: burstlens resume {self.run.id}") from error
 
     def _on_work(self, done: Done) -> None:
         assert self.production is not None
         self.production.returned(done)
+        self._drawn = True
 
     def _on_released(self, done: Done) -> None:
         assert self.production is not None
@@ -296,6 +316,8 @@ class Driver:
         if self.production is not None:
             try:
                 self.production.publish()
+                if self._drawn:  # not before the first picture is published
+                    self._launch_block()
                 if now - self._last_sync > 1.0:
                     self.journal.sync()
                     self._last_sync = now
@@ -322,6 +344,8 @@ class Driver:
         return Outcome("failed", 1, text, jobs.line)
 
     def _look_around(self) -> None:
+        if self._last_tick - self._started > FIRST_S:
+            self._launch_block()
         self.jobs.note_stage_in()
         if self.buffer is None or not self._homecoming.lost_buffer():
             self._viewing.mend()

@@ -9,6 +9,8 @@ from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.graph import Graph
 from burstlens.workflows.production.snapshot import SupervisedJobs
 
+FIRST_S = 5.0
+"""How long a block of this machine is held back for the early worker's first picture."""
 BLOCKS = 5
 """Viewing blocks in a row that may end without a result."""
 
