@@ -28,6 +28,7 @@ PARTS = (
     "pins",
     "look",
     "live",
+    "seen",
     "values",
     "maps",
     "guards",

@@ -314,18 +314,10 @@ class Driver:
         self.presence.look(now)  # before anything is written by name
         self._retries.call_due(now)
         if self.production is not None:
-            try:
-                self.production.publish()
-                if self._drawn:  # not before the first picture is published
-                    self._launch_block()
-                if now - self._last_sync > 1.0:
-                    self.journal.sync()
-                    self._last_sync = now
-                self.production.release(held=self.jobs.holders)
-                self._target.written(now)
-            except OSError as error:
-                self._target.wait(error, now, over=self.jobs.over)
+            written = self._writes(now, self._publish)
             self.production.submit(now)
+            if written:  # after it: to delete a frame takes a worker as long as to read one
+                self._writes(now, self._release)
         if now - self._last_tick >= TICK_S:
             self._last_tick = now
             self._look_around()
@@ -336,6 +328,29 @@ class Driver:
                 self._homecoming.begin(self.buffer)
             elif over and self.production.stuck(now, PATIENCE_S):
                 self._end = self._stuck(self.production)
+
+    def _writes(self, now: float, write: Callable[[float], None]) -> bool:
+        """Write to the run directory; False, after a moment, where it is full or away."""
+        try:
+            write(now)
+        except OSError as error:
+            self._target.wait(error, now, over=self.jobs.over)
+            return False
+        return True
+
+    def _publish(self, now: float) -> None:
+        assert self.production is not None
+        self.production.publish()
+        if self._drawn:  # not before the first picture is published
+            self._launch_block()
+        if now - self._last_sync > 1.0:
+            self.journal.sync()
+            self._last_sync = now
+
+    def _release(self, now: float) -> None:
+        assert self.production is not None
+        self.production.release(held=self.jobs.holders)
+        self._target.written(now)
 
     def _stuck(self, production: Production) -> Outcome:
         jobs = self.jobs.outcome()

@@ -312,4 +312,5 @@ def _pass_on(source: Future[Any], target: Future[Any]) -> None:
 
 
 def _import_blocks() -> None:
-    import burstlens.workflows.production.blocks  # noqa: F401
+    with contextlib.suppress(Exception):  # it is raised again where Parsl is loaded
+        import burstlens.workflows.production.blocks  # noqa: F401
