@@ -29,6 +29,7 @@ PARTS = (
     "pins",
     "look",
     "live",
+    "seen",
     "values",
     "maps",
     "guards",

@@ -62,7 +62,7 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
 
 
 @contextmanager
-def _page(scratch: Scratch) -> Iterator[tuple[Page, str, str]]:
+def served(scratch: Scratch) -> Iterator[tuple[Page, str, str]]:
     """A page of Chromium, the root of ``burstlens serve``, and the query with its token."""
     from browser import provide
     from playwright.sync_api import sync_playwright
@@ -100,7 +100,7 @@ def _played(scratch: Scratch, frames: int) -> Figure:
         for key in keys[1:]:
             made.index.append(line | {"time": key})
     made.update_status(state="done", frames={"ready": frames, "damaged": 0})
-    with _page(scratch) as (page, root, query):
+    with served(scratch) as (page, root, query):
         page.goto(f"{root}/places/products/index.html{query}#pins={PLACES}")
         captions = page.locator("[aria-label='Kept places'] figcaption")
         expect(captions).to_have_text(["t K", "u K"], timeout=120_000)
@@ -120,7 +120,7 @@ def _played(scratch: Scratch, frames: int) -> Figure:
 def _seen(scratch: Scratch, scrub_s: float, note: str) -> list[Figure]:
     from scrubbing import scrub
 
-    with _page(scratch) as (page, root, query):
+    with served(scratch) as (page, root, query):
         begin = time.perf_counter()
         page.goto(f"{root}/long/products/index.html{query}")
         page.wait_for_selector("canvas.first[aria-label^='t2']")

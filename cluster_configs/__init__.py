@@ -2,8 +2,9 @@
 
 ``site`` reads the site file, ``scheduler`` is the seam of batch systems, ``schedulers`` has them by
 name, ``polling`` is their common part, ``slurm`` one of them, ``bursts`` its burst buffers;
-``batch_script`` writes scripts, ``parsl_config`` makes Parsl's blocks, ``parsl_internals`` holds
-each use of Parsl beyond its public API. Imports ``stagers`` and ``core``.
+``batch_script`` writes scripts, ``programs`` finds those that a run needs, ``parsl_config`` makes
+Parsl's blocks, ``parsl_internals`` holds each use of Parsl beyond its public API. Imports
+``stagers`` and ``core``.
 """
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "parsl_config",
     "parsl_internals",
     "polling",
+    "programs",
     "scheduler",
     "scheduler_contract",
     "schedulers",

@@ -5,7 +5,6 @@ Each setting that differs from Parsl's default was measured; docs/decisions/0003
 
 from __future__ import annotations
 
-import os
 import socket
 import sys
 from dataclasses import dataclass
@@ -35,6 +34,7 @@ from burstlens.cluster_configs.parsl_internals import (
     pool_command,
     write_scripts_in,
 )
+from burstlens.cluster_configs.programs import ensure_programs
 from burstlens.cluster_configs.scheduler import BlockJob, Scheduler
 from burstlens.cluster_configs.site import Site, half
 from burstlens.core.allowance import CORES_VARIABLE, MEMORY_VARIABLE
@@ -274,19 +274,6 @@ def _address(said: str) -> str:
             f'viewing.address "{said}" is not an address or an interface of this machine '
             f"({', '.join(interfaces)})"
         ) from error
-
-
-def ensure_programs() -> None:
-    """Put the environment's programs on PATH for the driver. Raises SiteError when one is not."""
-    from shutil import which
-
-    here = str(Path(sys.executable).parent)
-    if here not in os.environ.get("PATH", "").split(os.pathsep):
-        os.environ["PATH"] = here + os.pathsep + os.environ.get("PATH", "")
-    for program in ("setsid", "setpriv", "ps"):
-        if which(program) is None:
-            package = "procps" if program == "ps" else "util-linux"
-            raise SiteError(f"{program} is not on PATH; it comes with {package}")
 
 
 def _quoted(path: Path) -> str:

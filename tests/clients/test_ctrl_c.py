@@ -43,7 +43,12 @@ def test_while_the_driver_is_loaded_the_message_names_the_run_that_is_there(
     burstlens, recipe_file, interrupted, tmp_path
 ):
     recipe_file()
-    done = burstlens("run", "any.toml", "--name", "storm", env=interrupted("parsl"))
+    site = tmp_path / "lines.toml"  # where Parsl is loaded before the run begins
+    site.write_text(
+        f'[buffer]\nfolders = ["{tmp_path}"]\n[viewing]\nworker_init = "export LINES=1"\n'
+    )
+    words = "run", "any.toml", "--name", "storm", "--site", str(site)
+    done = burstlens(*words, env=interrupted("parsl"))
     said = "interrupted; go on with: burstlens resume storm\n"
     assert (done.returncode, done.stdout, done.stderr) == (130, "", said)
     assert (tmp_path / "runs" / "storm" / "run.json").exists()

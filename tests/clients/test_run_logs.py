@@ -93,7 +93,7 @@ def test_each_process_of_a_run_keeps_its_own_log(standing):
     kinds = {path.name.partition("-")[0].removesuffix(".log") for path in folder.iterdir()}
     assert kinds == {"driver", "supervisor", "worker"}
     driver = (folder / "driver.log").read_text()
-    for text in ("driver 1 of done begins", "viewing.started", "simulation.submitted",
+    for text in ("driver 1 of done begins", "viewing.queued", "simulation.submitted",
                  "frame.ready", "run.ended outcome=done exit_code=0", "driver 1 ends"):  # fmt: skip
         assert text in driver
         assert text not in said

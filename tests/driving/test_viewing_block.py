@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 
 import pytest
 
 from burstlens.cluster_configs.site import choose
+from burstlens.core.durable import write_json
 from burstlens.core.run.directory import RunDir
+from burstlens.workflows.placement.supervised import describe
 from burstlens.workflows.production.early import EarlyWorker
 from burstlens.workflows.production.graph import Graph
 
 
-def test_the_first_answer_of_the_block_is_journalled_once_and_before_its_products(standing):
+def test_the_first_answer_of_the_block_is_journalled_once_at_most(standing):
     standing.done()
     events = standing.events("done")
-    assert events.count("viewing.started") == 1
-    first = [events.index(name) for name in ("viewing.queued", "viewing.started")]
-    assert first == sorted(first)
-    assert events.index("viewing.started") < events.index("product.published")
+    assert events.count("viewing.queued") == 1
+    assert events.count("viewing.started") <= 1  # a short run may be over before
+    assert "viewing.started" not in events[: events.index("viewing.queued")]
     assert events.index("buffer.requested") < events.index("buffer.created")
 
 
@@ -47,11 +49,7 @@ def test_a_block_that_is_held_back_for_an_early_worker_has_not_ended(tmp_path):
 
 def ended(graph, count):
     """The kinds of the next nodes to end, and the processes that ran them."""
-    found = []
-    until = time.monotonic() + 60.0
-    while len(found) < count and time.monotonic() < until:
-        found += [(done.kind, done.value) for done in graph.events(0.5)]
-    return found
+    return [(done.kind, done.value) for done in awaited(graph, count)]
 
 
 @pytest.mark.integration
@@ -81,3 +79,70 @@ def test_an_early_worker_looks_and_draws_before_parsl_is_loaded_and_until_the_bl
         [(last, other)] = ended(graph, 1)
         assert last == "watch"
         assert other != process
+
+
+class Job:
+    """A launcher of jobs that end at once, with these exit codes."""
+
+    def __init__(self, **codes):
+        self.codes, self.begun = codes, []
+
+    def find(self, folder):
+        return None
+
+    def submit(self, folder):
+        self.begun.append(folder.name)
+        write_json(
+            folder / "ended.json", {"reason": "exited", "exit_code": self.codes[folder.name]}
+        )
+        return "local:0:0"
+
+    def remark(self, job_id, *, well):
+        return ""
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(("code", "begun"), [(0, ["one", "other"]), (1, ["one"])])
+def test_a_job_begins_before_parsl_is_loaded_unless_it_waits_for_another(tmp_path, code, begun):
+    run = RunDir(tmp_path / "run")
+    run.create()
+    jobs, early = Job(one=code, other=0), EarlyWorker(lowest=False, stages_in=True)
+    for name in jobs.codes:
+        describe(run.job(name), {})
+    with Graph(choose("local"), run, jobs=2, early=early) as graph:
+        graph.open_block()
+        after = []
+        for name in jobs.codes:
+            after = [graph.job("job", name, jobs, run.job(name), after)]
+        found = awaited(graph, 2)
+        assert [(done.kind, done.about) for done in found] == [("submitted", "one"), ("job", "one")]
+        assert graph._blocks is None
+        graph.launch_late()
+        found = awaited(graph, len(begun))
+        assert (found[-1].kind, found[-1].about) == ("job", "other")
+        assert (found[-1].error is None) == (code == 0)
+        assert jobs.begun == begun
+
+
+@pytest.mark.integration
+def test_an_early_worker_stages_in_before_it_imports_what_products_need(tmp_path):
+    early = EarlyWorker(lowest=False, stages_in=True)
+    try:
+        first = early.submit("stagein", modules)
+        second = early.submit("watch", modules)
+        assert "netCDF4" not in first.result(60.0)
+        assert "netCDF4" in second.result(60.0)
+    finally:
+        early.end()
+
+
+def modules():
+    return set(sys.modules)
+
+
+def awaited(graph, count):
+    found = []
+    until = time.monotonic() + 60.0
+    while len(found) < count and time.monotonic() < until:
+        found += graph.events(0.5)
+    return found

@@ -39,7 +39,7 @@ PUBLIC = {
 """What Burstlens imports and Parsl's "API Reference guide" lists."""
 DOCUMENTED = {"address", "cancel", "label", "provider", "status", "submit", "worker_init"}
 """Members of Parsl's executors and providers whose use Parsl describes."""
-OWN = {"account", "config", "constraint", "partition", "qos", "start", "walltime"}
+OWN = {"account", "config", "constraint", "partition", "qos", "shutdown", "start", "walltime"}
 """Names that Parsl has, too, and that are fields of a site, or mean something else, in ours."""
 
 

@@ -5,6 +5,7 @@ import {
   pictureUrl,
   Retry,
   relativeUrl,
+  STATUS_MS,
   valuesUrl,
 } from "./source.js";
 import { fromBase64 } from "./values_file.js";
@@ -23,6 +24,7 @@ export class FileSource {
   #base;
   /** @type {Status | null} */
   #status = null;
+  #statusAt = -Infinity;
   #known = 0;
   #retry = new Retry();
 
@@ -35,11 +37,16 @@ export class FileSource {
   async poll() {
     if (this.#retry.early) return this.#nothing();
     try {
-      const [status, count] = await Promise.all([this.#read("status"), this.#read("count")]);
+      const due = performance.now() - this.#statusAt > STATUS_MS;
+      const [status, count] = await Promise.all([
+        due ? this.#read("status") : this.#status,
+        this.#read("count"),
+      ]);
       this.#status = status;
+      if (due) this.#statusAt = performance.now();
       const { lines, fresh } = await this.#linesUpTo(count.lines);
       this.#retry.succeeded();
-      return { status, heard: true, lines, fresh, live: true, gap: "", why: "" };
+      return { status, heard: due, lines, fresh, live: true, gap: "", why: "" };
     } catch {
       this.#retry.failed(await this.#cause());
       return this.#nothing();

@@ -7,6 +7,7 @@ import {
   pictureUrl,
   Retry,
   relativeUrl,
+  STATUS_MS,
   valuesUrl,
 } from "./source.js";
 import { fromBase64 } from "./values_file.js";
@@ -15,8 +16,6 @@ import { fromBase64 } from "./values_file.js";
 
 /** Longer than burstlens serve waits for a file system, so that its error arrives. */
 const TIMEOUT_MS = 15_000;
-/** status.json is written once a second. */
-const STATUS_MS = 900;
 /** How long one poll reads a long index over a slow connection. */
 const SLICE_MS = 400;
 /** The series of a long run over a slow connection; the rest is asked for again. */

@@ -40,7 +40,7 @@ import { Word } from "./word.js";
 /** @import { Address } from "./address.js" */
 /** @import { Gap, Mark, Poll, Source, Status, ViewState } from "./types.d.ts" */
 
-const [POLL_MS, POLL_OVER_MS] = [500, 3000];
+const [POLL_MS, POLL_OVER_MS] = [250, 3000];
 const MAGNIFY = 1.25;
 const LOOK = 0.1;
 

@@ -90,6 +90,8 @@ export function messageOf(error) {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** status.json is written once a second, lines of the index as they come. */
+export const STATUS_MS = 900;
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
 

@@ -30,6 +30,7 @@ from burstlens.workflows.driver.model_word import ModelWord
 from burstlens.workflows.driver.presence import Presence
 from burstlens.workflows.driver.steering import Steering
 from burstlens.workflows.driver.target import TICK_S, Target
+from burstlens.workflows.driver.viewing import FIRST_S
 from burstlens.workflows.frames.arrival import coarseness
 from burstlens.workflows.frames.attached import Attachment
 from burstlens.workflows.frames.cursor import Cursor
@@ -55,8 +56,6 @@ IDLE_POLL_S = 1.0
 QUIET_S = 60.0
 SWEPT = 200
 """Finished files that one call looks at again."""
-FIRST_S = 5.0
-"""How long the viewing block is held back for the first picture."""
 HANGS_S = 30.0
 """A look at the folder that takes longer hangs, if nothing else answers either."""
 

@@ -29,12 +29,10 @@ PAGE = "page"
 """The file in ``control/`` that exists while a page shows the run."""
 
 
-def early_worker(
-    attached: dict[str, Any] | None, ready: EarlyWorker | None = None
-) -> EarlyWorker | None:
+def early_worker(attached: dict[str, Any], ready: EarlyWorker | None = None) -> EarlyWorker | None:
     """The worker for an attached run's first pictures, which begins to import at once; ``ready``
     is one that has begun."""
-    if attached is None or look_of(attached).block or look_of(attached).inside:
+    if look_of(attached).block or look_of(attached).inside:
         if ready is not None:
             ready.close()
         return None

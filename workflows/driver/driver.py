@@ -20,7 +20,7 @@ from burstlens.workflows.driver.jobs import Jobs
 from burstlens.workflows.driver.presence import Presence
 from burstlens.workflows.driver.steering import Steering
 from burstlens.workflows.driver.target import PATIENCE_S, TICK_S, Target
-from burstlens.workflows.driver.viewing import Viewing
+from burstlens.workflows.driver.viewing import FIRST_S, Viewing
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.placement import buffer as buffers
 from burstlens.workflows.placement.buffer import BufferRef
@@ -36,8 +36,9 @@ from burstlens.workflows.production.production import Production
 from burstlens.workflows.production.retries import Retries
 from burstlens.workflows.production.snapshot import Snapshot
 
-WATCH_S = 2.0
-"""Longest idle call of the watcher: a stop waits for its next report at most."""
+WATCH_S, FIRST_WATCH_S, EARLY_WATCH_S = 2.0, 1.0, 0.1
+"""Longest idle call of the watcher: a stop waits for its next report at most. On the early worker,
+which draws as well: the first one, in which a model may write a frame, and the others."""
 
 
 class Driver:
@@ -69,7 +70,8 @@ class Driver:
         self.production: Production | None = None
         self._pressure = Pressure(run, recipe, self.snapshot)
         self._cursor = Cursor()
-        self._watched_all = False
+        self._watched_all = self._drawn = False
+        self._started = time.monotonic()
         self._end: Outcome | None = None
         self._retries = Retries(self.snapshot.alarm)
         self._homecoming = Homecoming(
@@ -243,11 +245,17 @@ class Driver:
             self.jobs.attempt,
             self._cursor,
             str(self.jobs.folder),
-            WATCH_S,
+            self._longest_s(),
             self.site.viewing.poll_interval_s,
             self.guarding.patterns,
             priority=URGENT,
         )
+
+    def _longest_s(self) -> float:
+        """How long a call of the watcher waits for news at most."""
+        if not self.graph.is_early:
+            return WATCH_S
+        return EARLY_WATCH_S if self._cursor.scans else FIRST_WATCH_S
 
     def _on_job(self, done: Done) -> None:
         self._end = self._end or self.jobs.ended(done.about, done.value, done.error)
@@ -281,12 +289,15 @@ class Driver:
             self._heed_stop()
         self.jobs.heard(report)
         self._watched_all = report.ended
+        if not report.frames:
+            self._viewing.launch_late()
         if not report.ended:
             self._watch()
 
     def _on_work(self, done: Done) -> None:
         assert self.production is not None
         self.production.returned(done)
+        self._drawn = True
 
     def _on_released(self, done: Done) -> None:
         assert self.production is not None
@@ -298,17 +309,11 @@ class Driver:
         self.presence.look(now)  # before anything is written by name
         self._retries.call_due(now)
         if self.production is not None:
-            self.production.look()
-            try:
-                self.production.publish()
-                if now - self._last_sync > 1.0:
-                    self.journal.sync()
-                    self._last_sync = now
-                self.production.releases.begin(held=self.jobs.holders)
-                self._target.written(now)
-            except OSError as error:
-                self._target.wait(error, now, over=self.jobs.over)
+            self._drawn |= self.production.look()
+            written = self._writes(now, self._publish)
             self.production.submit(now)
+            if written:  # after it: to delete a frame takes a worker as long as to read one
+                self._writes(now, self._release)
         if now - self._last_tick >= TICK_S:
             self._last_tick = now
             self._look_around()
@@ -320,6 +325,29 @@ class Driver:
             elif over and self.production.stuck(now, PATIENCE_S):
                 self._end = self._stuck(self.production)
 
+    def _writes(self, now: float, write: Callable[[float], None]) -> bool:
+        """Write to the run directory; False, after a moment, where it is full or away."""
+        try:
+            write(now)
+        except OSError as error:
+            self._target.wait(error, now, over=self.jobs.over)
+            return False
+        return True
+
+    def _publish(self, now: float) -> None:
+        assert self.production is not None
+        self.production.publish()
+        if self._drawn:  # not before the first picture is published
+            self._viewing.launch_late()
+        if now - self._last_sync > 1.0:
+            self.journal.sync()
+            self._last_sync = now
+
+    def _release(self, now: float) -> None:
+        assert self.production is not None
+        self.production.releases.begin(held=self.jobs.holders)
+        self._target.written(now)
+
     def _stuck(self, production: Production) -> Outcome:
         jobs = self.jobs.outcome()
         message = f"{production.backlog.size} products cannot be staged ({production.trouble})"
@@ -327,6 +355,8 @@ class Driver:
         return Outcome("failed", 1, text, jobs.line)
 
     def _look_around(self) -> None:
+        if self._last_tick - self._started > FIRST_S:
+            self._viewing.launch_late()
         self.jobs.note_stage_in()
         if self.buffer is None or not self._homecoming.lost_buffer():
             self._viewing.mend()

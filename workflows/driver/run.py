@@ -159,13 +159,18 @@ def show_loading(run: RunDir, epoch: int) -> None:
         show(run, replace(known, state="starting", outcome=None, driver=driver))
 
 
+def site_of(run: RunDir) -> Site:
+    """The site of a run. Raises RunError, SiteError."""
+    return choose(str(facts_of(run, "site").site))
+
+
 def recipe_of(run: RunDir) -> tuple[Recipe, Site]:
     """The recipe that a run was created with, with the products that were added to it since, and
     its site. Raises RunError, RecipeError, SiteError."""
-    facts = facts_of(run, "recipe", "source", "table", "site")
+    facts = facts_of(run, "recipe", "source", "table")
     table = table_of(run, replay(read(run.journal)))
     recipe, _ = check(Source(str(facts.recipe), Path(str(facts.source)), table))
-    return recipe, choose(str(facts.site))
+    return recipe, site_of(run)
 
 
 def execute(
@@ -181,13 +186,23 @@ def execute(
     ignored, so that a run outlives its login shell. ``early`` is a worker that was started ahead.
     Raises RunError when another driver lives.
     """
-    level = log_level()
     attached = facts_of(run).attached
-    early = early_worker(attached, early)
-    if attached is None or early is None:
+    early = launched_early(run) if attached is None else early_worker(attached, early)
+    if early is None:
         # Parsl takes a second to load: whoever interrupts that finds a run that has not begun.
         import burstlens.workflows.production.blocks  # noqa: F401
+    with contextlib.nullcontext() if early is None else early:
+        return _execute(run, tick, begun, attached, early)
 
+
+def _execute(
+    run: RunDir,
+    tick: Callable[[Snapshot], None],
+    begun: Callable[[], None],
+    attached: dict[str, Any] | None,
+    early: EarlyWorker | None,
+) -> Outcome:
+    level = log_level()
     recipe, site = recipe_of(run)
     history = replay(read(run.journal))
     require_host(run, history)
@@ -224,7 +239,7 @@ def execute(
             if attached is not None:
                 outcome = look_at(context, attached, early, tick)
             else:
-                outcome = _launched(context, tick)
+                outcome = _launched(context, early, tick)
         except Exception as error:
             send_driver_word(context, error)
             raise
@@ -250,14 +265,24 @@ def load_look() -> None:
     import burstlens.workflows.driver.attached  # noqa: F401
 
 
-def _launched(context: RunContext, tick: Callable[[Snapshot], None]) -> Outcome:
+def launched_early(run: RunDir) -> EarlyWorker | None:
+    """The worker that stages in and makes the first pictures of a run that launches its model:
+    where the driver's machine is the site, and its workers need no shell lines of the site's."""
+    site = site_of(run)
+    alone = site.scheduler == LOCAL and not site.viewing.worker_init
+    return EarlyWorker(lowest=False, stages_in=True, run=run.path) if alone else None
+
+
+def _launched(
+    context: RunContext, early: EarlyWorker | None, tick: Callable[[Snapshot], None]
+) -> Outcome:
     """Drive a run that launches its own model."""
     from burstlens.workflows.driver.driver import Driver
     from burstlens.workflows.production.graph import Graph
 
     run, recipe, site = context.run, context.recipe, context.site
     launcher, block = scheduled(run, recipe, site)
-    with Graph(site, run, jobs=len(recipe.steps) + 2, block=block) as graph:
+    with Graph(site, run, jobs=len(recipe.steps) + 2, block=block, early=early) as graph:
         leaving = graph.leaving.is_set
         space = provision(site, run, recipe, launcher, leaving)
         outcome = Driver(context, graph, space, launcher, tick).drive()

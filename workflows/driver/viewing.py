@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from burstlens.core.errors import RunError
+from burstlens.core.errors import RunError, SiteError
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.graph import Graph
 from burstlens.workflows.production.snapshot import SupervisedJobs
 
+FIRST_S = 5.0
+"""How long a block of this machine is held back for the early worker's first picture."""
 BLOCKS = 5
 """Viewing blocks in a row that may end without a result."""
 
@@ -33,6 +35,16 @@ class Viewing:
         """Ask for the first block."""
         self._journal.append(ev.ViewingQueued(label=self._graph.open_block()))
         self._graph.warm(self._kinds)
+
+    def launch_late(self) -> None:
+        """Launch the block that is held back for the early worker's first picture. Raises
+        SiteError."""
+        if not self._graph.is_early:
+            return
+        try:
+            self._graph.launch_late()
+        except SiteError as error:
+            raise SiteError(f"{error}; then: burstlens resume {self._run.id}") from error
 
     def gave(self) -> None:
         """Note that a node of the graph has given a result: the block works."""

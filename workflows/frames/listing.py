@@ -61,6 +61,13 @@ class Listing:
             self._names = names
         self._wake(cursor)
 
+    def places(self) -> tuple[list[str], list[str]]:
+        """The paths of its folders and of its logs, first those that speak for the model."""
+        logs = sorted(self.logs, key=lambda name: not self.logs[name])
+        return [f"{self._folder}/{sub}" for sub in self._folders], [
+            f"{self._folder}/{name}" for name in logs
+        ]
+
     def flag_of(self, files: Iterable[str]) -> bool | None:
         """Whether the model's flags for these files are there; None if they have none."""
         if not isinstance(self._model, Flagged):

@@ -17,6 +17,7 @@ from burstlens.workflows.frames.cursor import Cursor, Written
 from burstlens.workflows.frames.log_search import Hit, LogPattern, together
 from burstlens.workflows.frames.model_log import TAIL_LINES
 from burstlens.workflows.frames.report import Report
+from burstlens.workflows.frames.wakeup import Wakeup
 from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.base import Model
 
@@ -26,6 +27,8 @@ REST = 5.0
 """Pause between two scans, as a multiple of the time that a scan takes."""
 REST_BEHIND = 1.0
 """The same while the logs have more than was read; no pause once the model has ended."""
+WOKEN_S = 1.0
+"""Pause between two scans without any change, where changes wake the watcher: a net below it."""
 PROGRESS_S = 1.0
 """A call that has only progress or hits to report returns no earlier than this."""
 
@@ -43,6 +46,8 @@ def _continued(watcher: Watcher) -> Watcher:
     """
     global _warm
     if _warm is None or not _warm.adopt(watcher):
+        if _warm is not None:
+            _warm.wakeup.close()
         _warm = watcher
     return _warm
 
@@ -92,8 +97,13 @@ def watch(
     hits: dict[str, Hit] = {}
     given_up: dict[str, str] = {}
     progress = cursor.speech.progress
+    vain = 0
+
+    def signs() -> tuple[bool, bool]:
+        return ended(), stopping()
+
     while True:
-        over, asked = ended(), stopping()
+        over, asked = signs()
         now = time.monotonic()
         report = watcher.scan(elapsed_s=now - before, now=time.time(), ended=over)
         before = now
@@ -124,4 +134,31 @@ def watch(
                 given_up=given_up,
                 stopping=asked,
             )
-        time.sleep(max(0.0, min(pause, timeout_s - waited)))
+        left = timeout_s - waited
+        pause = max(0.0, min(pause, left))
+        if more or not watcher.arm():
+            time.sleep(pause)
+            continue
+        # Scans that changes order in vain come less and less often, down to the rate of polling.
+        time.sleep(min(pause, REST * took * 2**vain))
+        if not watcher.wakeup.fresh:
+            longest = pause if report.in_progress else max(pause, min(WOKEN_S, left))
+            woken = _woken(watcher.wakeup, pause, longest, signs, (over, asked))
+            vain = vain + 1 if woken else 0
+
+
+def _woken(
+    wakeup: Wakeup,
+    step_s: float,
+    longest_s: float,
+    signs: Callable[[], tuple[bool, bool]],
+    known: tuple[bool, bool],
+) -> bool:
+    """Wait for a change in the folder, or in ``signs``, which are looked for at each step; returns
+    whether it came within the first one."""
+    begin, passed = time.monotonic(), 0.0
+    while not wakeup.wait(min(step_s, longest_s - passed)):
+        passed = time.monotonic() - begin
+        if passed >= longest_s or signs() != known:
+            break
+    return time.monotonic() - begin < step_s

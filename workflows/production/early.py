@@ -1,8 +1,8 @@
-"""A worker that makes the first pictures while the viewing block starts.
+"""A worker that stages in and makes the first pictures while the viewing block starts.
 
 Parsl's block takes some seconds until its first worker answers. One process of this machine, which
-begins to import before Parsl does, runs single tasks of the same kind meanwhile, and ends when the
-block has answered.
+begins before Parsl is loaded, runs single tasks of the same kind meanwhile, and ends when the block
+has answered.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
-import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import psutil
+
+from burstlens.core.run.log_level import log_level
+from burstlens.core.run.logs import open_log
 
 LOWEST = 19
 AT_USUAL_PRIORITY = 2
@@ -32,7 +35,9 @@ def lowest_priority() -> None:
         psutil.Process().ionice(psutil.IOPRIO_CLASS_IDLE)
 
 
-def _begin() -> None:
+def _begin(run: Path | None) -> None:
+    if run is not None:
+        open_log(run, "worker", log_level(), f"{os.uname().nodename}-early")
     # As the workers of the block: no lock is ever taken on a file that a model writes.
     os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"
     os.environ["MPLBACKEND"] = "Agg"
@@ -48,25 +53,36 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _import() -> int:
-    """Import what tasks need; returns the process's id."""
+def _import() -> None:
+    """Import what products need."""
     import burstlens.viz.frames.reader  # noqa: F401
     from burstlens.workflows.production import tasks
 
     tasks.warm(["map"])
-    return os.getpid()
 
 
 class EarlyWorker:
-    """One process for tasks that need not wait for the viewing block."""
+    """One process for tasks that need not wait for the viewing block; leaving its context ends it.
+    What products need it imports
+    at once, or, with ``stages_in``, after its first task. It keeps its log in ``run``."""
 
-    def __init__(self, *, lowest: bool) -> None:
+    def __init__(self, *, lowest: bool, stages_in: bool = False, run: Path | None = None) -> None:
+        others = multiprocessing.active_children()
         context = multiprocessing.get_context("spawn")
-        self._pool: ProcessPoolExecutor | None = ProcessPoolExecutor(1, context, initializer=_begin)
-        self._imported = self._pool.submit(_import)
-        self._last: Future[Any] = self._imported
+        self._pool: ProcessPoolExecutor | None = ProcessPoolExecutor(1, context, _begin, (run,))
+        self._last: Future[Any] = self._pool.submit(os.getpid)
+        self._processes = [one for one in multiprocessing.active_children() if one not in others]
         self._busy: dict[str, Future[Any]] = {}
         self._lowest, self._tasks = lowest, 0
+        self._stages_in = stages_in
+        if not stages_in:
+            self._last = self._pool.submit(_import)
+
+    def __enter__(self) -> EarlyWorker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
 
     def submit(self, kind: str, function: Callable[..., Any], *args: Any) -> Future[Any] | None:
         """Run ``function(*args)`` there, after what it has in hand; None while that is of the same
@@ -77,12 +93,14 @@ class EarlyWorker:
         try:
             if self._tasks == AT_USUAL_PRIORITY and self._lowest:
                 self._pool.submit(lowest_priority)
+            self._last = found = self._busy[kind] = self._pool.submit(function, *args)
+            if not self._tasks and self._stages_in:
+                self._last = self._pool.submit(_import)
             self._tasks += 1
-            self._last = self._busy[kind] = self._pool.submit(function, *args)
         except RuntimeError:  # its process was killed: the block does it
             self.close()
             return None
-        return self._last
+        return found
 
     def close(self) -> None:
         """End it, after what it has in hand."""
@@ -91,9 +109,8 @@ class EarlyWorker:
             pool.shutdown(wait=False)
 
     def end(self) -> None:
-        """End it now, and kill it if it has something in hand: its folder may hang, and this
-        process would wait for it."""
+        """End it now: its folder may hang, and this process would wait for it."""
+        lives = self._pool is not None or not self._last.done()
         self.close()
-        if not self._last.done() and self._imported.done() and not self._imported.exception():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self._imported.result(), signal.SIGKILL)
+        for process in self._processes if lives else ():
+            process.kill()

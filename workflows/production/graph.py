@@ -7,15 +7,18 @@ queue, which the driver's loop reads: no polling, no locks.
 from __future__ import annotations
 
 import contextlib
+import logging
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlens.cluster_configs.inside import Inside
+from burstlens.cluster_configs.programs import ensure_programs
 from burstlens.cluster_configs.site import Site
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement.launch import Launcher
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from burstlens.cluster_configs.parsl_config import Block
     from burstlens.workflows.production.blocks import ViewingBlocks
 
+_log = logging.getLogger(__name__)
 URGENT, NEXT, LAST = range(3)
 """Priorities of what runs on the viewing block."""
 FIRST_LABEL = "viewing-1"
@@ -61,7 +65,8 @@ class _Node:
 
 class Graph:
     """The nodes of a run. With an ``early`` worker, which runs the first of them, Parsl is loaded
-    by :meth:`launch_late`: to load it takes as long as to make a picture.
+    by :meth:`launch_late`: to load it takes as long as to make a picture. Jobs that wait for no
+    other begin before that, on threads.
 
     Use as a context manager from the main thread, as :class:`.ViewingBlocks`.
     """
@@ -81,7 +86,8 @@ class Graph:
         self._jobs = jobs
         self._early, self._early_kinds = early, set[str]()
         self._loading: threading.Thread | None = None
-        self._held: list[_Node] = []
+        self._threads = ThreadPoolExecutor(jobs, "early")
+        self._held: list[Callable[[], None]] = []
         self.ended: queue.SimpleQueue[Done] = queue.SimpleQueue()
         self._blocks: ViewingBlocks | None = None
         self._pending: dict[Future[Any], tuple[str, Any]] = {}
@@ -90,12 +96,16 @@ class Graph:
         end_orphans(self.run.parsl)
         if self._early is None:
             self._load()
+        else:
+            _log.debug("the viewing block is held back for the early worker")
+            ensure_programs()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.leaving.set()  # or the threads that await jobs hold up the end of this process
         if self._early is not None:
             self._early.end()
+        self._threads.shutdown(wait=False, cancel_futures=True)
         if self._blocks is not None:
             self._blocks.close()
         end_orphans(self.run.parsl)
@@ -155,8 +165,8 @@ class Graph:
         if self._blocks is None:
             self._load().open()
             held, self._held = self._held, []
-            for node in held:
-                self._place(node)
+            for place in held:
+                place()
         self._ready.launch_late()
 
     def ask_block(self, after: str | None) -> None:
@@ -191,7 +201,7 @@ class Graph:
     def _place(self, node: _Node) -> None:
         future = self._place_early(node)
         if future is None and self._blocks is None:
-            self._held.append(node)
+            self._held.append(partial(self._place, node))
             return
         if future is None:
             future = self._ready.submit(node.function, *node.args, priority=node.priority)
@@ -205,9 +215,8 @@ class Graph:
         assert self._early is not None
         if node.kind == "watch" and "watch" in self._early_kinds and self._blocks is None:
             return None
-        if node.kind != "watch" and self._loading is None:  # while it draws, a core may be idle
-            self._loading = threading.Thread(target=_import_parsl, daemon=True)
-            self._loading.start()
+        if node.kind == "work":  # while it draws, a core may be idle
+            self._import_parsl()
         self._early_kinds.add(node.kind)
         return self._early.submit(node.kind, tasks.node, node.function, *node.args)
 
@@ -224,17 +233,37 @@ class Graph:
         def submitted(job_id: str) -> None:
             self.ended.put(Done("submitted", about, job_id))
 
-        future = self._ready.thread(
+        future = self._beside(
             run_job, launcher, job_folder, submitted, inputs=list(after), leaving=self.leaving
         )
         self._report(future, kind, about)
+        if self._early is not None:
+            self._import_parsl()
         return future
 
     def login(self, kind: str, about: Any, function: Callable[..., Any], *args: Any) -> Future[Any]:
         """Run ``function(*args)`` beside the loop, in the driver's own process."""
-        future = self._ready.thread(tasks.node, function, *args)
+        future = self._beside(tasks.node, function, *args)
         self._report(future, kind, about)
         return future
+
+    def _beside(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> Future[Any]:
+        """Run it in a thread, when its ``inputs`` have ended well: as a node of Parsl, but before
+        Parsl is loaded what waits for nothing begins at once."""
+        if self._blocks is not None:
+            return self._blocks.thread(function, *args, **keywords)
+        if not keywords.get("inputs"):
+            return self._threads.submit(function, *args, **keywords)
+        later: Future[Any] = Future()
+        begin = partial(self._beside, function, *args, **keywords)
+        self._held.append(lambda: _pass_on(begin(), later))
+        return later
+
+    def _import_parsl(self) -> None:
+        """Import Parsl beside the loop, for :meth:`launch_late`."""
+        if self._loading is None:
+            self._loading = threading.Thread(target=_import_blocks, daemon=True)
+            self._loading.start()
 
     def close_block(self) -> None:
         """End the viewing block for good: nothing more is asked of it."""
@@ -269,5 +298,19 @@ class Graph:
             self.view("warm", None, tasks.warm, kinds)
 
 
-def _import_parsl() -> None:
-    import burstlens.workflows.production.blocks  # noqa: F401
+def _pass_on(source: Future[Any], target: Future[Any]) -> None:
+    """Let a future end as another one does."""
+
+    def ended(done: Future[Any]) -> None:
+        error = done.exception()
+        if error is not None:
+            target.set_exception(error)
+        else:
+            target.set_result(done.result())
+
+    source.add_done_callback(ended)
+
+
+def _import_blocks() -> None:
+    with contextlib.suppress(Exception):  # it is raised again where Parsl is loaded
+        import burstlens.workflows.production.blocks  # noqa: F401

@@ -335,7 +335,8 @@ class Production:
         """Hand the next work to the viewing block; returns the bytes of the frames it reads."""
         room = self.slots - len(self.sending)
         works = list(self._next(now, room)) if room > 0 else []
-        idle = max(0, self.graph.workers - len(self.sending))
+        workers = 1 if self.graph.is_early else self.graph.workers
+        idle = max(0, workers - len(self.sending))
         for batch in batches(works, idle, self.sending.costs):
             inspects = any(work.order.inspects for work in batch)
             remakes = batch[0].what == "remake"
