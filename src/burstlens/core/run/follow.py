@@ -6,7 +6,7 @@ import contextlib
 import gc
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
@@ -16,6 +16,7 @@ from burstlens.core.durable import open_regular
 from burstlens.core.run.volumes import newest_volume, open_volume, volume_path
 
 Line = dict[str, Any]
+Parse = Callable[[list[bytes]], list[Any]]
 ALL_BYTES = 1 << 62
 BLOCK_BYTES = 1 << 20
 
@@ -28,16 +29,22 @@ class Stretch:
     the caller must forget what it read before. ``more`` says that whole lines are left.
     """
 
-    lines: list[Line]
+    lines: list[Any]
     offset: int
     fresh: bool
     more: bool
 
 
 def read_stretch(
-    path: Path, offset: int = 0, *, limit: int = ALL_BYTES, marks: tuple[bytes, ...] = ()
+    path: Path,
+    offset: int = 0,
+    *,
+    limit: int = ALL_BYTES,
+    marks: tuple[bytes, ...] = (),
+    parse: Parse | None = None,
 ) -> Stretch:
-    """The objects from ``offset`` on, until about ``limit`` bytes are read.
+    """The objects from ``offset`` on, until about ``limit`` bytes are read, or what ``parse`` makes
+    of their lines.
 
     A torn last line is left for the next read. Foreign lines are skipped, and so are lines
     without any of ``marks``, unparsed. A missing file is empty. Raises OSError, also when it
@@ -62,7 +69,7 @@ def read_stretch(
                 [line for line in lines if any(mark in line for mark in marks)] if marks else lines
             )
         more = whole and stream.readline().endswith(b"\n")
-    return Stretch(_objects(kept), at, fresh=began == 0, more=more)
+    return Stretch((parse or _objects)(kept), at, fresh=began == 0, more=more)
 
 
 def number(value: Any) -> float | None:
@@ -150,11 +157,14 @@ class FollowedJournal:
 
 
 class Followed:
-    """One reader's position in such a file. ``marks`` are as for :func:`read_stretch`."""
+    """One reader's position in such a file. ``marks`` and ``parse`` are as for
+    :func:`read_stretch`."""
 
-    def __init__(self, path: Path, *, marks: tuple[bytes, ...] = ()) -> None:
+    def __init__(
+        self, path: Path, *, marks: tuple[bytes, ...] = (), parse: Parse | None = None
+    ) -> None:
         self._path = path
-        self._marks = marks
+        self._marks, self._parse = marks, parse
         self._offset = 0
         self._inode = 0
 
@@ -164,7 +174,7 @@ class Followed:
         if inode != self._inode:
             self._offset = 0
             self._inode = inode
-        stretch = read_stretch(self._path, self._offset, marks=self._marks)
+        stretch = read_stretch(self._path, self._offset, marks=self._marks, parse=self._parse)
         self._offset = stretch.offset
         return stretch
 
