@@ -23,6 +23,7 @@ PARTS = (
     "staging",
     "opened",
     "journal",
+    "scan",
     "serving",
     "shelf",
     "pins",

@@ -2,9 +2,10 @@
 
 Under ``file://`` a page cannot fetch anything, but it may insert classic scripts repeatedly. So
 ``products/live/`` holds ``status.js`` (the content of status.json), ``frames-NNNN.js`` (the index,
-1000 lines per file), ``count.js`` (the number of lines), ``log.js`` (the last lines of the logs)
-and ``recipe.js`` (the recipe and ``run.json``); each passes one value to ``burstlensFeed``. A feed
-never stops a run: what cannot be written now is written later.
+1000 lines per file), ``count.js`` (the number of lines, and the byte of the index at which they
+end), ``log.js`` (the last lines of the logs) and ``recipe.js`` (the recipe and ``run.json``); each
+passes one value to ``burstlensFeed``. A feed never stops a run: what cannot be written now is
+written later.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from burstlens.core.lines import lines_before
 from burstlens.core.run.directory import RunDir
 
 CHUNK = 1000
-"""Index lines per file; file_source.js relies on it."""
+"""Index lines per file; pages.js relies on it."""
 PERIOD_S = 1.0
 LOG_BYTES = 48 * 1024
 """Of the end of each log."""
@@ -69,8 +70,9 @@ class FrameFeed:
         """Whether the files have all lines."""
         return self._written == self.lines
 
-    def write(self, *, force: bool = False) -> None:
-        """Write the files that changed, at most once a second."""
+    def write(self, *, force: bool = False, end: int | None = None) -> None:
+        """Write the files that changed, at most once a second; ``end`` is the byte at which the
+        lines end in the index."""
         last = self.lines // CHUNK
         begin = time.monotonic()
         if self.is_written or (begin < self._next and not force):
@@ -79,7 +81,8 @@ class FrameFeed:
         with contextlib.suppress(OSError):
             for number, lines in sorted(self._chunks.items()):
                 _write(self._run, _chunk(number), "[\n" + ",\n".join(lines) + "\n]")
-            _write(self._run, "count", _safe({"lines": self.lines}))
+            count = {"lines": self.lines} | ({"bytes": end} if end else {})
+            _write(self._run, "count", _safe(count))
             self._written = self.lines
             self._chunks = {n: lines for n, lines in self._chunks.items() if n == last}
 

@@ -105,7 +105,7 @@ class Publisher:
         """Bring the index to disk, and note in the history how far it and the page's feed are
         complete. Raises OSError."""
         self._index.sync()
-        self._feed.write(force=True)
+        self._feed.write(force=True, end=self._index.bytes)
         if self._feed.is_written:
             self._history.indexed = self._index.bytes, self._feed.lines
 
@@ -210,7 +210,7 @@ class Publisher:
         """Write what the index still lacks and, at most once a second, the page's feed and the
         ParaView series that have grown. Raises OSError."""
         self._index.write_held()
-        self._feed.write(force=force)
+        self._feed.write(force=force, end=self._index.bytes)
         self._series.write(force=force)
 
     def close(self) -> None:
