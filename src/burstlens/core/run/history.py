@@ -56,8 +56,8 @@ class History(Attached):
     damaged: FrameSet = field(default_factory=FrameSet)
     undated: set[tuple[str, str, int, int]] = field(default_factory=set)
     """Damaged frames of unknown valid time: stream, file, record, attempt."""
-    files: dict[int, set[str]] = field(default_factory=dict)
-    """The files that hold ready frames, by attempt."""
+    hollow: dict[int, set[str]] = field(default_factory=dict)
+    """Of the files that are ``reached``, those that hold no ready frame, by attempt."""
     reached: dict[int, dict[str, int]] = field(default_factory=dict)
     """How many records of each file are known to be ready or damaged, by attempt."""
     released: FrameSet = field(default_factory=FrameSet)
@@ -146,6 +146,11 @@ class History(Attached):
         if self.started is None:
             return None
         return round(max(0.0, until - self.started - self.idle_s), 3)
+
+    def holds_frames(self, file: str, attempt: int) -> bool:
+        """Whether that file of the attempt holds a ready frame."""
+        known = file in self.reached.get(attempt, ())
+        return known and file not in self.hollow.get(attempt, ())
 
     def settled(self, key: Key, attempt: int) -> bool:
         """Whether that product of this attempt (or a later one) is published or finally failed."""
@@ -263,8 +268,8 @@ def _ready(history: History, event: ev.FrameReady) -> None:
         history.frames.add(frame)
         history.ready.add(frame[:2])
         history.raw_bytes += event.bytes or 0
-        history.files.setdefault(event.attempt, set()).add(event.file or "")
         _reach(history, event.attempt, event.file or "", event.record)
+        history.hollow.get(event.attempt, set()).discard(event.file or "")
     if event.signal == UNPROVEN:
         history.unproven.add(frame[:2])
     elif history.unproven:
@@ -280,6 +285,8 @@ def _reach(history: History, attempt: int, file: str, record: int | None) -> Non
 def _damaged(history: History, event: ev.FrameDamaged) -> None:
     file = in_model_folder(event.paths[0]) if event.paths else ""
     attached.keep_fingerprint(history, event, file)
+    if file not in history.reached.get(event.attempt, ()):
+        history.hollow.setdefault(event.attempt, set()).add(file)
     _reach(history, event.attempt, file, event.record)
     if event.time:
         history.damaged.add((event.stream, event.time, event.attempt))
