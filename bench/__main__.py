@@ -24,6 +24,7 @@ PARTS = (
     "staging",
     "opened",
     "journal",
+    "scan",
     "serving",
     "shelf",
     "pins",

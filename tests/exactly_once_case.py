@@ -184,8 +184,7 @@ class Disk:
 
 def state_of(history: History) -> dict[str, Any]:
     """All that a history holds, to be compared."""
-    found = {field.name: getattr(history, field.name) for field in fields(history)}
-    return found | {"states": found["states"]._series}
+    return {field.name: getattr(history, field.name) for field in fields(history)}
 
 
 class Ledger:

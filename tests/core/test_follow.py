@@ -94,7 +94,7 @@ def test_a_limit_gives_the_whole_in_parts(path):
 
 def test_a_mark_leaves_out_the_lines_without_it(path):
     path.write_bytes(text({"event": "frame.ready"}, {"event": "alarm"}, {"event": "frame.damaged"}))
-    followed = Followed(path, mark=b'"frame.')
+    followed = Followed(path, marks=(b'"frame.',))
     assert [line["event"] for line in followed.look().lines] == ["frame.ready", "frame.damaged"]
 
 

@@ -125,3 +125,24 @@ def test_the_path_of_a_product_is_inside(run_dir):
     path = run_dir.products / LINE["name"]
     path.write_bytes(b"picture")
     assert product_path(run_dir.products, LINE["name"]) == path
+
+
+def test_entries_of_foreign_lines_are_skipped_and_what_strict_readers_refuse_is_kept(tmp_path):
+    path = tmp_path / "index.jsonl"
+    whole = {"product": "t2", "stream": "d01", "time": "t1", "name": "t2/a.png", "attempt": 2}
+    lines = [
+        "not JSON", "[]", "{}", json.dumps(whole | {"time": 3}),
+        json.dumps(whole | {"facts": {"max": float("nan")}}),
+        json.dumps(whole | {"time": "t2", "facts": {"placeholder": True, "reason": "cut"}}),
+        json.dumps(whole | {"time": "t3", "attempt": "x", "facts": []}),
+        json.dumps(whole | {"time": "t4\udc80"}), "[" * 100_000,
+    ]  # fmt: skip
+    path.write_text("".join(f"{line}\n" for line in lines))
+    index = Index(path)
+    index.look()
+    found = list(index.entries.values())
+    assert [entry.time for entry in found] == ["t1", "t2", "t3", "t4\udc80"]
+    assert [entry.placeholder for entry in found] == ["", "cut", "", ""]
+    assert [entry.attempt for entry in found] == [2, 2, 0, 2]
+    assert found[1].line["facts"]["reason"] == "cut"
+    assert found[1] == published(json.loads(lines[5]))

@@ -211,7 +211,7 @@ FRAME = {"t": 1.0, "driver": 1, "event": "frame.ready", "stream": "d01", "time":
         ({key: FRAME[key] for key in FRAME if key != "attempt"}, '"attempt" is missing'),
         (FRAME | {"attempt": "1"}, '"attempt" is a text, not a whole number'),
         (FRAME | {"t": 1e300}, '"t" is out of range'),
-        ({"event": "run.started", "t": 1.0, "format": 2, "burstlens": "7.0"}, "Burstlens 7.0"),
+        ({"event": "run.started", "t": 1.0, "format": 3, "burstlens": "7.0"}, "Burstlens 7.0"),
     ],
 )
 def test_a_damaged_event_is_refused_with_its_file_and_line(tmp_path, line, said):

@@ -93,13 +93,13 @@ def test_a_newer_run_is_refused_by_the_name_of_its_version(older, file):
     run = older("done")
     path = run.path / file
     first, *rest = path.read_text().splitlines()
-    newer = json.dumps(json.loads(first) | {"format": 2, "burstlens": "7.3.1"})
+    newer = json.dumps(json.loads(first) | {"format": FORMAT + 1, "burstlens": "7.3.1"})
     path.write_text("\n".join([newer, *rest]) + "\n")
     command = ["report", "done"] if file == "journal.jsonl" else ["status", "done"]
     error = CliRunner().invoke(app, command).exception
     assert isinstance(error, RunError)  # printed as one line, exit code 1
     assert str(error).startswith(str(path))
-    assert "written by Burstlens 7.3.1 in format 2" in str(error)
+    assert f"written by Burstlens 7.3.1 in format {FORMAT + 1}" in str(error)
     assert str(error).endswith("use that version")
 
 

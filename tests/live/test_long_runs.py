@@ -36,7 +36,7 @@ def long_run(tmp_path_factory):
     run = MadeRun(folder / "runs", title="Long")
     for number in range(FRAMES):
         run.publish(number, greys[number % len(greys)])
-    run.feed.write(force=True)
+    run.feed.write(force=True, end=run.index.bytes)
     run.update_status(frames={"ready": FRAMES, "damaged": 0})
     return run
 

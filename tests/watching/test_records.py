@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import h5py
 import netCDF4
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from burstlens.core.ranks import absent
 from burstlens.workflows.frames.hdf5 import Prober

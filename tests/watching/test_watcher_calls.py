@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 from watcher_case import MODEL, look, times
 
 from burstlens.workflows.frames import ready
@@ -76,7 +77,7 @@ def test_a_watcher_adopts_a_later_cursor_of_the_same_watch(watcher, write):
     report = look(one, ended=True)
     write("out_2.nc", 2.0)
     look(one)
-    other = watcher(replace(report.cursor, scans=9))
+    other = watcher(structs.replace(report.cursor, scans=9))
     assert one.adopt(other)
     assert one.cursor == other.cursor
     assert times(look(one, ended=True)) == ["2.000"]

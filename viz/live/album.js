@@ -125,18 +125,27 @@ export class Album {
   /** @type {Map<string, Series>} */
   series = new Map();
   course = new Course();
+  /** Whether there are older frames that are not known yet. */
+  more = false;
+  /** @type {IndexLine[]} */
+  #lines = [];
 
   /**
    * Add what a poll returned.
-   * @param {Pick<Poll, "lines" | "fresh">} found
+   * @param {Pick<Poll, "lines" | "fresh" | "older" | "more">} found
    */
-  take({ lines, fresh }) {
-    if (fresh && this.series.size) {
+  take({ lines, fresh, older = [], more = false }) {
+    this.more = more;
+    if (fresh) this.#lines = [];
+    let fewer = lines;
+    if (older.length || (fresh && this.series.size)) {
       this.series = new Map();
       this.course = new Course();
       this.version += 1;
-    }
-    for (const line of lines) this.#enter(line);
+      // Later lines replace earlier ones, so all are entered again: each time there are more.
+      fewer = this.#lines = [...older, ...this.#lines, ...lines];
+    } else for (const line of lines) this.#lines.push(line);
+    for (const line of fewer) this.#enter(line);
     if (lines.length) this.version += 1;
   }
 

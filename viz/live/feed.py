@@ -2,9 +2,10 @@
 
 Under ``file://`` a page cannot fetch anything, but it may insert classic scripts repeatedly. So
 ``products/live/`` holds ``status.js`` (the content of status.json), ``frames-NNNN.js`` (the index,
-1000 lines per file), ``count.js`` (the number of lines), ``log.js`` (the last lines of the logs)
-and ``recipe.js`` (the recipe and ``run.json``); each passes one value to ``burstlensFeed``. A feed
-never stops a run: what cannot be written now is written later.
+1000 lines per file), ``count.js`` (the number of lines, and the byte of the index at which they
+end), ``log.js`` (the last lines of the logs) and ``recipe.js`` (the recipe and ``run.json``); each
+passes one value to ``burstlensFeed``. A feed never stops a run: what cannot be written now is
+written later.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from burstlens.core.durable import open_regular, write_whole
+from burstlens.core.lines import lines_before
 from burstlens.core.run.directory import RunDir
 
 CHUNK = 1000
-"""Index lines per file; file_source.js relies on it."""
+"""Index lines per file; pages.js relies on it."""
 PERIOD_S = 1.0
 LOG_BYTES = 48 * 1024
 """Of the end of each log."""
@@ -36,28 +38,57 @@ class FrameFeed:
     def __init__(self, run: RunDir) -> None:
         self._run = run
         self._chunks: dict[int, list[str]] = {}
-        self._lines = 0
+        self.lines = 0
+        """How many lines of the index it has."""
         self._written = -1
         self._next = 0.0
 
+    def resume(self, end: int, lines: int) -> int:
+        """Go on from an index of so many ``lines``, which end at byte ``end``, if the files of
+        former drivers have them; returns the byte from which lines are to be added. Raises OSError.
+        """
+        count = lines % CHUNK
+        try:
+            whole = {path.name for path in (self._run.products / "live").iterdir()}
+            tail = lines_before(self._run.index, end, count)
+        except FileNotFoundError:
+            return 0
+        if tail is None or not whole.issuperset(
+            f"{_chunk(number)}.js" for number in range(lines // CHUNK)
+        ):
+            return 0
+        self.lines = lines - count
+        return end - sum(map(len, tail))
+
     def add(self, line: Mapping[str, object]) -> None:
         """Add a line of the index; the next :meth:`write` that is due writes it."""
-        self._chunks.setdefault(self._lines // CHUNK, []).append(_safe(line))
-        self._lines += 1
+        self._chunks.setdefault(self.lines // CHUNK, []).append(_safe(line))
+        self.lines += 1
 
-    def write(self, *, force: bool = False) -> None:
-        """Write the files that changed, at most once a second."""
-        last = self._lines // CHUNK
+    @property
+    def is_written(self) -> bool:
+        """Whether the files have all lines."""
+        return self._written == self.lines
+
+    def write(self, *, force: bool = False, end: int | None = None) -> None:
+        """Write the files that changed, at most once a second; ``end`` is the byte at which the
+        lines end in the index."""
+        last = self.lines // CHUNK
         begin = time.monotonic()
-        if self._written == self._lines or (begin < self._next and not force):
+        if self.is_written or (begin < self._next and not force):
             return
         self._next = begin + PERIOD_S
         with contextlib.suppress(OSError):
             for number, lines in sorted(self._chunks.items()):
-                _write(self._run, f"frames-{number:04d}", "[\n" + ",\n".join(lines) + "\n]")
-            _write(self._run, "count", _safe({"lines": self._lines}))
-            self._written = self._lines
+                _write(self._run, _chunk(number), "[\n" + ",\n".join(lines) + "\n]")
+            count = {"lines": self.lines} | ({"bytes": end} if end else {})
+            _write(self._run, "count", _safe(count))
+            self._written = self.lines
             self._chunks = {n: lines for n, lines in self._chunks.items() if n == last}
+
+
+def _chunk(number: int) -> str:
+    return f"frames-{number:04d}"
 
 
 class LogFeed:

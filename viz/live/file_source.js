@@ -1,3 +1,4 @@
+import { PAGE, Pages } from "./pages.js";
 import {
   FilesError,
   gridUrl,
@@ -12,9 +13,6 @@ import { fromBase64 } from "./values_file.js";
 
 /** @import { IndexLine, OtherRun, Poll, Source, Status } from "./types.d.ts" */
 
-/** Index lines per script file; feed.py writes them. */
-const CHUNK = 1000;
-
 /**
  * A run read through the script files in products/live/, inserted repeatedly: browsers
  * block fetch and modules under file://, but not these. `base` leads to the products folder.
@@ -26,6 +24,7 @@ export class FileSource {
   #status = null;
   #statusAt = -Infinity;
   #known = 0;
+  #pages = new Pages((name) => this.#read(name));
   #retry = new Retry();
 
   /** @param {string} [base] */
@@ -45,8 +44,10 @@ export class FileSource {
       this.#status = status;
       if (due) this.#statusAt = performance.now();
       const { lines, fresh } = await this.#linesUpTo(count.lines);
+      const older = fresh ? [] : await this.#pages.older();
       this.#retry.succeeded();
-      return { status, heard: due, lines, fresh, live: true, gap: "", why: "" };
+      const { more } = this.#pages;
+      return { status, heard: due, lines, fresh, older, more, live: true, gap: "", why: "" };
     } catch {
       this.#retry.failed(await this.#cause());
       return this.#nothing();
@@ -67,7 +68,9 @@ export class FileSource {
   /** @returns {Poll} */
   #nothing() {
     const { gap, why } = this.#retry;
-    return { status: this.#status, heard: false, lines: [], fresh: false, live: false, gap, why };
+    const { more } = this.#pages;
+    const none = { heard: false, lines: [], fresh: false, live: false };
+    return { status: this.#status, ...none, more, gap, why };
   }
 
   /**
@@ -76,12 +79,11 @@ export class FileSource {
    */
   async #linesUpTo(total) {
     const fresh = this.#known === 0 || total < this.#known;
-    let known = fresh ? 0 : this.#known;
+    let known = fresh ? this.#pages.begin(total) : this.#known;
     const lines = [];
     while (known < total) {
-      const first = known - (known % CHUNK);
-      const number = String(first / CHUNK).padStart(4, "0");
-      const chunk = await this.#read(`frames-${number}`);
+      const first = known - (known % PAGE);
+      const chunk = await this.#pages.at(first);
       if (first + chunk.length <= known) break; // an older copy: the next poll sees the new one
       lines.push(...chunk.slice(known - first).filter(isLine));
       known = first + chunk.length;

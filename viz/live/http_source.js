@@ -1,8 +1,10 @@
 import { FileSource } from "./file_source.js";
+import { Pages } from "./pages.js";
 import {
   FilesError,
   fed,
   gridUrl,
+  isLine,
   parseLines,
   pictureUrl,
   Retry,
@@ -27,7 +29,7 @@ const LINE_END = 10;
 /**
  * A run behind a web server; `base` is the URL of its products folder, with a slash at its end.
  *
- * The index is read from one byte before its former end. That byte must be a newline; with it a
+ * Of a long index the newest page is read first. The index is read from one byte before its former end. That byte must be a newline; with it a
  * server never answers that there is nothing (416), which browsers log as an error. A server that
  * does not support ranges is read through the script files instead.
  * @implements {Source}
@@ -35,6 +37,7 @@ const LINE_END = 10;
 export class HttpSource {
   #base;
   #offset = 0;
+  #pages = new Pages((name) => this.#live(name));
   /** @type {Tail | null} */
   #tail = null;
   /**
@@ -75,7 +78,10 @@ export class HttpSource {
     const failed = this.#indexRetry.gap ? this.#indexRetry : this.#statusRetry;
     const { gap, why } = failed;
     const live = !this.#indexRetry.gap;
-    return { lines: [], fresh: false, ...found, status: this.#status, heard, live, gap, why };
+    const older = found && !found.fresh ? await this.#pages.older() : [];
+    const { more } = this.#pages;
+    const none = { lines: [], fresh: false };
+    return { ...none, ...found, older, more, status: this.#status, heard, live, gap, why };
   }
 
   async #readStatus() {
@@ -94,12 +100,34 @@ export class HttpSource {
   /** New lines of the index: {lines, fresh}; a long index takes several polls. */
   async #readIndex() {
     const fresh = this.#offset === 0;
+    const newest = fresh && !this.#tail && (await this.#newestPage().catch(() => null));
+    if (newest) return newest;
     this.#tail ??= await this.#openTail(fresh);
     if (this.#tail === null) return { lines: [], fresh };
     const { bytes, ended } = await this.#tail.read();
     if (ended) this.#tail = null;
     this.#offset += bytes.length;
     return { lines: parseLines(new TextDecoder().decode(bytes)), fresh };
+  }
+
+  /** The newest page of a long index; null where there is none, or where it is not up to date. */
+  async #newestPage() {
+    const { lines: total, bytes } = await this.#live("count");
+    const first = this.#pages.begin(total);
+    const page = first && bytes ? await this.#pages.at(first) : [];
+    if (page.length && page.length === total - first) {
+      this.#offset = bytes;
+      return { lines: page.filter(isLine), fresh: true };
+    }
+    this.#pages.begin(0);
+    return null;
+  }
+
+  /** @param {string} name */
+  async #live(name) {
+    const answer = await fetch(`${this.#base}live/${name}.js`, request());
+    if (!answer.ok) throw await refused(answer, true);
+    return fed(await answer.text());
   }
 
   /** @param {boolean} fresh */
@@ -125,6 +153,7 @@ export class HttpSource {
   /** The index was replaced. */
   #anew() {
     this.#offset = 0;
+    this.#pages.begin(0);
     return null;
   }
 

@@ -225,15 +225,17 @@ class View {
 
   async #follow() {
     while (!this.#closed) {
+      let soon = false;
       try {
         const found = await this.source.poll();
         if (this.#closed) return;
         this.#take(found);
+        soon = Boolean(found.more && (found.fresh || found.older?.length));
       } catch (error) {
         this.#why = unshown(error);
       }
       this.#change();
-      const pause = isOver(this.#status) ? POLL_OVER_MS : POLL_MS;
+      const pause = soon ? 0 : isOver(this.#status) ? POLL_OVER_MS : POLL_MS;
       await new Promise((done) => setTimeout(done, pause));
     }
   }
@@ -282,7 +284,7 @@ class View {
     const series = this.#wall.shown(album);
     const lists = (series.length ? series : [...album.series.values()]).map((one) => one.times);
     const ids = series.map((one) => one.id);
-    player.offer([...lists, ...this.#guests.times(ids)], `${album.version}:${ids}`);
+    player.offer([...lists, ...this.#guests.times(ids)], `${album.version}:${ids}`, album.more);
     /** @type {ViewState} */
     const state = {
       status,

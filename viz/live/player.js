@@ -21,15 +21,18 @@ export class Player {
 
   /**
    * The valid times that can be shown: the union of these sorted lists.
+   * `more`: earlier ones are still to come.
    * @param {string[][]} lists
    * @param {string} version
+   * @param {boolean} [more]
    */
-  offer(lists, version) {
-    const source = `${version}:${lists.map((list) => list.length)}`;
+  offer(lists, version, more = false) {
+    const source = `${version}:${more}:${lists.map((list) => list.length)}`;
     if (source === this.#source) return;
     this.#source = source;
     this.times = lists.length === 1 ? lists[0] : [...new Set(lists.flat())].sort();
     if (this.following || this.time === null) this.time = this.times.at(-1) ?? null;
+    else if (more && this.#wanted < (this.times[0] ?? "~")) return;
     else if (this.#wanted && this.#wanted <= (this.times.at(-1) ?? "")) {
       this.seek(this.indexOf(this.#wanted));
     }

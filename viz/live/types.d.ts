@@ -234,8 +234,12 @@ export interface Poll {
   heard: boolean;
   /** Lines of the index that are new since the previous poll. */
   lines: IndexLine[];
-  /** `lines` start from the beginning: forget all earlier ones. */
+  /** `lines` start anew: forget all earlier ones. */
   fresh: boolean;
+  /** Lines of the index from before all that were given so far. */
+  older?: IndexLine[];
+  /** Whether there are still earlier ones. */
+  more?: boolean;
   /** Whether new data can arrive; false while the files cannot be reached. */
   live: boolean;
   /** What cannot be reached; with "server" the state of the run is unknown. */

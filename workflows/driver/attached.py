@@ -39,6 +39,7 @@ from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.observer import Activity, Observation, Observer
 from burstlens.workflows.production import watching
 from burstlens.workflows.production.context import RunContext
+from burstlens.workflows.production.flushing import Flushing
 from burstlens.workflows.production.graph import URGENT, Done, Graph
 from burstlens.workflows.production.guarding import Guarding
 from burstlens.workflows.production.production import Production
@@ -106,7 +107,8 @@ class AttachedDriver:
         self._identity: tuple[int, int] | None = None
         if known is not None and known.inode is not None:
             self._identity = known.device or 0, known.inode
-        self._last_tick = self._last_sync = self._reads_again = 0.0
+        self._last_tick = self._reads_again = 0.0
+        self._flushing = Flushing(context)
         self._target = Target(context.run.path, context.snapshot)
         self._answering = Answering(None if look.inside else look.path)
         self.asked: str | None = None
@@ -312,9 +314,7 @@ class AttachedDriver:
         self._drawn |= self.production.look()
         try:
             self.production.publish()
-            if now - self._last_sync > 1.0:
-                self.journal.sync()
-                self._last_sync = now
+            self._flushing.look(self.production.publisher, now)
             self._target.written(now)
             if self._drawn:  # not before the first picture is published
                 self.graph.launch_late()

@@ -17,8 +17,7 @@ from burstlens.cluster_configs.site import Site
 from burstlens.core.durable import read_json
 from burstlens.core.errors import RunError, SiteError
 from burstlens.core.run.directory import RunDir
-from burstlens.core.run.history import replay
-from burstlens.core.run.journal import read
+from burstlens.core.run.history_file import history_of
 from burstlens.core.run.log_level import DEFAULT, VARIABLE, log_level
 from burstlens.core.run.start import last_words, note_start, read_start
 from burstlens.workflows.driver.claim import free_epoch
@@ -105,7 +104,7 @@ def _ask(run: RunDir) -> int:
     """The epoch of the driver that is to be started; a stop of an earlier life is forgotten now,
     so that one which is asked for while the driver starts is obeyed."""
     epoch = free_epoch(run)
-    history = replay(read(run.journal))
+    history = history_of(run.journal)
     if history.state != "new":
         forget_stop(run, history, was_over=history.outcome is not None)
     return epoch

@@ -29,6 +29,7 @@ from burstlens.workflows.placement.launch import Launcher
 from burstlens.workflows.placement.provision import Provision
 from burstlens.workflows.production import watching
 from burstlens.workflows.production.context import RunContext
+from burstlens.workflows.production.flushing import Flushing
 from burstlens.workflows.production.graph import URGENT, Done, Graph
 from burstlens.workflows.production.guarding import Guarding
 from burstlens.workflows.production.pressure import Pressure
@@ -79,7 +80,8 @@ class Driver:
         )
         self._viewing = Viewing(context, graph)
         self._tick = tick
-        self._last_tick = self._last_sync = 0.0
+        self._last_tick = 0.0
+        self._flushing = Flushing(context)
         self._target = Target(context.run.path, context.snapshot)
         self._handlers: dict[str, Callable[[Done], None]] = {
             "buffer": self._on_buffer,
@@ -339,9 +341,7 @@ class Driver:
         self.production.publish()
         if self._drawn:  # not before the first picture is published
             self._viewing.launch_late()
-        if now - self._last_sync > 1.0:
-            self.journal.sync()
-            self._last_sync = now
+        self._flushing.look(self.production.publisher, now)
 
     def _release(self, now: float) -> None:
         assert self.production is not None

@@ -15,8 +15,9 @@ from burstlens.core.errors import GivenUpError, RunError
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
-from burstlens.core.run.history import History, replay
-from burstlens.core.run.journal import Journal, read
+from burstlens.core.run.history import History
+from burstlens.core.run.history_file import history_of
+from burstlens.core.run.journal import Journal
 from burstlens.core.run.snapshot import read_snapshot, write_snapshot
 from burstlens.workflows.driver.claim import take_over
 from burstlens.workflows.driver.run import recipe_of, require_host, signals
@@ -38,7 +39,7 @@ def free(run: RunDir, *, discard: bool = False) -> str:
     attached = facts_of(run).attached
     if attached is not None:
         return f"run {run.id} only looks at {attached.get('path')}: nothing is there to free"
-    history = replay(read(run.journal))
+    history = history_of(run.journal)
     if not _has_asked(run, history):
         return f"run {run.id} holds no space on a buffer"
     recipe, site = recipe_of(run)

@@ -6,8 +6,8 @@ import contextlib
 
 from burstlens.core.printable import print_stderr
 from burstlens.core.run.directory import RunDir
-from burstlens.core.run.history import replay
-from burstlens.core.run.journal import Journal, read
+from burstlens.core.run.history_file import history_of
+from burstlens.core.run.journal import Journal
 from burstlens.workflows.driver.claim import take_over
 from burstlens.workflows.driver.run import recipe_of
 from burstlens.workflows.notify.notices import Notices
@@ -15,7 +15,7 @@ from burstlens.workflows.notify.notices import Notices
 
 def send_missing(run: RunDir) -> int:
     """Send it now; returns how many words were missing. Raises RunError, RecipeError, OSError."""
-    history = replay(read(run.journal))
+    history = history_of(run.journal)
     missing = len(history.noticed.pending)
     if not missing:
         return 0

@@ -30,8 +30,9 @@ from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir, runs_folder
 from burstlens.core.run.facts import RunFacts, facts_of, write_facts
 from burstlens.core.run.format import stamp
-from burstlens.core.run.history import History, replay
-from burstlens.core.run.journal import Journal, read
+from burstlens.core.run.history import History
+from burstlens.core.run.history_file import history_of
+from burstlens.core.run.journal import Journal
 from burstlens.core.run.log_level import log_level
 from burstlens.core.run.snapshot import (
     DriverPart,
@@ -168,7 +169,7 @@ def recipe_of(run: RunDir) -> tuple[Recipe, Site]:
     """The recipe that a run was created with, with the products that were added to it since, and
     its site. Raises RunError, RecipeError, SiteError."""
     facts = facts_of(run, "recipe", "source", "table")
-    table = table_of(run, replay(read(run.journal)))
+    table = table_of(run, history_of(run.journal))
     recipe, _ = check(Source(str(facts.recipe), Path(str(facts.source)), table))
     return recipe, site_of(run)
 
@@ -204,12 +205,12 @@ def _execute(
 ) -> Outcome:
     level = log_level()
     recipe, site = recipe_of(run)
-    history = replay(read(run.journal))
+    history = history_of(run.journal)
     require_host(run, history)
     epoch = take_over(run)
     begun()
     show_loading(run, epoch)
-    history = replay(read(run.journal))
+    history = history_of(run.journal)
     new, was_over = history.state == "new", history.outcome is not None
     host = socket.gethostname()
     begins = (
@@ -347,7 +348,7 @@ def resumable(run: RunDir) -> str | None:
     Raises RunError when a driver lives.
     """
     free_epoch(run)
-    history = replay(read(run.journal))
+    history = history_of(run.journal)
     if history.outcome is not None:
         _mend_status(run, history.outcome)
     if facts_of(run).attached is not None:

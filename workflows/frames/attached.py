@@ -9,11 +9,13 @@ there on arrival is read newest first, about a second at a time.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import time
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from burstlens.core.model import Damage, Fingerprint
 from burstlens.workflows.frames import ready
@@ -57,7 +59,7 @@ when the model has said its end, and so do other ranks."""
 SWEEP_S = 0.1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Attachment:
     """How a folder is watched in which others started a model.
 
@@ -69,7 +71,7 @@ class Attachment:
 
     selection: Selection
     stamp: str
-    sweep: Mapping[str, Fingerprint] = field(default_factory=dict)
+    sweep: Mapping[str, Fingerprint] = dataclasses.field(default_factory=dict)
     ended: bool = False
     concluded: bool = False
 
@@ -116,7 +118,7 @@ class AttachedWatcher(Watcher):
         report = super().scan(elapsed_s=elapsed_s, now=now, ended=ended)
         found = self._folder_report(elapsed_s)
         self._changed.clear()
-        return replace(report, cursor=self.cursor, folder=found)
+        return dataclasses.replace(report, cursor=self.cursor, folder=found)
 
     def sweep(self, declared: Mapping[str, Fingerprint]) -> None:
         """Look again at finished files: those with another fingerprint are read anew.

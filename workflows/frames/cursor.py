@@ -11,9 +11,13 @@ import bisect
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from burstlens.core.model import Fingerprint, Progress
 from burstlens.core.printable import printable
@@ -29,6 +33,11 @@ MAX_WRITTEN = 64
 """Log lines per stream that wait for their frame."""
 
 _DIGITS = str.maketrans("123456789", "0" * 9)
+
+
+@lru_cache(maxsize=256)
+def _series(stream: str, name: str) -> str:
+    return f"{stream}\0{name.translate(_DIGITS)}"
 
 
 @lru_cache(maxsize=256)
@@ -53,7 +62,7 @@ class Unit(NamedTuple):
     @property
     def series(self) -> str:
         """Units of one series have names of one length and form, and sort by name."""
-        return f"{self.stream}\0{self.name.translate(_DIGITS)}"
+        return _series(self.stream, self.name)
 
     @property
     def line(self) -> str:
@@ -85,8 +94,7 @@ class FileStat(NamedTuple):
         return self.device, self.inode, self.size, self.mtime_ns
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(Struct, frozen=True):
     """The finished units of one series: all up to ``high``, and the ``recent`` ones above it, in
     order."""
 
@@ -115,8 +123,7 @@ class Done:
         return Done(max(self.high, recent[-at_most - 1]), recent[-at_most:])
 
 
-@dataclass(frozen=True, slots=True)
-class Open:
+class Open(Struct, frozen=True):
     """One unit that is not finished.
 
     ``files`` are in the order of tiles, ``stats`` are theirs when last seen,
@@ -165,8 +172,7 @@ class Written:
     """Whether it was read as it was written, after the log had once been read to its end."""
 
 
-@dataclass(frozen=True, slots=True)
-class Speech:
+class Speech(Struct, frozen=True):
     """What the model's log has said so far.
 
     ``positions``: how far each log is read. ``written``: lines that wait for their frames.
@@ -177,17 +183,17 @@ class Speech:
     ``last_line`` the latest line that is not from a launcher.
     """
 
-    positions: Mapping[str, Position] = field(default_factory=dict)
+    positions: Mapping[str, Position] = msgspec.field(default_factory=dict)
     written: tuple[Written, ...] = ()
-    recorded: Mapping[str, Recorded] = field(default_factory=dict)
-    declared: Mapping[str, str] = field(default_factory=dict)
+    recorded: Mapping[str, Recorded] = msgspec.field(default_factory=dict)
+    declared: Mapping[str, str] = msgspec.field(default_factory=dict)
     speaks: bool = False
     asynchronous: bool = False
     ended_well: bool = False
     progress: Progress | None = None
-    pulse: Pulse = field(default_factory=Pulse)
+    pulse: Pulse = msgspec.field(default_factory=Pulse)
     reason: Reason | None = None
-    opened: Mapping[str, Opened] = field(default_factory=dict)
+    opened: Mapping[str, Opened] = msgspec.field(default_factory=dict)
     last_line: str = ""
     caught_up: bool = False
     """Whether the logs were once read to their end."""
@@ -201,8 +207,7 @@ class Speech:
         return printable(self.last_line) or None
 
 
-@dataclass(frozen=True, slots=True)
-class Attached:
+class Attached(Struct, frozen=True):
     """What the watch of a run that others started keeps between two calls.
 
     ``arrived``: it has chosen among what was there on arrival.
@@ -217,12 +222,12 @@ class Attached:
     arrived: bool = False
     pending: frozenset[str] = frozenset()
     unread: frozenset[str] = frozenset()
-    counted: Mapping[str, int] = field(default_factory=dict)
-    taken: Mapping[str, int] = field(default_factory=dict)
-    newest: Mapping[str, str] = field(default_factory=dict)
+    counted: Mapping[str, int] = msgspec.field(default_factory=dict)
+    taken: Mapping[str, int] = msgspec.field(default_factory=dict)
+    newest: Mapping[str, str] = msgspec.field(default_factory=dict)
     again: frozenset[str] = frozenset()
-    mtimes: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    logs: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    mtimes: Mapping[str, tuple[float, ...]] = msgspec.field(default_factory=dict)
+    logs: Mapping[str, tuple[int, int]] = msgspec.field(default_factory=dict)
     still: tuple[int, float, str | None] = (0, 0.0, None)
 
     def finishing(self, unit: Unit) -> Attached:
@@ -235,12 +240,11 @@ class Attached:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
+class Cursor(Struct, frozen=True):
     """The watcher's position. With an empty cursor it reads everything again."""
 
     open: tuple[Open, ...] = ()
-    done: Mapping[str, Done] = field(default_factory=dict)
+    done: Mapping[str, Done] = msgspec.field(default_factory=dict)
     speech: Speech = Speech()
     complaints: tuple[str, ...] = ()
     scans: int = 0

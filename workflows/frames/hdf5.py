@@ -57,6 +57,8 @@ def superblock(descriptor: int) -> Superblock | None:
         block = os.pread(descriptor, 64, offset)
         if block.startswith(SIGNATURE):
             return _superblock(block)
+        if block.startswith(b"CDF"):  # a classic file: no need to look further
+            return None
         offset = max(512, offset * 2)
     return None
 

@@ -33,6 +33,8 @@ class Listing:
         baseline: Mapping[str, Stat],
     ) -> None:
         self._folder, self._folders = folder, folders
+        # Once: the check of a protocol looks at each of its methods.
+        self._flagged = model if isinstance(model, Flagged) else None
         self._model, self._follower, self._baseline = model, follower, baseline
         self._names: set[str] = set()
         self._stale: dict[str, OutputName] = {}
@@ -70,9 +72,9 @@ class Listing:
 
     def flag_of(self, files: Iterable[str]) -> bool | None:
         """Whether the model's flags for these files are there; None if they have none."""
-        if not isinstance(self._model, Flagged):
+        if self._flagged is None:
             return None
-        flags = [flag for name in files if (flag := self._model.flag_of(name)) is not None]
+        flags = [flag for name in files if (flag := self._flagged.flag_of(name)) is not None]
         if not flags:
             return None
         return all(

@@ -6,12 +6,15 @@ of the first rank); from the others only trouble is read.
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from burstlens.core.model import Progress
 from burstlens.workflows.frames.cursor import MAX_WRITTEN, Speech, Written
@@ -209,7 +212,7 @@ class Follower:
         """A line about a record of the file that the model writes now."""
         speech, stream = heard.speech, written.stream or ""
         known = speech.recorded.get(stream, Recorded()).hearing(record)
-        heard.written.append(replace(written, file=known.file))
+        heard.written.append(dataclasses.replace(written, file=known.file))
         heard.speech = replace(speech, speaks=True, recorded={**speech.recorded, stream: known})
 
 

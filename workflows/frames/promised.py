@@ -98,16 +98,16 @@ class Promised:
     def _missing(self, attempt: int) -> list[Written]:
         """The lines whose frame is not whole, in log order."""
         whole = _Times((s, t) for s, t, a in self._history.frames if a == attempt)
-        files = self._history.files.get(attempt, set())
+        holds_frames = self._history.holds_frames
         reached = self._history.reached.get(attempt, {})
-        nameless = "" in files  # a journal of an older version names no files
+        nameless = holds_frames("", attempt)  # a journal of an older version names no files
 
         def is_there(line: Written) -> bool:
             if line.time is not None:
                 return whole.have(line)
             if line.record is not None:
                 return nameless or reached.get(line.file or "", 0) >= line.record
-            return nameless or line.file in files
+            return nameless or holds_frames(line.file or "", attempt)
 
         return [line for line in self._said if not is_there(line)]
 

@@ -31,7 +31,7 @@ the records before it the last one needs the log. ``docs/decisions`` has the mea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from burstlens.workflows.models.base import QUIET_S as QUIET_S
 
@@ -47,8 +47,7 @@ LOOK_AGAIN_S = 0.25
 """mtime is coarse: an unchanged file is read again after this time, then at doubled intervals."""
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """The evidence that one record is whole, apart from its structure."""
 
     conclusive: bool

@@ -13,7 +13,9 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from burstlens.core import cdf
 from burstlens.core.errors import FrameError, UnreadError
@@ -32,8 +34,7 @@ PATCH = tuple(
 _NO_RECORD = "it has no record yet"
 
 
-@dataclass(frozen=True, slots=True)
-class Structure:
+class Structure(Struct, frozen=True):
     """The records of one file that are whole by their bytes.
 
     ``times`` are the keys of the whole records from the requested one on, ``begun`` the number of
@@ -289,6 +290,8 @@ def together(
     times = min([tile.times for tile in tiles], key=len)
     if time is not None and first == 0 and times and times[0] != time:
         times, reason = times[:0], f"its first time is {times[0]}, its name says {time}"
+    if len(tiles) == 1 and tiles[0].cells == (1, 1):
+        return replace(tiles[0], times=times, reason=reason, unread=False)
     if times and sum(tile.cells[0] for tile in tiles) < tiles[0].cells[1]:
         times, reason = times[:0], f"its tiles do not cover the domain: {absent(ranks)}"
     return Structure(

@@ -9,8 +9,9 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from burstlens.core.model import Damage, Fingerprint, Frame
 from burstlens.workflows.frames import ready
@@ -281,7 +282,7 @@ class Watcher:
                 return replace(entry, whole=False, reason=f"record {index}: no sign of its end")
             if index in entry.doubted and any(has_gap(path, index) for path in paths):
                 reason = "it was not whole when the log called it written, and has a gap"
-                damaged.append(replace(self._damage(entry, reason), time=key, record=index))
+                damaged.append(self._damage(replace(entry, declared=index), reason, key))
             else:
                 frames.append(self._frame(entry, whole, index, key, now, signal))
                 _log.info("%s record %d (%s) is whole: %s; writers %d, later %s, quiet %.1f s, "
@@ -372,9 +373,9 @@ class Watcher:
         self._finish(unit)
         return [self._damage(known or Open(unit, (file,)), reason)]
 
-    def _damage(self, entry: Open, reason: str) -> Damage:
+    def _damage(self, entry: Open, reason: str, time: str | None = None) -> Damage:
         _log.warning("%s record %d is damaged: %s", entry.unit.name, entry.declared, reason)
-        time_key = entry.unit.time if not entry.declared else None
+        time_key = time or (entry.unit.time if not entry.declared else None)
         return Damage(
             self._run,
             self._attempt,

@@ -28,6 +28,8 @@ from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.guards.reports import ReportGuards, Room
 
 Remark = Trip | Trouble
+RECALLED = (FrameInspected, GuardTripped)
+"""The events that the judge's state is restored from."""
 
 
 class Judge:

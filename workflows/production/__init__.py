@@ -12,6 +12,7 @@ __all__ = [
     "blocks",
     "context",
     "early",
+    "flushing",
     "graph",
     "guarding",
     "pressure",

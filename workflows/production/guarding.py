@@ -15,11 +15,11 @@ from burstlens.core.errors import RunError
 from burstlens.core.lines import read_lines
 from burstlens.core.model import Frame
 from burstlens.core.run import events as ev
-from burstlens.core.run.journal import read as read_journal
+from burstlens.core.run.journal import read_only
 from burstlens.core.run.wording import progress_text
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.guards.finding import Reading, Trip, trip_of
-from burstlens.workflows.guards.judge import Judge, Remark
+from burstlens.workflows.guards.judge import RECALLED, Judge, Remark
 from burstlens.workflows.guards.patterns import patterns_of
 from burstlens.workflows.guards.reports import Room
 from burstlens.workflows.notify.word import Word, trip_word
@@ -45,7 +45,7 @@ class Guarding:
 
     def _remember(self) -> None:
         """Recall what earlier drivers judged, and take what the sentinel found without a driver."""
-        for trip in self.judge.recall(read_journal(self.run.journal)):
+        for trip in self.judge.recall(read_only(self.run.journal, *RECALLED)):
             self.snapshot.trips.append(trip.status())
         for line in read_lines(self.run.sentinel):
             with contextlib.suppress(TypeError, ValueError, KeyError):

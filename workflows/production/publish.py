@@ -27,14 +27,14 @@ from burstlens.core.run.events import (
     ProductSuperseded,
     StagedFile,
 )
+from burstlens.core.run.follow import Line, read_stretch
 from burstlens.core.run.history import History
 from burstlens.core.run.index import PIECES, values_path
-from burstlens.core.run.journal import Journal
-from burstlens.core.run.journal import read as read_journal
+from burstlens.core.run.journal import Journal, read_only
 from burstlens.stagers.base import checksum, remove
 from burstlens.viz.live.feed import FrameFeed
 from burstlens.workflows.production.phases import phases
-from burstlens.workflows.production.series import Series
+from burstlens.workflows.production.series import SUFFIXES, Series, has_series
 
 _KEY = ("product", "stream", "time")
 _RECEIPT = tuple(Receipt.__dataclass_fields__)
@@ -74,11 +74,16 @@ class Publisher:
         Raises OSError when ``products/`` cannot be read or written.
         """
         listed = set()
-        for line in read_lines(self._run.index):
+        indexed = self._feed.resume(*self._history.indexed)
+        for line in self._series_before(indexed) if indexed else ():
+            self._series.add(line)
+        for line in read_lines(self._run.index, indexed):
             listed.add((*(line[name] for name in _KEY), line["t"]))
             self._enter(line)
-        for event in read_journal(self._run.journal):  # again: the history keeps no file names
-            if isinstance(event, ProductPublished) and (*event.key, event.t) not in listed:
+        # Again: the history keeps no file names.
+        after = self._history.volume if indexed else 0
+        for event in read_only(self._run.journal, ProductPublished, after=after):
+            if (*event.key, event.t) not in listed:
                 self._list(event, mended=True)
         # Last: the newest line of a product in the index is that of the file that stands.
         for cut in list(self._history.publishing.values()):
@@ -88,6 +93,21 @@ class Publisher:
                 self._put_all(parts)
                 self._note(receipt)
         self.flush(force=True)
+
+    def _series_before(self, end: int) -> list[Line]:
+        """The lines of the index for ParaView up to that byte."""
+        marks = tuple(f'{suffix}"'.encode() for suffix in SUFFIXES)
+        if not any(has_series(self._run.products / name) for name in self._history.standing):
+            return []
+        return read_stretch(self._run.index, limit=end, marks=marks).lines
+
+    def mark(self) -> None:
+        """Bring the index to disk, and note in the history how far it and the page's feed are
+        complete. Raises OSError."""
+        self._index.sync()
+        self._feed.write(force=True, end=self._index.bytes)
+        if self._feed.is_written:
+            self._history.indexed = self._index.bytes, self._feed.lines
 
     def clean_incoming(self) -> None:
         """Delete files that no receipt names; only when no worker of this run lives."""
@@ -208,7 +228,7 @@ class Publisher:
         """Write what the index still lacks and, at most once a second, the page's feed and the
         ParaView series that have grown. Raises OSError."""
         self._index.write_held()
-        self._feed.write(force=force)
+        self._feed.write(force=force, end=self._index.bytes)
         self._series.write(force=force)
 
     def close(self) -> None:

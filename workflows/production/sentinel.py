@@ -27,14 +27,14 @@ from burstlens.core.lines import Lines
 from burstlens.core.model import Frame
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
-from burstlens.core.run.history import replay
-from burstlens.core.run.journal import read
+from burstlens.core.run.history_file import history_of
+from burstlens.core.run.journal import read_only
 from burstlens.core.run.logs import open_log
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.frames.watch import watch
 from burstlens.workflows.guards.finding import Trip
-from burstlens.workflows.guards.judge import Judge, Remark
+from burstlens.workflows.guards.judge import RECALLED, Judge, Remark
 from burstlens.workflows.guards.patterns import patterns_of
 from burstlens.workflows.guards.reports import Room
 from burstlens.workflows.placement.buffer import free_bytes
@@ -67,12 +67,11 @@ class Sentinel:
         self.run, self.recipe, self.job_folder, self.job = run, recipe, job_folder, job
         self.attempt = int(str(job["name"]).removeprefix("attempt-"))
         self.root = Path(os.path.expandvars(str(job["root"])))
-        events = list(read(run.journal))
-        history = replay(events)
+        history = history_of(run.journal)
         self.inspected = history.inspected
         self._main = recipe.model.main_stream(recipe.inputs)
         self.judge = Judge(recipe.guards, self._main)
-        self.judge.recall(events)
+        self.judge.recall(read_only(run.journal, *RECALLED))
         self._raw_bytes = 0
         self._trips = Lines(run.sentinel)
         self._absence = Absence(run, recipe, history, job_folder, still_s, over=over)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 PERIOD_S = 1.0
 XML_SUFFIXES = frozenset({".vti", ".vtr", ".vts", ".pvti", ".pvtr", ".pvts"})
 HDF_SUFFIX = ".vtkhdf"
+SUFFIXES = (*sorted(XML_SUFFIXES), HDF_SUFFIX)
+FIRST_FILES = 100
 
 
 @dataclass(slots=True)
@@ -28,6 +32,16 @@ class _Product:
     facts: Mapping[str, Any]
     entries: dict[str, str] = field(default_factory=dict)
     steps: dict[str, Step] = field(default_factory=dict)
+
+
+def has_series(folder: Path) -> bool:
+    """Whether that folder of a product has files for ParaView, by the first of its files."""
+    try:
+        with os.scandir(folder) as entries:
+            first = [entry.name for entry in islice(entries, FIRST_FILES)]
+    except FileNotFoundError:
+        return False
+    return any(name.endswith(SUFFIXES) for name in first)
 
 
 class Series:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from burstlens.core.model import Frame, in_model_folder
 from burstlens.core.run.history import History
@@ -38,6 +38,7 @@ class Space:
     begun_bytes: int = 0
     """Bytes of files that have no whole frame yet."""
     releasing: bool = False
+    _same: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.releasing = self.recipe.buffer.raw == "release"
@@ -46,9 +47,15 @@ class Space:
         """Note that a frame is there, and that these products are still to be made of it."""
         frames = self.files.setdefault(frame.paths, [])
         if all(other.record != frame.record for other, _ in frames):
-            frames.append((frame, wanted))
+            frames.append((self._sharing(frame), self._same.setdefault(wanted, wanted)))
             self.raw_bytes += frame.bytes
             self.largest = max(self.largest, frame.bytes)
+
+    def _sharing(self, frame: Frame) -> Frame:
+        """The frame with the texts that many frames have: each report brings copies of its own."""
+        texts = (frame.run, frame.stream, frame.signal)
+        run, stream, signal = self._same.setdefault(texts, texts)
+        return replace(frame, run=run, stream=stream, signal=signal)
 
     def frames(self) -> list[Frame]:
         """The frames on the buffer."""

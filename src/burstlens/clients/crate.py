@@ -127,8 +127,9 @@ def _given(place: Path) -> list[tuple[str, str]]:
 
 def _came(run: RunView) -> list[tuple[str, str, bool]]:
     place = run.directory.path
+    journal = [path.name for path in run.directory.journal_files]
     found = [
-        ("journal.jsonl", "What happened, in order", True),
+        *((name, "What happened, in order", True) for name in journal),
         ("products/index.jsonl", "The products, with the CRC-32 of each", True),
     ]
     for view in run.products.values():

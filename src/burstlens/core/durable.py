@@ -51,7 +51,7 @@ def make_folders(folder: Path, below: Path) -> None:
         os.close(descriptor)
 
 
-def write_whole(path: Path, text: str, *, sync: bool = True) -> None:
+def write_whole(path: Path, text: str | bytes, *, sync: bool = True) -> None:
     """Write ``text`` to ``path``: a reader finds the old content or the new, never a part.
 
     With ``sync`` the content and the name are on disk on return. On an OSError the old file is
@@ -59,8 +59,8 @@ def write_whole(path: Path, text: str, *, sync: bool = True) -> None:
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with part.open("w", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.write(text)
+        with part.open("wb") as stream:
+            stream.write(text.encode(errors="backslashreplace") if isinstance(text, str) else text)
             if sync:
                 stream.flush()
                 os.fsync(stream.fileno())

@@ -9,12 +9,16 @@ import os
 from collections import deque
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from burstlens.core.durable import open_regular
 
+BLOCK_BYTES = 1 << 20
 
-def whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines with their numbers, from 1 on, up to a torn last one; a missing file is empty.
+
+def whole_lines(path: Path, begin: int = 0) -> Iterator[tuple[int, bytes]]:
+    """The lines from a byte on with their numbers, from 1 on, up to a torn last one; a missing file
+    is empty.
 
     Raises OSError when it cannot be read or is not a regular file.
     """
@@ -23,24 +27,55 @@ def whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     except FileNotFoundError:
         return
     with stream:
-        for number, line in enumerate(stream, 1):
-            if not line.endswith(b"\n"):
-                return
-            yield number, line
+        stream.seek(begin)
+        yield from lines_of(stream)
 
 
-def read_lines(path: Path) -> Iterator[dict[str, object]]:
-    """The objects in order; a torn or foreign line is passed over, a missing file is empty.
+def lines_of(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """The lines of an open file with their numbers, up to a torn last one. Raises OSError."""
+    for number, line in enumerate(stream, 1):
+        if not line.endswith(b"\n"):
+            return
+        yield number, line
+
+
+def read_lines(path: Path, begin: int = 0) -> Iterator[dict[str, object]]:
+    """The objects from a byte on in order; a torn or foreign line is passed over, a missing file
+    is empty.
 
     Raises OSError when it cannot be read or is not a regular file.
     """
-    for _, line in whole_lines(path):
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict):
+    for _, line in whole_lines(path, begin):
+        value = _object(line)
+        if value is not None:
             yield value
+
+
+def lines_before(path: Path, end: int, count: int) -> list[bytes] | None:
+    """The last ``count`` lines before byte ``end``; None where no line ends there, or where there
+    are fewer or foreign ones. Raises OSError.
+    """
+    with open_regular(path) as stream:
+        begin, tail = end, b""
+        while begin > 0 and tail.count(b"\n") <= count:
+            size = min(begin, BLOCK_BYTES)
+            begin -= size
+            stream.seek(begin)
+            tail = stream.read(size) + tail
+    if len(tail) != end - begin or (end and not tail.endswith(b"\n")):
+        return None
+    lines = tail.splitlines(keepends=True)[-count:] if count else []
+    if len(lines) < count or any(_object(line) is None for line in lines):
+        return None
+    return lines
+
+
+def _object(line: bytes) -> dict[str, object] | None:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 class Lines:
@@ -68,6 +103,26 @@ class Lines:
         if whole != size:
             os.ftruncate(self._descriptor, whole)
         return whole
+
+    @property
+    def bytes(self) -> int:
+        """The file's size. Raises OSError."""
+        return os.fstat(self._descriptor).st_size
+
+    def count(self) -> int:
+        """How many lines the file has. Raises OSError."""
+        found = at = 0
+        while block := os.pread(self._descriptor, BLOCK_BYTES, at):
+            found += block.count(b"\n")
+            at += len(block)
+        return found
+
+    def is_at(self, path: Path) -> bool:
+        """Whether the file with that name is this one. Raises OSError."""
+        try:
+            return os.path.samestat(os.stat(path), os.fstat(self._descriptor))
+        except FileNotFoundError:
+            return False
 
     def append(self, value: Mapping[str, object]) -> None:
         """Add one object; readers see it at once, it is on disk after :meth:`sync`."""

@@ -61,7 +61,7 @@ def wrf_key(text: str | bytes) -> str | None:
     """The key of a WRF time string (``2005-08-28_12:00:00``, or ``_`` for ``:``), else None."""
     raw = text.encode("ascii", "replace") if isinstance(text, str) else text
     match = _WRF.fullmatch(raw)
-    return calendar_key(*(int(part) for part in match.groups())) if match else None
+    return (b"%b%b%bT%b%b%b" % match.groups()).decode() if match else None
 
 
 def parse_key(text: str) -> str:

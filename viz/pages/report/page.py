@@ -24,6 +24,7 @@ from burstlens.core.durable import write_whole
 from burstlens.core.errors import RunError
 from burstlens.core.printable import printable
 from burstlens.core.quantity import counted, show_bytes, show_duration
+from burstlens.core.run.directory import RunDir
 from burstlens.core.run.events import GuardTripped
 from burstlens.core.run.facts import facts_of
 from burstlens.core.version import __version__
@@ -64,7 +65,7 @@ def write_report(run: RunView, out: Path) -> Report:
         guards=_guards(status), trips=[_trip(it) for it in story.trips[:MOST_ROWS]],
         marks=[(_utc(mark.t), mark.text) for mark in story.marks[:MOST_ROWS]],
         products=[_product(view, story) for view in products], what_ran=_what_ran(run, story),
-        recipe=_recipe(run), files=_files(run.directory.path), entries=entries,
+        recipe=_recipe(run), files=_files(run.directory), entries=entries,
         pictures=len(shown), picture_bytes=picture_bytes,
     )  # fmt: skip
     try:
@@ -166,9 +167,10 @@ def _recipe(run: RunView) -> str:
         return f"cannot be read: {error.strerror}"
 
 
-def _files(place: Path) -> list[tuple[str, int, str]]:
+def _files(run: RunDir) -> list[tuple[str, int, str]]:
     """Name, bytes and SHA-256 of the run's inputs and results."""
-    names = ["recipe.toml", "run.json", "journal.jsonl", "products/index.jsonl"]
+    place, journal = run.path, [path.name for path in run.journal_files]
+    names = ["recipe.toml", "run.json", *journal[-MOST_ROWS:], "products/index.jsonl"]
     for folder in ("files", "output"):
         found = sorted(path for path in (place / folder).rglob("*") if path.is_file())
         names += [str(path.relative_to(place)) for path in found[:MOST_ROWS]]

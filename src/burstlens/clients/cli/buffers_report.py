@@ -21,8 +21,7 @@ from burstlens.cluster_configs.site import Site
 from burstlens.core.errors import BurstlensError
 from burstlens.core.run.directory import RunDir, all_runs
 from burstlens.core.run.facts import facts_of
-from burstlens.core.run.history import replay
-from burstlens.core.run.journal import read
+from burstlens.core.run.history_file import history_of
 from burstlens.workflows.placement.persistent_buffer import own_name
 
 
@@ -133,7 +132,7 @@ def _owners() -> dict[str, _Owner]:
     for run in all_runs():
         try:
             facts, status = facts_of(run), status_of(str(run.path))
-            history = replay(e for e in read(run.journal) if e.event.startswith("buffer."))
+            history = history_of(run.journal)
         except (BurstlensError, OSError):
             continue
         known = history.buffer or {}

@@ -148,10 +148,9 @@ def resume(
 
 def _last_outcome(run: RunDir) -> dict[str, Any]:
     """How the run ended, by its journal; empty where it has not ended."""
-    from burstlens.core.run.history import replay
-    from burstlens.core.run.journal import read
+    from burstlens.core.run.history_file import history_of
 
-    return replay(read(run.journal)).outcome or {}
+    return history_of(run.journal).outcome or {}
 
 
 @app.command(hidden=True)

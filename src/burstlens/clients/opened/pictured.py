@@ -25,7 +25,7 @@ class Pictured:
         self.product = product
         # Only a plain name stands in the index as it is.
         plain = product.isascii() and product.isprintable() and not {'"', "\\"} & set(product)
-        self._followed = Followed(run.index, mark=f'"{product}"'.encode() if plain else b"")
+        self._followed = Followed(run.index, marks=(f'"{product}"'.encode(),) if plain else ())
         self._entries: dict[tuple[str, str], Published] = {}
         self._lock = threading.Lock()
 

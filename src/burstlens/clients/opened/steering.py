@@ -19,7 +19,7 @@ from burstlens.core.errors import RecipeError, RunError
 from burstlens.core.exit_codes import FRAMES_LOST
 from burstlens.core.run.directory import RunDir, open_run_dir
 from burstlens.core.run.events import ProductAdded, ProductRefused
-from burstlens.core.run.journal import read
+from burstlens.core.run.journal import read_only
 
 ANSWER_S = 10.0
 """How long to wait for the answer of a live driver; it looks twice per second."""
@@ -150,7 +150,7 @@ def add(name: str, file: str, *, all_frames: bool = False) -> Added:
     with all faults, and then changes nothing; RunError when the run is over, when a needed file
     would replace another one of the run's, or when the driver refuses.
     """
-    from burstlens.core.run.history import replay
+    from burstlens.core.run.history_file import history_of
     from burstlens.workflows.driver.addition import Addition, check_addition
     from burstlens.workflows.recipe.file import layer
 
@@ -160,7 +160,7 @@ def add(name: str, file: str, *, all_frames: bool = False) -> Added:
         raise RecipeError(f"{file} is not a file; write the [[product]] tables to one")
     source = given.resolve()
     addition = Addition(tuple(_tables(source)), all_frames, file=str(source))
-    history = replay(read(run.journal))
+    history = history_of(run.journal)
     products = check_addition(run, history, addition, source, (layer(source),))
     names = tuple(str(entry["name"]) for entry in addition.products)
     new = tuple(product.name for product, _ in products)
@@ -249,7 +249,7 @@ def _await_answer(run: RunDir, request: Path) -> list[ProductAdded]:
             return []
         time.sleep(0.1)
     answers = []
-    for event in read(run.journal):
+    for event in read_only(run.journal, ProductRefused, ProductAdded):
         if isinstance(event, ProductRefused) and event.request == request.name:
             raise RunError(f"{run.id} refuses: {event.reason}")
         if isinstance(event, ProductAdded) and event.request == request.name:

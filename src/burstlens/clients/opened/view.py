@@ -26,7 +26,7 @@ from burstlens.core.errors import RunError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.events import Event
-from burstlens.core.run.follow import Followed, Line, uncollected
+from burstlens.core.run.follow import FollowedJournal, Line, uncollected
 from burstlens.core.run.index import Index, Published
 from burstlens.core.run.journal import read, read_records
 
@@ -57,7 +57,7 @@ class RunView:
     def __init__(self, run: RunDir) -> None:
         self.directory = run
         self._index = Index(run.index)
-        self._journal = Followed(run.journal, mark=b'"frame.')
+        self._journal = FollowedJournal(run.journal, marks=(b'"frame.',))
         self._frames: list[Line] = []
 
     @property

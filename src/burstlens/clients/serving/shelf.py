@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from burstlens.core.run.places import runs_folders
 
 FOLDERS = frozenset({"products", "logs"})
 FILES = frozenset({"status.json", "journal.jsonl", "recipe.toml", "run.json"})
+VOLUME = re.compile(r"journal-[0-9]{6,}\.jsonl")
 NAMED = 4
 """Runs that are named when the server starts; the others are counted."""
 
@@ -84,7 +86,8 @@ class Shelf:
         special file, anything behind a symbolic link below its folder. Raises OSError.
         """
         if not (
-            (len(parts) == 1 and parts[0] in FILES) or (len(parts) > 1 and parts[0] in FOLDERS)
+            (len(parts) == 1 and (parts[0] in FILES or VOLUME.fullmatch(parts[0])))
+            or (len(parts) > 1 and parts[0] in FOLDERS)
         ):
             raise FileNotFoundError(parts)
         return _descend(self._folder(run), (run, *parts))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,12 +15,14 @@ JOURNAL_BYTES = 16 << 20
 MOST_BYTES = 64 << 20
 """Of all files together, before they are compressed; the most useful ones come first."""
 MOST_FILES = 2000
+MOST_VOLUMES = 10**15
 FACTS = ("run.json", "recipe.toml", "status.json", "start.json", "journal.jsonl", "sentinel.jsonl")
 OF_A_JOB = {"job.json", "job.sh", "job_id", "submitting", "claim", "started.json", "ended.json",
             "host.json", "notices.jsonl"}  # fmt: skip
 OF_PARSL = {".sh", ".submit", ".out", ".err", ".ec", ".stdout", ".stderr", ".log"}
 KEYS = "certificates"
 """Folders of Parsl with the keys of its encrypted channels."""
+_VOLUME = re.compile(r"journal-([0-9]{6,})\.jsonl")
 _DATA = (b"\x89HDF", b"CDF\x01", b"CDF\x02", b"CDF\x05")
 _READS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -88,7 +91,8 @@ class Contents:
                     self.left_out[name] = "not a regular file"
                     return None
                 begin = stream.read(4)
-                limit = JOURNAL_BYTES if name == "journal.jsonl" else LOG_BYTES
+                of_journal = name == "journal.jsonl" or _VOLUME.fullmatch(name)
+                limit = JOURNAL_BYTES if of_journal else LOG_BYTES
                 stream.seek(max(0, about.st_size - limit))
                 data = stream.read(limit)
             except OSError as error:
@@ -107,7 +111,7 @@ def is_wanted(name: str) -> bool:
     path = PurePosixPath(name)
     top, *inner = path.parts
     if not inner:
-        return name in FACTS or top.startswith("driver-")
+        return name in FACTS or top.startswith("driver-") or bool(_VOLUME.fullmatch(name))
     if top in {"attempts", "steps"}:
         return len(inner) == 2 and (path.name in OF_A_JOB or path.suffix == ".log")
     if top == "parsl":
@@ -127,11 +131,12 @@ def _is_link(name: str, folder: int) -> bool:
 
 
 def _rank(name: str) -> tuple[int, str]:
-    """Facts, then jobs, then Burstlens's own logs, then Parsl's; of a model with thousands of logs
-    the rest is left out first."""
+    """Facts, then jobs, then Burstlens's own logs, then Parsl's, then a long journal's older files,
+    the newest first; of a model with thousands of logs the rest is left out before these."""
     top, *inner = PurePosixPath(name).parts
     if not inner:
-        return 0, name
+        volume = _VOLUME.fullmatch(name)
+        return (0, name) if volume is None else (5, f"{MOST_VOLUMES - int(volume[1]):016d}")
     first = {"attempts": 1, "steps": 1, "parsl": 3}.get(top)
     if first is None:
         first = 2 if inner[0] == "burstlens" or len(inner) == 1 else 4

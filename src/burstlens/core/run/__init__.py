@@ -13,6 +13,7 @@ __all__ = [
     "format",
     "heartbeat",
     "history",
+    "history_file",
     "index",
     "journal",
     "log_level",
@@ -25,5 +26,6 @@ __all__ = [
     "snapshot",
     "start",
     "states",
+    "volumes",
     "wording",
 ]

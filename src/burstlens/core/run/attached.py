@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from burstlens.core.run import events as ev
-from burstlens.core.run.events import Key
+from burstlens.core.run.columns import Numbers
 
 
 @dataclass(slots=True)
@@ -29,7 +29,7 @@ class Attached:
         default_factory=dict
     )
     """Attempt, file, record and fingerprint of each stream's frames by valid time: the latest."""
-    sums: dict[Key, int] = field(default_factory=dict)
+    sums: Numbers = field(default_factory=Numbers)
     """CRC-32 of each published product, in a run that others started."""
 
 

@@ -20,6 +20,7 @@ from burstlens.core.renamed import renamed
 from burstlens.core.run.places import folder_for as folder_for
 from burstlens.core.run.places import runs_folder as runs_folder
 from burstlens.core.run.places import runs_folders, runs_places
+from burstlens.core.run.volumes import volume_numbers, volume_path
 
 _DROPS = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -37,8 +38,14 @@ class RunDir:
 
     @property
     def journal(self) -> Path:
-        """The journal."""
+        """The journal; the newest file of a long one."""
         return self.path / "journal.jsonl"
+
+    @property
+    def journal_files(self) -> list[Path]:
+        """All files of the journal, in order. Raises OSError."""
+        older = [volume_path(self.journal, number) for number in volume_numbers(self.journal)]
+        return [*older, self.journal]
 
     @property
     def facts(self) -> Path:

@@ -38,6 +38,14 @@ class RunResumed(_DriverBegan, frozen=True, tag="run.resumed"):
     idle_s: float | None = None
 
 
+class JournalContinued(Event, frozen=True, tag="journal.continued", omit_defaults=True):
+    """The first line of a volume of the journal after the first: its number."""
+
+    volume: Count
+    format: Count | None = None
+    burstlens: str | None = None
+
+
 class RunEnded(Event, frozen=True, tag="run.ended"):
     """The run ended: outcome (done, failed, stopped), the log line that matters."""
 
@@ -370,11 +378,12 @@ class Alarm(Event, frozen=True, tag="alarm"):
 
 
 AnyEvent = Union[  # noqa: UP007  (its members are listed below)
-    RunStarted, RunResumed, RunEnded, RunAttached, AttemptObserved, ModelObserved, PathLost,
-    PathBack, BufferRequested, BufferCreated, BufferAdopted, BufferReleased, StageInDone,
-    StageOutDone, StepSubmitting, StepStarted, StepEnded, SimulationSubmitting,
-    SimulationSubmitted, SimulationEnded, ViewingQueued, ViewingStarted, ViewingEnded, FrameReady,
-    FrameDamaged, FrameReleased, FrameInspected, ReleaseDone, GuardTripped, ProductLimits,
+    RunStarted, RunResumed, RunEnded, JournalContinued, RunAttached, AttemptObserved,
+    ModelObserved, PathLost, PathBack, BufferRequested, BufferCreated, BufferAdopted,
+    BufferReleased, StageInDone, StageOutDone, StepSubmitting, StepStarted, StepEnded,
+    SimulationSubmitting, SimulationSubmitted, SimulationEnded, ViewingQueued, ViewingStarted,
+    ViewingEnded, FrameReady, FrameDamaged, FrameReleased, FrameInspected, ReleaseDone,
+    GuardTripped, ProductLimits,
     ProductPublishing, ProductPublished, ProductSuperseded, ProductFailed, ProductAdded,
     ProductRefused, ControlReceived, Alarm, NoticeDue, NoticeSent, NoticeFailed,
 ]  # fmt: skip

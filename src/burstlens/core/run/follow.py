@@ -6,15 +6,17 @@ import contextlib
 import gc
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from burstlens.core.durable import open_regular
+from burstlens.core.run.volumes import newest_volume, open_volume, volume_path
 
 Line = dict[str, Any]
+Parse = Callable[[list[bytes]], list[Any]]
 ALL_BYTES = 1 << 62
 BLOCK_BYTES = 1 << 20
 
@@ -27,19 +29,25 @@ class Stretch:
     the caller must forget what it read before. ``more`` says that whole lines are left.
     """
 
-    lines: list[Line]
+    lines: list[Any]
     offset: int
     fresh: bool
     more: bool
 
 
 def read_stretch(
-    path: Path, offset: int = 0, *, limit: int = ALL_BYTES, mark: bytes = b""
+    path: Path,
+    offset: int = 0,
+    *,
+    limit: int = ALL_BYTES,
+    marks: tuple[bytes, ...] = (),
+    parse: Parse | None = None,
 ) -> Stretch:
-    """The objects from ``offset`` on, until about ``limit`` bytes are read.
+    """The objects from ``offset`` on, until about ``limit`` bytes are read, or what ``parse`` makes
+    of their lines.
 
     A torn last line is left for the next read. Foreign lines are skipped, and so are lines
-    without the bytes ``mark``, unparsed. A missing file is empty. Raises OSError, also when it
+    without any of ``marks``, unparsed. A missing file is empty. Raises OSError, also when it
     is not a regular file.
     """
     try:
@@ -57,9 +65,11 @@ def read_stretch(
             if lines and not whole:
                 del lines[-1]
             at += sum(map(len, lines))
-            kept += [line for line in lines if mark in line]
+            kept += (
+                [line for line in lines if any(mark in line for mark in marks)] if marks else lines
+            )
         more = whole and stream.readline().endswith(b"\n")
-    return Stretch(_objects(kept), at, fresh=began == 0, more=more)
+    return Stretch((parse or _objects)(kept), at, fresh=began == 0, more=more)
 
 
 def number(value: Any) -> float | None:
@@ -105,27 +115,73 @@ def _value(line: bytes) -> object:
         return None
 
 
-class Followed:
-    """One reader's position in such a file. ``mark`` is as for :func:`read_stretch`."""
+class FollowedJournal:
+    """One reader's position in a journal and its volumes. ``marks`` are as for
+    :func:`read_stretch`."""
 
-    def __init__(self, path: Path, *, mark: bytes = b"") -> None:
+    def __init__(self, path: Path, *, marks: tuple[bytes, ...] = ()) -> None:
         self._path = path
-        self._mark = mark
+        self._marks = marks
+        self._restart()
+
+    def _restart(self) -> None:
+        self._volume = 1
+        self._offset = self._inode = 0
+
+    def look(self) -> Stretch:
+        """The lines since the previous call. Raises OSError, RunError for a missing volume."""
+        lines: list[Line] = []
+        fresh = self._volume == 1 and self._offset == 0
+        while True:
+            newest, inode = newest_volume(self._path), inode_of(self._path)
+            same = newest == self._volume and inode == self._inode
+            if not same and newest <= self._volume and self._offset:
+                lines, fresh = [], True  # the journal was replaced
+                self._restart()
+            place = self._path
+            if self._volume < newest:
+                place = volume_path(self._path, self._volume)
+                open_volume(place).close()
+            stretch = read_stretch(place, self._offset, marks=self._marks)
+            if newest_volume(self._path) != newest or inode_of(self._path) != inode:
+                continue  # it became a volume meanwhile, or was replaced: these may be its lines
+            if stretch.fresh and self._offset:
+                lines, fresh = [], True
+                self._restart()
+                continue
+            lines += stretch.lines
+            if self._volume == newest:
+                self._offset, self._inode = stretch.offset, inode
+                return Stretch(lines, stretch.offset, fresh=fresh, more=False)
+            self._volume, self._offset, self._inode = self._volume + 1, 0, 0
+
+
+class Followed:
+    """One reader's position in such a file. ``marks`` and ``parse`` are as for
+    :func:`read_stretch`."""
+
+    def __init__(
+        self, path: Path, *, marks: tuple[bytes, ...] = (), parse: Parse | None = None
+    ) -> None:
+        self._path = path
+        self._marks, self._parse = marks, parse
         self._offset = 0
         self._inode = 0
 
     def look(self) -> Stretch:
         """The lines since the previous call. Raises OSError."""
-        inode = self._present()
+        inode = inode_of(self._path)
         if inode != self._inode:
             self._offset = 0
             self._inode = inode
-        stretch = read_stretch(self._path, self._offset, mark=self._mark)
+        stretch = read_stretch(self._path, self._offset, marks=self._marks, parse=self._parse)
         self._offset = stretch.offset
         return stretch
 
-    def _present(self) -> int:
-        try:
-            return self._path.stat().st_ino
-        except FileNotFoundError:
-            return 0
+
+def inode_of(path: Path) -> int:
+    """The file's inode; 0 when it is missing. Raises OSError."""
+    try:
+        return path.stat().st_ino
+    except FileNotFoundError:
+        return 0

@@ -7,12 +7,16 @@ from typing import Any
 from burstlens.core.errors import RunError
 from burstlens.core.version import __version__
 
-FORMAT = 1
-"""Increased when an older Burstlens would misread the files; not for new fields and events."""
+FORMAT = 2
+"""Increased when an older Burstlens would misread the files; not for new fields and events.
+
+2: a journal of many events lies in several files.
+"""
 
 
 def stamp() -> dict[str, Any]:
-    """The format's fields in ``run.json`` and in each driver's first line of the journal."""
+    """The format's fields in ``run.json`` and in the first line of each driver and each volume of
+    the journal."""
     return {"format": FORMAT, "burstlens": __version__}
 
 

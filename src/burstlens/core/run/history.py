@@ -13,7 +13,8 @@ from burstlens.core.model import Damage, in_model_folder
 from burstlens.core.run import attached
 from burstlens.core.run import events as ev
 from burstlens.core.run.attached import Attached
-from burstlens.core.run.events import Event, FrameKey, Key
+from burstlens.core.run.columns import FrameSet, LimitsOf, Numbers, Times, TimeSet
+from burstlens.core.run.events import Event, Key
 from burstlens.core.run.follow import uncollected
 from burstlens.core.run.noticed import Noticed
 from burstlens.core.run.states import States
@@ -35,6 +36,10 @@ class JobRecord:
 class History(Attached):
     """The state that the journal's events add up to."""
 
+    volume: int = 0
+    """The journal's volume after which it was kept on disk; 0 for none."""
+    indexed: tuple[int, int] = (0, 0)
+    """Up to which byte and line the index was on disk then, with all that was published."""
     state: str = "new"
     buffer: dict[str, Any] | None = None
     buffer_requested: bool = False
@@ -45,22 +50,24 @@ class History(Attached):
     kept_home: bool = False
     """Whether the files of ``[stage_out]`` came home after the model ended, well or not."""
     jobs: dict[str, JobRecord] = field(default_factory=dict)
-    frames: set[FrameKey] = field(default_factory=set)
-    damaged: set[FrameKey] = field(default_factory=set)
+    times: Times = field(default_factory=Times)
+    """The valid times that the columns share."""
+    frames: FrameSet = field(default_factory=FrameSet)
+    damaged: FrameSet = field(default_factory=FrameSet)
     undated: set[tuple[str, str, int, int]] = field(default_factory=set)
     """Damaged frames of unknown valid time: stream, file, record, attempt."""
-    files: dict[int, set[str]] = field(default_factory=dict)
-    """The files that hold ready frames, by attempt."""
+    hollow: dict[int, set[str]] = field(default_factory=dict)
+    """Of the files that are ``reached``, those that hold no ready frame, by attempt."""
     reached: dict[int, dict[str, int]] = field(default_factory=dict)
     """How many records of each file are known to be ready or damaged, by attempt."""
-    released: set[FrameKey] = field(default_factory=set)
-    inspected: set[FrameKey] = field(default_factory=set)
+    released: FrameSet = field(default_factory=FrameSet)
+    inspected: FrameSet = field(default_factory=FrameSet)
     """Frames that every guard of their stream has read."""
     tripped: set[tuple[str, str, str, int]] = field(default_factory=set)
     """Guard, stream, valid time and attempt of each trip."""
-    published: dict[Key, int] = field(default_factory=dict)
+    published: Numbers = field(default_factory=Numbers)
     publishing: dict[Key, ev.ProductPublishing] = field(default_factory=dict)
-    failed: dict[Key, int] = field(default_factory=dict)
+    failed: Numbers = field(default_factory=Numbers)
     holes: set[Key] = field(default_factory=set)
     """Published, but only as a placeholder."""
     standing: Counter[str] = field(default_factory=Counter)
@@ -71,14 +78,14 @@ class History(Attached):
     """The latest reason why a product failed."""
     limits: dict[str, tuple[float, float]] = field(default_factory=dict)
     """The colour limits of each product whose limits follow its frames."""
-    drawn: dict[Key, tuple[float, float]] = field(default_factory=dict)
+    drawn: LimitsOf = field(default_factory=LimitsOf)
     """The limits that pictures of these products are drawn with."""
     states: States = field(default_factory=States)
     paused: bool = False
     """Whether products are not to be made for now."""
     added: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The tables of products that were added to the running run, by name."""
-    passed_over: dict[str, frozenset[FrameKey]] = field(default_factory=dict)
+    passed_over: dict[str, FrameSet] = field(default_factory=dict)
     """For each product that was added: the earlier frames that it skips."""
     raw_bytes: int = 0
     product_bytes: int = 0
@@ -89,10 +96,21 @@ class History(Attached):
     """How the run ended, as ``status.json`` has it."""
     last: float = 0.0
     """When the latest event was journalled."""
+    epoch: int = 0
+    """The driver that wrote the latest event."""
     idle_s: float = 0.0
     """How long neither a driver nor a model ran."""
-    ready: set[tuple[str, str]] = field(default_factory=set)
+    ready: TimeSet = field(default_factory=TimeSet)
     """Stream and valid time of the frames that are ready, of any attempt."""
+
+    def __post_init__(self) -> None:
+        for frames in (self.frames, self.damaged, self.released, self.inspected):
+            frames.times = self.times
+        for passed_over in self.passed_over.values():
+            passed_over.times = self.times
+        self.ready.times = self.times
+        for mapping in (self.published, self.failed, self.drawn, self.sums):
+            mapping.times = self.times
 
     def has_damage(self, damage: Damage) -> bool:
         """Whether that damage is known already."""
@@ -129,6 +147,11 @@ class History(Attached):
             return None
         return round(max(0.0, until - self.started - self.idle_s), 3)
 
+    def holds_frames(self, file: str, attempt: int) -> bool:
+        """Whether that file of the attempt holds a ready frame."""
+        known = file in self.reached.get(attempt, ())
+        return known and file not in self.hollow.get(attempt, ())
+
     def settled(self, key: Key, attempt: int) -> bool:
         """Whether that product of this attempt (or a later one) is published or finally failed."""
         return self.published.get(key, 0) >= attempt or self.failed.get(key, 0) >= attempt
@@ -146,6 +169,7 @@ class History(Attached):
         if fold is not None:
             fold(self, event)
         self.last = max(self.last, event.t)
+        self.epoch = event.driver
 
 
 def replay(events: Iterable[Event]) -> History:
@@ -244,8 +268,8 @@ def _ready(history: History, event: ev.FrameReady) -> None:
         history.frames.add(frame)
         history.ready.add(frame[:2])
         history.raw_bytes += event.bytes or 0
-        history.files.setdefault(event.attempt, set()).add(event.file or "")
         _reach(history, event.attempt, event.file or "", event.record)
+        history.hollow.get(event.attempt, set()).discard(event.file or "")
     if event.signal == UNPROVEN:
         history.unproven.add(frame[:2])
     elif history.unproven:
@@ -261,6 +285,8 @@ def _reach(history: History, attempt: int, file: str, record: int | None) -> Non
 def _damaged(history: History, event: ev.FrameDamaged) -> None:
     file = in_model_folder(event.paths[0]) if event.paths else ""
     attached.keep_fingerprint(history, event, file)
+    if file not in history.reached.get(event.attempt, ()):
+        history.hollow.setdefault(event.attempt, set()).add(file)
     _reach(history, event.attempt, file, event.record)
     if event.time:
         history.damaged.add((event.stream, event.time, event.attempt))
@@ -337,8 +363,10 @@ def _control(history: History, event: ev.ControlReceived) -> None:
 
 def _added(history: History, event: ev.ProductAdded) -> None:
     history.added[event.product] = event.table
-    before = frozenset() if event.all_frames else frozenset(history.frames | history.damaged)
-    history.passed_over[event.product] = before
+    before = history.passed_over[event.product] = FrameSet()
+    before.times = history.times
+    if not event.all_frames:
+        before |= history.frames | history.damaged
 
 
 _FOLDS: dict[type[Event], Callable[[History, Any], None]] = {

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from burstlens.core.errors import RunError
 from burstlens.core.run.follow import Followed, Line, number, uncollected
@@ -16,36 +19,53 @@ Key = tuple[str, str, str]
 """Product, stream, valid-time key."""
 
 
-@dataclass(frozen=True, slots=True)
+class _Names(msgspec.Struct):
+    """What every line of the index has, and the model's start."""
+
+    product: str
+    stream: str
+    time: str
+    name: str
+    attempt: Any = None
+
+
 class Published:
-    """One published product of one frame: a line of the index, which :func:`published` checked."""
+    """One published product of one frame: a line of the index, which :func:`published` checked.
 
-    line: Line
+    ``product`` is its name, ``stream`` and ``time`` its frame's stream and valid-time key, ``name``
+    its path relative to ``products/``, ``attempt`` the model's start that wrote the frame.
+    """
 
-    @property
-    def product(self) -> str:
-        """The product's name."""
-        return str(self.line["product"])
+    __slots__ = ("_given", "attempt", "name", "product", "stream", "time")
 
-    @property
-    def stream(self) -> str:
-        """The stream of its frame."""
-        return str(self.line["stream"])
-
-    @property
-    def time(self) -> str:
-        """The valid-time key of its frame."""
-        return str(self.line["time"])
-
-    @property
-    def attempt(self) -> int:
-        """The model's start that wrote the frame."""
-        return int(number(self.line.get("attempt")) or 0)
+    def __init__(self, line: Line | bytes, names: _Names | None = None) -> None:
+        """The line, or its text with the names in it: then the rest is only parsed when it is asked
+        for, as a long run has many."""
+        self._given = line
+        if names is None:
+            names = msgspec.convert(self.line, _Names)
+        self.product, self.stream, self.time = names.product, names.stream, names.time
+        self.name = names.name
+        self.attempt = int(number(names.attempt) or 0)
 
     @property
-    def name(self) -> str:
-        """Its path relative to ``products/``."""
-        return str(self.line["name"])
+    def line(self) -> Line:
+        """All of the line."""
+        if isinstance(self._given, dict):
+            return self._given
+        try:
+            found: Line = json.loads(self._given)
+        except (ValueError, RecursionError):  # foreign
+            found = {name: getattr(self, name) for name in ("product", "stream", "time", "name")}
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Published) and self.line == other.line
+
+    __hash__ = None  # type: ignore[assignment]  # as that of a line
+
+    def __repr__(self) -> str:
+        return f"Published({self.line!r})"
 
     @property
     def bytes(self) -> int:
@@ -84,6 +104,8 @@ class Published:
     @property
     def placeholder(self) -> str:
         """Why this is only a placeholder in the series; empty for a real product."""
+        if isinstance(self._given, bytes) and b'"placeholder"' not in self._given:
+            return ""
         facts = self.facts
         return str(facts.get("reason", "no reason")) if facts.get("placeholder") else ""
 
@@ -96,7 +118,7 @@ class Index:
 
     def __init__(self, path: Path) -> None:
         self.entries: dict[Key, Published] = {}
-        self._followed = Followed(path)
+        self._followed = Followed(path, parse=_parsed)
 
     def look(self) -> None:
         """Read new lines. A line that is not an index line is skipped. Raises OSError."""
@@ -105,17 +127,30 @@ class Index:
             self.entries = {}
         entries = self.entries
         with uncollected():
-            for line in stretch.lines:
-                found = published(line)
-                if found is not None:
-                    key = (line["product"], line["stream"], line["time"])
-                    if key in entries:
-                        del entries[key]  # what replaces it comes last
-                    entries[key] = found
+            for found in stretch.lines:
+                key = (found.product, found.stream, found.time)
+                if key in entries:
+                    del entries[key]  # what replaces it comes last
+                entries[key] = found
 
 
-def published(line: Line) -> Published | None:
+def _parsed(lines: list[bytes]) -> list[Published]:
+    """The entries in these lines; a line that is not an index line is skipped."""
+    decode = msgspec.json.Decoder(_Names).decode
+    entries: list[Published | None] = []
+    for line in lines:
+        try:
+            entries.append(Published(line, decode(line)))
+        except (ValueError, RecursionError):  # foreign, or not strictly JSON
+            with contextlib.suppress(ValueError, RecursionError):
+                entries.append(published(json.loads(line)))
+    return [entry for entry in entries if entry is not None]
+
+
+def published(line: Any) -> Published | None:
     """The line as an entry of the index; None when it is not one."""
+    if not isinstance(line, dict):
+        return None
     for name in ("product", "stream", "time", "name"):
         if not isinstance(line.get(name), str):
             return None

@@ -29,7 +29,8 @@ class Noticed:
     """The newest valid time at which each product is published or has failed."""
     first: dict[str, str] = field(default_factory=dict)
     """The one that was settled first: of frames that were there before, the newest."""
-    _ended: bool = True
+    over: bool = True
+    """Whether the run has ended, or not begun."""
 
     def note_due(self, event: ev.NoticeDue) -> None:
         """Note a word that is to be sent."""
@@ -56,11 +57,11 @@ class Noticed:
     def begin(self) -> None:
         """A driver has begun: word of an end that its predecessor did not live to journal is not
         true."""
-        if not self._ended:
+        if not self.over:
             for key in [key for key in self.pending if key.startswith("end ")]:
                 del self.pending[key]
-        self._ended = False
+        self.over = False
 
     def end(self) -> None:
         """The run has ended."""
-        self._ended = True
+        self.over = True

@@ -272,18 +272,9 @@ def _by_journal(run: RunDir, fresh: StatusFile) -> StatusFile:
     """The snapshot by the journal alone; ``fresh`` without a journal. Raises RunError."""
     if not run.journal.exists():
         return fresh
-    from burstlens.core.run.history import replay
-    from burstlens.core.run.journal import read
+    from burstlens.core.run.history_file import history_of
 
-    epoch = 0
-
-    def events() -> Any:
-        nonlocal epoch
-        for event in read(run.journal):
-            epoch = event.driver
-            yield event
-
-    history = replay(events())
+    history = history_of(run.journal)
     if history.state == "new":
         return fresh
     if isinstance(fresh.attached, AttachedPart):
@@ -299,5 +290,5 @@ def _by_journal(run: RunDir, fresh: StatusFile) -> StatusFile:
         },
         ledger=Ledger(history.raw_bytes, history.product_bytes),
         outcome=OutcomePart(**history.outcome) if history.outcome else None,
-        driver=DriverPart(heartbeat=history.last, epoch=epoch),
+        driver=DriverPart(heartbeat=history.last, epoch=history.epoch),
     )
