@@ -100,7 +100,11 @@ def _compare(frame: Path, size: str, *, compress: bool, repeats: int) -> list[Fi
         parts = [b.wall_s / a.wall_s for a, b in zip(took_by, raw, strict=True)]
         cpu = median([took.cpu_s for took in took_by])
         target = PART_OF_RAW if took_by is many and not compress else None
-        note = f"{spread(parts)}; {cpu:.2f} s of CPU, raw {raw_cpu:.2f}"
+        cores = 1 if took_by is one else WORKERS
+        note = (
+            f"{spread(parts)}; {cpu:.2f} s of CPU, raw {raw_cpu:.2f}: "
+            f"{raw_cpu * cores / cpu:.2f} if all cores were idle"
+        )
         figures.append(
             Figure(
                 f"{what}, from its frame to {way}, part of the raw rate", median(parts), "",

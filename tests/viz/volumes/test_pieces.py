@@ -437,6 +437,33 @@ def test_a_table_finds_pieces_of_any_name_wherever_the_run_lies(
     assert everything(read_back(Path(moved) / f"table.{extension}"))["extent"] == (0, 6, 0, 5, 0, 4)
 
 
+def test_a_series_shows_volumes_in_pieces(
+    cf_volume: Callable[..., Path], context: Context, tmp_path: Path
+):
+    reader = pytest.importorskip("vtkmodules.vtkIOHDF").vtkHDFReader()
+    options, steps, wholes = VtkOptions(("vx",), format="vtkhdf"), [], []
+    for number in range(2):
+        path = cf_volume()
+        with netCDF4.Dataset(os.fspath(path), "a") as data:
+            data["vx"][:] += number
+        folder = tmp_path / "products" / f"core{number}"
+        folder.parent.mkdir(exist_ok=True)
+        made, names = make_pieces(options, [path], context, folder, 2)
+        joined = KIND.join(options, made, folder / "table.vtkhdf", context, names)
+        layout = hdf_file.layout_of(joined.facts)
+        assert layout is not None
+        steps.append(hdf_file.Step(f"core{number}/table.vtkhdf", 60.0 * number, layout))
+        wholes.append(everything(read_back(folder / "table.vtkhdf"))["vx"])
+    hdf_file.write_series(tmp_path / "products" / "core.vtkhdf", steps)
+    reader.SetFileName(str(tmp_path / "products" / "core.vtkhdf"))
+    for number, whole in enumerate(wholes):
+        reader.UpdateInformation()
+        reader.SetStep(number)
+        reader.Update()
+        assert everything(reader.GetOutputDataObject(0))["vx"] == whole
+    assert wholes[0] != wholes[1]
+
+
 @pytest.mark.integration
 def test_a_table_is_written_without_numpy(
     cf_volume: Callable[..., Path], context: Context, tmp_path: Path
