@@ -74,19 +74,28 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
     box, frame = scratch.buffer / "box.nc", scratch.buffer / "frame.nc"
     shape = (50, 90, 120) if quick else (50, 900, 1200)
     _write(box, ("T",), (50, 450, 300), 1e-5)
-    figures = _compared("27 MB of 8 chunks", box, ("T",), {}, quick)
+    figures = _compared("in 8 chunks", box, ("T",), {}, quick)
     _write(box, ("T",), (50, 450, 300), 1e-3)
-    figures += _compared("27 MB of 8 chunks, noisy (deflated to a half)", box, ("T",), {}, quick)
-    _write(box, ("T",), (41, 82, 82), 1e-5)
-    figures += _compared("1.1 MB of 8 chunks", box, ("T",), {}, quick, goals=(None, None))
+    figures += _compared("in 8 chunks, noisy (deflated to a half)", box, ("T",), {}, quick)
+    _write(box, ("T",), (41, 90, 90), 1e-5)
+    figures += _compared(
+        "in 8 chunks, about the least that is inflated here",
+        box,
+        ("T",),
+        {},
+        quick,
+        goals=(None, None),
+    )
     box.unlink()
     _write(frame, FIELDS[:1] if quick else FIELDS, shape, 1e-5)
     corner = {"bottom_top": (0, 25), "south_north": (0, 450), "west_east": (0, 600)}
     figures += _compared(
-        "one chunk of 27 MB", frame, ("T",), corner, quick, goals=(ONE_CORE, None)
+        "in one chunk", frame, ("T",), corner, quick, goals=(ONE_CORE, None)
     )  # fmt: skip
-    gigabytes = "a frame of 1.1 GB, 5 variables of 8 chunks each"
-    figures += _compared(gigabytes, frame, FIELDS[:1] if quick else FIELDS, {}, quick, memory=True)
+    names = FIELDS[:1] if quick else FIELDS
+    figures += _compared(
+        f"in {len(names)} variables of 8 chunks", frame, names, {}, quick, memory=True
+    )
     frame.unlink()
     return figures
 
@@ -102,6 +111,7 @@ def _compared(
 ) -> list[Figure]:
     figures = []
     size = sum(_bytes(path, name, window) for name in names)
+    what = f"{size / 1e6:.3g} MB {what}"
     for cores, by, goal in ((1, 1, goals[0]), (2, 0, goals[1])):
         if cores > len(os.sched_getaffinity(0)):
             continue
