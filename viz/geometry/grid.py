@@ -188,9 +188,12 @@ def separated(grid: Plane) -> Plane:
     if grid.x.ndim == 1 or min(grid.x.shape) < 2:
         return grid
     x, y = grid.x[0], grid.y[:, 0]
-    near_x = np.abs(grid.x - x).max() <= 0.01 * np.abs(np.diff(x)).min()
-    near_y = np.abs(grid.y - y[:, None]).max() <= 0.01 * np.abs(np.diff(y)).min()
-    return replace(grid, x=x, y=y) if near_x and near_y else grid
+    near_x, near_y = (0.01 * np.abs(np.diff(at)).min() for at in (x, y))
+    straight = all(  # row by row: most bent grids end at the second one
+        np.abs(row - x).max() <= near_x and np.abs(column - at).max() <= near_y
+        for row, column, at in zip(grid.x, grid.y, y, strict=True)
+    )
+    return replace(grid, x=x, y=y) if straight else grid
 
 
 def _lonlat(

@@ -19,7 +19,7 @@ from matplotlib.collections import QuadMesh
 from matplotlib.colors import Colormap, Normalize
 from numpy.typing import NDArray
 
-from burstlens.viz.drawing.maps.reach import corners
+from burstlens.viz.drawing.maps.reach import corner_bands
 from burstlens.viz.drawing.picture import placed
 from burstlens.viz.geometry.grid import Plane
 
@@ -77,17 +77,13 @@ def _shown(axes: Axes, plane: Plane) -> Shown:
 def _numbered(axes: Axes, plane: Plane) -> Shown:
     figure: Any = axes.figure
     renderer: Any = RendererAgg(figure.bbox.width, figure.bbox.height, figure.dpi)  # type: ignore[no-untyped-call]
-    x, y = corners(plane)
-    rows, columns = plane.x.shape
     shown = np.zeros(int(renderer.height) * int(renderer.width), np.uint32)  # numbers from 1
-    step = max(1, _AT_ONCE // columns)
-    for begin in range(0, rows, step):
-        end = min(begin + step, rows)
-        number = np.arange(1, (end - begin) * columns + 1)
+    for begin, x, y in corner_bands(plane, _AT_ONCE):
+        rows, columns = x.shape[0] - 1, x.shape[1] - 1
+        number = np.arange(1, rows * columns + 1)
         colours = np.stack([number >> 16, number >> 8 & 255, number & 255], axis=-1) / 255.0
-        points = np.stack([x[begin : end + 1], y[begin : end + 1]], axis=-1)
         # Smooth edges would let the background shine through between neighbours.
-        mesh = QuadMesh(points, antialiased=False, facecolor=colours)
+        mesh = QuadMesh(np.stack([x, y], axis=-1), antialiased=False, facecolor=colours)
         renderer.clear()
         placed(mesh, axes).draw(renderer)
         pixels = np.asarray(renderer.buffer_rgba())[::-1].reshape(-1, 4).astype(np.uint32)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,10 +21,10 @@ def extent(plane: grid.Plane, margin_km: float) -> tuple[Extent, float]:
 
     FrameError if a margin is requested and the plane has no unit of length.
     """
-    x, y = corners(plane)
-    return widened(
-        (float(x.min()), float(x.max()), float(y.min()), float(y.max())), plane, margin_km
-    )
+    ends = [(x.min(), x.max(), y.min(), y.max()) for _, x, y in corner_bands(plane)]
+    left, right, bottom, top = np.array(ends).T
+    box = float(left.min()), float(right.max()), float(bottom.min()), float(top.max())
+    return widened(box, plane, margin_km)
 
 
 def widened(box: Extent, plane: grid.Plane, margin_km: float) -> tuple[Extent, float]:
@@ -79,6 +81,24 @@ def corners(plane: grid.Plane) -> tuple[grid.Array, grid.Array]:
         cell_x, cell_y = (float(abs(v[1] - v[0])) if v.size > 1 else 0 for v in (plane.x, plane.y))
         return _edges(plane.x, 0, cell_x or cell_y or 1), _edges(plane.y, 0, cell_y or cell_x or 1)
     return _edges(_edges(plane.x, 1), 0), _edges(_edges(plane.y, 1), 0)
+
+
+def corner_bands(
+    plane: grid.Plane, at_once: int = 1 << 18
+) -> Iterator[tuple[int, grid.Array, grid.Array]]:
+    """The corners a few rows of cells at a time, with the first of these rows: all at once, if the
+    plane has 1-D coordinates. Each band begins with the corners that the one before ends with."""
+    if plane.x.ndim == 1:
+        yield 0, *corners(plane)
+        return
+    rows, columns = plane.x.shape
+    step = max(1, at_once // columns)
+    for begin in range(0, rows, step):
+        end = min(begin + step, rows)
+        near = slice(max(0, begin - 1), min(rows, end + 1))  # corners lie half-way
+        x, y = corners(replace(plane, x=plane.x[near], y=plane.y[near]))
+        kept = slice(begin - near.start, begin - near.start + end - begin + 1)
+        yield begin, x[kept], y[kept]
 
 
 def _edges(points: grid.Array, axis: int, cell: float = 1.0) -> grid.Array:
