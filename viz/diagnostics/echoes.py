@@ -2,7 +2,7 @@
 
 Square roots are vectorised where powers are not; indices are unsigned, as numba checks signed ones
 for negative values, which keeps loops from vectors. The formula is that of
-:func:`.reflectivity.echo`; numba keeps what it compiled until this file changes, so touch it too.
+:func:`.echo.echo`; numba keeps what it compiled until this file changes, so touch it too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.viz.diagnostics.compiled import compiled, inlined
-from burstlens.viz.diagnostics.reflectivity import echo
+from burstlens.viz.diagnostics.echo import echo
 
 Array = NDArray[Any]
 _echo = inlined(echo)

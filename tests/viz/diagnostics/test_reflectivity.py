@@ -12,7 +12,7 @@ import pytest
 
 from burstlens.viz.diagnostics import reflectivity
 from burstlens.viz.diagnostics.derived import open_frame
-from burstlens.viz.diagnostics.reflectivity import factor
+from burstlens.viz.diagnostics.echo import factor
 from burstlens.viz.frames.reader import netCDF4
 
 
