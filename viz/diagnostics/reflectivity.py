@@ -2,57 +2,54 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.viz.diagnostics.diagnostic import SURFACE, VOLUME, Block, Diagnostic
+from burstlens.viz.diagnostics.echo import echo, factor
 
 Array = NDArray[Any]
 
 LEAST_DBZ = -30.0
 """dBZ of air without precipitation."""
-_WATER = 1000.0
-_ICE_OVER_WATER = 0.224
-"""|K|^2 of ice over that of water, with the density of ice taken out (Smith 1984)."""
-_SPECIES = {"QRAIN": (1000.0, 8e6), "QSNOW": (100.0, 2e7), "QGRAUP": (400.0, 4e6)}
-"""Density in kg m-3 and intercept N0 in m-4 of each."""
-
-
-def factor(species: str) -> float:
-    """Ze of one species in mm6 m-3 over (rho_a q)^1.75, for spheres whose sizes follow
-    N0 exp(-lambda D).
-
-    720 / (N0^0.75 (pi rho)^1.75) 1e18, for ice times 0.224 (rho / rho_w)^2: the sixth moment of the
-    distribution (Marshall and Palmer 1948) that holds q in air of the density rho_a. Constants are
-    those of RIP, NCL and wrf-python (M. Stoelinga 2005, after Reisner et al. 1998).
-    """
-    density, intercept = _SPECIES[species]
-    found = 720 * 1e18 / (np.pi * density) ** 1.75 / intercept**0.75
-    if species != "QRAIN":
-        found *= _ICE_OVER_WATER * (density / _WATER) ** 2
-    return float(found)
+LARGE = 4_000_000
+"""Points of a frame from which on echoes are computed by compiled loops."""
 
 
 def _reflectivity(block: Block) -> Array:
     """10 log10 of the species' sum, -30 dBZ at least."""
-    from burstlens.viz.diagnostics.echoes import echoes  # numba, and the compiled code
+    state, factors = _state(block), _factors(block)
+    if _is_large(block):
+        from burstlens.viz.diagnostics.echoes import echoes  # numba, and the compiled code
 
-    state = _state(block)
-    total = np.empty_like(state[0])
-    echoes(*state, _factors(block), total)
+        total = np.empty_like(state[0])
+        echoes(factors, *state, total)
+    else:
+        total = echo(factors, *state)
     return _decibels(total).reshape(block["QRAIN"].shape)
 
 
 def _maximum(block: Block) -> Array:
     """Maximum over the levels that have a value; NaN if none has one."""
-    from burstlens.viz.diagnostics.echoes import strongest
+    state, factors = _state(block), _factors(block)
+    if _is_large(block):
+        from burstlens.viz.diagnostics.echoes import strongest
 
-    state = _state(block)
-    total = np.empty_like(state[0][0])
-    strongest(*state, _factors(block), total)
+        total = np.empty_like(state[0][0])
+        strongest(factors, *state, total)
+    else:
+        total = np.fmax.reduce(echo(factors, *state), axis=0)
     return _decibels(total).reshape(block["QRAIN"].shape[1:])
+
+
+def _is_large(block: Block) -> bool:
+    """Whether the frame has so many points that the compiled loop is worth its start, half a second
+    for each process; its values are the same."""
+    sizes = block.frame.dimensions
+    return prod(sizes[dimension] for dimension in VOLUME) > LARGE
 
 
 def _state(block: Block) -> list[Array]:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from burstlens.viz.diagnostics import reflectivity
 from burstlens.viz.diagnostics.derived import open_frame
-from burstlens.viz.diagnostics.reflectivity import factor
+from burstlens.viz.diagnostics.echo import factor
 from burstlens.viz.frames.reader import netCDF4
 
 
@@ -116,3 +117,21 @@ def test_negative_amounts_from_advection_are_none(cyclone: Path, add_variables: 
     path = add_variables(cyclone, QRAIN=np.full((14, 48, 48), -1e-9, "f4"))
     with open_frame([path]) as frame:
         assert (frame.read("reflectivity") == -30).all()
+
+
+def test_compiled_loops_give_the_same_bits(
+    supercell: Path, cyclone: Path, add_variables: Callable[..., Path],
+    water_species: Callable[..., Path], monkeypatch: pytest.MonkeyPatch,
+):  # fmt: skip
+    rain = np.full((14, 48, 48), 1e-3, "f4")
+    rain[3, 10, 10], rain[:, 20, 20], rain[:, 5] = np.nan, np.nan, -1e-9
+    some = np.random.default_rng(1).uniform(-1e-4, 1e-2, (3, 40, 41, 41)).astype("f4")
+    species = dict(zip(("QRAIN", "QSNOW", "QGRAUP"), some, strict=True))
+    for path in (supercell, cyclone, add_variables(cyclone, QRAIN=rain), water_species(**species)):
+        for name in ("reflectivity", "reflectivity_max"):
+            found = []
+            for large in (1 << 40, 0):
+                monkeypatch.setattr(reflectivity, "LARGE", large)
+                with open_frame([path]) as frame:
+                    found.append(frame.read(name))
+            assert np.array_equal(*found, equal_nan=True)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from burstlens.core.allowance import CORES_VARIABLE, DEFAULT_MEMORY, MEMORY_VARIABLE
 from burstlens.core.errors import FrameError, RecipeError
-from burstlens.viz.diagnostics import slabs
+from burstlens.viz.diagnostics import boxes, slabs
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.diagnostics.table import DIAGNOSTICS
 from burstlens.viz.frames.reader import FrameReader, netCDF4
@@ -194,6 +194,26 @@ def test_a_box_holds_the_halo_of_its_columns(supercell, tmp_path, times):
     path = copied(tmp_path / "deflated.nc", supercell, 25)
     cut([path], "vorticity@850hPa", None, 1000)
     assert 1 < times.count("U") <= 4  # one per box
+
+
+def test_what_is_held_of_compressed_chunks_does_not_grow_with_the_domain(
+    supercell, tmp_path, monkeypatch
+):
+    path = copied(tmp_path / "deflated.nc", supercell, 10)
+    held, cut_out = [], boxes.Boxed._cut
+
+    def noted(self, *arguments):
+        values = cut_out(self, *arguments)
+        held.append(sum(array.nbytes for array in self._held.values()))
+        return values
+
+    monkeypatch.setattr(boxes.Boxed, "_cut", noted)
+    most = []
+    for rows in (10, 20, 40):
+        held.clear()
+        cut([path], "reflectivity_max", {"south_north": slice(0, rows)}, 100_000)
+        most.append(max(held))
+    assert most[0] == most[1] == most[2] == 5 * 40 * 10 * 10 * 4
 
 
 def test_only_the_levels_around_a_level_are_read(supercell, tmp_path, monkeypatch):
