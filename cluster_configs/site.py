@@ -98,7 +98,7 @@ class ViewingSite:
     options: tuple[str, ...] = ()
     """Further options of the block's jobs, such as `--cpus-per-task=8` of sbatch."""
     poll_interval_s: Annotated[float, Field(gt=0, le=60)] = 1.0
-    """How often the watcher looks."""
+    """How often the watcher looks. Where only this machine can write, changes wake it as well."""
     address: str = "127.0.0.1"
     """Where Parsl's workers reach the driver: on a cluster, the login node on the network that
     compute nodes see. An address, the name of a network interface such as `ib0`, or `hostname`:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
@@ -134,6 +135,25 @@ def test_an_early_worker_stages_in_before_it_imports_what_products_need(tmp_path
         assert "netCDF4" in second.result(60.0)
     finally:
         early.end()
+
+
+@pytest.mark.integration
+def test_what_an_early_worker_did_when_it_was_killed_the_block_does(tmp_path):
+    run = RunDir(tmp_path / "run")
+    run.create()
+    early = EarlyWorker(lowest=False, stages_in=True)
+    with Graph(choose("local"), run, jobs=1, early=early) as graph:
+        graph.open_block()
+        graph.view("stagein", None, time.sleep, 600.0)
+        (process,) = early._processes
+        process.kill()
+        [lost] = awaited(graph, 1)
+        assert (lost.kind, type(lost.error)) == ("stagein", BrokenProcessPool)
+        graph.view("stagein", None, os.getpid)
+        assert graph._blocks is None
+        graph.launch_late()
+        [done] = awaited(graph, 1)
+        assert (done.kind, done.error) == ("stagein", None)
 
 
 def modules():

@@ -271,7 +271,7 @@ def launched_early(run: RunDir) -> EarlyWorker | None:
     where the driver's machine is the site, and its workers need no shell lines of the site's."""
     site = site_of(run)
     alone = site.scheduler == LOCAL and not site.viewing.worker_init
-    return EarlyWorker(lowest=False, stages_in=True, run=run.path) if alone else None
+    return EarlyWorker(lowest=False, stages_in=True, run=run) if alone else None
 
 
 def _launched(

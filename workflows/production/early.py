@@ -10,17 +10,21 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import psutil
 
+from burstlens.core.run.directory import RunDir
 from burstlens.core.run.log_level import log_level
 from burstlens.core.run.logs import open_log
 
+ERRORS = "early.stderr"
+"""In the folder of Parsl's own files."""
 LOWEST = 19
 AT_USUAL_PRIORITY = 2
 """Its first look at the folder and its first picture: on a busy machine, at the lowest priority,
@@ -35,9 +39,11 @@ def lowest_priority() -> None:
         psutil.Process().ionice(psutil.IOPRIO_CLASS_IDLE)
 
 
-def _begin(run: Path | None) -> None:
+def _begin(run: RunDir | None) -> None:
     if run is not None:
-        open_log(run, "worker", log_level(), f"{os.uname().nodename}-early")
+        open_log(run.path, "worker", log_level(), f"{os.uname().nodename}-early")
+    for number in (signal.SIGINT, signal.SIGHUP):  # a terminal's, meant for the driver
+        signal.signal(number, signal.SIG_IGN)
     # As the workers of the block: no lock is ever taken on a file that a model writes.
     os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"
     os.environ["MPLBACKEND"] = "Agg"
@@ -61,16 +67,34 @@ def _import() -> None:
     tasks.warm(["map"])
 
 
+@contextlib.contextmanager
+def _standard_error_to(path: Path) -> Iterator[None]:
+    """Let processes that are started here write there, not on the terminal: as Parsl's workers."""
+    try:
+        before = os.dup(2)
+    except OSError:  # it is closed
+        yield
+        return
+    try:
+        with contextlib.suppress(OSError), path.open("ab") as file:
+            os.dup2(file.fileno(), 2)
+        yield
+    finally:
+        os.dup2(before, 2)
+        os.close(before)
+
+
 class EarlyWorker:
     """One process for tasks that need not wait for the viewing block; leaving its context ends it.
     What products need it imports
     at once, or, with ``stages_in``, after its first task. It keeps its log in ``run``."""
 
-    def __init__(self, *, lowest: bool, stages_in: bool = False, run: Path | None = None) -> None:
+    def __init__(self, *, lowest: bool, stages_in: bool = False, run: RunDir | None = None) -> None:
         others = multiprocessing.active_children()
         context = multiprocessing.get_context("spawn")
         self._pool: ProcessPoolExecutor | None = ProcessPoolExecutor(1, context, _begin, (run,))
-        self._last: Future[Any] = self._pool.submit(os.getpid)
+        with _standard_error_to(run.parsl / ERRORS if run else Path(os.devnull)):
+            self._last: Future[Any] = self._pool.submit(os.getpid)
         self._processes = [one for one in multiprocessing.active_children() if one not in others]
         self._busy: dict[str, Future[Any]] = {}
         self._lowest, self._tasks = lowest, 0
