@@ -23,6 +23,7 @@ import pytest
 from recipe_texts import wrf_recipe
 
 from burstlens.core.errors import ValuesError
+from burstlens.core.run.directory import RunDir
 from burstlens.core.run.index import grid_path
 from burstlens.viz.values.lookup import Grid
 from burstlens.viz.values.script import ValuesFile
@@ -173,12 +174,12 @@ class Case:
             time.sleep(0.05)
 
     def journal(self) -> list[dict[str, Any]]:
-        """The journal's events; an incomplete line is left out."""
+        """The events of all of the journal's files; an incomplete line is left out."""
         try:
-            text = (self.run / "journal.jsonl").read_text()
+            texts = [path.read_text() for path in RunDir(self.run).journal_files]
         except OSError:
             return []
-        return [json.loads(line) for line in text.split("\n")[:-1]]
+        return [json.loads(line) for text in texts for line in text.split("\n")[:-1]]
 
     def processes(self) -> dict[int, str]:
         """Live processes that belong to this run, see :func:`processes_of`."""

@@ -100,3 +100,15 @@ def test_facts_that_were_copied_back_are_this_runs(run_dir, present):
     os.unlink(run_dir.facts)
     write_json(run_dir.facts, text)
     present.look(0.0)
+
+
+def test_a_volume_of_the_journal_that_is_deleted_does_not_end_the_driver(run_dir, present):
+    run_dir.journal.rename(run_dir.path / "journal-000001.jsonl")  # as the driver continues it
+    run_dir.journal.touch()
+    present.look(0.0)
+    (run_dir.path / "journal-000001.jsonl").unlink()
+    present.look(1.0)
+    assert not present.lost
+    shutil.rmtree(run_dir.path)
+    with pytest.raises(RunError, match="was deleted"):
+        present.look(2.0)

@@ -36,6 +36,7 @@ class Presence:
         self._gone_since: float | None = None
         # A deleted file has no names left; a renamed one keeps its link count.
         self._held = os.open(run.journal, os.O_RDONLY | os.O_CLOEXEC)
+        self._folder = os.open(run.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
     def look(self, now: float) -> None:
         """Raise RunError when the directory was deleted, has been away too long, or is another
@@ -55,14 +56,24 @@ class Presence:
             self._gone_since = None
 
     def close(self) -> None:
-        """Close the journal that is held open."""
+        """Close the journal and the folder that are held open."""
         os.close(self._held)
+        os.close(self._folder)
 
     def _was_deleted(self) -> bool:
         try:
-            return os.fstat(self._held).st_nlink == 0
+            return os.fstat(self._held).st_nlink == 0 and not self._has_facts()
         except OSError:  # a server that came back: whether the directory did is seen by its name
             return False
+
+    def _has_facts(self) -> bool:
+        """Whether the folder that is held has its facts still: then only that file was deleted,
+        such as an older volume of the journal."""
+        try:
+            os.stat(self._run.facts.name, dir_fd=self._folder)
+        except OSError:
+            return False
+        return True
 
     def _recognise(self, found: tuple[int, int]) -> None:
         """Handle another file than before: a copy of this run's, or another run's."""
