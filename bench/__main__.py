@@ -19,6 +19,7 @@ PARTS = (
     "model",
     "driver",
     "batches",
+    "scaling",
     "commands",
     "tools",
     "staging",

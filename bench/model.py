@@ -1,4 +1,7 @@
-"""Cost to the model: awm's wall time on its own core, with and without the pipeline beside it."""
+"""Cost to the model: awm's wall time with and without the pipeline beside it, a map each 5 s.
+
+awm has one core and the pipeline the other; then awm takes both, and the pipeline what is left.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,21 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+
+import numpy as np
 
 from bench.pipeline import Scratch, run_model
 from bench.report import Figure, median, spread
 
 MOST = 1.02
-STEPS = 400
+MAP_S = 5.0
+"""One map each 5 s of the model's own time alone."""
+RUN_S = 11.0
+"""Two maps per run; 20 pairs and what starts and ends them take 13 minutes."""
+PAIRS = 20
+BUSY_PAIRS = 3
 AWM = """
 title = "bench"
 [grid]
@@ -36,9 +47,7 @@ moment_n_m = 1e17
 function = "bell"
 duration_s = 1.5
 [output]
-surface_every = 10
-volume_every = 50
-volume_stride = 2
+surface_every = {every}
 """
 PRODUCTS = """
 [[product]]
@@ -47,58 +56,76 @@ kind = "map"
 stream = "surface"
 variable = "vz"
 limits = [-0.01, 0.01]
-[[product]]
-name = "volume"
-kind = "vtk"
-stream = "volume"
-variables = ["vx", "vy", "vz"]
 """
 _DONE = re.compile(r"awm: done, \d+ steps in ([\d.]+) s")
 
 
 def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
-    """awm on core 0, all else on core 1, in turns; a run before that compiles the kernels."""
+    """Pairs of runs, one alone and one beside the pipeline, in alternating order."""
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
         raise RuntimeError("it takes two cores")
-    steps, repeats = (40, 1) if quick else (STEPS, 4)
-    parameters = AWM.format(steps=steps)
-    argv = ["env", "NUMBA_NUM_THREADS=1", "taskset", "-c", str(cores[0]), sys.executable]
-    argv += ["-u", "-m", "burstlens.workflows.awm", "awm.toml"]
-    alone, watched = [], []
+    pinned = ["env", "NUMBA_NUM_THREADS=1", "taskset", "-c", str(cores[0])]
+    both = ["env", "NUMBA_NUM_THREADS=2"]
     os.sched_setaffinity(0, {cores[1]})
     try:
-        _bare(scratch, argv, AWM.format(steps=5), "compile")
-        for number in range(repeats):
-            alone.append(_bare(scratch, argv, parameters, f"alone-{number}"))
+        apart = _pairs(scratch, pinned, "apart", 1 if quick else PAIRS, quick=quick)
+    finally:
+        os.sched_setaffinity(0, cores)
+    busy = _pairs(scratch, both, "busy", 1 if quick else BUSY_PAIRS, quick=quick)
+    figures = []
+    for how, (alone, beside, maps), limit in (
+        ("a core each", apart, MOST),
+        ("awm on both cores", busy, None),
+    ):
+        ratios = [one / other for one, other in zip(beside, alone, strict=True)]
+        low, high = bootstrap_interval(ratios)
+        figures += [
+            Figure(f"awm alone, {how}", median(alone), "s", note=spread(alone, " s")),
+            Figure(f"awm beside the pipeline, {how}", median(beside), "s",
+                   note=f"{spread(beside, ' s')}; {maps} maps per run"),
+            Figure(f"beside over alone, {how}", median(ratios), "", None if quick else limit,
+                   note=f"median of {len(ratios)} pairs, 95 % interval {low:.3f} to {high:.3f}"),
+        ]  # fmt: skip
+    return figures
+
+
+def bootstrap_interval(values: Sequence[float], draws: int = 10_000) -> tuple[float, float]:
+    """The 95 % interval of the median, by the bootstrap with percentiles."""
+    chosen = np.random.default_rng(0).choice(values, (draws, len(values)))
+    low, high = np.percentile(np.median(chosen, axis=1), [2.5, 97.5])
+    return float(low), float(high)
+
+
+def _pairs(
+    scratch: Scratch, prefix: list[str], name: str, count: int, *, quick: bool
+) -> tuple[list[float], list[float], int]:
+    """Wall times alone and beside the pipeline, and the maps of a run."""
+    argv = [*prefix, sys.executable, "-u", "-m", "burstlens.workflows.awm", "awm.toml"]
+    _alone(scratch, argv, AWM.format(steps=5, every=0), f"{name}-compile")
+    steps = 20
+    step_s = _alone(scratch, argv, AWM.format(steps=steps, every=0), f"{name}-pace") / steps
+    length = (RUN_S / 4 if quick else RUN_S) / step_s
+    every = max(1, round((MAP_S / 4 if quick else MAP_S) / step_s))
+    parameters = AWM.format(steps=round(length), every=every)
+    alone, beside, maps = list[float](), list[float](), 0
+    for number in range(count):
+        for watched in (number % 2 == 0, number % 2 == 1):
+            if not watched:
+                alone.append(_alone(scratch, argv, parameters, f"{name}-alone-{number}"))
+                continue
             ran = run_model(
-                scratch, f"watched-{number}", argv, PRODUCTS,
-                frames={"surface": "surface_*.nc", "volume": "volume_*.nc"},
+                scratch, f"{name}-beside-{number}", argv, PRODUCTS,
+                frames={"surface": "surface_*.nc"},
                 written=r"awm: wrote \w+ record \d+ of (?P<file>[^,\s]+)",
                 inputs={"awm.toml": parameters},
             )  # fmt: skip
-            watched.append(_wall_s((ran.path / "logs/attempt-1/model.log").read_text()))
-            products = len(ran.published)
-    finally:
-        os.sched_setaffinity(0, cores)
-    ratios = [beside / bare for bare, beside in zip(alone, watched, strict=True)]
-    return [
-        Figure("awm alone, wall time", median(alone), "s", note=spread(alone, " s")),
-        Figure(
-            "awm beside the pipeline, wall time",
-            median(watched),
-            "s",
-            note=f"{spread(watched, ' s')}; {products} maps and volumes a run",
-        ),
-        Figure("ratio, pair by pair", median(ratios), "", MOST, note=spread(ratios)),
-        Figure(
-            "fastest beside over fastest alone", min(watched) / min(alone), "", MOST,
-            note="least disturbed by what else the machine does",
-        ),
-    ]  # fmt: skip
+            beside.append(_wall_s((ran.path / "logs/attempt-1/model.log").read_text()))
+            maps = len(ran.published)
+    return alone, beside, maps
 
 
-def _bare(scratch: Scratch, argv: list[str], parameters: str, name: str) -> float:
+def _alone(scratch: Scratch, argv: list[str], parameters: str, name: str) -> float:
     folder: Path = scratch.buffer / name
     folder.mkdir()
     (folder / "awm.toml").write_text(parameters)

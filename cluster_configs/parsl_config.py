@@ -31,6 +31,7 @@ from burstlens.cluster_configs.parsl_internals import (
     BlockInternals,
     KeepsScript,
     ProviderInternals,
+    least_loaded,
     pool_command,
     write_scripts_in,
 )
@@ -216,6 +217,7 @@ def viewing_block(
         poll_period=1000,
         launch_cmd=_POOL,
         interchange_launch_cmd=_INTERCHANGE,
+        manager_selector=least_loaded(),
         block_error_handler=False,  # the driver replaces a block; it never fails the tasks
         provider=provider,
     )

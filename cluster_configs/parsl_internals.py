@@ -10,8 +10,9 @@ Parsl is imported inside of functions: the worker pool imports this module befor
 
 from __future__ import annotations
 
+import random
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from multiprocessing.context import BaseContext
 from typing import Any, NamedTuple
 
@@ -66,6 +67,37 @@ def with_priority(number: int) -> dict[str, dict[str, int]]:
     The argument is documented, its key ``priority`` for this executor is not.
     """
     return {"parsl_resource_specification": {"priority": number}}
+
+
+class LeastLoaded:
+    """Which node gets the next task: the one with the largest part of its workers idle; of those
+    that are equal, the one whose newest task is the oldest (a ManagerSelector, with the fields
+    ``tasks``, whose numbers grow, and ``max_capacity`` of a manager).
+
+    So the batches of one frame go to different nodes, each of which reads the frame once, as long
+    as there are that many nodes. Parsl's own choice is random.
+    """
+
+    def sort_managers(
+        self, ready_managers: Mapping[bytes, Any], manager_list: Collection[bytes]
+    ) -> list[bytes]:
+        """The nodes' managers, the least loaded last: the interchange takes that one first."""
+
+        def load(name: bytes) -> tuple[float, int, float]:
+            manager = ready_managers[name]
+            tasks = manager["tasks"]
+            part = len(tasks) / max(1, manager["max_capacity"])
+            return part, max(tasks, default=-1), random.random()
+
+        return sorted(manager_list, key=load, reverse=True)
+
+
+def least_loaded() -> LeastLoaded:
+    """A LeastLoaded that an executor accepts as its ``manager_selector``, a documented option."""
+    from parsl.executors.high_throughput.manager_selector import ManagerSelector
+
+    ManagerSelector.register(LeastLoaded)
+    return LeastLoaded()
 
 
 class Manager(NamedTuple):

@@ -50,6 +50,9 @@ _HOPELESS = re.compile(
     re.IGNORECASE,
 )
 _ORDER = (Phase.RUNNING, Phase.WAITING, Phase.LEAVING, Phase.OVER)
+_STEP = "--cpus-per-task=%d --no-kill --kill-on-bad-exit=0 --wait=0"
+"""Since Slurm 22.05 a step has to ask for its CPUs itself. The pools of the other nodes go on when
+a node or its pool is lost, whatever the site's KillOnBadExit and WaitTime say."""
 _UID = re.compile(r"\((\d+)\)$")
 _PRIVATE = re.compile(r"^PrivateData\s*=\s*(.*)$", re.MULTILINE)
 _UNCONFIGURED = re.compile(r"configuration source|slurm\.conf", re.IGNORECASE)
@@ -189,6 +192,7 @@ class Slurm(PollingScheduler):
         from parsl.providers import SlurmProvider
 
         options = [f"--comment={block.comment}", "--no-requeue", f"--cpus-per-task={block.cpus}"]
+        options += ["--no-kill"] if block.nodes > 1 else []
         lines = [*block.lines, *(f"#SBATCH {option}" for option in [*options, *block.options])]
         return SlurmProvider, {
             "partition": self.settings.partition,
@@ -197,8 +201,7 @@ class Slurm(PollingScheduler):
             "constraint": self.settings.constraint,
             "scheduler_options": "\n".join(lines),
             "exclusive": False,
-            # Since Slurm 22.05 a step has to ask for its CPUs itself.
-            "launcher": SrunLauncher(overrides=f"--cpus-per-task={block.cpus}")
+            "launcher": SrunLauncher(overrides=_STEP % block.cpus)
             if block.nodes > 1
             else SimpleLauncher(),
         }

@@ -179,6 +179,9 @@ class Drivers:
     def turn(self, *, release: bool = True, sync: bool = True) -> None:
         """A turn of the driver's loop."""
         production = self.up()
+        production.sending._rest = 0.0  # turns follow each other at once
+        for batch in production.sending._batches:
+            batch.due = 0.0
         with self.driving():
             production.look()
             production.publish()

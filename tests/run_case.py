@@ -68,6 +68,8 @@ class Case:
     recipe: str = RECIPE
     python: str = sys.executable
     trace: str = TRACE.name
+    final: frozenset[str] = frozenset(FINAL)
+    """The names of all products, without their endings."""
     made: bool = False
     """Whether another process has made the folder already."""
     environment: dict[str, str] = field(default_factory=dict)
@@ -212,7 +214,7 @@ class Case:
                 yield f"frame.ready {count} times: {what}"
         last = max((line["attempt"] for line in ready), default=0)
         stands = {Path(line["name"]).stem for line in published if line["attempt"] == last}
-        if stands != FINAL:
+        if stands != self.final:
             yield f"published of attempt {last}: {sorted(stands)}"
         index = (self.run / "products" / "index.jsonl").read_text()
         listed = Counter(_key(json.loads(line)) for line in index.splitlines())

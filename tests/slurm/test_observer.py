@@ -80,7 +80,7 @@ def test_a_job_is_seen_to_wait_to_run_and_to_end_well(slurm: Testbed, submit: Su
     assert (seen.state, seen.evidence) == ("waiting", f"Slurm: job {job} PENDING (BeginTime)")
     seen = until(observer, "RUNNING", activity())
     assert seen.state == "running"
-    assert seen.evidence in {f"Slurm: job {job} RUNNING on dwn{node}" for node in (1, 2)}
+    assert seen.evidence in {f"Slurm: job {job} RUNNING on dwn{node}" for node in (1, 2, 3)}
     assert not observer.over()
     assert until(observer, "COMPLETED", ENDED).state == "ended"
     assert observer.over()
@@ -160,7 +160,7 @@ def test_a_task_of_an_array_differs_from_the_array(submit: Submit) -> None:
     task = observe(f"{array}_1")
     until(task, "COMPLETED", ENDED)
     whole = observe(array)
-    assert until(whole, "RUNNING", ENDED).evidence.endswith(("on dwn1", "on dwn2"))
+    assert until(whole, "RUNNING", ENDED).evidence.endswith(("on dwn1", "on dwn2", "on dwn3"))
     with pytest.raises(RunError, match="does not know"):
         observe(f"{array}_7")
     stopped = observe(f"{array}_2", allow_stop=True)

@@ -120,7 +120,7 @@ def test_a_node_that_fails_under_the_viewing_block_is_named_with_slurms_word(
             model="--interval 50",
             interval=2.0,
             options='options = ["--nodelist=dwn1"]',
-            viewing='options = ["--exclude=dwn1"]',
+            viewing='options = ["--nodelist=dwn2"]',
         )
         driver = case.launch()
         case.await_event("product.published")

@@ -26,7 +26,7 @@ class TestSlurm(SchedulerContract):
     def test_jobs_that_wait_are_ranked_by_priority_and_have_slurms_estimate(
         self, scheduler, submit
     ):
-        whole = ("#SBATCH --exclusive", "#SBATCH --nodes=2")
+        whole = ("#SBATCH --exclusive", "#SBATCH --nodes=3")
         runs = submit("sleep 600", "runs", *whole)
         self.wait(scheduler, runs, lambda state: not state.waiting)
         first, second = submit("true", "a", *whole), submit("true", "b", *whole)

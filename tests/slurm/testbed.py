@@ -3,7 +3,7 @@
     .venv/bin/python tests/slurm/testbed.py up DIR      start it; says how to use it
     .venv/bin/python tests/slurm/testbed.py down DIR    end all that it has started, delete DIR
 
-Real munge, slurmctld and two slurmd of Debian with Slurm's own burst_buffer/datawarp plugin, on
+Real munge, slurmctld and three slurmd of Debian with Slurm's own burst_buffer/datawarp plugin, on
 loopback and on ports of their own; only the DataWarp service behind the plugin is emulated. All
 of it lies in DIR. Slurm refuses burst buffers to root, so jobs run as an ordinary user.
 """

@@ -112,7 +112,7 @@ class Run:
                 signal.signal(number, handler)
         wall = time.perf_counter() - began
         rate = self.steps * self.solver.points / wall / 1e6
-        say(f"done, {self.steps} steps in {wall:.1f} s, {rate:.1f} Mpoint/s")
+        say(f"done, {self.steps} steps in {wall:.2f} s, {rate:.1f} Mpoint/s")
         return 0
 
     def _note(self, number: int, frame: FrameType | None) -> None:

@@ -182,7 +182,7 @@ class Production:
 
     def look(self) -> bool:
         """Take the results of batches that are under way; returns whether there were any."""
-        answers = list(self.sending.news())
+        answers = self.sending.news()
         for answer in answers:
             self._take_answer(answer)
         return bool(answers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,7 +21,10 @@ from burstlens.workflows.production.work import Work
 _DO = {"remake": "produce", "piece": "produce"}
 """What a worker does for these works."""
 _LATE_PART = 0.1
-"""A result is seen late by this part of the time since the one before, at most."""
+"""A batch's result is seen late by this part of the time since its one before, at most."""
+_LOOK_PART = 0.05
+"""The driver spends at most this part of its time in looking in vain: each file costs an open, on a
+parallel file system a request to its server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class Answer:
         return f"{type(self.error).__name__}: {text[-1] if text else ''}"[:500]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Batch:
     """Orders under way as one task; ``file`` is where its worker writes what is done before the
     end, if anything."""
@@ -56,7 +59,10 @@ class Batch:
     file: Path | None = None
     offset: int = 0
     answered: set[int] = field(default_factory=set)
-    news: float = field(default_factory=time.monotonic)
+    news: float = 0.0
+    """When its latest result was seen, or it was sent."""
+    due: float = 0.0
+    """When its file is to be read next."""
 
     def is_first(self, number: int) -> bool:
         """Whether no order before that one is of its frame."""
@@ -67,11 +73,20 @@ class Batch:
 class Sending:
     """Batches under way. Driver's thread only; ``incoming`` is the run's ``.incoming``."""
 
-    def __init__(self, graph: Graph, buffer: BufferRef, incoming: Path) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        buffer: BufferRef,
+        incoming: Path,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._graph = graph
         self._buffer = buffer
         self._incoming = incoming
+        self._clock = clock
         self._batches: list[Batch] = []
+        self._rest = 0.0
+        """No file is read before this time."""
         self.costs = Costs()
 
     def __len__(self) -> int:
@@ -79,7 +94,9 @@ class Sending:
 
     def send(self, works: Sequence[Work], priority: int) -> None:
         """Submit a batch."""
-        batch = Batch(list(works), self._make_file() if len(works) > 1 else None)
+        now = self._clock()
+        file = self._make_file() if len(works) > 1 else None
+        batch = Batch(list(works), file, news=now, due=now + PAUSE_S)
         todo = tuple(Task(_DO.get(work.what, work.what), work.order, work.reason) for work in works)
         self._batches.append(batch)
         where = str(batch.file or "")
@@ -97,14 +114,28 @@ class Sending:
 
     def wait_s(self, longest: float) -> float:
         """How long the driver may wait before it looks for results."""
-        now = time.monotonic()
-        waits = [now - batch.news for batch in self._batches if batch.file is not None]
-        return min(longest, max(PAUSE_S, _LATE_PART * min(waits))) if waits else longest
+        due = min((batch.due for batch in self._batches if batch.file is not None), default=None)
+        if due is None:
+            return longest
+        return min(longest, max(0.0, max(due, self._rest) - self._clock()))
 
-    def news(self) -> Iterator[Answer]:
-        """What batches have given that are still under way."""
+    def news(self) -> list[Answer]:
+        """What batches have given that are still under way, of those whose next look is due."""
+        begin = at = self._clock()
+        if begin < self._rest:
+            return []
+        found, in_vain = list[Answer](), 0.0
         for batch in self._batches:
-            yield from self._read(batch)
+            if batch.file is None or batch.due > begin:
+                continue
+            answers = list(self._read(batch))
+            batch.due = begin + max(PAUSE_S, _LATE_PART * (begin - batch.news))
+            found += answers
+            now = self._clock()
+            in_vain += 0.0 if answers else now - at
+            at = now
+        self._rest = at + in_vain * (1 / _LOOK_PART - 1)
+        return found
 
     def _read(self, batch: Batch) -> Iterator[Answer]:
         if batch.file is None:
@@ -114,7 +145,7 @@ class Sending:
         except OSError:  # the task's end, or the next look, gives them
             return
         if found:
-            batch.news = time.monotonic()
+            batch.news = self._clock()
         for number, viewed in found.items():
             if number < len(batch.works) and number not in batch.answered:
                 yield self._answer(batch, number, viewed)

@@ -6,7 +6,7 @@ import shutil
 import socket
 from pathlib import Path
 
-NODES = ("dwn1", "dwn2")
+NODES = ("dwn1", "dwn2", "dwn3")
 CPUS = 2
 GRANULE = 20 * 10**9
 POOL = 500

@@ -1,0 +1,220 @@
+"""Scaling: the costs from which docs/scaling.md takes the limits of a block of many nodes.
+
+All of them are of the driver's side, which is one process for any number of nodes: of each product
+and each batch, of looking for results, of bringing a product to disk.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bench.batches import COPY, COPY_PY
+from bench.driver import LOGIN
+from bench.pipeline import Ran, Scratch, run
+from bench.report import Figure, median, percentile, spread
+from burstlens.cluster_configs.site import choose
+from burstlens.core.durable import sync_folder
+from burstlens.core.model import Frame, Receipt
+from burstlens.core.run.directory import RunDir
+from burstlens.viz.product import Context
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.production.graph import Graph
+from burstlens.workflows.production.order import Order
+from burstlens.workflows.production.sending import Sending
+from burstlens.workflows.production.work import Work
+
+MOST_PART = 0.05
+"""Of a core, for looking at the results of batches under way."""
+BEHIND = 10_000
+_TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
+WRITER = """
+import sys, time
+from burstlens.core.model import Receipt
+from burstlens.workflows.production.order import Viewed
+from burstlens.workflows.production.results import Results
+
+files, seconds = sys.argv[2:], float(sys.argv[1])
+every, number, begin = 1.0 / len(files), 0, time.monotonic()
+results = [Results(file) for file in files]
+while (now := time.monotonic() - begin) < seconds:
+    while number * every < now:
+        receipt = Receipt("t2", "d01", "20050828T120000", 1, "uuid", ".incoming/a", "t2/a.png",
+                          10, 11, {"started": time.time()}, {"size": [800, 600], "units": "K"})
+        results[number % len(files)].write({number // len(files): Viewed(receipt)})
+        number += 1
+    time.sleep(0.002)
+"""
+
+
+def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
+    """A short and a long backlog; tasks that do nothing; batches that write; a disk."""
+    return [
+        *_products(scratch, *((50, 300) if quick else (1000, 1000 + BEHIND))),
+        *_tasks(scratch, 200 if quick else 2000),
+        *(
+            figure
+            for count in ((10, 100) if quick else (10, 100, 1000))
+            for figure in _looks(scratch, count, 2.0 if quick else 10.0)
+        ),
+        *_disk(scratch, 50 if quick else 500),
+    ]
+
+
+def _products(scratch: Scratch, few: int, many: int) -> list[Figure]:
+    """Two backlogs of products of 1 kB: what is between them is what products cost."""
+    short, long = (_backlog(scratch, frames) for frames in (few, many))
+    cpu = {role: [ran.census.cpu_s(role) for ran in (short, long)] for role in LOGIN}
+    each = {role: 1000 * (after - before) / (many - few) for role, (before, after) in cpu.items()}
+    sizes = [ran.census.rss_bytes("driver") / 1e6 for ran in (short, long)]
+    note = f"{many} less {few} frames of a backlog, a product of 1 kB of each, 2 workers"
+    return [
+        Figure(f"{role}, CPU per product", ms, "ms", note=note) for role, ms in each.items()
+    ] + [
+        Figure(
+            "driver, memory per 10,000 products", (sizes[1] - sizes[0]) / (many - few) * 10_000,
+            "MB", note=f"{sizes[0]:.0f} MB after {few}, {sizes[1]:.0f} MB after {many}",
+        ),
+    ]  # fmt: skip
+
+
+def _backlog(scratch: Scratch, frames: int) -> Ran:
+    writer = {"frames": frames, "grid": [1, 8, 8], "variables": 1, "burst": True, "period": 0}
+    return run(scratch, f"copies-{frames}", writer, COPY, workers=2, files={"copy.py": COPY_PY})
+
+
+def _tasks(scratch: Scratch, count: int) -> list[Figure]:
+    """Tasks that do nothing, through Parsl to a worker and back: each batch is one."""
+    run = RunDir(scratch.runs / "tasks")
+    run.create()
+    with Graph(choose("local"), run, 1) as graph:
+        graph.open_block()
+        _end(graph, 10)
+        before = _spent(graph)
+        begin = time.monotonic()
+        _end(graph, count)
+        seconds, after = time.monotonic() - begin, _spent(graph)
+    note = f"{count} tasks, {count / seconds:.0f} per second"
+    return [
+        Figure(f"{role}, CPU per batch", 1000 * (after[role] - before[role]) / count, "ms",
+               note=note)
+        for role in LOGIN
+    ]  # fmt: skip
+
+
+def _end(graph: Graph, count: int) -> None:
+    for _ in range(count):
+        graph.view("nothing", None, os.getpid)
+    done = 0
+    while done < count:
+        done += sum(1 for _ in graph.events(1.0))
+
+
+def _spent(graph: Graph) -> dict[str, float]:
+    assert graph._blocks is not None
+    assert graph._blocks._block is not None
+    pid = graph._blocks._block.interchange_proc.pid
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    interchange = (int(fields[11]) + int(fields[12])) * _TICK_S
+    return {"driver": time.process_time(), "interchange": interchange}
+
+
+class _Unheard(Graph):
+    """A graph whose viewing block is never heard of."""
+
+    def __init__(self) -> None:
+        pass
+
+    def view(self, *_: Any, **__: Any) -> None:
+        """Submit nothing."""
+
+
+def _looks(scratch: Scratch, count: int, seconds: float) -> list[Figure]:
+    """The driver's looks at so many batches, each of which writes a result per second."""
+    folder = scratch.runs / f"looks-{count}"
+    folder.mkdir()
+    sending = Sending(_Unheard(), BufferRef("posix", "", str(folder), "f"), folder)
+    for number in range(count):
+        sending.send(_works(number, int(seconds) + 2), 1)
+    files = [str(batch.file) for batch in sending._batches]
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(seconds), *files])
+    late: list[float] = []
+    begin, spent = time.monotonic(), time.process_time()
+    while writer.poll() is None:
+        time.sleep(sending.wait_s(0.5))
+        for answer in sending.news():
+            value = answer.viewed and answer.viewed.value
+            if isinstance(value, Receipt):
+                late.append(time.time() - value.clock["started"])
+    part = (time.process_time() - spent) / (time.monotonic() - begin)
+    rate = len(late) / seconds
+    note = f"{rate:.0f} results per second found, one each second from each batch"
+    return [
+        Figure(f"driver's looks at {count} batches under way", 100 * part, "% of a core",
+               100 * MOST_PART if count < 1000 else None, note=note),
+        Figure(f"a result of {count} batches is seen late by", 1000 * median(late), "ms",
+               note=f"p95 {1000 * percentile(late, 0.95):.0f} ms"),
+        _in_vain(sending),
+    ]  # fmt: skip
+
+
+def _in_vain(sending: Sending) -> Figure:
+    """What it costs to read a file that has nothing new."""
+    looks: list[float] = []
+    for _ in range(5):
+        begin = time.process_time()
+        for batch in sending._batches:
+            list(sending._read(batch))
+        looks.append(1e6 * (time.process_time() - begin) / len(sending._batches))
+    name = f"a file of results without news, of {len(sending._batches)}"
+    return Figure(name, median(looks), "µs of CPU", note=spread(looks))
+
+
+def _works(number: int, count: int) -> list[Work]:
+    time_key = f"t{number:08d}"
+    frame = Frame("storm", 1, "d01", time_key, ("1/a.nc",), 0, 1000, 1.0, 1.1, "header")
+    context = Context("storm", "Storm", product="t2", stream="d01", time=time_key, files=Path())
+    return [Work("produce", Order("", None, context, frame, "products"))] * count
+
+
+def _disk(scratch: Scratch, count: int) -> list[Figure]:
+    """What publication asks of the disk, for groups of one product and of twenty."""
+    folder = scratch.runs / "disk"
+    (folder / "incoming").mkdir(parents=True)
+    steps: dict[str, Callable[[], None]] = {}
+    log = (folder / "journal").open("ab", buffering=0)
+    place = iter(range(count * 21 + 21))
+
+    def rename() -> None:
+        number = next(place)
+        (folder / "incoming" / str(number)).write_bytes(b"x" * 1024)
+        begin = time.perf_counter()
+        os.replace(folder / "incoming" / str(number), folder / str(number))
+        renames.append(time.perf_counter() - begin)
+
+    def sync_line() -> None:
+        log.write(b"x" * 600 + b"\n")
+        os.fsync(log.fileno())
+
+    renames: list[float] = []
+    steps = {"fsync of the journal": sync_line, "fsync of a folder": lambda: sync_folder(folder)}
+    found: dict[str, list[float]] = {name: [] for name in steps}
+    for _ in range(count):
+        rename()
+        for name, step in steps.items():
+            begin = time.perf_counter()
+            step()
+            found[name].append(time.perf_counter() - begin)
+    log.close()
+    found["rename"] = renames
+    return [
+        Figure(f"{name}, wall time", 1000 * median(values), "ms",
+               note=f"p95 {1000 * percentile(values, 0.95):.3g} ms; once for each group that is "
+               "published" if name != "rename" else "once for each file of a product")
+        for name, values in found.items()
+    ]  # fmt: skip
