@@ -89,7 +89,6 @@ class Workers:
         results = Results(str(batch.file or ""))
         for number, work in enumerate(batch.works[:count]):
             viewed = Viewed(self._give(work, "made", reach))
-            results.next = 0.0
             if results.write({number: viewed}):  # not written: nobody hears of it
                 self.unheard(viewed.value)
 

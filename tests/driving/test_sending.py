@@ -13,8 +13,8 @@ from burstlens.viz.product import Context
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.production.graph import Graph
 from burstlens.workflows.production.order import Order, Viewed
-from burstlens.workflows.production.results import PAUSE_S, Results
-from burstlens.workflows.production.sending import Sending
+from burstlens.workflows.production.results import Results
+from burstlens.workflows.production.sending import PAUSE_S, Sending
 from burstlens.workflows.production.work import Work
 
 LONGEST = 0.5

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,9 +19,6 @@ from burstlens.core.model import Failure, Receipt
 from burstlens.core.run.follow import read_stretch
 from burstlens.workflows.guards.finding import Reading
 from burstlens.workflows.production.order import Split, Viewed
-
-PAUSE_S = 0.02
-"""Results of quick tasks are written together, as often as the driver looks."""
 
 
 class _Line(msgspec.Struct):
@@ -40,8 +36,6 @@ class Results:
 
     def __init__(self, path: str) -> None:
         self._path = Path(path) if path else None
-        self.next = 0.0
-        """When it may be written again, by the monotonic clock."""
         self._begin = b""
         self.known: frozenset[int] = frozenset()
         """The tasks whose results an earlier try of this batch has written."""
@@ -52,13 +46,11 @@ class Results:
                 self._begin = b"\n" if self._path.stat().st_size > offset else b""  # a torn line
 
     def write(self, given: Mapping[int, Viewed | Exception]) -> dict[int, Viewed | Exception]:
-        """Append what was given, unless that was done a moment ago; returns what is left to be
-        returned by the task: errors, and what could not be written."""
-        now = time.monotonic()
-        if self._path is None or now < self.next:
-            return dict(given)
-        self.next = now + PAUSE_S
+        """Append what was given; returns what is left to be returned by the task: errors, and what
+        could not be written."""
         lines = {n: _line(n, value) for n, value in given.items() if isinstance(value, Viewed)}
+        if self._path is None or not lines:
+            return dict(given)
         try:
             # It is not made here: the driver may have given this task up, and removed it.
             with os.fdopen(os.open(self._path, os.O_WRONLY | os.O_APPEND), "ab") as file:

@@ -15,11 +15,13 @@ from burstlens.workflows.production import tasks
 from burstlens.workflows.production.batches import Costs
 from burstlens.workflows.production.graph import Done, Graph
 from burstlens.workflows.production.order import Task, Viewed
-from burstlens.workflows.production.results import PAUSE_S, read_results
+from burstlens.workflows.production.results import read_results
 from burstlens.workflows.production.work import Work
 
 _DO = {"remake": "produce", "piece": "produce"}
 """What a worker does for these works."""
+PAUSE_S = 0.02
+"""A batch is looked at as seldom as that."""
 _LATE_PART = 0.1
 """A batch's result is seen late by this part of the time since its one before, at most."""
 _LOOK_PART = 0.05
