@@ -253,6 +253,17 @@ def test_less_memory_makes_more_pieces(supercell: Path, layout: Any):
     assert 1 < counts[0] < counts[1] < counts[2] < 41
 
 
+@pytest.mark.parametrize(("layout", "counts"), [("xml", (1, 1, 2, 4)), ("vtkhdf", (1, 2, 4, 8))])
+def test_no_more_pieces_than_spare_inflating_chunks_again(
+    layout: Any, counts: Any, chunked: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(pieces, "PIECE", 1 << 14)
+    options = VtkOptions(("v",), format=layout, grid="curvilinear")
+    for rows, count in zip((40, 20, 10, 5), counts, strict=True):
+        with open_frame([chunked((12, rows, 30))]) as frame:
+            assert KIND.pieces(options, frame, 1 << 16) == count
+
+
 def test_memory_for_no_piece_at_all_is_refused_with_what_to_do(supercell: Path):
     with (
         open_frame([supercell]) as frame,
@@ -267,9 +278,10 @@ def test_pieces_that_are_written_in_slabs_are_large_enough_to_be_worth_a_task(
     with open_frame([supercell]) as frame:
         assert KIND.pieces(VtkOptions(("T",)), frame, 1 << 20) == 1
         monkeypatch.setattr(pieces, "PIECE", 1 << 18)
-        # 40 x 41 x 41 points of 16 bytes.
-        assert KIND.pieces(VtkOptions(("T",)), frame, 2 << 20) == 3
-        assert KIND.pieces(VtkOptions(("T",)), frame, 1 << 10) == 4
+        # 40 x 41 x 41 points of 16 bytes, in two layers of chunks.
+        options = VtkOptions(("T",), format="vtkhdf")
+        assert KIND.pieces(options, frame, 1 << 10) == 2
+        assert KIND.pieces(options, frame, 1 << 23) == 1
 
 
 def test_a_product_that_goes_from_frame_to_frame_is_not_split(katrina: Path):
@@ -512,7 +524,7 @@ def test_a_piece_takes_no_more_memory_than_it_may(
     layout: dict[str, Any], cf_volume: Callable[..., Path], tmp_path: Path
 ):
     frame = cf_volume(x=np.arange(250.0), y=np.arange(250.0), z=np.arange(120.0))
-    memory = 160 << 20
+    memory = 256 << 20
     argv = [sys.executable, "-c", _PEAK, frame, tmp_path / "piece", repr(layout), str(memory)]
     done = subprocess.run(argv, capture_output=True, text=True, check=True)
     count, peak = map(int, done.stdout.split())
