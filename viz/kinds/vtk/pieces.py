@@ -18,8 +18,8 @@ _TEMPORARIES = 6
 mean, the masks of missing values."""
 _DIAGNOSTICS = 96 << 20
 """What diagnostics may take that are computed a few rows at a time."""
-_CACHE, _HEIGHTS = 16 << 20, 2
-"""What the library keeps of each variable in chunks; the variables that heights are made of."""
+_CACHE, _HEIGHTS = 64 << 20, 2
+"""What netCDF keeps of each variable in chunks; the variables that heights are made of."""
 _SOURCES = 8
 """Variables that such a diagnostic may hold whole, where they are compressed."""
 SLAB = 64 << 20
@@ -52,12 +52,12 @@ def count_pieces(
 ) -> int:
     """The fewest pieces of which each is read and written within ``memory`` bytes.
 
-    ``copies`` of the values are made by what writes them. A piece that is written ``in_slabs`` fits
-    anyhow: of these there are no more than are worth a task. RecipeError when not even the
-    smallest possible piece fits.
+    ``copies`` of the values are made by what writes them. Pieces that are written ``in_slabs`` fit
+    anyhow: there are no more of these than are worth a task, and none that would only inflate
+    chunks again. RecipeError when not even the smallest possible piece fits.
     """
     points = prod(box.shape)
-    if points * _most(box, copies) + _DIAGNOSTICS + _HEIGHTS * _CACHE <= memory:
+    if points * _most(box, copies) + _DIAGNOSTICS <= memory:
         return 1
     corner = box.corner()
     each, fixed = _needs(box, corner, copies)
@@ -66,7 +66,8 @@ def count_pieces(
     room = memory - fixed
     count = -(-points * each // room) if room > 0 else points
     if in_slabs:
-        return max(1, min(count, points * _kept(corner) // PIECE))
+        most = min(points * _kept(corner) // PIECE, max(box.shape[1:]) - split.shared)
+        return max(1, min(count, most, split.most or count))
     least = points
     while count <= max(box.shape) - split.shared:
         try:
@@ -106,7 +107,7 @@ def _points(box: Box, part: Part) -> int:
 def _most(box: Box, copies: int) -> int:
     """Bytes per point that are enough, whatever the types are."""
     kept = 8 * len(box.reads) + (24 if box.wind is not None else 0) + 24
-    return kept * (1 + copies) + 8 * _arrays(box) + 32
+    return kept * (1 + copies) + 8 * (_arrays(box) + len(box.reads) + _HEIGHTS) + 32
 
 
 def _needs(box: Box, corner: Volume, copies: int) -> tuple[int, int]:

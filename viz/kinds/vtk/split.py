@@ -48,6 +48,16 @@ class Split:
     by_level: bool
     shared: bool
 
+    @property
+    def most(self) -> int | None:
+        """The most parts that gain anything: of two layers of chunks, those that share a plane
+        inflate both. None: any number."""
+        if not any(self.chunks):
+            return None
+        axis = self._best(self._axes())
+        layers = len(self._borders(axis, 0, len(self.points[axis]))) + 1
+        return (layers + 1) // 2 if self.shared else layers
+
     def parts(self, count: int) -> tuple[Part, ...]:
         """That many parts, about equal; FrameError where the box has too few points."""
         able = [axis for axis in self._axes() if len(self.points[axis]) - self.shared >= count]
