@@ -104,3 +104,19 @@ def test_a_table_without_a_piece_is_a_failure_of_the_product(buffer, order, litt
     [failure] = made(buffer, Task("join", replace(table, joins=table.joins[1:])))
     assert isinstance(failure, Failure)
     assert failure.product == "box"
+
+
+def test_one_file_that_replaces_a_table_takes_the_table_away(
+    buffer, order, little_memory, begin, run_dir, monkeypatch
+):
+    publisher, _ = begin()
+    volume, table = staged(buffer, order)
+    [receipt] = made(buffer, Task("join", table))
+    publisher.publish([volume.finish(receipt)])
+    monkeypatch.undo()
+    again = replace(order, frame=replace(order.frame, attempt=2))
+    publisher.publish(made(buffer, Task("produce", again)))
+    publisher.close()
+    names = [path.name for path in (run_dir.products / "box").iterdir()]
+    assert sorted(names) == [f"box_output_{TIME}.vts", "pieces"]
+    assert list((run_dir.products / "box" / "pieces").iterdir()) == []

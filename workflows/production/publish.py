@@ -188,17 +188,22 @@ class Publisher:
             )
         event = self._journal.append(ProductPublished(**_fields(receipt)))
         if before not in (None, receipt.attempt):
-            self._drop_pieces(key, before)
+            self._drop_earlier(key, before, receipt.name)
         for name in self._history.states.surplus(receipt.product, receipt.stream):
             (self._run.products / name).unlink(missing_ok=True)
         self._list(event)
         return event
 
-    def _drop_pieces(self, key: Key, attempt: int) -> None:
-        """Delete the pieces of an earlier attempt, whose table is replaced."""
+    def _drop_earlier(self, key: Key, attempt: int, name: str) -> None:
+        """Delete the pieces of an earlier attempt, and its file if that had another extension."""
         product, stream, time = key
+        folder = self._run.products / product
         of = glob.escape(f"{stream}_{time}_{attempt}_")
-        for path in (self._run.products / product / PIECES).glob(f"{of}*"):
+        earlier = [*(folder / PIECES).glob(f"{of}*")]
+        stands = {Path(name).name, values_path(Path(name)).name}
+        of = glob.escape(f"{product}_{stream}_{time}.")
+        earlier += [path for path in folder.glob(f"{of}*") if path.name not in stands]
+        for path in earlier:
             path.unlink(missing_ok=True)
 
     def _list(self, event: ProductPublished, *, mended: bool = False) -> None:
