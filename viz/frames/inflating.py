@@ -34,7 +34,7 @@ IN_FLIGHT_BYTES = 256 << 20
 """Most bytes of chunks at work, stored and inflated, unless a single one takes more."""
 BYTES_PER_THREAD = 4 << 20
 """A thread that inflates less, for 4 ms, may begin after the others have done its part."""
-_BLOCK_BYTES = 1 << 19
+_BLOCK_BYTES = 1 << 18
 """Bytes put together at once: so many stay in a core's cache."""
 Slices = tuple[slice, ...]
 Met = tuple[Point, Slices, Slices]
@@ -87,6 +87,7 @@ def inflate(
                     file, layout, chunk, kept, whole=part.size >= _size(layout, chunk)
                 )
                 _place(plain, layout, chunk, source, part, fills)
+                del plain  # the next chunk takes its memory
             except BaseException as error:
                 failures.append(error)
 
