@@ -13,6 +13,8 @@ from burstlens.core.allowance import CORES_VARIABLE, DEFAULT_MEMORY, MEMORY_VARI
 from burstlens.core.errors import FrameError, RecipeError
 from burstlens.viz.diagnostics import boxes, slabs
 from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.diagnostics.diagnostic import VOLUME
+from burstlens.viz.diagnostics.levels import interpolate
 from burstlens.viz.diagnostics.table import DIAGNOSTICS
 from burstlens.viz.frames.reader import FrameReader, netCDF4
 
@@ -231,6 +233,21 @@ def test_only_the_levels_around_a_level_are_read(supercell, tmp_path, monkeypatc
     assert max(map(len, levels["classic"])) <= 4
     assert max(map(len, levels["deflated"])) == 8
     assert len(levels["deflated"]) < len(levels["classic"])  # held for several slabs
+
+
+@pytest.mark.parametrize(
+    "name", [d.name for d in DIAGNOSTICS.values() if d.dimensions == VOLUME and not d.parts]
+)
+def test_quantities_of_levels_are_local_to_their_level(supercell, cyclone, name):
+    """At a level they are computed on those around it alone."""
+    for path in (supercell, cyclone):
+        with open_frame([path]) as frame:
+            try:
+                whole, pressure = frame.read(name), frame.read("pressure")
+            except FrameError:
+                continue  # this frame lacks what it needs
+            expected = interpolate(whole, pressure, 85000.0, log=True)
+            assert np.array_equal(frame.read(f"{name}@850hPa"), expected, equal_nan=True)
 
 
 def test_a_row_that_takes_more_than_the_memory_is_refused(supercell, monkeypatch):
