@@ -99,7 +99,7 @@ def _tasks(scratch: Scratch, count: int) -> list[Figure]:
         begin = time.monotonic()
         _end(graph, count)
         seconds, after = time.monotonic() - begin, _spent(graph)
-    note = f"{count} tasks, {count / seconds:.0f} per second"
+    note = f"{count} tasks that do nothing, {count / seconds:.0f} per second"
     return [
         Figure(f"{role}, CPU per batch", 1000 * (after[role] - before[role]) / count, "ms",
                note=note)
@@ -135,32 +135,47 @@ class _Unheard(Graph):
 
 
 def _looks(scratch: Scratch, count: int, seconds: float) -> list[Figure]:
-    """The driver's looks at so many batches, each of which writes a result per second."""
-    folder = scratch.runs / f"looks-{count}"
-    folder.mkdir()
-    sending = Sending(_Unheard(), BufferRef("posix", "", str(folder), "f"), folder)
-    for number in range(count):
-        sending.send(_works(number, int(seconds) + 2), 1)
+    """The driver's looks at so many batches: silent ones, and such that write a result a second."""
+    sending = _sent(scratch, f"silent-{count}", count, 1)
+    begin, spent, late = time.monotonic(), time.process_time(), list[float]()
+    while time.monotonic() < begin + seconds:
+        _look(sending, late)
+    silent = (time.process_time() - spent) / seconds
+    sending = _sent(scratch, f"writing-{count}", count, int(seconds) + 2)
     files = [str(batch.file) for batch in sending._batches]
     writer = subprocess.Popen([sys.executable, "-c", WRITER, str(seconds), *files])
-    late: list[float] = []
     begin, spent = time.monotonic(), time.process_time()
     while writer.poll() is None:
-        time.sleep(sending.wait_s(0.5))
-        for answer in sending.news():
-            value = answer.viewed and answer.viewed.value
-            if isinstance(value, Receipt):
-                late.append(time.time() - value.clock["started"])
-    part = (time.process_time() - spent) / (time.monotonic() - begin)
-    rate = len(late) / seconds
-    note = f"{rate:.0f} results per second found, one each second from each batch"
+        _look(sending, late)
+    writing = (time.process_time() - spent) / (time.monotonic() - begin)
+    note = f"{len(late) / seconds:.0f} results per second found"
     return [
-        Figure(f"driver's looks at {count} batches under way", 100 * part, "% of a core",
-               100 * MOST_PART if count < 1000 else None, note=note),
+        Figure(f"looks at {count} silent batches", 100 * silent, "% of a core", 100 * MOST_PART,
+               note=f"{seconds:g} s"),
+        Figure(f"looks at {count} batches, each with a result per second", 100 * writing,
+               "% of a core", note=note),
         Figure(f"a result of {count} batches is seen late by", 1000 * median(late), "ms",
                note=f"p95 {1000 * percentile(late, 0.95):.0f} ms"),
         _in_vain(sending),
     ]  # fmt: skip
+
+
+def _sent(scratch: Scratch, name: str, count: int, orders: int) -> Sending:
+    folder = scratch.runs / name
+    folder.mkdir()
+    sending = Sending(_Unheard(), BufferRef("posix", "", str(folder), "f"), folder)
+    for number in range(count):
+        sending.send(_works(number, max(2, orders)), 1)
+    return sending
+
+
+def _look(sending: Sending, late: list[float]) -> None:
+    """A turn of the driver's loop; notes how long each result lay there."""
+    time.sleep(sending.wait_s(0.5))
+    for answer in sending.news():
+        value = answer.viewed and answer.viewed.value
+        if isinstance(value, Receipt):
+            late.append(time.time() - value.clock["started"])
 
 
 def _in_vain(sending: Sending) -> Figure:

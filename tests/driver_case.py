@@ -180,8 +180,6 @@ class Drivers:
         """A turn of the driver's loop."""
         production = self.up()
         production.sending._rest = 0.0  # turns follow each other at once
-        for batch in production.sending._batches:
-            batch.due = 0.0
         with self.driving():
             production.look()
             production.publish()

@@ -21,12 +21,12 @@ from burstlens.workflows.production.work import Work
 _DO = {"remake": "produce", "piece": "produce"}
 """What a worker does for these works."""
 PAUSE_S = 0.02
-"""A batch is looked at as seldom as that."""
+"""How long it takes at least until batches are looked at again."""
 _LATE_PART = 0.1
-"""A batch's result is seen late by this part of the time since its one before, at most."""
-_LOOK_PART = 0.05
-"""The driver spends at most this part of its time in looking in vain: each file costs an open, on a
-parallel file system a request to its server."""
+"""A result is seen late by this part of the time since the one before, at most."""
+_CPU_PART, _WALL_PART = 0.05, 0.25
+"""Reading files in vain takes at most these parts of a core and of the driver's time: each costs an
+open, on a parallel file system a request to its server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,6 @@ class Batch:
     answered: set[int] = field(default_factory=set)
     news: float = 0.0
     """When its latest result was seen, or it was sent."""
-    due: float = 0.0
-    """When its file is to be read next."""
 
     def is_first(self, number: int) -> bool:
         """Whether no order before that one is of its frame."""
@@ -81,11 +79,12 @@ class Sending:
         buffer: BufferRef,
         incoming: Path,
         clock: Callable[[], float] = time.monotonic,
+        cpu: Callable[[], float] = time.thread_time,
     ) -> None:
         self._graph = graph
         self._buffer = buffer
         self._incoming = incoming
-        self._clock = clock
+        self._clock, self._cpu = clock, cpu
         self._batches: list[Batch] = []
         self._rest = 0.0
         """No file is read before this time."""
@@ -96,9 +95,8 @@ class Sending:
 
     def send(self, works: Sequence[Work], priority: int) -> None:
         """Submit a batch."""
-        now = self._clock()
         file = self._make_file() if len(works) > 1 else None
-        batch = Batch(list(works), file, news=now, due=now + PAUSE_S)
+        batch = Batch(list(works), file, news=self._clock())
         todo = tuple(Task(_DO.get(work.what, work.what), work.order, work.reason) for work in works)
         self._batches.append(batch)
         where = str(batch.file or "")
@@ -116,27 +114,29 @@ class Sending:
 
     def wait_s(self, longest: float) -> float:
         """How long the driver may wait before it looks for results."""
-        due = min((batch.due for batch in self._batches if batch.file is not None), default=None)
-        if due is None:
+        now = self._clock()
+        waits = [now - batch.news for batch in self._batches if batch.file is not None]
+        if not waits:
             return longest
-        return min(longest, max(0.0, max(due, self._rest) - self._clock()))
+        return min(longest, max(PAUSE_S, _LATE_PART * min(waits), self._rest - now))
 
     def news(self) -> list[Answer]:
-        """What batches have given that are still under way, of those whose next look is due."""
-        begin = at = self._clock()
-        if begin < self._rest:
+        """What batches have given that are still under way; nothing when the last look was a
+        moment ago."""
+        if self._clock() < self._rest:
             return []
-        found, in_vain = list[Answer](), 0.0
+        found, wall_s, cpu_s = list[Answer](), 0.0, 0.0
         for batch in self._batches:
-            if batch.file is None or batch.due > begin:
+            if batch.file is None:
                 continue
+            at, cpu = self._clock(), self._cpu()
             answers = list(self._read(batch))
-            batch.due = begin + max(PAUSE_S, _LATE_PART * (begin - batch.news))
             found += answers
-            now = self._clock()
-            in_vain += 0.0 if answers else now - at
-            at = now
-        self._rest = at + in_vain * (1 / _LOOK_PART - 1)
+            if not answers:
+                wall_s += self._clock() - at
+                cpu_s += self._cpu() - cpu
+        pause_s = max(wall_s * (1 / _WALL_PART - 1), cpu_s * (1 / _CPU_PART - 1))
+        self._rest = self._clock() + max(PAUSE_S, pause_s)
         return found
 
     def _read(self, batch: Batch) -> Iterator[Answer]:
