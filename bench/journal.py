@@ -25,6 +25,7 @@ from burstlens.core.run.volumes import lines_after
 
 MOST_S = 2.0
 MOST_BYTES = 150e6
+CONTINUED = b'"journal.continued"'
 RESUME = """
 import resource, sys, time
 from pathlib import Path
@@ -126,7 +127,8 @@ def _replay(path: Path, count: int) -> None:
 
 def _each_line(path: Path, reader: Callable[[bytes], object]) -> None:
     for _, _, line in lines_after(path):
-        reader(line)
+        if CONTINUED not in line:
+            reader(line)
 
 
 def _dataclasses() -> Callable[[bytes], object]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.pipeline import Scratch, burstlens, run
-from bench.report import Figure, median
+from bench.report import Figure, median, spread
 from burstlens.clients.serving.access import Access
 from burstlens.core.run.directory import RunDir
 from burstlens.core.valid_time import calendar_key
@@ -30,6 +30,11 @@ sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / part) for part in ("",
 RATE = 30.0
 WRITES = 10
 PAGE_BYTES = 250_000
+OPENED_S = 1.0
+KNOWN = (
+    "count => document.querySelector('.burstlens').shadowRoot"
+    ".querySelector('.timeline').ariaValueMax === count"
+)
 VIEW = {"width": 1440, "height": 900}
 PLACES = "45.1;-96.5_45;-91_46;-97_44;-98"
 PLAYED_S = 4.0
@@ -49,12 +54,14 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
     made = MadeRun(scratch.runs, "long")
     for number in range(frames):
         made.publish(number, maps[number % len(maps)])
+    made.feed.write(force=True, end=made.index.bytes)
     made.update_status(state="running", frames={"ready": frames, "damaged": 0})
     kilobytes = maps[-1].stat().st_size / 1000
     note = f"{frames} frames, maps of {kilobytes:.0f} kB, {VIEW['width']} x {VIEW['height']}"
     weight = len(page_text().encode())
     return [
         *_seen(scratch, 1.0 if quick else 5.0, note),
+        *_opened(scratch, maps[0], quick=quick),
         _played(scratch, frames),
         Figure("page without pictures", weight, "B", PAGE_BYTES),
         *_feed(scratch, made.line(0, maps[0])),
@@ -131,6 +138,38 @@ def _seen(scratch: Scratch, scrub_s: float, note: str) -> list[Figure]:
         Figure("refreshes while scrubbing", rates["refreshes"], "1/s", RATE, True, note),
         Figure("other pictures while scrubbing", rates["pictures"], "1/s", RATE, True,
                "each refresh asks for another picture; software rendering, no GPU"),
+    ]  # fmt: skip
+
+
+def _opened(scratch: Scratch, picture: Path, *, quick: bool) -> list[Figure]:
+    """A run of 100,000 frames, opened by turns with no page; only its last picture is asked for."""
+    from made_run import MadeRun
+
+    count = 3_000 if quick else 100_000
+    made = MadeRun(scratch.runs, "huge")
+    for number in range(count - 1):
+        line = made.line(number, picture)
+        made.index.append(line)
+        made.feed.add(line)
+        if number % (10 * CHUNK) == 0:
+            made.feed.write(force=True)  # which frees its memory
+    made.publish(count - 1, picture)
+    made.feed.write(force=True, end=made.index.bytes)
+    made.update_status(state="running", frames={"ready": count, "damaged": 0})
+    newest, known = [], []
+    with _page(scratch) as (page, root, query):
+        for _ in range(5):
+            page.goto("about:blank")
+            begin = time.perf_counter()
+            page.goto(f"{root}/huge/products/index.html{query}", wait_until="commit")
+            page.wait_for_selector(f"canvas.first[aria-label='t2, t = {count - 1} s']")
+            newest.append(time.perf_counter() - begin)
+            page.wait_for_function(KNOWN, arg=str(count), timeout=120_000)
+            known.append(time.perf_counter() - begin)
+    return [
+        Figure(f"page of {count} frames opened to newest picture", median(newest), "s", OPENED_S,
+               note=spread(newest, " s")),
+        Figure("... to all frames known", median(known), "s", note=spread(known, " s")),
     ]  # fmt: skip
 
 

@@ -197,6 +197,19 @@ def test_a_long_journal_is_cut_to_its_end(copied, packed, monkeypatch):
     assert "journal.jsonl: the end of" in files["README.txt"].decode()
 
 
+def test_of_a_journal_in_volumes_the_newest_are_packed_last(copied, packed, monkeypatch):
+    for number in (1, 2, 3):
+        (copied.path / f"journal-{number:06d}.jsonl").write_text('{"event":"alarm"}\n')
+    (copied.path / "journal-000003.history").write_bytes(b"\0")
+    _, files = packed(copied)
+    names = [name for name in files if name.startswith("journal-")]
+    assert names == [f"journal-{number:06d}.jsonl" for number in (3, 2, 1)]
+    monkeypatch.setattr(contents, "MOST_FILES", len(files) - 2 - 2)
+    _, fewer = packed(copied)
+    assert "journal.jsonl" in fewer
+    assert "journal-000001.jsonl" not in fewer
+
+
 def test_of_thousands_of_logs_the_models_are_left_out_first(copied, packed, monkeypatch):
     for number in range(50):
         (copied.logs / "attempt-1" / f"rsl.out.{number:04d}").write_text("text\n")

@@ -149,3 +149,16 @@ def test_a_server_of_one_run_shows_its_page_at_once(looks, page):
             page.goto("about:blank")
         finally:
             server.terminate()
+
+
+def test_all_files_of_a_long_journal_are_served_and_no_other_file(two):
+    mine, _ = two
+    run = made(mine, "storm")
+    for name in ("journal.jsonl", "journal-000001.jsonl", "journal-000001.history", "driver-1"):
+        (run.path / name).write_text("{}\n")
+    shelf = shelf_of(None)
+    for path in run.journal_files:
+        shelf.locate("storm", [path.name]).close()
+    for name in ("journal-000001.history", "journal-1.jsonl", "driver-1"):
+        with pytest.raises(FileNotFoundError):
+            shelf.locate("storm", [name])

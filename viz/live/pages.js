@@ -4,8 +4,8 @@ import { isLine } from "./source.js";
 
 /** Index lines per page, a script file; feed.py writes them. */
 export const PAGE = 1000;
-/** Pages that are read at once. */
-const MOST = 16;
+/** Pages that are read at once: more each time, fewer after they could not be read in time. */
+const MOST = 32;
 
 /** The pages of a run's index: the newest is read first, the others when there is time. */
 export class Pages {
@@ -53,9 +53,10 @@ export class Pages {
     try {
       const lines = (await Promise.all(pages)).flat();
       this.#first = first;
-      this.#many = Math.min(MOST, 2 * this.#many);
+      this.#many = Math.min(MOST, 4 * this.#many);
       return lines.filter(isLine);
     } catch {
+      this.#many = Math.ceil(this.#many / 4);
       return [];
     }
   }

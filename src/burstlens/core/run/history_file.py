@@ -19,10 +19,13 @@ import msgspec
 from burstlens.core.decode import Count
 from burstlens.core.durable import open_regular, write_whole
 from burstlens.core.run.columns import Columns
+from burstlens.core.run.events import EVENTS
 from burstlens.core.run.follow import uncollected
 from burstlens.core.run.format import FORMAT
-from burstlens.core.run.history import History
+from burstlens.core.run.history import History, JobRecord
 from burstlens.core.run.journal import Journal, read
+from burstlens.core.run.noticed import Noticed, Pending
+from burstlens.core.run.states import SeriesStates, States
 from burstlens.core.run.volumes import newest_volume, volume_path
 from burstlens.core.version import __version__
 
@@ -134,7 +137,9 @@ def _loaded(kind: Any, value: Any) -> Any:
 
 
 def _layout() -> Iterator[str]:
-    for kind in History.__mro__[:-1]:
+    parts = (JobRecord, Noticed, Pending, States, SeriesStates, *EVENTS.values())
+    for kind in (*History.__mro__[:-1], *parts):
+        yield f"{kind.__name__}\n"
         yield from (f"{name}: {of}\n" for name, of in sorted(kind.__annotations__.items()))
 
 
