@@ -34,6 +34,7 @@ PRELOADED = (
     "burstlens.workflows.production.watching",
     "burstlens.viz.frames.reader",
     "burstlens.viz.kinds.map.draw",
+    "h5py",
 )
 """What each worker needs; ``warm`` imports what a kind of product needs as well."""
 _LOOK_S = 0.1
