@@ -110,9 +110,24 @@ def test_a_file_system_that_others_may_write_to_is_polled(tmp_path, wakeup):
     assert (
         wakeup.why == f"other nodes may write to its file system (type {file_system('/proc'):#x})"
     )
-    assert not wakeup.arm([str(tmp_path)], [])
+    assert not wakeup.arm([str(tmp_path), "/proc"], [])
     (tmp_path / "new").touch()
     assert not wakeup.wait(0.0)
+
+
+def test_another_folder_is_tried_anew_and_the_one_before_wakes_no_more(tmp_path, wakeup):
+    one, other = tmp_path / "1", tmp_path / "2"
+    one.mkdir()
+    other.mkdir()
+    assert not wakeup.arm(["/proc"], [])
+    for folder in (one, other):
+        assert wakeup.arm([str(folder)], [])
+        assert wakeup.fresh
+    quiet(wakeup)
+    (one / "new").touch()
+    assert not wakeup.wait(0.0)
+    (other / "new").touch()
+    assert wakeup.wait(NEVER_S)
 
 
 @pytest.mark.integration

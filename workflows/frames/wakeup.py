@@ -17,6 +17,7 @@ import os
 import select
 from collections.abc import Iterable
 from functools import cache
+from itertools import islice
 
 _log = logging.getLogger(__name__)
 
@@ -52,7 +53,7 @@ class Wakeup:
         self._queue: int | None = None
         self._events = select.poll()
         self._watches: dict[str, int] = {}
-        self._said: str | None = None
+        self._folders: list[str] = []
 
     def arm(self, folders: Iterable[str], logs: Iterable[str]) -> bool:
         """Note every change from now on; returns False where only polling serves.
@@ -61,22 +62,22 @@ class Wakeup:
         may have changed since that scan, and is to be scanned again. Folders and logs that are
         missing are passed over: the folder around them reports them.
         """
-        self.fresh = False
+        self.fresh, wanted = False, [*folders]
+        if new := wanted != self._folders:
+            self._folders, self.why = wanted, ""
         if not self.why:
+            masks = dict.fromkeys(wanted, FOLDER) | dict.fromkeys(islice(logs, MOST_LOGS), LOG)
             try:
                 self._open()
-                for path in folders:
-                    self._watch(path, FOLDER)
-                for path, _ in zip(logs, range(MOST_LOGS), strict=False):
-                    self._watch(path, LOG)
+                for path in masks.keys() | self._watches.keys():
+                    self._watch(path, masks.get(path))
             except _SharedError as error:
                 self._give_up(str(error))
             except OSError as error:
                 self._give_up(f"inotify: {error.strerror}")
-            if not self._watches:
-                return False
-        self._say()
-        return not self.why
+        if new and not self.why:
+            _log.info("frames in %s are watched by inotify", wanted[0])
+        return bool(self._watches)
 
     def wait(self, seconds: float) -> bool:
         """Wait for a change, so long at most; returns whether there was one."""
@@ -101,32 +102,25 @@ class Wakeup:
             self._queue = _call("inotify_init1", os.O_CLOEXEC | os.O_NONBLOCK)
             self._events.register(self._queue, select.POLLIN)
 
-    def _watch(self, path: str, mask: int) -> None:
-        before = self._watches.pop(path, None)
-        try:
-            watch = _call("inotify_add_watch", self._queue, os.fsencode(path), mask)
-        except FileNotFoundError:
-            watch = None
+    def _watch(self, path: str, mask: int | None) -> None:
+        """Watch it for these events, or, without any, no more."""
+        before, watch = self._watches.pop(path, None), None
+        if mask is not None:
+            with contextlib.suppress(FileNotFoundError):
+                watch = _call("inotify_add_watch", self._queue, os.fsencode(path), mask)
+                if watch != before and (kind := file_system(path)) not in LOCAL:
+                    raise _SharedError(f"other nodes may write to its file system (type {kind:#x})")
         if before not in (None, watch):  # of what was replaced; it may be gone already
             with contextlib.suppress(OSError):
                 _call("inotify_rm_watch", self._queue, before)
-        if watch is None:
-            return
-        self._watches[path] = watch
-        if before == watch:
-            return
-        self.fresh, kind = True, file_system(path)
-        if kind not in LOCAL:
-            raise _SharedError(f"other nodes may write to its file system (type {kind:#x})")
+        if watch is not None:
+            self._watches[path] = watch
+            self.fresh |= watch != before
 
     def _give_up(self, why: str) -> None:
         self.why = why
+        _log.info("frames in %s are watched by polling: %s", self._folders[0], why)
         self.close()
-
-    def _say(self) -> None:
-        if self._said != self.why:
-            self._said = self.why
-            _log.info("frames are watched by %s", f"polling: {self.why}" if self.why else "inotify")
 
     def __del__(self) -> None:
         self.close()

@@ -25,7 +25,6 @@ from burstlens.workflows.frames.recorded import Recorded, with_files
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.frames.structure import Structure, has_gap, has_writer
 from burstlens.workflows.frames.unit_structure import structure_of
-from burstlens.workflows.frames.wakeup import Wakeup
 from burstlens.workflows.models.base import Model, configured
 
 _log = logging.getLogger(__name__)
@@ -51,7 +50,6 @@ class Watcher:
         self._run, self._attempt = run, attempt
         self._prober = prober or shared_prober()
         self.cursor = cursor
-        self.wakeup = Wakeup()
         self._model = configured(model, self._folder)
         known = {name: (stat[0], stat[1]) for name, stat in (baseline or {}).items()}
         self._facts = self._model.facts(self._folder)
@@ -75,9 +73,9 @@ class Watcher:
         self.cursor = other.cursor
         return True
 
-    def arm(self) -> bool:
-        """Let changes from now on end :meth:`.Wakeup.wait`; False where only polling serves."""
-        return self.wakeup.arm(*self._listing.places())
+    def places(self) -> tuple[list[str], list[str]]:
+        """The paths of the folders and logs whose changes matter."""
+        return self._listing.places()
 
     def scan(self, *, elapsed_s: float, now: float, ended: bool) -> Report:
         """Scan once, ``elapsed_s`` after this object's previous scan; ``now`` in Unix seconds."""
