@@ -54,6 +54,12 @@ def main() -> int:
     parser.add_argument(
         "--to", type=Path, default=Path(__file__).parent, help="folder of the results"
     )
+    parser.add_argument(
+        "--runs",
+        type=Path,
+        default=Path("/var/tmp"),
+        help="folder on the file system to be measured",
+    )
     parser.add_argument("--remark", default="", help="what disturbed the machine, for the results")
     given = parser.parse_args()
     parts = [part for part in given.only.split(",") if part]
@@ -63,15 +69,15 @@ def main() -> int:
     failed = 0
     for part in parts:
         print(f"bench: {part}", file=sys.stderr, flush=True)
-        failed |= not _measure(part, given.to, given.remark, quick=given.quick)
+        failed |= not _measure(part, given.to, given.runs, given.remark, quick=given.quick)
     return failed
 
 
-def _measure(part: str, folder: Path, remark: str, *, quick: bool) -> bool:
+def _measure(part: str, folder: Path, disk: Path, remark: str, *, quick: bool) -> bool:
     memory = Path("/dev/shm")
     with (
         tempfile.TemporaryDirectory(prefix="burstlens-bench-", dir=memory) as buffer,
-        tempfile.TemporaryDirectory(prefix="burstlens-bench-", dir="/var/tmp") as runs,
+        tempfile.TemporaryDirectory(prefix="burstlens-bench-", dir=disk) as runs,
     ):
         before = os.getloadavg()[0]
         try:

@@ -71,8 +71,8 @@ def with_priority(number: int) -> dict[str, dict[str, int]]:
 
 class LeastLoaded:
     """Which node gets the next task: the one with the largest part of its workers idle; of those
-    that are equal, the one whose newest task is the oldest (a ManagerSelector, with the fields
-    ``tasks``, whose numbers grow, and ``max_capacity`` of a manager).
+    that are equal, the one whose newest task is the oldest (a ManagerSelector; the ``tasks`` of a
+    manager stand in the order in which they were sent, with numbers that grow).
 
     So the batches of one frame go to different nodes, each of which reads the frame once, as long
     as there are that many nodes. Parsl's own choice is random.
@@ -87,7 +87,7 @@ class LeastLoaded:
             manager = ready_managers[name]
             tasks = manager["tasks"]
             part = len(tasks) / max(1, manager["max_capacity"])
-            return part, max(tasks, default=-1), random.random()
+            return part, tasks[-1] if tasks else -1, random.random()
 
         return sorted(manager_list, key=load, reverse=True)
 

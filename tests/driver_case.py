@@ -179,7 +179,9 @@ class Drivers:
     def turn(self, *, release: bool = True, sync: bool = True) -> None:
         """A turn of the driver's loop."""
         production = self.up()
-        production.sending._rest = 0.0  # turns follow each other at once
+        production.sending._rest = production.releases._rest = (
+            0.0  # turns follow each other at once
+        )
         with self.driving():
             production.look()
             production.publish()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import time
+from types import SimpleNamespace
+
 import pytest
 from conftest import RECIPE
 from driver_case import Drivers, key
@@ -58,6 +62,41 @@ def test_a_product_that_stands_does_not_fail_by_a_second_order_of_its_frame(driv
     assert "product.failed" not in events
     assert list(run.run.incoming.iterdir()) == []
     assert run.production.settled
+
+
+def test_raw_frames_whose_release_was_put_off_are_released_before_all_counts_as_settled(driver):
+    run = driver("buffer.raw=release")
+    run.watch((True,))
+    run.turn()
+    run.work(("made",), 0)
+    run.deliver(0)
+    run.turn(release=False)
+    production = run.up()
+    production.releases._rest = math.inf  # the look before took long
+    production.releases.begin(held=False)
+    assert not production.settled
+    run.turn()
+    assert [task.kind for task in run.block.tasks] == ["released"]
+    assert not production.releases.behind
+
+
+def test_a_long_look_for_raw_frames_is_followed_by_a_pause_and_a_quick_one_is_not(driver):
+    run = driver("buffer.raw=release")
+    releases = run.up().releases
+    releases.begin(held=False)
+    assert releases._rest <= time.monotonic()
+    run.watch((True,))
+    busy_s = 0.02
+
+    def look(*_, **__):
+        end = time.thread_time() + busy_s
+        while time.thread_time() < end:
+            pass
+        return iter(())
+
+    releases._space = SimpleNamespace(releasable=look)
+    releases.begin(held=False)
+    assert releases._rest > time.monotonic() + 10 * busy_s
 
 
 def published(run) -> list[str]:

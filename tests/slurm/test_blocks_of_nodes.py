@@ -169,6 +169,25 @@ def test_a_node_lost_in_the_middle_of_a_batch_costs_its_own_products_time(
 
 
 @pytest.mark.fault
+def test_a_block_whose_first_node_is_lost_makes_every_product_once(
+    slurm: Testbed, make_run: Callable[[], BatchCase]
+) -> None:
+    """Its script runs there, and srun, which holds the pools of the other nodes."""
+    case = make_run()
+    driver = case.launch()
+    hold_last(case)
+    node = slurm.job(case.await_job("parsl")["JobId"])["BatchHost"]
+    slurm.daemons.ask("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=test")
+    (case.folder / "release").touch()
+    try:
+        assert case.wait(driver).code == 0, case.said()
+    finally:
+        slurm.daemons.ask("scontrol", "update", f"NodeName={node}", "State=RESUME")
+        slurm.daemons.wait_idle()
+    assert not case.faults(), case.said()
+
+
+@pytest.mark.fault
 def test_the_workers_of_a_lost_node_are_no_longer_counted(
     slurm: Testbed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -371,8 +371,8 @@ class Production:
     @property
     def settled(self) -> bool:
         """Whether every product of every frame so far is published or has failed for good."""
-        outstanding = self._receipts or self._failures or self.releases.under_way
-        return self.backlog.empty and not outstanding
+        releasing = self.releases.under_way or self.releases.behind
+        return self.backlog.empty and not (self._receipts or self._failures or releasing)
 
 
 def _with_clock(receipt: Receipt, work: Work) -> Receipt:

@@ -12,12 +12,17 @@ from burstlens.workflows.production.graph import Done, Graph
 from burstlens.workflows.production.space import Space
 
 RELEASE_PAUSE_S = 30.0
+_PART = 0.05
+"""Looks for such frames take at most this part of a core: each goes through all on the buffer."""
+_QUICK_S = 0.001
+"""A look that takes less is not followed by a pause."""
 
 
 class Releases:
     """Journals what goes, and lets the viewing block delete it. Driver's thread only.
 
-    ``open_files`` are those that the watcher has not finished with.
+    ``open_files`` are those that the watcher has not finished with; ``behind``: the latest look was
+    put off.
     """
 
     def __init__(self, context: RunContext, graph: Graph, buffer: BufferRef, space: Space) -> None:
@@ -28,13 +33,18 @@ class Releases:
         self._graph = graph
         self._buffer = buffer
         self._space = space
-        self._again = 0.0
+        self._again = self._rest = 0.0
+        self.behind = False
         self.under_way = 0
         self.open_files: set[str] = set()
 
     def begin(self, *, held: bool) -> None:
         """Delete raw frames that are not needed any more, journalled first. Raises OSError."""
-        if time.monotonic() < self._again:
+        now, cpu = time.monotonic(), time.thread_time()
+        if now < self._again:
+            return
+        self.behind = now < self._rest
+        if self.behind:
             return
         keep = self._recipe.stage_out.keep
         if self._recipe.buffer.on_pressure == "spill":
@@ -49,6 +59,8 @@ class Releases:
             self.under_way += 1
             what = self._buffer, paths, keep, self._output
             self._graph.view("released", group, buffers.release, *what)
+        cpu_s = time.thread_time() - cpu
+        self._rest = time.monotonic() + (cpu_s * (1 / _PART - 1) if cpu_s > _QUICK_S else 0.0)
 
     def stuck(self, *, held: bool) -> str:
         """Why no raw frame can go before the model ends; empty where one can, or is about to."""
