@@ -16,7 +16,7 @@ import numpy as np
 
 from bench.pipeline import Scratch
 from bench.report import Figure
-from burstlens.core.allowance import CORES_VARIABLE
+from burstlens.core.allowance import CORES_VARIABLE, MALLOC
 from burstlens.viz.frames.reader import netCDF4
 
 STORM = Path(__file__).parents[1] / "tests" / "data" / "wrf" / "wrfout_d01_0001-01-01_00_08_00"
@@ -97,13 +97,13 @@ def _on_two_cores(path: Path, rows: int, goal: float | None) -> Figure:
 
 
 def _read(path: Path, name: str, rows: int, *, source: str = "", cores: int = 1) -> list[float]:
-    """Peak bytes, seconds of CPU and of the clock for the first ``rows``, of this commit or of that
-    whose ``src`` is named."""
+    """Peak bytes, seconds of CPU and of the clock for the first ``rows``, in a worker of this
+    commit, or of that whose ``src`` is named."""
     done = subprocess.run(
         [sys.executable, "-c", _READ, name, str(path), str(rows)],
         capture_output=True, text=True, check=False,
         env=os.environ | {CORES_VARIABLE: str(cores)}
-        | ({"PYTHONPATH": source} if source else {}),
+        | ({"PYTHONPATH": source} if source else MALLOC),
     )  # fmt: skip
     if done.returncode:
         raise RuntimeError(f"{name}: {done.stderr[-300:]}")

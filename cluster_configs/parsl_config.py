@@ -38,7 +38,7 @@ from burstlens.cluster_configs.parsl_internals import (
 from burstlens.cluster_configs.programs import ensure_programs
 from burstlens.cluster_configs.scheduler import BlockJob, Scheduler
 from burstlens.cluster_configs.site import Site, half
-from burstlens.core.allowance import CORES_VARIABLE, MEMORY_VARIABLE
+from burstlens.core.allowance import CORES_VARIABLE, MALLOC, MEMORY_VARIABLE
 from burstlens.core.errors import BurstlensError, SiteError
 from burstlens.core.run.log_level import VARIABLE, log_level
 from burstlens.core.run.logs import RUN_VARIABLE
@@ -247,7 +247,7 @@ def _worker_init(site: Site, parsl_folder: Path, counts: str = "") -> str:
         f"export PATH={_quoted(here)}:$PATH\n"
         f"export {BLOCK_VARIABLE}={_quoted(parsl_folder)}\n"
         f"export {RUN_VARIABLE}={_quoted(parsl_folder.parent)} {VARIABLE}={log_level()}\n"
-        f"{_memory(site)}"
+        f"export {' '.join(f'{name}={value}' for name, value in MALLOC.items())}\n{_memory(site)}"
         "export HDF5_USE_FILE_LOCKING=FALSE MPLBACKEND=Agg OMP_NUM_THREADS=1\n"
         f"{_COUNTED % counts if counts else ''}{_cores(site, counts)}{site.viewing.worker_init}"
     )
