@@ -157,7 +157,7 @@ def _opened(scratch: Scratch, picture: Path, *, quick: bool) -> list[Figure]:
     made.feed.write(force=True, end=made.index.bytes)
     made.update_status(state="running", frames={"ready": count, "damaged": 0})
     newest, known = [], []
-    with _page(scratch) as (page, root, query):
+    with served(scratch) as (page, root, query):
         for _ in range(5):
             page.goto("about:blank")
             begin = time.perf_counter()
