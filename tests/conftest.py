@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import program
 from browser import chromium, new_page, page, watched  # noqa: F401
+from recipe_texts import ANY as RECIPE
 from run_case import end_processes
 from standing_runs import StandingRuns
 
@@ -34,21 +35,6 @@ pytest.register_assert_rewrite("burstlens.stagers.contract")
 
 STANDING = "BURSTLENS_TESTS_STANDING"
 """Gives the folder of the standing runs to the workers of a session."""
-
-RECIPE = """\
-title = "Any program"
-[simulation]
-model = "command"
-command = ["./model.sh"]
-frames = "out_*.nc"
-inputs = "inputs"
-[buffer]
-capacity = "1 MiB"
-[[product]]
-name = "t2"
-kind = "map"
-variable = "T2"
-"""
 
 SEED = int(os.environ.get("TEST_SEED", "20261121"))
 """The seed of randomized tests: where a trace pauses, a file is cut, bytes are damaged."""

@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
+ANY = """\
+title = "Any program"
+[simulation]
+model = "command"
+command = ["./model.sh"]
+frames = "out_*.nc"
+inputs = "inputs"
+[buffer]
+capacity = "1 MiB"
+[[product]]
+name = "t2"
+kind = "map"
+variable = "T2"
+"""
+"""Any program that writes frames, and a map of them."""
+
 
 def wrf_recipe(
     title: str, *more: str, level: int = 5, limit: float | None = 2, buffer: str = ""

@@ -7,8 +7,8 @@ import time
 from types import SimpleNamespace
 
 import pytest
-from conftest import RECIPE
 from driver_case import Drivers, key
+from recipe_texts import ANY as RECIPE
 
 from burstlens.cluster_configs.site import choose
 from burstlens.core.run.journal import read
