@@ -18,6 +18,7 @@ from bench.batches import COPY, COPY_PY
 from bench.driver import LOGIN
 from bench.pipeline import Ran, Scratch, run
 from bench.report import Figure, median, percentile, spread
+from burstlens.cluster_configs.parsl_internals import LeastLoaded
 from burstlens.cluster_configs.site import choose
 from burstlens.core.durable import sync_folder
 from burstlens.core.model import Frame, Receipt
@@ -57,6 +58,7 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
     return [
         *_products(scratch, *((50, 300) if quick else (1000, 1000 + BEHIND))),
         *_tasks(scratch, 200 if quick else 2000),
+        _choice(64, 32),
         *(
             figure
             for count in ((10, 100) if quick else (10, 100, 1000))
@@ -105,6 +107,20 @@ def _tasks(scratch: Scratch, count: int) -> list[Figure]:
                note=note)
         for role in LOGIN
     ]  # fmt: skip
+
+
+def _choice(nodes: int, workers: int) -> Figure:
+    """What the interchange takes to choose the node of a batch."""
+    managers = {
+        str(number).encode(): {"tasks": list(range(number, number + workers // 2)),
+                               "max_capacity": workers + 1}
+        for number in range(nodes)
+    }  # fmt: skip
+    chosen, begin = LeastLoaded(), time.process_time()
+    for _ in range(1000):
+        chosen.sort_managers(managers, managers.keys())
+    ms = time.process_time() - begin  # of a thousand
+    return Figure(f"choice of one of {nodes} nodes", ms, "ms of CPU")
 
 
 def _end(graph: Graph, count: int) -> None:

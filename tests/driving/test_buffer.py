@@ -184,7 +184,8 @@ def test_a_full_target_leaves_no_partial_file_and_the_frame_on_the_buffer(buffer
     (place / "rst_1").write_bytes(bytes(100_000))
     home = tmp_path / "output"
     code = f"""
-import resource
+import resource, sys
+sys.dont_write_bytecode = True  # the limit would tear it, for every later process
 from burstlens.core.errors import StagingError
 from burstlens.workflows.placement.buffer import BufferRef, bring_home, release
 buffer = BufferRef("posix", {buffer.path!r}, "storm-1")
