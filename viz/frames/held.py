@@ -6,15 +6,16 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from burstlens.core.allowance import allowance
 from burstlens.viz.seams import Variable, Window
 
-HELD_BYTES = 1 << 29
-"""Most bytes that one frame keeps."""
+HELD_PART = 0.125
+"""The part of a worker's memory that stored values of a frame may take, and computed ones as much."""
 _RANGES = frozenset({"valid_min", "valid_max", "valid_range"})
 
 
 class Held:
-    """Parts of variables by name, up to HELD_BYTES; not of a variable with a valid range, because
+    """Parts of variables by name, up to HELD_PART; not of a variable with a valid range, because
     ``read`` masks its values."""
 
     def __init__(self) -> None:
@@ -23,7 +24,7 @@ class Held:
     def add(self, variable: Variable, window: Window | None, values: NDArray[Any]) -> None:
         """Keep the values of a window if there is room."""
         size = values.nbytes + sum(array.nbytes for _, array in self._parts.values())
-        if size <= HELD_BYTES and not _RANGES & variable.attributes.keys():
+        if size <= HELD_PART * allowance().memory and not _RANGES & variable.attributes.keys():
             self._parts[variable.name] = (slices(variable, window), values)
 
     def get(self, variable: Variable, window: Window | None) -> NDArray[Any] | None:
