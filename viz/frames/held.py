@@ -10,7 +10,7 @@ from burstlens.core.allowance import allowance
 from burstlens.viz.seams import Variable, Window
 
 HELD_PART = 0.125
-"""The part of a worker's memory that stored values of a frame may take, and computed ones as much."""
+"""The part of a worker's memory for stored values of a frame; computed ones may take as much."""
 _RANGES = frozenset({"valid_min", "valid_max", "valid_range"})
 
 
