@@ -24,7 +24,7 @@ PAUSE_S = 0.02
 """How long it takes at least until batches are looked at again."""
 _LATE_PART = 0.1
 """A result is seen late by this part of the time since the one before, at most."""
-_CPU_PART, _WALL_PART = 0.05, 0.25
+_CPU_PART, _WALL_PART = 0.03, 0.25
 """Reading files in vain takes at most these parts of a core and of the driver's time: each costs an
 open, on a parallel file system a request to its server."""
 
