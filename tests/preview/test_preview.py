@@ -210,12 +210,15 @@ def watch(run, answer, env=(), limit_s=40, until=b"", size=(40, 100, 800, 640)):
         if b"\x1b[c" in said and not asked:
             asked = True
             os.write(upper, answer)
-    os.kill(pid, signal.SIGINT)
-    try:
-        while part := os.read(upper, 65536):
-            said += part
-    except OSError:
-        pass
+    ended = False
+    while not ended:  # Python drops an interrupt that comes in the middle of an import
+        os.kill(pid, signal.SIGINT)
+        try:
+            while not ended and select.select([upper], [], [], 5.0)[0]:
+                part = os.read(upper, 65536)
+                said, ended = said + part, not part
+        except OSError:
+            ended = True
     os.close(upper)
     assert os.waitpid(pid, 0)[1] == 0
     assert b"Traceback" not in said
