@@ -42,7 +42,7 @@ def test_each_figure_stands_in_the_markdown_with_its_target(measured):
     figures = json.loads((measured / "results.json").read_text())["latency"]["figures"]
     rows = [line for line in text.splitlines() if line.startswith("| 15 MB")]
     assert len(rows) == len(figures)
-    assert any("≤ 0.3 s" in row for row in rows)
+    assert any("≤ 0.1 s" in row for row in rows)
 
 
 def test_an_unknown_part_is_refused():

@@ -70,9 +70,10 @@ def test_frames_share_no_batch_while_there_is_an_idle_worker_for_each():
     assert times(batches([work("mean", 2), work("mean", 1)], 2, costs)) == [[2], [1]]
 
 
-def test_frames_that_wait_are_cut_into_batches_that_do_not_hold_up_the_next_one():
+@pytest.mark.parametrize("idle", [0, 1, 2])
+def test_a_frame_is_cut_into_batches_that_do_not_hold_up_what_is_more_urgent(idle):
     costs = Costs(dict.fromkeys("abcdef", LONGEST_S / 2))
-    found = batches([work(name) for name in "abcdef"], 0, costs)
+    found = batches([work(name) for name in "abcdef"], idle, costs)
     assert [len(batch) for batch in found] == [2, 2, 2]
 
 
@@ -89,7 +90,7 @@ def test_what_is_made_again_waits_apart_from_what_is_new():
 
 
 def test_the_order_with_which_guards_look_at_the_frame_goes_first():
-    costs = Costs({"map": 0.06, "scene": 5.0})
+    costs = Costs({"map": 0.06, "scene": 0.5})
     works = [work("map"), work("scene", inspects=True)]
     assert names(batches(works, 1, costs)) == ["scene map"]
 

@@ -174,6 +174,7 @@ def works(run):
 def test_a_volume_is_published_with_its_pieces_when_its_table_is_made(driver):
     run = split_one(driver)
     assert sorted(work.order.piece for work in works(run)) == [(0, 3), (1, 3), (2, 3)]
+    assert all(work.order.guards == () for work in works(run))
     run.work(("made",) * len(run.block.tasks), 0)
     run.deliver(0)
     run.turn()

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from burstlens.core.model import Failure, Receipt, State
@@ -71,6 +73,12 @@ def test_the_file_of_a_task_that_was_given_up_is_not_made_again(path):
     given = {0: Viewed(RECEIPT)}
     assert results.write(given) == given
     assert not path.exists()
+
+
+def test_a_result_that_is_no_json_is_returned_by_the_task(path):
+    odd = Viewed(replace(RECEIPT, facts={"mean": np.float64(1.5)}))
+    assert Results(str(path)).write({0: odd, 1: Viewed(RECEIPT)}) == {0: odd}
+    assert list(read_results(path, 0)[0]) == [1]
 
 
 def test_without_a_file_the_task_returns_everything():

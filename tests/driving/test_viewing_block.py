@@ -10,6 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 import pytest
 
 from burstlens.cluster_configs.site import choose
+from burstlens.core.allowance import allowance
 from burstlens.core.durable import write_json
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement.supervised import describe
@@ -166,3 +167,11 @@ def awaited(graph, count):
     while len(found) < count and time.monotonic() < until:
         found += graph.events(0.5)
     return found
+
+
+def test_an_early_worker_takes_no_more_memory_than_those_of_the_block():
+    with EarlyWorker(lowest=False) as early:
+        early.allow(2 * 10**9)
+        asked = early.submit("work", allowance)
+        assert asked is not None
+        assert asked.result(60).memory == 2 * 10**9

@@ -204,6 +204,7 @@ def test_a_worker_pool_whose_first_or_second_child_is_gone_is_replaced_and_nothi
     case = make_case(model=WAITS)
     driver = case.launch()
     case.await_event("product.published")
+    case.await_event("viewing.started")  # an early worker makes the first products
     forked = [pid for pid, words in case.processes().items() if "forkserver" in words]
     os.kill(sorted(forked, key=_born)[place], signal.SIGKILL)
     case.await_event("viewing.ended")

@@ -1,5 +1,5 @@
 import { FileSource } from "./file_source.js";
-import { Pages } from "./pages.js";
+import { PAGE, Pages } from "./pages.js";
 import {
   FilesError,
   fed,
@@ -100,8 +100,11 @@ export class HttpSource {
   /** New lines of the index: {lines, fresh}; a long index takes several polls. */
   async #readIndex() {
     const fresh = this.#offset === 0;
-    const newest = fresh && !this.#tail && (await this.#newestPage().catch(() => null));
-    if (newest) return newest;
+    if (fresh && !this.#tail && this.#isLong) {
+      const newest = await this.#newestPage().catch(() => null);
+      if (newest) return newest;
+      this.#pages.begin(0);
+    }
     this.#tail ??= await this.#openTail(fresh);
     if (this.#tail === null) return { lines: [], fresh };
     const { bytes, ended } = await this.#tail.read();
@@ -110,17 +113,20 @@ export class HttpSource {
     return { lines: parseLines(new TextDecoder().decode(bytes)), fresh };
   }
 
+  /** Whether the index has more lines than a page. */
+  get #isLong() {
+    const counts = Object.values(this.#status?.products ?? {});
+    return counts.reduce((sum, { published }) => sum + published, 0) > PAGE;
+  }
+
   /** The newest page of a long index; null where there is none, or where it is not up to date. */
   async #newestPage() {
     const { lines: total, bytes } = await this.#live("count");
     const first = this.#pages.begin(total);
     const page = first && bytes ? await this.#pages.at(first) : [];
-    if (page.length && page.length === total - first) {
-      this.#offset = bytes;
-      return { lines: page.filter(isLine), fresh: true };
-    }
-    this.#pages.begin(0);
-    return null;
+    if (!page.length || page.length < total - first) return null;
+    this.#offset = bytes;
+    return { lines: page.slice(0, total - first).filter(isLine), fresh: true };
   }
 
   /** @param {string} name */

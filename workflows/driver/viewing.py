@@ -39,7 +39,7 @@ class Viewing:
     def launch_late(self) -> None:
         """Launch the block that is held back for the early worker's first picture. Raises
         SiteError."""
-        if not self._graph.is_early:
+        if not self._graph.is_early or not self._run.parsl.is_dir():  # it may be away for a while
             return
         try:
             self._graph.launch_late()

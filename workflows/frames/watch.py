@@ -140,7 +140,7 @@ def watch(
             time.sleep(pause)
             continue
         # Scans that changes order in vain come less and less often, down to the rate of polling.
-        time.sleep(min(pause, REST * took * 2**vain))
+        time.sleep(min(pause, REST * took * 2 ** min(vain, 16)))
         if not _wakeup.fresh:
             longest = pause if report.in_progress else max(pause, min(WOKEN_S, left))
             woken = _woken(pause, longest, signs, (over, asked))

@@ -21,7 +21,7 @@ BATCH_S = 0.1
 WORTH_S = 0.1
 """Work of less time is not worth a worker of its own."""
 LONGEST_S = 1.0
-"""One frame's products are cut into batches of about this time when frames wait for workers."""
+"""One frame's products are cut into batches of about this time."""
 MOST = 64
 """Most orders of a batch."""
 _UNKNOWN_S = 0.3
@@ -103,14 +103,13 @@ def _fits(last: Sequence[Work], more: Sequence[Work], costs: Costs) -> bool:
 
 
 def _divided(frame: list[Work], workers: int, costs: Costs) -> list[list[Work]]:
-    """The works of one frame for so many idle workers, of about equal time, the quickest first;
-    without any, cut where they would take long."""
+    """The works of one frame for so many idle workers, of about equal time, the quickest first; cut
+    further where they would take long, so that they do not hold up what is more urgent."""
     seconds, reading = sum(map(costs.of, frame)), costs.reading_of(frame)
-    if workers > 0:
-        # Each of them reads the frame.
-        count = min(workers, len(frame), max(1, int(seconds / max(WORTH_S, reading))))
-    else:
-        count = min(len(frame), max(1, round(seconds / max(LONGEST_S, _READINGS * reading))))
+    count = max(1, round(seconds / max(LONGEST_S, _READINGS * reading)))
+    if workers > 0:  # each of them reads the frame
+        count = max(count, min(workers, int(seconds / max(WORTH_S, reading))))
+    count = min(count, len(frame))
     count = max(count, -(-len(frame) // MOST))
     parts, loads = [list[Work]() for _ in range(count)], [0.0] * count
     quickest_first = sorted(frame, key=costs.of)

@@ -19,6 +19,7 @@ from typing import Any
 
 import psutil
 
+from burstlens.core.allowance import MEMORY_VARIABLE
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.log_level import log_level
 from burstlens.core.run.logs import open_log
@@ -86,8 +87,10 @@ def _standard_error_to(path: Path) -> Iterator[None]:
 
 class EarlyWorker:
     """One process for tasks that need not wait for the viewing block; leaving its context ends it.
-    What products need it imports
-    at once, or, with ``stages_in``, after its first task. It keeps its log in ``run``."""
+
+    What products need it imports at once, or, with ``stages_in``, after its first task. It keeps
+    its log in ``run``.
+    """
 
     def __init__(self, *, lowest: bool, stages_in: bool = False, run: RunDir | None = None) -> None:
         others = multiprocessing.active_children()
@@ -107,6 +110,12 @@ class EarlyWorker:
 
     def __exit__(self, *_: object) -> None:
         self.end()
+
+    def allow(self, memory: int | None) -> None:
+        """Let products take so many bytes of memory, None: the default."""
+        if self._pool is not None and memory is not None:
+            with contextlib.suppress(RuntimeError):  # its process was killed
+                self._pool.submit(os.environ.update, {MEMORY_VARIABLE: str(memory)})
 
     def submit(self, kind: str, function: Callable[..., Any], *args: Any) -> Future[Any] | None:
         """Run ``function(*args)`` there, after what it has in hand; None while that is of the same

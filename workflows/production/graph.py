@@ -98,6 +98,7 @@ class Graph:
             self._load()
         else:
             _log.debug("the viewing block is held back for the early worker")
+            self._early.allow(self.site.viewing.memory)
             ensure_programs()
         return self
 

@@ -225,7 +225,7 @@ class Production:
         elif isinstance(value, Failure):
             self._fail(work, value)
         elif isinstance(value, Split):
-            work.volume = Volume(work.order, value.pieces)
+            work.volume = Volume(replace(work.order, guards=()), value.pieces)
             self.backlog.follow_up(work, "piece", work.volume.orders())
         elif isinstance(value, Receipt) and work.what == "piece":
             self._take_piece(work, value)

@@ -48,7 +48,11 @@ class Results:
     def write(self, given: Mapping[int, Viewed | Exception]) -> dict[int, Viewed | Exception]:
         """Append what was given; returns what is left to be returned by the task: errors, and what
         could not be written."""
-        lines = {n: _line(n, value) for n, value in given.items() if isinstance(value, Viewed)}
+        lines = {}
+        for number, value in given.items():
+            if isinstance(value, Viewed):
+                with contextlib.suppress(TypeError, ValueError):  # a plugin's fact is no JSON
+                    lines[number] = _line(number, value)
         if self._path is None or not lines:
             return dict(given)
         try:
