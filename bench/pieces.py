@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from bench.report import Figure, median, spread
+from burstlens.core.allowance import room
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.frames.reader import netCDF4
 from burstlens.viz.kinds.vtk.kind import VtkKind
@@ -71,7 +72,7 @@ def _compare(frame: Path, size: str, *, compress: bool, repeats: int) -> list[Fi
     raw: list[Took] = []
     with open_frame([frame]) as reader:
         # Two at least, also of a quick one.
-        count = max(WORKERS, VtkKind().pieces(options, reader))
+        count = max(WORKERS, VtkKind().pieces(options, reader, room()))
     count += -count % WORKERS
     with _workers(1) as alone, _workers(WORKERS) as pool:
         for _ in range(repeats + 1):

@@ -261,7 +261,7 @@ def test_a_volume_that_a_worker_cannot_hold_is_warned_of(
     wrf_inputs()
     monkeypatch.setattr(inspection, "_HELD", 10_000)  # as of a domain 1,250 times as large
     held = 'isosurfaces = [{ variable = "W", value = 2 }]' if kind == "scene" else (
-        'variables = ["W"]'
+        'variables = ["W"]' + ("\ncompress = true" if kind == "vtk" else "")
     )  # fmt: skip
     key = "isosurfaces" if kind == "scene" else "variables"
     one = found('[viewing]\nmemory = "400 MB"\n' + product(held, kind))[f"product.p.{key}"]

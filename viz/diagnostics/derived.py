@@ -14,6 +14,7 @@ from burstlens.core.allowance import allowance
 from burstlens.core.errors import FrameError
 from burstlens.core.nearness import NEAR, did_you_mean
 from burstlens.viz.diagnostics import formula, general, table
+from burstlens.viz.diagnostics.interval import of_interval
 from burstlens.viz.diagnostics.level import AT
 from burstlens.viz.diagnostics.slabs import Computation, by_slabs
 from burstlens.viz.diagnostics.synonyms import SYNONYMS
@@ -121,7 +122,8 @@ class DerivedFrame:
             if self._keeps and values.ndim < _VOLUME:
                 self._frame.hold(name, window, values.copy())
             return values
-        held = self._held.get(self.variable(name), window)
+        own = of_interval((name,))  # of this product's previous frame: another's is not its value
+        held = None if own else self._held.get(self.variable(name), window)
         if held is not None:
             return held
         try:
@@ -131,7 +133,7 @@ class DerivedFrame:
                 f"{self}: there is not enough memory for {name}: a crop, fewer workers, or less "
                 "memory for each (memory of the recipe's or the site's [viewing]) need less"
             ) from None
-        if self._keeps and values.ndim < _VOLUME:
+        if self._keeps and not own and values.ndim < _VOLUME:
             self._held.add(self.variable(name), window, values.copy())
         return values
 

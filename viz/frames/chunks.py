@@ -74,6 +74,7 @@ class ChunkFile:
         self._file = h5py.File(path, "r", locking=False)
         self._descriptor: int = self._file.id.get_vfd_handle()
         self._layouts: dict[str, Layout | None] = {}
+        self.identity = identity
         if identity_of(os.fstat(self._descriptor)) != identity:
             self.close()
             raise OSError(f"{path.name} was replaced")

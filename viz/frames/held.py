@@ -22,7 +22,9 @@ class Held:
         self._parts: dict[str, tuple[tuple[slice, ...], NDArray[Any]]] = {}
 
     def add(self, variable: Variable, window: Window | None, values: NDArray[Any]) -> None:
-        """Keep the values of a window if there is room."""
+        """Keep the values of a window if there is room, and unless all of the variable is kept."""
+        if self._is_whole(variable):
+            return
         size = values.nbytes + sum(array.nbytes for _, array in self._parts.values())
         if size <= HELD_PART * allowance().memory and not _RANGES & variable.attributes.keys():
             self._parts[variable.name] = (slices(variable, window), values)
@@ -35,10 +37,11 @@ class Held:
         wanted = slices(variable, window)
         if parts == wanted:
             return values.copy()
-        whole = all(
-            part == slice(0, size, 1) for part, size in zip(parts, variable.shape, strict=True)
-        )
-        return values[wanted].copy() if whole else None
+        return values[wanted].copy() if self._is_whole(variable) else None
+
+    def _is_whole(self, variable: Variable) -> bool:
+        parts, _ = self._parts.get(variable.name, (None, None))
+        return parts == tuple(slice(0, size, 1) for size in variable.shape)
 
     def clear(self) -> None:
         """Drop all values."""

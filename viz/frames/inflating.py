@@ -125,7 +125,7 @@ def _inflated(
     file: ChunkFile, layout: Layout, chunk: Chunk, kept: ChunkCache, *, whole: bool
 ) -> Plain:
     """The bytes of a chunk, shuffled if they are; ``whole``: all of them are used now."""
-    plain = kept.get((file, layout.name, chunk.first))
+    plain = kept.get((file.identity, layout.name, chunk.first))
     if plain is not None:
         return plain
     size = layout.chunk_bytes
@@ -141,7 +141,7 @@ def _inflated(
         raise OSError(f"{_named(layout, chunk)}: {error}") from error
     if len(plain) != size:
         raise ChunkError(f"{_named(layout, chunk)} is damaged: {len(plain)} bytes of {size}")
-    kept.add((file, layout.name, chunk.first), plain, whole=whole)
+    kept.add((file.identity, layout.name, chunk.first), plain, whole=whole)
     return plain
 
 

@@ -68,6 +68,10 @@ def _import() -> None:
     tasks.warm(["map"])
 
 
+def _allow(memory: int) -> None:
+    os.environ[MEMORY_VARIABLE] = str(memory)
+
+
 @contextlib.contextmanager
 def _standard_error_to(path: Path) -> Iterator[None]:
     """Let processes that are started here write there, not on the terminal: as Parsl's workers."""
@@ -115,7 +119,7 @@ class EarlyWorker:
         """Let products take so many bytes of memory, None: the default."""
         if self._pool is not None and memory is not None:
             with contextlib.suppress(RuntimeError):  # its process was killed
-                self._pool.submit(os.environ.update, {MEMORY_VARIABLE: str(memory)})
+                self._pool.submit(_allow, memory)
 
     def submit(self, kind: str, function: Callable[..., Any], *args: Any) -> Future[Any] | None:
         """Run ``function(*args)`` there, after what it has in hand; None while that is of the same

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burstlens.core.allowance import LEAST_MEMORY, allowance
+from burstlens.core.allowance import room
 from burstlens.core.errors import (
     FULL_ERRNO,
     FrameError,
@@ -93,7 +93,7 @@ class Maker:
                     return kind.make_piece(
                         order.options, reader, files.product, context, *order.piece
                     )
-                pieces = kind.pieces(order.options, reader, _memory())
+                pieces = kind.pieces(order.options, reader, room())
                 if pieces > 1:
                     return Split(pieces)
             if files.state is None:
@@ -221,11 +221,6 @@ class Maker:
             finally:
                 files.remove()
         return Failure(product, frame.stream, frame.time, frame.attempt, reason, receipt)
-
-
-def _memory() -> int:
-    """Bytes that the arrays of a product may take on this worker."""
-    return allowance().memory - LEAST_MEMORY
 
 
 def _make_chained(

@@ -38,6 +38,11 @@ def allowance(environment: Mapping[str, str] | None = None) -> Allowance:
     )
 
 
+def room() -> int:
+    """Bytes that the arrays of a product may take in this process."""
+    return allowance().memory - LEAST_MEMORY
+
+
 def memory_of(given: int) -> int:
     """``given`` bytes as a worker's memory; ValueError if they are less than it takes itself."""
     if given < LEAST_MEMORY:

@@ -13,7 +13,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from burstlens.core.errors import FrameError
-from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.diagnostics.derived import SharedFrame, open_frame
 from burstlens.viz.diagnostics.rain import between
 from burstlens.viz.diagnostics.rain_totals import Totals, read_totals, totals
 from burstlens.viz.drawing.maps.layers import Contours
@@ -139,6 +139,22 @@ def test_each_frame_has_what_fell_since_the_one_before(rainy: Any, chain: Any, t
         assert (made.facts["min"], made.facts["max"]) == (fell, fell)
         assert made.facts["colormap"] == "nws_rain"
     assert read_totals(states[2]).time == "20050828T120000"
+
+
+def test_products_of_one_frame_have_the_rain_since_the_frame_before_of_their_own(
+    rainy: Any, chain: Any, tmp_path: Path
+):
+    early, late = tmp_path / "early", tmp_path / "late"
+    chain(MapOptions("rain_interval"), rainy(3, 4.0), 3, None, early)
+    chain(MapOptions("rain_interval"), rainy(6, 10.0), 6, None, late)
+    about = {"stream": "", "time": "20050828T090000", "time_variable": ""}
+    frame = SharedFrame([rainy(9, 12.0)], 0, **about)
+    fell = [
+        float(frame.view(keeps=True, previous=state).read("rain_interval").max())
+        for state in (late, early, late)
+    ]
+    frame.close()
+    assert fell == [2.0, 8.0, 2.0]
 
 
 def test_a_rate_is_by_the_hour_and_says_of_which_time(rainy: Any, chain: Any, tmp_path: Path):

@@ -103,8 +103,8 @@ def test_a_chunk_of_which_a_part_was_used_is_not_inflated_again(
         assert found[0].tobytes() == values[1, level : level + 1].tobytes()
     # The last level is all that the file has of its chunks.
     assert set(reads.values()) == {1}
-    assert kept.get((file, "W", (1, 4, 0, 0))) is not None
-    assert kept.get((file, "W", (1, 8, 0, 0))) is None
+    assert kept.get((file.identity, "W", (1, 4, 0, 0))) is not None
+    assert kept.get((file.identity, "W", (1, 8, 0, 0))) is None
 
 
 def test_products_of_one_frame_inflate_a_chunk_once(

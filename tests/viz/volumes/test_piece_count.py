@@ -33,7 +33,7 @@ def test_the_kind_has_what_large_products_need():
 
 def test_what_fits_the_memory_is_one_file(supercell: Path):
     with open_frame([supercell]) as frame:
-        assert KIND.pieces(VtkOptions(("T", "W"), wind=WindVector()), frame) == 1
+        assert KIND.pieces(VtkOptions(("T", "W"), wind=WindVector()), frame, 1 << 30) == 1
 
 
 @pytest.mark.parametrize("layout", [{}, {"format": "vtkhdf"}])

@@ -47,6 +47,7 @@ def test_slabs_fill_their_part_and_count_its_own_points_once(
         assert (slabs[0].first, slabs[-1].stop) == (part.first, part.stop)
         assert all(one.stop == after.first for one, after in pairwise(slabs))
         assert sum(slab.own - slab.first for slab in slabs) == part.own - part.first
+        assert all(slab.own > slab.first for slab in slabs)
 
 
 @settings(deadline=None)

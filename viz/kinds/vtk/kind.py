@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from burstlens.core.allowance import room
 from burstlens.viz.diagnostics.interval import of_interval
 from burstlens.viz.product import Context, Made, PlainKind
 
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
     from burstlens.viz.kinds.vtk.read import Box
     from burstlens.viz.product import ProductFrame
 from burstlens.viz.kinds.vtk.options import VtkOptions
-
-MEMORY = 1 << 30
-"""Bytes that the arrays of a volume may take, where nothing else is given."""
 
 
 class VtkKind(PlainKind):
@@ -58,9 +56,10 @@ class VtkKind(PlainKind):
         if options.surface is not None:
             seen.units(seen.variable(options.surface, "surface"), "m", "surface")
         seen.crop(options.crop, (*options.variables, *wind)[:1])
-        seen.whole((*options.variables, *wind), options.crop)
+        if options.compress or self.chained(options):  # others are written in slabs, or in pieces
+            seen.whole((*options.variables, *wind), options.crop)
 
-    def pieces(self, options: VtkOptions, frame: ProductFrame, memory: int = MEMORY) -> int:
+    def pieces(self, options: VtkOptions, frame: ProductFrame, memory: int) -> int:
         """As many as it takes for each to be made within ``memory`` bytes of arrays; 1: one file.
 
         One that goes from frame to frame is not split. RecipeError where no piece is small enough.
@@ -92,7 +91,7 @@ class VtkKind(PlainKind):
         split = split_of(box, shared=shared)
         part = split.parts(pieces)[piece]
         if _is_raw(options):
-            slabs = slabs_of(box, split, part, MEMORY)
+            slabs = slabs_of(box, split, part, room())
             made, form = draw_slabs(box, part, slabs, options, out, context, start)
         else:
             volume = box.read(part)
@@ -125,7 +124,7 @@ class VtkKind(PlainKind):
         box, start = self.box(options, frame), context.start or frame.start
         split = split_of(box, shared=False)
         whole = split.whole()
-        slabs = slabs_of(box, split, whole, MEMORY) if _is_raw(options) else (whole,)
+        slabs = slabs_of(box, split, whole, room()) if _is_raw(options) else (whole,)
         if len(slabs) > 1:
             made, _ = draw_slabs(box, whole, slabs, options, out, context, start)
         else:

@@ -84,10 +84,11 @@ class Split:
     def slabs(self, part: Part, count: int, least: int) -> tuple[Part, ...]:
         """A part in up to ``count`` slabs without common points, none through a compressed chunk
         where there are places for ``least`` of them."""
-        places: Sequence[int] = self._borders(part.axis, part.first, part.stop)
+        # None begins where only points lie that the next part counts.
+        places: Sequence[int] = self._borders(part.axis, part.first, part.own)
         if not self.chunks[part.axis] or len(places) < least - 1:
             count = count if not self.chunks[part.axis] else least
-            places = range(part.first + 1, part.stop)
+            places = range(part.first + 1, part.own)
         count = min(count, len(places) + 1)
         return tuple(
             Part(part.axis, first, end, max(first, min(end, part.own)))
