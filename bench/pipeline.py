@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -57,11 +58,23 @@ class Ran:
     events: list[dict[str, Any]]
 
     @cached_property
+    def notes(self) -> list[dict[str, Any]]:
+        """What the writer has noted of each frame."""
+        lines = (self.path / "output" / "closed.jsonl").read_text().splitlines()
+        return [json.loads(line) for line in lines]
+
+    @cached_property
     def closed(self) -> dict[str, float]:
         """The closes by valid-time key."""
-        lines = (self.path / "output" / "closed.jsonl").read_text().splitlines()
-        notes = [json.loads(line) for line in lines]
-        return {elapsed_key(note["elapsed_s"]): float(note["closed"]) for note in notes}
+        return {elapsed_key(note["elapsed_s"]): float(note["closed"]) for note in self.notes}
+
+    @cached_property
+    def followed(self) -> dict[str, float]:
+        """When the next frame was begun, by valid-time key."""
+        return {
+            elapsed_key(note["elapsed_s"]): float(after["begun"])
+            for note, after in pairwise(self.notes)
+        }
 
     @cached_property
     def published(self) -> list[dict[str, Any]]:
@@ -76,6 +89,14 @@ class Ran:
                 latency = float(event["t"]) - self.closed[event["time"]]
                 found.setdefault(str(event["facts"]["signal"]), []).append(latency)
         return found
+
+    def after_the_next(self, skip: int = 1) -> list[float]:
+        """Seconds from the next frame's beginning to published, where that decided."""
+        return [
+            float(event["t"]) - self.followed[event["time"]]
+            for event in self.published
+            if event["time"] >= elapsed_key(skip) and event["facts"]["signal"] == "later"
+        ]
 
 
 def burstlens(*words: str) -> list[str]:

@@ -54,11 +54,17 @@ def main() -> None:
             if number == given.nan_from:
                 fields[0][10, 20, 30] = np.nan
             path = Path(f"hidden_{number:06d}" if given.burst else name)
+            begun = time.time()
             write_frame(path, number, fields, FORMATS[given.format])
             closed = time.time()
             if given.log and not given.burst:
                 print(f"wrote {name}", flush=True)
-            note = {"elapsed_s": float(number), "closed": closed, "bytes": _size(path)}
+            note = {
+                "elapsed_s": float(number),
+                "begun": begun,
+                "closed": closed,
+                "bytes": _size(path),
+            }
             notes.write(json.dumps(note) + "\n")
     if given.burst:
         for number in range(given.frames):

@@ -11,6 +11,7 @@ from burstlens.core.allowance import (
     Allowance,
     allowance,
     memory_of,
+    room,
 )
 
 
@@ -29,3 +30,11 @@ def test_a_worker_cannot_have_less_than_it_takes_itself():
     assert memory_of(300_000_000) == 300_000_000
     with pytest.raises(ValueError, match="300 MB or more"):
         memory_of(299_999_999)
+
+
+def test_products_have_what_a_worker_does_not_take_itself_and_always_something(monkeypatch):
+    found = []
+    for memory in (1_000_000_000, 300_000_000):
+        monkeypatch.setenv(MEMORY_VARIABLE, str(memory))
+        found.append(room())
+    assert found == [700_000_000, 37_500_000]

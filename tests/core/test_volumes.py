@@ -298,7 +298,7 @@ def test_a_reader_begins_anew_when_the_journal_was_replaced(case: Case):
     assert (stretch.fresh, [line["text"] for line in stretch.lines]) == (True, ["new"])
 
 
-def test_a_reader_is_told_of_a_missing_volume(case: Case):
+def test_a_missing_volume_is_reported_to_its_reader(case: Case):
     for text in ("t1", "t2"):
         case.add(text)
         case.turn()

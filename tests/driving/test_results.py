@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from burstlens.core.errors import StagingError
 from burstlens.core.model import Failure, Receipt, State
 from burstlens.workflows.guards.finding import Breach, Reading
 from burstlens.workflows.production.order import Viewed
@@ -42,6 +43,14 @@ def test_what_was_given_is_read_as_it_was_written(path):
     assert repr(found) == repr(given)  # a NaN equals none
     assert offset == path.stat().st_size
     assert read_results(path, offset) == ({}, offset)
+
+
+def test_what_the_target_refused_is_written_so_that_a_dead_worker_is_not_blamed_for_it(path):
+    refused = StagingError("the product cannot be written", path="/x", number=28)
+    assert Results(str(path)).write({0: refused, 1: Viewed(RECEIPT)}) == {}
+    found, _ = read_results(path, 0)
+    assert isinstance(found[0], StagingError)
+    assert (str(found[0]), found[0].errno) == (str(refused), 28)
 
 
 def test_errors_are_left_for_the_end_of_the_task(path):

@@ -26,8 +26,6 @@ from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
 
 _ON_WRF = {"south_north", "west_east"}
 """Only a frame with these dimensions can have WRF's diagnostics."""
-_VOLUME = 3
-"""Values of so many dimensions are not kept: they would use up the memory."""
 SHARED_PART = 0.25
 """The part of a worker's memory for inflated chunks that several products of a frame read."""
 
@@ -119,7 +117,7 @@ class DerivedFrame:
         """As :meth:`.OpenFrame.read`; what is not stored is computed (docs/diagnostics.md)."""
         if name in self._frame:
             values = self._frame.read(name, window)
-            if self._keeps and values.ndim < _VOLUME:
+            if self._keeps and _is_plane(values):
                 self._frame.hold(name, window, values.copy())
             return values
         own = of_interval((name,))  # of this product's previous frame: another's is not its value
@@ -133,7 +131,7 @@ class DerivedFrame:
                 f"{self}: there is not enough memory for {name}: a crop, fewer workers, or less "
                 "memory for each (memory of the recipe's or the site's [viewing]) need less"
             ) from None
-        if self._keeps and not own and values.ndim < _VOLUME:
+        if self._keeps and not own and _is_plane(values):
             self._held.add(self.variable(name), window, values.copy())
         return values
 
@@ -180,6 +178,11 @@ class DerivedFrame:
             if near.startswith(NEAR):
                 return near
         return did_you_mean(name, own)
+
+
+def _is_plane(values: NDArray[Any]) -> bool:
+    """Whether values are kept for other products: volumes would use up the memory."""
+    return len([size for size in values.shape if size > 1]) < 3
 
 
 def over(product: ProductFrame, frame: OpenFrame) -> DerivedFrame:

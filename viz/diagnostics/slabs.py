@@ -156,7 +156,7 @@ class _Slabs:
         allowed = allowance()
         self._bytes = max(1, round(SHARE * allowed.memory / allowed.cores))
         row = self._row(self._whole[of.ground[1]])
-        if row > max(_MOST * allowed.memory, self._bytes):
+        if row > max(_MOST * allowed.memory / allowed.cores, self._bytes):
             raise RecipeError(
                 f"{of.described.name}: one row of {len(self._whole[of.ground[1]])} columns takes "
                 f"{show_bytes(row)}, and a worker may use {show_bytes(allowed.memory)} (memory of "

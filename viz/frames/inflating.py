@@ -18,6 +18,7 @@ import numpy as np
 from deflate import DeflateError, zlib_decompress
 from numpy.typing import NDArray
 
+from burstlens.core.allowance import CORES_VARIABLE, allowance
 from burstlens.viz.frames.chunks import (
     Chunk,
     ChunkCache,
@@ -192,6 +193,8 @@ def _joined(planes: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 def _threads(chunks: int, chunk_bytes: int) -> int:
     cores = len(os.sched_getaffinity(0))
+    if CORES_VARIABLE in os.environ:  # the site says what a worker may use
+        cores = min(cores, allowance().cores)
     useful = min(chunks, chunks * chunk_bytes // BYTES_PER_THREAD)
     fitting = IN_FLIGHT_BYTES // (2 * chunk_bytes)
     return max(1, min(cores, MOST_THREADS, useful, fitting))

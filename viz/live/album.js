@@ -9,7 +9,6 @@ const CPU = 6;
 export class Series {
   /** @type {string[]} */
   times = [];
-  bytes = 0;
   /** @type {Map<string, IndexLine>} */
   #lines = new Map();
 
@@ -42,7 +41,6 @@ export class Series {
   take(line) {
     const before = this.#lines.get(line.time);
     if (before && (before.attempt ?? 0) > (line.attempt ?? 0)) return;
-    this.bytes += (line.bytes ?? 0) - (before?.bytes ?? 0);
     const replaced = before?.replaced || (before?.attempt ?? 0) < (line.attempt ?? 0);
     this.#lines.set(line.time, before && replaced ? { ...line, replaced } : line);
     if (before) return;
@@ -110,7 +108,7 @@ export class Course {
     this.time.push(line.time);
     this.latency.push(number(line.written) ? line.t - line.written : NaN);
     this.raw.push(number(line.raw_bytes) ? line.raw_bytes || NaN : NaN); // 0 has no logarithm
-    this.made.push((this.made.at(-1) ?? 0) + sizeOf(line.bytes) + sizeOf(line.values?.bytes));
+    this.made.push((this.made.at(-1) ?? 0) + sizeOf(line));
     this.fill.push(number(line.fill) ? line.fill : NaN);
   }
 }
@@ -239,7 +237,11 @@ function number(value) {
   return typeof value === "number" && Number.isFinite(value);
 }
 
-/** @param {number | undefined} bytes */
-function sizeOf(bytes) {
-  return number(bytes) ? bytes : 0;
+/**
+ * The bytes of a product, with its values and pieces.
+ * @param {IndexLine} line
+ */
+function sizeOf(line) {
+  const files = [line, line.values, ...(Array.isArray(line.pieces) ? line.pieces : [])];
+  return files.reduce((sum, file) => sum + (number(file?.bytes) ? file.bytes : 0), 0);
 }

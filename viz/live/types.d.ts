@@ -187,6 +187,7 @@ export interface IndexLine {
   facts?: Facts | null;
   /** The file with its values, where it has one. */
   values?: { name: string; bytes: number; crc32: number };
+  pieces?: { name: string; bytes: number; crc32: number }[];
   /** Set by the page in its place, where the file has traces of stations. */
   traces?: IndexLine["values"];
   /** Set by the page: this line has replaced one of an earlier attempt. */

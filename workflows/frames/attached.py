@@ -12,7 +12,7 @@ import contextlib
 import dataclasses
 import os
 import time
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -101,8 +101,8 @@ class AttachedWatcher(Watcher):
         self._lost = self._restarted = ""
         self._changed: list[str] = []
         self._log_ns = 0
-        super().__init__(root, folder, model, run, attempt, cursor, prober=prober,
-                         patterns=patterns)  # fmt: skip
+        place = root, folder, model, run, attempt, cursor
+        super().__init__(*place, prober=prober, patterns=patterns)
         self._same = (*self._same, selection)
 
     def _new_listing(self, baseline: Mapping[str, tuple[int, int]]) -> AttachedListing:
@@ -269,7 +269,8 @@ class AttachedWatcher(Watcher):
         if first:
             entry = replace(entry, quiet_s=self._clock.quiet_s(entry.mtime_ns, stats[0].device))
         entry = replace(entry, watched_s=0.0 if changed else before.watched_s + elapsed_s)
-        replaced = not first and _places(before.stats) != _places(stats)
+        was, is_ = ([(one.device, one.inode) for one in of] for of in (before.stats, stats))
+        replaced = not first and was != is_
         if before.declared and (replaced or not stats[0].size or self._is_another(entry)):
             return self._afresh(entry)
         return entry
@@ -396,7 +397,3 @@ class AttachedWatcher(Watcher):
             return False
         damaged.append(self._damage(entry, f"{entry.reason}, and nothing more comes"))
         return True
-
-
-def _places(stats: Sequence[FileStat]) -> list[tuple[int, int]]:
-    return [(stat.device, stat.inode) for stat in stats]

@@ -31,7 +31,8 @@ class Flushing:
         if now >= self._turn_again and self._journal.is_long:
             try:
                 publisher.mark()
-                turn(self._journal, self._history, self._superseded)
+                if not turn(self._journal, self._history, self._superseded):
+                    self._turn_again = now + AGAIN_S
             except OSError as error:
                 self._turn_again = now + AGAIN_S
                 _log.warning("the journal goes on in the same file: %s", error)

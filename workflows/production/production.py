@@ -336,12 +336,12 @@ class Production:
         room = self.slots - len(self.sending)
         works = list(self._next(now, room)) if room > 0 else []
         workers = 1 if self.graph.is_early else self.graph.workers
-        idle = max(0, workers - len(self.sending))
+        idle = min(max(0, room), max(0, workers - len(self.sending)))
         for batch in batches(works, idle, self.sending.costs):
             inspects = any(work.order.inspects for work in batch)
             remakes = batch[0].what == "remake"
             self.sending.send(batch, URGENT if inspects else LAST if remakes else NEXT)
-        return sum(work.order.frame.bytes for work in works)
+        return sum({work.order.frame: work.order.frame.bytes for work in works}.values())
 
     def _next(self, now: float, room: int) -> Iterator[Work]:
         """Work for so many batches: up to the end of the frame that fills them."""

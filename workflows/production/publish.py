@@ -7,7 +7,7 @@ after it, so that a look at the files settles whatever a crash leaves between th
 from __future__ import annotations
 
 import contextlib
-import glob
+import itertools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -195,16 +195,17 @@ class Publisher:
         return event
 
     def _drop_earlier(self, key: Key, attempt: int, name: str) -> None:
-        """Delete the pieces of an earlier attempt, and its file if that had another extension."""
-        product, stream, time = key
-        folder = self._run.products / product
-        of = glob.escape(f"{stream}_{time}_{attempt}_")
-        earlier = [*(folder / PIECES).glob(f"{of}*")]
-        stands = {Path(name).name, values_path(Path(name)).name}
-        of = glob.escape(f"{product}_{stream}_{time}.")
-        earlier += [path for path in folder.glob(f"{of}*") if path.name not in stands]
-        for path in earlier:
-            path.unlink(missing_ok=True)
+        """Delete the pieces of a volume's earlier attempt, and its file if that had another
+        extension."""
+        final, place = self._run.products / name, f"{key[1]}_{key[2]}_{attempt}"
+        if final.suffix not in SUFFIXES:
+            return
+        for suffix in SUFFIXES:  # by their names: a folder of 100,000 files is slow to search
+            if suffix != final.suffix:
+                final.with_suffix(suffix).unlink(missing_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                for number in itertools.count():
+                    (final.parent / PIECES / f"{place}_{number:04d}{suffix}").unlink()
 
     def _list(self, event: ProductPublished, *, mended: bool = False) -> None:
         entry: dict[str, Any] = {
@@ -217,10 +218,9 @@ class Publisher:
         entry["speed"] = None if mended or self._speed is None else self._speed()
         entry["clock"] = phases(event)
         if event.pieces:
-            size = sum(part.bytes for part in event.pieces)
-            entry["pieces"] = {"count": len(event.pieces), "bytes": size}
+            entry["pieces"] = [_listed(part) for part in event.pieces]
         if event.values:
-            entry["values"] = _listed(event.values)
+            entry["values"] = _listed(event.values[-1])  # its header names the grids
         entry["facts"] = event.facts
         self._index.append(entry)
         self._enter(entry)
@@ -250,9 +250,8 @@ def _parts(receipt: Receipt) -> list[Receipt | State]:
     return [*state, *receipt.values, *receipt.pieces, receipt]
 
 
-def _listed(values: Sequence[StagedFile]) -> dict[str, Any]:
-    """The file of values for the index; its header names the grids."""
-    file = values[-1]
+def _listed(file: StagedFile) -> dict[str, Any]:
+    """A file beside the product, for the index."""
     return {"name": file.name, "bytes": file.bytes, "crc32": file.crc32}
 
 

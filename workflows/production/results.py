@@ -12,13 +12,17 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
+from burstlens.core.errors import StagingError
 from burstlens.core.model import Failure, Receipt
 from burstlens.core.run.follow import read_stretch
 from burstlens.workflows.guards.finding import Reading
 from burstlens.workflows.production.order import Split, Viewed
+
+_KEYS = {Receipt: "receipt", Failure: "failure", Split: "split"}
 
 
 class _Line(msgspec.Struct):
@@ -28,6 +32,8 @@ class _Line(msgspec.Struct):
     receipt: Receipt | None = None
     failure: Failure | None = None
     split: Split | None = None
+    refused: tuple[str, str, int] | None = None
+    """Message, path and system error number of a StagingError."""
     readings: tuple[Reading, ...] = ()
 
 
@@ -46,12 +52,12 @@ class Results:
                 self._begin = b"\n" if self._path.stat().st_size > offset else b""  # a torn line
 
     def write(self, given: Mapping[int, Viewed | Exception]) -> dict[int, Viewed | Exception]:
-        """Append what was given; returns what is left to be returned by the task: errors, and what
-        could not be written."""
+        """Append what was given; returns what is left to be returned by the task: unforeseen
+        errors, and what could not be written."""
         lines = {}
         for number, value in given.items():
-            if isinstance(value, Viewed):
-                with contextlib.suppress(TypeError, ValueError):  # a plugin's fact is no JSON
+            if isinstance(value, Viewed | StagingError):
+                with contextlib.suppress(TypeError, ValueError):  # a plugin's fact is not JSON
                     lines[number] = _line(number, value)
         if self._path is None or not lines:
             return dict(given)
@@ -66,27 +72,30 @@ class Results:
         return {number: value for number, value in given.items() if number not in lines}
 
 
-def _line(number: int, viewed: Viewed) -> bytes:
-    value = viewed.value
-    line = {
-        "number": number,
-        "receipt": msgspec.to_builtins(value) if isinstance(value, Receipt) else None,
-        "failure": msgspec.to_builtins(value) if isinstance(value, Failure) else None,
-        "split": msgspec.to_builtins(value) if isinstance(value, Split) else None,
-        "readings": msgspec.to_builtins(viewed.readings),
-    }
+def _line(number: int, given: Viewed | StagingError) -> bytes:
+    line: dict[str, Any] = {"number": number}
+    if isinstance(given, StagingError):
+        line["refused"] = given.message, given.path, given.errno
+    else:
+        if given.value is not None:
+            line[_KEYS[type(given.value)]] = msgspec.to_builtins(given.value)
+        line["readings"] = msgspec.to_builtins(given.readings)
     return json.dumps(line, separators=(",", ":")).encode() + b"\n"
 
 
-def read_results(path: Path, offset: int) -> tuple[dict[int, Viewed], int]:
+def read_results(path: Path, offset: int) -> tuple[dict[int, Viewed | StagingError], int]:
     """What was given from ``offset`` on, by the task's number, and where to read on.
 
     A line that does not fit is left out: its task is done again. Raises OSError.
     """
     stretch = read_stretch(path, offset)
-    found = {}
+    found: dict[int, Viewed | StagingError] = {}
     for line in stretch.lines:
         with contextlib.suppress(msgspec.ValidationError):
             one = msgspec.convert(line, _Line)
-            found[one.number] = Viewed(one.receipt or one.failure or one.split, one.readings)
+            if one.refused is not None:
+                message, where, errno = one.refused
+                found[one.number] = StagingError(message, path=where, number=errno)
+            else:
+                found[one.number] = Viewed(one.receipt or one.failure or one.split, one.readings)
     return found, stretch.offset

@@ -136,6 +136,10 @@ def _came(run: RunView) -> list[tuple[str, str, bool]]:
         found += [
             (f"products/{it.name}", f"{view.name} at {it.time}", False) for it in view.entries
         ]
+        found += [
+            (f"products/{piece['name']}", f"A piece of {view.name} at {it.time}", False)
+            for it in view.entries for piece in it.pieces
+        ]  # fmt: skip
         if view.series is not None:
             found.append((f"products/{view.series.name}", f"{view.name} as a time series", False))
     for folder, text in (("output", "Output of the model"), ("logs", "A log")):

@@ -39,8 +39,9 @@ def allowance(environment: Mapping[str, str] | None = None) -> Allowance:
 
 
 def room() -> int:
-    """Bytes that the arrays of a product may take in this process."""
-    return allowance().memory - LEAST_MEMORY
+    """Bytes that the arrays of a product may take in this process, beside what it takes itself."""
+    memory = allowance().memory
+    return max(memory - LEAST_MEMORY, memory // 8)
 
 
 def memory_of(given: int) -> int:

@@ -16,20 +16,12 @@ from burstlens.core.run.attached import Attached
 from burstlens.core.run.columns import FrameSet, LimitsOf, Numbers, Times, TimeSet
 from burstlens.core.run.events import Event, Key
 from burstlens.core.run.follow import uncollected
+from burstlens.core.run.job_record import JobRecord
 from burstlens.core.run.noticed import Noticed
 from burstlens.core.run.states import States
 
 UNPROVEN = "unproven"
 """The signal of a frame that was taken to be whole after long quiet, without any witness."""
-
-
-@dataclass(slots=True)
-class JobRecord:
-    """A supervised job, by the journal."""
-
-    name: str
-    job_id: str | None = None
-    outcome: str | None = None
 
 
 @dataclass(slots=True)
@@ -333,9 +325,8 @@ def _published(history: History, event: ev.ProductPublished) -> None:
     else:
         history.holes.discard(key)
     history.standing[product] += (key not in history.holes) - stood
-    history.product_bytes += event.bytes + sum(
-        part.bytes for part in (*(event.values or ()), *(event.pieces or ()))
-    )
+    parts = (event.values or ()) + (event.pieces or ())
+    history.product_bytes += event.bytes + sum(part.bytes for part in parts)
     if event.state is not None:
         history.states.note(*key, event.state.name, event.state.bytes)
 

@@ -22,7 +22,8 @@ from burstlens.core.run.columns import Columns
 from burstlens.core.run.events import EVENTS
 from burstlens.core.run.follow import uncollected
 from burstlens.core.run.format import FORMAT
-from burstlens.core.run.history import History, JobRecord
+from burstlens.core.run.history import History
+from burstlens.core.run.job_record import JobRecord
 from burstlens.core.run.journal import Journal, read
 from burstlens.core.run.noticed import Noticed, Pending
 from burstlens.core.run.states import SeriesStates, States

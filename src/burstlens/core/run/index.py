@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +69,16 @@ class Published:
 
     @property
     def bytes(self) -> int:
-        """Its size."""
-        return int(number(self.line.get("bytes")) or 0)
+        """Its size, with its pieces."""
+        files = [self.line, *self.pieces]
+        return sum(int(number(file.get("bytes")) or 0) for file in files)
+
+    @property
+    def pieces(self) -> Sequence[Mapping[str, Any]]:
+        """The files of a volume in pieces: ``name`` below ``products/``, ``bytes``, ``crc32``."""
+        found = self.line.get("pieces")
+        found = found if isinstance(found, list) else []
+        return [one for one in found if isinstance(one, dict) and isinstance(one.get("name"), str)]
 
     @property
     def t(self) -> float:
