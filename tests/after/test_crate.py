@@ -63,6 +63,19 @@ def test_every_file_is_there_as_it_is_described(crate):
     assert not [it for it in files if it.id.startswith("parsl/")]
 
 
+def test_the_pieces_of_a_volume_are_in_it(standing, tmp_path):
+    standing.done()
+    place = shutil.copytree(standing.runs / "done", tmp_path / "done")
+    index = place / "products" / "index.jsonl"
+    *lines, last = index.read_text().splitlines()
+    piece = {"name": "core/pieces/d01_0000.vts", "bytes": 3, "crc32": 1}
+    index.write_text("\n".join([*lines, json.dumps(json.loads(last) | {"pieces": [piece]})]) + "\n")
+    (place / "products" / piece["name"]).parent.mkdir(parents=True, exist_ok=True)
+    (place / "products" / piece["name"]).write_text("abc")
+    write_crate(open_run(place))
+    assert f"products/{piece['name']}" in {it.id for it in rocrate.ROCrate(place).data_entities}
+
+
 def test_a_failed_run_says_why(crate, standing):
     _, action, _ = crate("failed")
     assert action["actionStatus"] == "http://schema.org/FailedActionStatus"

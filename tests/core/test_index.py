@@ -45,6 +45,19 @@ def test_lines_that_differ_in_product_stream_or_time_stand_side_by_side(run_dir)
     assert [entry.line for entry in index.entries.values()] == [LINE, *others]
 
 
+def test_the_size_of_a_volume_is_that_of_its_table_and_its_pieces():
+    piece = {"name": "t2/pieces/a_0000.vts", "bytes": 100, "crc32": 1}
+    volume = published(LINE | {"pieces": [piece, piece | {"bytes": 10}]})
+    assert volume.bytes == 7 + 110
+    assert [one["bytes"] for one in volume.pieces] == [100, 10]
+
+
+@pytest.mark.parametrize("pieces", [None, 3, {"count": 2}, ["a"], [{"name": 1, "bytes": 5}]])
+def test_pieces_that_are_none_are_passed_over(pieces):
+    volume = published(LINE | {"pieces": pieces})
+    assert (volume.bytes, list(volume.pieces)) == (7, [])
+
+
 def test_an_index_that_was_written_anew_is_read_from_its_beginning(run_dir):
     write(run_dir, LINE, LINE | {"time": "20050828T130000"})
     index = Index(run_dir.index)

@@ -121,6 +121,13 @@ def test_what_a_product_costs_is_measured_without_what_it_read():
     assert costs.reading["map"] == 0.75
 
 
+def test_a_piece_costs_something_else_than_a_whole_product():
+    costs = Costs({"volume": 8.0})
+    costs.note(work("volume", what="piece"), receipt(0.0, 0.0, 2.0, 0.0), first=False)
+    assert costs.of(work("volume")) == 8.0
+    assert costs.of(work("volume", what="piece")) == 2.0
+
+
 def test_a_receipt_without_a_clock_says_nothing_about_costs():
     costs = Costs()
     costs.note(work("map"), replace(receipt(0, 0, 0, 0), clock={"started": 1.0}), first=True)

@@ -23,6 +23,10 @@ variable = "Q2"
 limits = [0, 0.03]
 """
 
+GUARD = """
+[[guard]]
+variable = "T2"
+"""
 VOLUME = 'kind = "vtk"\nvariables = ["T2"]'
 
 
@@ -155,9 +159,16 @@ def test_orders_that_were_not_begun_count_no_try(driver):
     assert tries == {first: 2, second: 1}
 
 
+def test_a_frame_that_two_products_read_counts_once_against_the_rate_of_reading(driver):
+    run = driver("product.t2.limits=[270, 310]", text=RECIPE + SECOND)
+    run.watch((True,))
+    frame = run.frame(0)
+    assert run.production.submit(0.0) == frame.bytes
+
+
 def split_one(driver):
     """A driver with one volume that is to be made in three pieces, which are ordered."""
-    run = driver(text=RECIPE.replace('kind = "map"\nvariable = "T2"', VOLUME))
+    run = driver(text=RECIPE.replace('kind = "map"\nvariable = "T2"', VOLUME) + GUARD)
     run.watch((True,))
     run.turn()
     [task] = run.block.tasks

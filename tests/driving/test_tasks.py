@@ -30,6 +30,17 @@ def fails(frame, out):
     raise Odd("not foreseen")
 
 
+def level(frame, out):
+    level = {"bottom_top_stag": slice(3, 4)}
+    frame.read("W", level)
+    out.write_text(str(frame._frame._held.get(frame.variable("W"), level) is not None))
+
+
+def volume(frame, out):
+    frame.read("W")
+    out.write_text(str(frame._frame._held.get(frame.variable("W"), None) is not None))
+
+
 def kept(frame, out):
     first, second = frame.read("slp"), frame.read("slp")
     first[:] = 0
@@ -99,6 +110,11 @@ def test_the_orders_of_one_frame_share_its_open_files(buffer, calls, text):
 def test_a_product_that_changes_what_it_read_changes_nothing_for_the_others(buffer, calls, text):
     found = work(buffer, [calls("kept"), calls("kept")])
     assert [text(found[n]) for n in range(2)] == ["True", "True"]
+
+
+def test_a_level_is_kept_for_the_next_product_and_a_volume_is_not(buffer, calls, text):
+    found = work(buffer, [calls("level"), calls("volume"), calls("opened")])
+    assert [text(found[n]) for n in range(2)] == ["True", "False"]
 
 
 def test_an_unforeseen_error_is_that_of_its_order_alone(buffer, calls, text):

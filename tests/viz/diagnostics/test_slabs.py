@@ -257,3 +257,12 @@ def test_a_row_that_takes_more_than_the_memory_is_refused(supercell, monkeypatch
     assert "reflectivity_max: one row of 41 columns takes 128 KiB" in str(refused.value)
     assert "a worker may use 48.8 KiB" in str(refused.value)
     assert "allow more, or crop" in str(refused.value)
+
+
+def test_threads_that_each_take_a_row_share_the_memory(supercell, monkeypatch):
+    monkeypatch.setenv(MEMORY_VARIABLE, str(1 << 20))
+    with open_frame([supercell]) as frame:
+        frame.read("reflectivity_max")
+        monkeypatch.setenv(CORES_VARIABLE, "8")
+        with pytest.raises(RecipeError, match="one row of 41 columns takes 128 KiB"):
+            frame.read("reflectivity_max")

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from burstlens.core.allowance import CORES_VARIABLE
 from burstlens.viz.frames import inflating
 from burstlens.viz.frames.chunks import ChunkCache, ChunkFile, Layout, identity_of
 from burstlens.viz.frames.inflating import ChunkError, count_met, inflate, met
@@ -160,6 +161,12 @@ def test_threads_are_as_many_as_there_are_cores_and_memory_and_work(
     ):
         monkeypatch.setattr(os, "sched_getaffinity", lambda _, n=cores: set(range(n)))
         assert inflating._threads(chunks, size) == wanted
+
+
+@pytest.mark.usefixtures("threads")
+def test_a_site_that_says_how_many_cores_a_worker_has_is_heeded(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(CORES_VARIABLE, "2")
+    assert inflating._threads(100, 1 << 20) == 2
 
 
 @pytest.mark.usefixtures("threads")
