@@ -222,7 +222,7 @@ def test_products_stand_in_the_recipes_order_and_can_be_added_until_all_are_show
     add = page.get_by_role("button", name="Add view")
     add.click()
     expect(choices).to_have_count(3)
-    assert choices.last.input_value() == "a_late_one · d01"
+    expect(choices.last).to_have_value("a_late_one · d01")
     expect(add).to_be_disabled()
     expect(add).to_have_attribute("title", "All pictures are shown")
 

@@ -9,6 +9,7 @@ const CPU = 6;
 export class Series {
   /** @type {string[]} */
   times = [];
+  bytes = 0;
   /** @type {Map<string, IndexLine>} */
   #lines = new Map();
 
@@ -41,6 +42,7 @@ export class Series {
   take(line) {
     const before = this.#lines.get(line.time);
     if (before && (before.attempt ?? 0) > (line.attempt ?? 0)) return;
+    this.bytes += sizeOf(line) - (before ? sizeOf(before) : 0);
     const replaced = before?.replaced || (before?.attempt ?? 0) < (line.attempt ?? 0);
     this.#lines.set(line.time, before && replaced ? { ...line, replaced } : line);
     if (before) return;
@@ -241,7 +243,7 @@ function number(value) {
  * The bytes of a product, with its values and pieces.
  * @param {IndexLine} line
  */
-function sizeOf(line) {
+export function sizeOf(line) {
   const files = [line, line.values, ...(Array.isArray(line.pieces) ? line.pieces : [])];
   return files.reduce((sum, file) => sum + (number(file?.bytes) ? file.bytes : 0), 0);
 }

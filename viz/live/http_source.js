@@ -113,10 +113,11 @@ export class HttpSource {
     return { lines: parseLines(new TextDecoder().decode(bytes)), fresh };
   }
 
-  /** Whether the index has more lines than a page. */
+  /** Whether the index may have more lines than a page. */
   get #isLong() {
-    const counts = Object.values(this.#status?.products ?? {});
-    return counts.reduce((sum, { published }) => sum + published, 0) > PAGE;
+    const { frames, products = {} } = this.#status ?? {};
+    const counts = Object.values(products).map(({ published }) => published);
+    return counts.reduce((sum, count) => sum + count, frames?.ready ?? 0) > PAGE;
   }
 
   /** The newest page of a long index; null where there is none, or where it is not up to date. */

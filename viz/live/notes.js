@@ -1,3 +1,4 @@
+import { sizeOf } from "./album.js";
 import { caveat } from "./attached.js";
 import { element, say } from "./element.js";
 import { objects } from "./marks.js";
@@ -151,7 +152,7 @@ class FileRow {
     const url = line ? source.link(line.name) : null;
     say(this.#file, line ? line.name.slice(line.name.lastIndexOf("/") + 1) : series.product);
     link(this.#file, url);
-    const size = line?.bytes === undefined ? "" : showBytes(line.bytes);
+    const size = line?.bytes === undefined ? "" : showBytes(sizeOf(line));
     say(this.#size, [size, caveat(line)].filter(Boolean).join(", "));
     const end = SERIES[series.extension];
     const whole = end ? `${series.product}.${end}` : "";
