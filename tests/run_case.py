@@ -22,6 +22,7 @@ from typing import IO, Any
 import pytest
 from recipe_texts import wrf_recipe
 
+from burstlens.cluster_configs.site import SITES
 from burstlens.core.errors import ValuesError
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.index import grid_path
@@ -38,6 +39,8 @@ LIMIT_S = float(os.environ.get("FAULT_LIFE_S", "150"))
 ENDS_S = 15.0
 WAITS = "--interval 0.5 --go-on HERE/go-on"
 """A model whose last frame waits for :meth:`Case.go_on`, however slow the machine is."""
+BLOCK = ("interchange", "manager", "worker")
+"""The roles that processes of the viewing block have in a run."""
 PRODUCT = """
 [[product]]
 name = "core"
@@ -72,6 +75,9 @@ class Case:
     """The names of all products, without their endings."""
     made: bool = False
     """Whether another process has made the folder already."""
+    block_only: bool = False
+    """Whether all tasks wait for the viewing block. Else an early worker runs the first ones, in a
+    short run all of them, and no worker of the block is ever needed."""
     environment: dict[str, str] = field(default_factory=dict)
     """Of all processes of the run, beside what they inherit; may change between lives."""
     inherited: Mapping[str, str] | None = None
@@ -96,6 +102,12 @@ class Case:
         model = self.model.replace("HERE", str(self.folder))
         program.write_text(f"#!/bin/sh\nexec {self.python} replay.py trace {model}\n")
         program.chmod(0o755)
+        if self.block_only:  # lines of the site's shell are for workers of a block alone
+            sites = self.folder / "sites"
+            sites.mkdir()
+            shell = '[viewing]\nworker_init = "true"'
+            text = (SITES / "local.toml").read_text().replace("[viewing]", shell)
+            (sites / "local.toml").write_text(text)
         (self.folder / "r.toml").write_text(self.recipe.format(capacity=self.capacity))
 
     def start(
@@ -103,6 +115,8 @@ class Case:
     ) -> subprocess.Popen[str]:
         """``burstlens words``, with its output in a file of its own."""
         environment = {"BURSTLENS_RUNS": str(self.runs), "BURSTLENS_BUFFER": str(self.buffer)}
+        if self.block_only:
+            environment["BURSTLENS_SITES"] = str(self.folder / "sites")
         if counted or kill:
             paths = [str(TESTS / "fault" / "killer"), os.environ.get("PYTHONPATH")]
             environment |= {

@@ -16,7 +16,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from run_case import Case, Life
+from run_case import BLOCK, Case, Life
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def disturb(
     folder: Path, kill: dict[str, Any], inherited: Mapping[str, str] | None = None
 ) -> Disturbed:
     """A run in ``folder`` with that kill, resumed where it must be."""
-    case = Case(folder, inherited=inherited)
+    case = Case(folder, inherited=inherited, block_only=kill["role"] in BLOCK)
     try:
         life = case.burstlens("run", "r.toml", "--name", "r", kill=kill)
         killed = (case.calls / "killed").exists()

@@ -11,8 +11,9 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from typing import Any
 
 import pytest
+from run_case import BLOCK
 
-ROLES = ("driver", "supervisor", "model", "worker", "manager", "interchange")
+ROLES = ("driver", "supervisor", "model", "early", "worker", "manager", "interchange")
 PARALLEL = int(os.environ.get("FAULT_PARALLEL", "2"))
 MOST = 6
 """Of a call that a process repeats more often (a message, a heartbeat of status.json, the model's
@@ -30,6 +31,9 @@ SAMPLE = {
     "worker-in-staging": (
         "worker", "fsync products/.incoming/core.d01.00010101T000000.*", 1, "before",
     ),
+    "early-in-staging": (
+        "early", "fsync products/.incoming/core.d01.00010101T000000.*", 1, "before",
+    ),
     "supervisor-before-started": ("supervisor", "rename attempts/1/started.json", 1, "before"),
     "model-in-mid-write": (
         "model", "write burstlens-0/r-*/1/wrfout_d01_0001-01-01_00:01:00", 900, "before",
@@ -42,6 +46,7 @@ SAMPLE = {
 LONG = (
     "driver-after-submit",
     "supervisor-before-started",
+    "early-in-staging",
     "worker-in-staging",
     "interchange",
     "manager",
@@ -93,7 +98,7 @@ def test_a_killed_process_loses_nothing_and_does_nothing_twice(
 def test_every_outside_call_survives_a_kill(
     make_case: Any, disturbed: Any, capsys: pytest.CaptureFixture[str], role: str
 ) -> None:
-    first = make_case("recorded")
+    first = make_case("recorded", block_only=role in BLOCK)
     assert first.burstlens("run", "r.toml", "--name", "r", counted=True).code == 0
     assert not first.faults()
     kills = list(_kills(role, _calls(first, role)))

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from run_case import TIMES, Case
+from run_case import BLOCK, TIMES, Case
 
 KILLS = int(os.environ.get("FAULT_KILLS", "300"))
 PARALLEL = int(os.environ.get("FAULT_PARALLEL", "2"))
@@ -44,7 +44,7 @@ class Phase:
     roles: tuple[str, ...]
 
 
-VIEWING = ("interchange", "manager", "worker")
+VIEWING = ("early", *BLOCK)
 MODEL = ("supervisor", "model")
 FIRST, LAST = "the first frame", "the last frame"
 PHASES = (
@@ -97,6 +97,8 @@ def _role(command: str) -> str:
     ):
         if word in command:
             return name
+    if "multiprocessing.spawn" in command:
+        return "early"
     return "worker" if "multiprocessing.forkserver" in command else ""
 
 
@@ -139,7 +141,7 @@ def _kill(case: Case, driver: subprocess.Popen[str], drawn: Drawn) -> bool:
 
 def _disturb(folder: Path, drawn: Drawn, settle: Any) -> tuple[str, list[str]]:
     """One run with that kill in it; returns the verdict and what is wrong."""
-    case = Case(folder, model=MODEL_LINGERS)
+    case = Case(folder, model=MODEL_LINGERS, block_only=drawn.role in BLOCK)
     try:
         driver = case.launch()
         killed = _kill(case, driver, drawn)

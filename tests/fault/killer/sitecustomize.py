@@ -40,6 +40,8 @@ def role() -> str:
     ):
         if program in words:
             return name
+    if any("multiprocessing.spawn" in word for word in sys.orig_argv):
+        return "early"
     # Workers are forks of this process, and so is the one that holds the pool's queues.
     if any("multiprocessing.forkserver" in word for word in sys.orig_argv):
         try:
