@@ -10,10 +10,14 @@ from typing import Any
 
 from bench import talk_way
 from bench.latency import WARM_S
-from bench.pipeline import Ran, Scratch, run, writer_argv
+from bench.pipeline import MAP, Ran, Scratch, run, writer_argv
 from bench.report import Figure, median, percentile, spread
 
 TIMES_LESS = 7.0
+MOST_S, MOST_BARE_S, MOST_WAITING_S = 0.10, 0.08, 0.01
+"""CPU per map with values, without; of polling and waiting per frame."""
+SILENT_S = 20.0
+"""How long the pipeline waits for the first frame when it is warm."""
 OURS = ("driver", "interchange", "manager", "worker", "supervisor", "other")
 SKIPPED = 3
 """First frames, during which workers still import."""
@@ -23,20 +27,24 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
     """The same frames at the same pace: the pipeline, then the talk's loop at 1 s and 30 s."""
     frames, variables, period = (8, 1, 1.5) if quick else (35, 10, 2.0)
     writer = {"frames": frames, "variables": variables, "period": period}
-    ran = run(scratch, "cost", {**writer, "start": WARM_S})
-    ours = _per_frame(ran, OURS)
+    ran = run(scratch, "cost", {**writer, "start": WARM_S + SILENT_S})
+    bare = run(scratch, "cost-bare", {**writer, "start": WARM_S}, f"{MAP}values = false\n")
+    ours, waiting = _per_frame(ran, OURS), period * _waiting(ran)
     pace = f"{15 * variables} MB classic frames, one each {period:g} s"
     shares = ", ".join(f"{role} {1000 * _per_frame(ran, (role,)):.0f} ms" for role in OURS)
     figures = [
         Figure(
-            "CPU per map, warm, all processes of the pipeline", ours, "s", note=f"{pace}; {shares}"
+            "CPU per map and its values, warm, all processes of the pipeline", ours, "s",
+            None if quick else MOST_S, note=f"{pace}; {shares}",
         ),
         Figure(
-            "CPU per map, without what polling and waiting take",
-            max(0.0, ours - period * _waiting(ran)),
-            "s",
-            note="the same less a poll each 0.1 s and the driver's loop, measured before the "
-            "first frame",
+            "CPU per map without values, warm, all processes of the pipeline",
+            _per_frame(bare, OURS), "s", None if quick else MOST_BARE_S,
+        ),
+        Figure(
+            "CPU per frame of polling and waiting", waiting, "s",
+            None if quick else MOST_WAITING_S,
+            note=f"of all processes, in {SILENT_S:g} s without frames before the first one",
         ),
         Figure(
             "CPU of the whole run per map, start and imports included",
@@ -46,7 +54,7 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
         ),
         Figure("latency, p50", median(_log(ran)), "s"),
         Figure("latency, p95", percentile(_log(ran), 0.95), "s"),
-    ]
+    ]  # fmt: skip
     for role in ("driver", "interchange", "manager", "worker"):
         peak = ran.census.peak_bytes(role) / 1e6
         figures.append(Figure(f"peak memory of a {role}", peak, "MB"))
@@ -69,7 +77,7 @@ def _per_frame(ran: Ran, roles: tuple[str, ...]) -> float:
 def _waiting(ran: Ran) -> float:
     """CPU seconds per second of a warm pipeline without new frames."""
     first = min(ran.closed.values())
-    return ran.census.cpu_s(*OURS, begin=first - 2.0, end=first - 0.5) / 1.5
+    return ran.census.cpu_s(*OURS, begin=first - SILENT_S, end=first - 1.0) / (SILENT_S - 1.0)
 
 
 def _talk(scratch: Scratch, writer: dict[str, Any], look_s: float, ours: float) -> list[Figure]:

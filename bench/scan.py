@@ -38,7 +38,7 @@ print(*took, 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
 def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
     """Classic files of one record, which the next one proves; CPU time of new processes."""
     count = 1_000 if quick else 100_000
-    folder = scratch.runs.parent / "scanned"
+    folder = scratch.runs / "scanned"
     _write(folder, count)
     words = [sys.executable, "-c", PROGRAM, str(folder), str(count)]
     said = [subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()

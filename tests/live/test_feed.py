@@ -34,6 +34,19 @@ def test_a_full_chunk_is_not_written_again(run_dir):
     assert value(run_dir, "frames-0001") == [{"n": CHUNK}]
 
 
+def test_a_page_that_a_crash_has_emptied_is_written_again(run_dir):
+    feed, lines = FrameFeed(run_dir), [{"n": n} for n in range(CHUNK + 5)]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    run_dir.index.write_text(text)
+    for line in lines:
+        feed.add(line)
+    feed.write(end=len(text))
+    end = sum(map(len, text.splitlines(keepends=True)[:CHUNK]))
+    assert FrameFeed(run_dir).resume(len(text), len(lines)) == end
+    (run_dir.products / "live" / "frames-0000.js").write_text("")
+    assert FrameFeed(run_dir).resume(len(text), len(lines)) == 0
+
+
 def test_the_feed_is_written_once_a_second_at_most(run_dir):
     feed = FrameFeed(run_dir)
     feed.add({"n": 0})

@@ -102,3 +102,14 @@ def test_a_picture_that_was_made_again_stands_over_its_earlier_one(
     page.goto(ways_to(run.run.path.parent).serve("made") + "#time=t00000007.000")
     await_frame(page, 7, 1500)
     expect(page.get_by_text("999")).to_be_visible()
+
+
+def test_a_page_that_is_lost_is_left_out(address, watched):
+    page = watched.page
+    page.route(re.compile(r"frames-0001\.js"), lambda route: route.abort())
+    page.goto(address)
+    slider = page.get_by_role("slider", name="Valid time")
+    left = FRAMES - 1000
+    newest = f"t = {FRAMES - 1} s, frame {left} of {left}"
+    expect(slider).to_have_attribute("aria-valuetext", newest, timeout=60_000)
+    watched.errors.clear()  # the browser's, of the lost file

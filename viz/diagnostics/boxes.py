@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import RLock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from burstlens.viz.diagnostics.strips import Span, Strips
 from burstlens.viz.geometry.c_grid import centres
 from burstlens.viz.geometry.staggering import STAGGERED, unstaggered
 from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
@@ -57,22 +58,37 @@ class Shared:
 
 
 class Boxed(Shared):
-    """The same, whose compressed variables are read once for a box of columns, with a halo and the
-    faces."""
+    """The same, whose compressed variables are read box by box of columns, each with a halo and the
+    faces; ``enter`` the first box before anything is read.
 
-    def __init__(self, frame: OpenFrame, lock: RLock, box: Mapping[str, range], halo: int) -> None:
+    ``parts`` are the boxes' points along both directions of the ground, down and across.
+    """
+
+    def __init__(
+        self, frame: OpenFrame, lock: RLock, parts: Mapping[str, Sequence[range]], halo: int
+    ) -> None:
         super().__init__(frame, lock)
-        self._box = {
-            dimension: range(max(0, part.start - halo), part[-1] + 1 + halo)
-            for dimension, part in box.items()
-        }
+        self._parts = parts
+        self._halo = halo
+        self._at = dict.fromkeys(parts, 0)
         self._held: dict[tuple[Any, ...], Array] = {}
+        self._strips = Strips()
+
+    def enter(self, down: int, across: int) -> None:
+        """Go on to a box by its numbers: row by row, each from its first column on."""
+        with self._lock:
+            self._held = {}
+            if across:
+                self._strips.next_box()
+            elif down:
+                self._strips.next_row()
+            self._at = dict(zip(self._parts, (down, across), strict=True))
 
     def read(self, name: str, window: Window | None = None) -> Array:
         """As :meth:`.OpenFrame.read`; of the box's part a view."""
         with self._lock:
             variable = self._frame.variable(name)
-            if not variable.chunks or not is_spread(variable, self._frame, tuple(self._box)):
+            if not variable.chunks or not is_spread(variable, self._frame, tuple(self._parts)):
                 return self._frame.read(name, window)
             return self._read(variable, window or {})
 
@@ -81,13 +97,13 @@ class Boxed(Shared):
             dimension: slice(*window.get(dimension, slice(None)).indices(size))
             for dimension, size in zip(variable.dimensions, variable.shape, strict=True)
         }
-        held = {dimension: self._reach(dimension) for dimension in wanted}
-        for dimension, reach in held.items():
+        held = self._spans(variable)
+        for dimension, span in held.items():
             part = wanted[dimension]
-            if reach and not (reach.start <= part.start and part.stop <= reach.stop):
+            if not (span.start <= part.start and part.stop <= span.stop):
                 return self._frame.read(variable.name, window)
         # Levels are held by their chunks, as each slab may need others of them.
-        axis = next((n for n, d in enumerate(wanted) if not held[d]), None)
+        axis = next((n for n, d in enumerate(wanted) if d not in held), None)
         if axis is None:
             return self._cut(variable, wanted, held, None)
         levels, chunk = wanted[variable.dimensions[axis]], _levels_held(variable, axis)
@@ -105,39 +121,63 @@ class Boxed(Shared):
         self,
         variable: Variable,
         wanted: Mapping[str, slice],
-        held: Mapping[str, range | None],
+        held: Mapping[str, Span],
         chunk: tuple[int, int] | None,
     ) -> Array:
         """What is wanted along the ground, of the levels of one chunk (its axis and number)."""
-        box = {d: slice(r.start, r.stop) if (r := held[d]) else s for d, s in wanted.items()}
+        others = {d: s for d, s in wanted.items() if d not in held}
         if chunk is not None:
             axis, number = chunk
             size = _levels_held(variable, axis)
-            box[variable.dimensions[axis]] = slice(number * size, (number + 1) * size)
-        key = variable.name, chunk, tuple(
-            (s.start, s.stop, s.step)
-            for n, (d, s) in enumerate(box.items())
-            if not held[d] and (chunk is None or n != chunk[0])
-        )  # fmt: skip
+            others[variable.dimensions[axis]] = slice(number * size, (number + 1) * size)
+        key = variable.name, tuple((s.start, s.stop, s.step) for s in others.values())
         if key not in self._held:
-            self._held[key] = self._frame.read(variable.name, box)
+            down, across = held
+
+            def part(rows: slice, columns: slice) -> Array:
+                return self._frame.read(variable.name, {**others, down: rows, across: columns})
+
+            axes = variable.dimensions.index(down), variable.dimensions.index(across)
+            spans, width = (held[down], held[across]), variable.shape[axes[1]]
+            self._held[key] = self._strips.box(key, axes, spans, part, width)
         index = tuple(
-            slice(s.start - r.start, s.stop - r.start, s.step) if (r := held[d]) else slice(None)
+            slice(s.start - held[d].start, s.stop - held[d].start, s.step)
+            if d in held
+            else slice(None)
             for d, s in wanted.items()
         )
         return np.asarray(self._held[key][index])
 
-    def _reach(self, dimension: str) -> range | None:
-        """The part of a dimension along the ground that is held; None for others."""
-        centre = along(dimension, self._frame, tuple(self._box))
-        part = self._box.get(centre)
-        if part is None:
-            return None
-        before, behind = 0, int(dimension.endswith(STAGGERED))
-        if dimension not in (centre, centre + STAGGERED):
-            before, behind = 1, 1  # faces of other models lie on either side
+    def _spans(self, variable: Variable) -> dict[str, Span]:
+        """What the box holds of the variable's two dimensions along the ground, down and across."""
+        found = {}
+        for ground, parts in self._parts.items():
+            for dimension, chunk in zip(variable.dimensions, variable.chunks, strict=True):
+                if along(dimension, self._frame, tuple(self._parts)) == ground:
+                    at, reach = self._at[ground], self._reaches(dimension, ground, chunk)
+                    start, stop = reach(parts[at])
+                    fresh = min(stop, max(start, reach(parts[at - 1])[1])) if at else start
+                    later = reach(parts[at + 1])[0] if at + 1 < len(parts) else None
+                    found[dimension] = Span(start, fresh, stop, later)
+        return found
+
+    def _reaches(
+        self, dimension: str, ground: str, chunk: int
+    ) -> Callable[[range], tuple[int, int]]:
+        """The points of a dimension, first and behind the last, that parts of the ground need; up
+        to the border of the chunk, where that is near."""
+        before, behind = self._halo, self._halo + int(dimension.endswith(STAGGERED))
+        if dimension not in (ground, ground + STAGGERED):  # faces of other models lie on both sides
+            before, behind = self._halo + 1, self._halo + 1
         size = self.dimensions[dimension]
-        return range(max(0, part.start - before), min(size, part.stop + behind))
+
+        def reach(part: range) -> tuple[int, int]:
+            stop = part[-1] + 1 + behind
+            border = -(-stop // chunk) * chunk
+            stop = border if border - stop <= 2 * (self._halo + 1) else stop
+            return max(0, part.start - before), min(size, stop)
+
+        return reach
 
 
 def is_spread(variable: Variable, frame: OpenFrame, ground: Sequence[str]) -> bool:

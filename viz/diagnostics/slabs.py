@@ -2,8 +2,8 @@
 whatever the domain's size, and on all cores that this worker may use.
 
 Compressed variables are read box by box, along the borders of the largest chunks, so that no chunk
-is inflated for each slab anew. A chunk across a border (of faces, or of another size) is inflated
-for both boxes.
+is inflated twice. Only where chunks of another size lie across a border, they are inflated for both
+boxes.
 """
 
 from __future__ import annotations
@@ -70,12 +70,15 @@ def by_slabs(
     if slabs.fit:
         return _computed(of, frame, of.window)
     cores, lock, whole = allowance().cores, RLock(), _Whole(of)
-    for box in slabs.boxes():
-        source = frame
-        if slabs.compressed:
-            source = over(frame, Boxed(frame, lock, box, of.halo))
-        elif cores > 1:
-            source = over(frame, Shared(frame, lock))
+    boxes = slabs.boxes()
+    boxed = Boxed(frame, lock, boxes, of.halo) if slabs.compressed else None
+    source = frame
+    if boxed is not None or cores > 1:
+        source = over(frame, boxed or Shared(frame, lock))
+    for numbers in product(*map(range, map(len, boxes.values()))):
+        if boxed is not None:
+            boxed.enter(*numbers)
+        box = {d: cut[number] for (d, cut), number in zip(boxes.items(), numbers, strict=True)}
         parts = list(slabs.within(box))
         if cores == 1 or len(parts) == 1:
             for part in parts:
@@ -169,14 +172,14 @@ class _Slabs:
         rows, columns = (self._whole[dimension] for dimension in self._of.ground)
         return self._rows(columns) >= len(rows)
 
-    def boxes(self) -> Iterator[dict[str, range]]:
-        """Parts of the window that are read together; all of it where nothing is compressed."""
-        cuts = [
-            [self._whole[d][part] for part in _cut(self._whole[d], size)]
+    def boxes(self) -> dict[str, list[range]]:
+        """Parts of the window that are read together, down and across; all of it where nothing is
+        compressed. They end before the borders of chunks by what they need beyond their end."""
+        beyond = self._beyond()
+        return {
+            d: [self._whole[d][part] for part in _cut(self._whole[d], size, beyond)]
             for d, size in self._borders().items()
-        ]
-        for down, across in product(*cuts):
-            yield dict(zip(self._of.ground, (down, across), strict=True))
+        }
 
     def within(self, box: Mapping[str, range]) -> Iterator[Window]:
         """The slabs of a box, each as many rows as fit."""
@@ -198,6 +201,16 @@ class _Slabs:
             if along(dimension, self._frame, self._of.ground) not in self._of.ground:
                 yield size
 
+    def _beyond(self) -> int:
+        """How many points a box needs beyond its end: its halo and faces."""
+        halo = self._of.halo or 0
+        faces = any(
+            d not in self._of.ground and along(d, self._frame, self._of.ground) in self._of.ground
+            for one in self._stored
+            for d in one.dimensions
+        )
+        return halo + int(faces or halo > 0)
+
     def _borders(self) -> dict[str, int]:
         """The sizes of boxes along both directions: the largest chunk of centres, several where
         they are small; 0 where none is compressed."""
@@ -216,11 +229,12 @@ class _Slabs:
         return found
 
 
-def _cut(whole: range, chunk: int) -> list[slice]:
-    """Parts of ``whole`` by its own numbers, within one chunk each; all of it without chunks."""
+def _cut(whole: range, chunk: int, beyond: int) -> list[slice]:
+    """Parts of ``whole`` by its own numbers, each within one chunk with so many points ``beyond``
+    its end; all of it without chunks."""
     if not chunk:
         return [slice(0, len(whole))]
-    numbers = np.arange(whole.start, whole.stop, whole.step) // chunk
+    numbers = (np.arange(whole.start, whole.stop, whole.step) + beyond) // chunk
     starts = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(whole)]
     return [slice(a, b) for a, b in pairwise(starts)]
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from math import prod
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from burstlens.core.allowance import room
 from burstlens.core.errors import FrameError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.valid_time import wrf_key
@@ -30,6 +32,8 @@ _GAPS = {"num_press_levels_stag": "P_LEV_MISSING", "num_z_levels_stag": "Z_LEV_M
 (run/README.namelist, ``&diags``)."""
 _COMPRESSIONS = ("zlib", "zstd", "bzip2", "blosc", "szip", "fletcher32")
 """Filters of the format for which a chunk is read as a whole."""
+_SMALL = 0.05
+"""The part of a worker's memory up to which a variable of tiles is read at once."""
 _Result = TypeVar("_Result")
 
 
@@ -99,16 +103,17 @@ class FrameReader:
         return Variable(name, dimensions, shape, attributes, self._chunks(stored, shape))
 
     def _chunks(self, stored: Any, whole: tuple[int, ...]) -> tuple[int, ...]:
-        """The shape of a compressed variable's chunks, without time; of tiles, whose chunks lie
-        anywhere, its whole shape."""
+        """The shape of a compressed variable's chunks, without time. The chunks of tiles lie
+        anywhere: its whole shape where that is small, else a tile's."""
         if not self._tiles.first.data_model.startswith("NETCDF4"):
             return ()
         chunks, filters = stored.chunking(), stored.filters() or {}
         if chunks == "contiguous" or not any(filters.get(name) for name in _COMPRESSIONS):
             return ()
-        if len(self.paths) > 1:
+        tiled = len(self.paths) > 1
+        if tiled and prod(whole) * stored.dtype.itemsize <= _SMALL * room():
             return whole
-        pairs = zip(stored.dimensions, chunks, strict=True)
+        pairs = zip(stored.dimensions, stored.shape if tiled else chunks, strict=True)
         return tuple(size for name, size in pairs if name != self._tiles.time_dimension)
 
     def read(self, name: str, window: Window | None = None) -> NDArray[Any]:

@@ -24,6 +24,7 @@ from burstlens.core.run.directory import RunDir
 
 CHUNK = 1000
 """Index lines per file; pages.js relies on it."""
+_END = ");\n"
 PERIOD_S = 1.0
 LOG_BYTES = 48 * 1024
 """Of the end of each log."""
@@ -48,14 +49,14 @@ class FrameFeed:
         former drivers have them; returns the byte from which lines are to be added. Raises OSError.
         """
         count = lines % CHUNK
+        live = self._run.products / "live"
         try:
-            whole = {path.name for path in (self._run.products / "live").iterdir()}
             tail = lines_before(self._run.index, end, count)
+            if tail is None or not all(
+                _is_whole(live / f"{_chunk(number)}.js") for number in range(lines // CHUNK)
+            ):
+                return 0
         except FileNotFoundError:
-            return 0
-        if tail is None or not whole.issuperset(
-            f"{_chunk(number)}.js" for number in range(lines // CHUNK)
-        ):
             return 0
         self.lines = lines - count
         return end - sum(map(len, tail))
@@ -80,7 +81,9 @@ class FrameFeed:
         self._next = begin + PERIOD_S
         with contextlib.suppress(OSError):
             for number, lines in sorted(self._chunks.items()):
-                _write(self._run, _chunk(number), "[\n" + ",\n".join(lines) + "\n]")
+                # A full one is not written again: a crash of the machine must not take it.
+                text = "[\n" + ",\n".join(lines) + "\n]"
+                _write(self._run, _chunk(number), text, sync=number < last)
             count = {"lines": self.lines} | ({"bytes": end} if end else {})
             _write(self._run, "count", _safe(count))
             self._written = self.lines
@@ -156,10 +159,18 @@ def write_status(run: RunDir, status: Mapping[str, Any]) -> None:
     _write(run, "status", _safe(status))
 
 
-def _write(run: RunDir, name: str, value: str) -> None:
+def _write(run: RunDir, name: str, value: str, *, sync: bool = False) -> None:
     folder = run.products / "live"
     folder.mkdir(exist_ok=True)
-    write_whole(folder / f"{name}.js", f"burstlensFeed({value});\n", sync=False)
+    write_whole(folder / f"{name}.js", f"burstlensFeed({value}{_END}", sync=sync)
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a file has its end: after a crash of the machine it may be empty."""
+    with path.open("rb") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, size - len(_END)))
+        return stream.read() == _END.encode()
 
 
 def _safe(value: object) -> str:

@@ -6,12 +6,15 @@ import { isLine } from "./source.js";
 export const PAGE = 1000;
 /** Pages that are read at once: more each time, fewer after they could not be read in time. */
 const MOST = 32;
+/** After so many vain readings a page is left out: it is lost, or damaged. */
+const TRIES = 20;
 
 /** The pages of a run's index: the newest is read first, the others when there is time. */
 export class Pages {
   #read;
   #first = 0;
   #many = 1;
+  #vain = 0;
 
   /** @param {(name: string) => Promise<any>} read */
   constructor(read) {
@@ -54,8 +57,11 @@ export class Pages {
       const lines = (await Promise.all(pages)).flat();
       this.#first = first;
       this.#many = Math.min(MOST, 4 * this.#many);
+      this.#vain = 0;
       return lines.filter(isLine);
     } catch {
+      this.#vain = pages.length > 1 ? 0 : this.#vain + 1;
+      if (this.#vain === TRIES) [this.#first, this.#vain] = [first, 0];
       this.#many = Math.ceil(this.#many / 4);
       return [];
     }

@@ -136,8 +136,12 @@ def chunks_in(variable, window):
     return [(variable.name, *at) for at in itertools.product(*parts)]
 
 
-def test_no_chunk_is_inflated_twice(supercell, tmp_path, monkeypatch):
-    path = copied(tmp_path / "deflated.nc", supercell, 16)
+@pytest.mark.parametrize("chunk", [7, 16])
+@pytest.mark.parametrize(
+    "name", ["reflectivity_max", "wind@500hPa", "vorticity", "updraft_helicity", "divergence"]
+)
+def test_no_chunk_is_inflated_twice(supercell, tmp_path, monkeypatch, name, chunk):
+    path = copied(tmp_path / "deflated.nc", supercell, chunk)
     inflated = []
     read = FrameReader.read
 
@@ -148,7 +152,8 @@ def test_no_chunk_is_inflated_twice(supercell, tmp_path, monkeypatch):
         return read(self, name, window)
 
     monkeypatch.setattr(FrameReader, "read", counted)
-    cut([path], "reflectivity_max", None, 100_000)
+    cut([path], name, None, 100_000)
+    inflated = [chunk for chunk in inflated if len(chunk) > 3]  # planes are read by netCDF4
     assert len(inflated) > 20
     assert len(inflated) == len(set(inflated))
 
@@ -168,6 +173,23 @@ def test_compressed_tiles_are_read_once_and_give_the_same(tiles, whole, tmp_path
     values = cut(paths, "theta", None, 1000)
     assert times.count("T") == 1
     assert np.array_equal(values, whole(tiles, "theta", None), equal_nan=True)
+
+
+def test_large_compressed_tiles_are_read_tile_by_tile(tiles, whole, tmp_path, monkeypatch):
+    paths = [copied(tmp_path / path.name, path, 9) for path in tiles]
+    rows, read = [], FrameReader.read
+    expected = {name: whole(tiles, name, None) for name in ("theta", "U + V")}
+
+    def noted(self, name, window=None):
+        rows.extend(len(range(*part.indices(99))) for d, part in window.items() if d[0] == "s")
+        return read(self, name, window)
+
+    monkeypatch.setattr(FrameReader, "read", noted)
+    monkeypatch.setattr("burstlens.viz.frames.reader.room", lambda: 0)
+    for name, values in expected.items():
+        assert np.array_equal(cut(paths, name, None, 1000), values, equal_nan=True)
+    assert len(rows) == 6  # T, U and V, of both tiles
+    assert max(rows) == 21
 
 
 def test_temporaries_do_not_grow_with_the_domain(supercell, tmp_path, monkeypatch):
