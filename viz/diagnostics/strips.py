@@ -105,8 +105,9 @@ class Strips:
             return None
         if beside is None and above is None:
             return read(rows.new, columns.new)
-        known = [strip for strip in (beside, above and above.values) if strip is not None]
-        shape, kind = list(known[0].shape), known[0].dtype
+        strip = beside if above is None else above.values
+        assert strip is not None
+        shape, kind = list(strip.shape), strip.dtype
         shape[axes[0]], shape[axes[1]] = rows.stop - rows.start, columns.stop - columns.start
         values = np.empty(shape, kind)
         if rows.fresh < rows.stop and columns.fresh < columns.stop:

@@ -29,6 +29,8 @@ REST_BEHIND = 1.0
 """The same while the logs have more than was read; no pause once the model has ended."""
 WOKEN_S = 1.0
 """Pause between two scans without any change, where changes wake the watcher: a net below it."""
+SIGNS_S = 0.25
+"""Pause between two looks for the model's end or a stop meanwhile."""
 PROGRESS_S = 1.0
 """A call that has only progress or hits to report returns no earlier than this."""
 
@@ -153,10 +155,10 @@ def _woken(
     signs: Callable[[], tuple[bool, bool]],
     known: tuple[bool, bool],
 ) -> bool:
-    """Wait for a change in the folder, or in ``signs``, which are looked for at each step; returns
-    whether it came within the first one."""
+    """Wait for a change in the folder, or in ``signs``; returns whether it came within ``step_s``,
+    the pause of polling."""
     begin, passed = time.monotonic(), 0.0
-    while not _wakeup.wait(min(step_s, longest_s - passed)):
+    while not _wakeup.wait(min(max(step_s, SIGNS_S), longest_s - passed)):
         passed = time.monotonic() - begin
         if passed >= longest_s or signs() != known:
             break

@@ -16,7 +16,8 @@ from burstlens.core.passing_errors import again
 from burstlens.workflows.placement.job_folder import names_in
 from burstlens.workflows.placement.launch import Launcher
 
-LOOK_S = 0.2
+LOOK_S, LATER_LOOK_S, LATER = 0.2, 0.5, 10.0
+"""Pauses between looks for the job's end: of one that has run ``LATER`` seconds the longer one."""
 SILENT_PAUSE_S = 5.0
 """Before a scheduler that did not answer is asked again."""
 AWAY_PAUSE_S = 0.5
@@ -146,6 +147,7 @@ def _followed(
         job_id = launcher.submit(job_folder)
     if job_id is not None:
         submitted(job_id)
+    begin = time.monotonic()
     # A supervisor that has written its end is not lost for a read that fails for a moment.
     while (reported := again(lambda: read_json(ended))) is None:
         if job_id is None or not launcher.alive(job_id):
@@ -157,7 +159,7 @@ def _followed(
             elif "ended.json" not in names_in(job_folder):
                 launcher.clear(job_folder)
                 return _write_end(ended, "lost", launcher.fate(job_id, job_folder)), job_id
-        leaving.wait(LOOK_S)
+        leaving.wait(LATER_LOOK_S if time.monotonic() - begin > LATER else LOOK_S)
         _stay(leaving)
     return reported, job_id
 

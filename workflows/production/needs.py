@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from burstlens.core.model import Frame, Needed
+from burstlens.core.model import NOTHING_NEEDED, Frame, Needed
 from burstlens.core.run.states import States
 from burstlens.viz.product import Wants, wants
 
@@ -157,7 +157,7 @@ class Needs:
         product, frame = work.order.context.product, work.order.frame
         needs = self._wants.get(product)
         if needs is None:
-            return Needed()
+            return NOTHING_NEEDED
         followed = {name: states.newest(name, frame.stream, frame.time) for name in needs.follows}
         beside = {stream: newest(stream, frame) for stream in needs.beside}
         return Needed(

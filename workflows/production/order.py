@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from burstlens.core.model import Damage, Frame, Needed
+from burstlens.core.model import NOTHING_NEEDED, Damage, Frame, Needed
 from burstlens.viz.product import Context, Made
 from burstlens.workflows.guards.finding import Reading
 from burstlens.workflows.guards.guard import Guard
@@ -42,7 +42,7 @@ class Order:
     products: str
     guards: tuple[Guard, ...] = ()
     inspects: bool = False
-    needed: Needed = field(default_factory=Needed)
+    needed: Needed = NOTHING_NEEDED
     piece: tuple[int, int] | None = None
     """Which piece of how many to make, of a product that is split."""
     joins: tuple[Piece, ...] = ()

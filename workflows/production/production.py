@@ -138,7 +138,7 @@ class Production:
         """Journal these frames, where that was not done, and order their products."""
         for frame in frames:
             self.backlog.count(frame.stream, frame.time)
-        for frame in frames:
+        for frame in map(self.space.sharing, frames):
             if (frame.stream, frame.time, frame.attempt) not in self.history.frames:
                 self.note_frame(frame)
                 self.snapshot.ready(frame)

@@ -47,11 +47,11 @@ class Space:
         """Note that a frame is there, and that these products are still to be made of it."""
         frames = self.files.setdefault(frame.paths, [])
         if all(other.record != frame.record for other, _ in frames):
-            frames.append((self._sharing(frame), self._same.setdefault(wanted, wanted)))
+            frames.append((frame, self._same.setdefault(wanted, wanted)))
             self.raw_bytes += frame.bytes
             self.largest = max(self.largest, frame.bytes)
 
-    def _sharing(self, frame: Frame) -> Frame:
+    def sharing(self, frame: Frame) -> Frame:
         """The frame with the texts that many frames have: each report brings copies of its own."""
         texts = (frame.run, frame.stream, frame.signal)
         run, stream, signal = self._same.setdefault(texts, texts)

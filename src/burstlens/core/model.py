@@ -96,6 +96,9 @@ class Needed:
     beside: Mapping[str, Frame] = field(default_factory=dict)
 
 
+NOTHING_NEEDED = Needed()
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """A file beside a product, verified, in ``products/.incoming``: the state of a chained one,
