@@ -16,6 +16,7 @@ from bench import large
 from bench.driver import LOGIN
 from bench.pipeline import Ran, Scratch, run
 from bench.report import Figure
+from burstlens.core.allowance import MALLOC
 
 OLD = os.environ.get("BENCH_OLD", "")
 FRAMES = 6000
@@ -123,7 +124,7 @@ def _make(scratch: Scratch, path: Path, names: Sequence[str]) -> list[float]:
     """Seconds of CPU of the maps of these variables, and until the first is staged."""
     done = subprocess.run(
         [sys.executable, "-c", _MAKE, str(scratch.buffer), str(path), *names],
-        capture_output=True, text=True, check=False,
+        capture_output=True, text=True, check=False, env={**os.environ, **MALLOC},
     )  # fmt: skip
     if done.returncode:
         raise RuntimeError(f"{names}: {done.stderr[-500:]}")

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import resource
+import subprocess
+import sys
+
 import pytest
 
 from burstlens.core.allowance import (
     CORES_VARIABLE,
     DEFAULT_MEMORY,
+    MALLOC,
     MEMORY_VARIABLE,
     Allowance,
     allowance,
@@ -38,3 +44,21 @@ def test_products_have_what_a_worker_does_not_take_itself_and_always_something(m
         monkeypatch.setenv(MEMORY_VARIABLE, str(memory))
         found.append(room())
     assert found == [700_000_000, 37_500_000]
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("way", ["environment", "call"])
+def test_freed_memory_is_used_again_without_the_kernel(way):
+    program = (
+        "import resource\n"
+        "from burstlens.core.allowance import keep_freed\n"
+        f"{'keep_freed()' if way == 'call' else ''}\n"
+        "faults = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_minflt\n"
+        "bytes(bytearray(20 << 20)); before = faults()\n"
+        "for _ in range(20): bytes(bytearray(20 << 20))\n"
+        "print(faults() - before)"
+    )
+    given = os.environ | (MALLOC if way == "environment" else {})
+    words = [sys.executable, "-c", program]
+    said = subprocess.run(words, env=given, capture_output=True, text=True, check=True)
+    assert int(said.stdout) < 20 * (20 << 20) / resource.getpagesize() / 10

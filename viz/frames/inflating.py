@@ -31,8 +31,9 @@ from burstlens.viz.frames.chunks import (
 
 MOST_THREADS = 8
 """So many inflate faster than most file systems give a node their bytes."""
-IN_FLIGHT_BYTES = 256 << 20
-"""Most bytes of chunks at work, stored and inflated, unless a single one takes more."""
+IN_FLIGHT = 0.3
+"""The part of a worker's memory for chunks at work, stored and inflated; a single one may take
+more."""
 BYTES_PER_THREAD = 4 << 20
 """A thread that inflates less, for 4 ms, may begin after the others have done its part."""
 _BLOCK_BYTES = 1 << 18
@@ -196,5 +197,5 @@ def _threads(chunks: int, chunk_bytes: int) -> int:
     if CORES_VARIABLE in os.environ:  # the site says what a worker may use
         cores = min(cores, allowance().cores)
     useful = min(chunks, chunks * chunk_bytes // BYTES_PER_THREAD)
-    fitting = IN_FLIGHT_BYTES // (2 * chunk_bytes)
+    fitting = int(IN_FLIGHT * allowance().memory) // (2 * chunk_bytes)
     return max(1, min(cores, MOST_THREADS, useful, fitting))

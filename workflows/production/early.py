@@ -19,7 +19,7 @@ from typing import Any
 
 import psutil
 
-from burstlens.core.allowance import MEMORY_VARIABLE
+from burstlens.core.allowance import MEMORY_VARIABLE, keep_freed
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.log_level import log_level
 from burstlens.core.run.logs import open_log
@@ -49,6 +49,7 @@ def _begin(run: RunDir | None) -> None:
     os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"
     os.environ["MPLBACKEND"] = "Agg"
     os.environ["OMP_NUM_THREADS"] = "1"
+    keep_freed()
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

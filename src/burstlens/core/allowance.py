@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,9 +16,11 @@ DEFAULT_MEMORY = 10**9
 LEAST_MEMORY = 300 * 10**6
 """Bytes that a worker takes before it has read anything, with the libraries that draw."""
 
-MALLOC = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(128 << 20)}
+_MMAP, _TRIM = 32 << 20, 128 << 20
+MALLOC = {"MALLOC_MMAP_THRESHOLD_": str(_MMAP), "MALLOC_TRIM_THRESHOLD_": str(_TRIM)}
 """A worker's environment, for glibc: what one slab frees is the next one's, and not given back to
 the kernel, which would clear it anew: that took half of the CPU time of a fast diagnostic."""
+_M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD = -3, -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,16 @@ def allowance(environment: Mapping[str, str] | None = None) -> Allowance:
         _number(given.get(MEMORY_VARIABLE, "")) or DEFAULT_MEMORY,
         _number(given.get(CORES_VARIABLE, "")) or 1,
     )
+
+
+def keep_freed() -> None:
+    """What ``MALLOC`` sets, for a process that has begun. Source: mallopt(3)."""
+    import ctypes  # a command that only checks a recipe need not load it
+
+    with contextlib.suppress(OSError, AttributeError):  # another C library than glibc
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(_M_MMAP_THRESHOLD, _MMAP)
+        mallopt(_M_TRIM_THRESHOLD, _TRIM)
 
 
 def room() -> int:

@@ -10,6 +10,7 @@ from matplotlib.collections import QuadMesh
 from matplotlib.colors import BoundaryNorm, Normalize
 from numpy.typing import NDArray
 
+from burstlens.core.allowance import MEMORY_VARIABLE
 from burstlens.viz.drawing import style
 from burstlens.viz.drawing.maps import bent_cells
 from burstlens.viz.drawing.maps.bent_cells import BentCells
@@ -87,6 +88,24 @@ def test_the_next_frame_of_a_series_uses_the_numbers_of_the_one_before() -> None
         field, on = values(plane, seed), axes(plane)
         ours = drawn(on, placed(BentCells(again, field, *LOOKS["even"]), on))
         np.testing.assert_array_equal(ours, expected(plane, field, "even", 0.0))
+    assert len(bent_cells._kept) == 1
+
+
+def test_what_is_kept_of_planes_is_a_part_of_the_workers_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def keep(memory: int, steps: int) -> int:
+        monkeypatch.setenv(MEMORY_VARIABLE, str(memory))
+        for step in range(steps):
+            plane = whirl(20, 30, turn=1 + step / 10)
+            on = axes(plane)
+            drawn(on, placed(BentCells(plane, values(plane), *LOOKS["even"]), on))
+        return sum(numbers.nbytes for shown in bent_cells._kept.values() for numbers in shown)
+
+    one = keep(10**9, 1)
+    assert keep(int(2.5 * one / bent_cells._SHARE), 5) <= 2.5 * one
+    assert len(bent_cells._kept) == 2
+    keep(1, 5)
     assert len(bent_cells._kept) == 1
 
 

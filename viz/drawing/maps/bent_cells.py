@@ -19,6 +19,7 @@ from matplotlib.collections import QuadMesh
 from matplotlib.colors import Colormap, Normalize
 from numpy.typing import NDArray
 
+from burstlens.core.allowance import allowance
 from burstlens.viz.drawing.maps.reach import corner_bands
 from burstlens.viz.drawing.picture import placed
 from burstlens.viz.geometry.grid import Plane
@@ -29,8 +30,9 @@ Shown = tuple[NDArray[np.uint32], NDArray[np.uint32]]
 
 _AT_ONCE = 1 << 20
 """Cells that are numbered at a time: their colours and corners take 48 MB; less than 2^24."""
-_CACHED = 6
-"""Planes kept by a worker, as many as sheets: about 4 MB each."""
+_CACHED, _SHARE = 6, 0.06
+"""Planes kept by a worker, as many as sheets, in that part of its memory: of a picture of 900 x 900
+pixels one takes 4 MB."""
 
 
 class BentCells(Artist):
@@ -69,9 +71,13 @@ def _shown(axes: Axes, plane: Plane) -> Shown:
     if found is None:
         found = _kept[key] = _numbered(axes, plane)
     _kept.move_to_end(key)
-    while len(_kept) > _CACHED:
+    while len(_kept) > _CACHED or (len(_kept) > 1 and _kept_bytes() > _SHARE * allowance().memory):
         _kept.popitem(last=False)
     return found
+
+
+def _kept_bytes() -> int:
+    return sum(numbers.nbytes for shown in _kept.values() for numbers in shown)
 
 
 def _numbered(axes: Axes, plane: Plane) -> Shown:
