@@ -226,7 +226,7 @@ def _classic(descriptor: int, first: int, time_variable: str, thorough: bool) ->
     if thorough and size > end:
         short = f"it has {size - end} bytes of an unfinished record"
     share = size if header.records == 1 else header.record_bytes
-    return replace(_structure(keys, first, header.records, share, patch, short), classic=True)
+    return _structure(keys, first, header.records, share, patch, short, classic=True)
 
 
 def _times(header: cdf.Header, variable: cdf.Variable, raw: bytes) -> list[str | None]:
@@ -258,6 +258,8 @@ def _structure(
     frame_bytes: int,
     patch: Mapping[str, int],
     reason: str = "",
+    *,
+    classic: bool = False,
 ) -> Structure:
     times: list[str] = []
     for key in keys:
@@ -267,7 +269,8 @@ def _structure(
         times.append(key)
     if not times and not first and not reason:
         reason = _NO_RECORD
-    return Structure(tuple(times), begun, frame_bytes, cells=_cells(patch), reason=reason)
+    cells = _cells(patch)
+    return Structure(tuple(times), begun, frame_bytes, cells=cells, classic=classic, reason=reason)
 
 
 def _cells(patch: Mapping[str, int]) -> tuple[int, int]:
@@ -291,6 +294,8 @@ def together(
     if time is not None and first == 0 and times and times[0] != time:
         times, reason = times[:0], f"its first time is {times[0]}, its name says {time}"
     if len(tiles) == 1 and tiles[0].cells == (1, 1):
+        if times == tiles[0].times and not tiles[0].unread:
+            return tiles[0]  # the usual one, of which there may be 100,000
         return replace(tiles[0], times=times, reason=reason, unread=False)
     if times and sum(tile.cells[0] for tile in tiles) < tiles[0].cells[1]:
         times, reason = times[:0], f"its tiles do not cover the domain: {absent(ranks)}"
