@@ -67,8 +67,9 @@ lint-javascript: node_modules/.lint
 	node_modules/.bin/biome check --error-on-warnings
 	node_modules/.bin/tsc
 
+# ONLY=large,batches measures these parts alone.
 bench: $(VENV)/dev
-	$(BIN)/python -m bench
+	$(BIN)/python -m bench $(if $(ONLY),--only $(ONLY))
 
 # Run the notebooks again and keep their outputs.
 notebooks: $(VENV)/dev

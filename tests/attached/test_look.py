@@ -17,7 +17,14 @@ TRACED = ("strace", "-f", "-y", "-s", "0", "-e", "trace=file,desc")
 
 
 def _counts(case: LookCase) -> dict[str, int]:
-    streams = [line["stream"] for line in case.events("frame.ready")]
+    """Frames by stream; one whose file was closed after it was whole may be noted again, with the
+    file's new fingerprint."""
+    noted = {
+        (line["stream"], line["time"], str(line["fingerprint"]))
+        for line in case.events("frame.ready")
+    }
+    assert len(noted) == len(case.events("frame.ready"))
+    streams = [stream for stream, _ in {(stream, time) for stream, time, _ in noted}]
     return {stream: streams.count(stream) for stream in set(streams)}
 
 

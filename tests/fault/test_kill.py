@@ -31,9 +31,7 @@ SAMPLE = {
     "worker-in-staging": (
         "worker", "fsync products/.incoming/core.d01.00010101T000000.*", 1, "before",
     ),
-    "early-in-staging": (
-        "early", "fsync products/.incoming/core.d01.00010101T000000.*", 1, "before",
-    ),
+    "early-in-stage-in": ("early", "fsync burstlens-0/r-*/inputs/wrf.exe", 1, "before"),
     "supervisor-before-started": ("supervisor", "rename attempts/1/started.json", 1, "before"),
     "model-in-mid-write": (
         "model", "write burstlens-0/r-*/1/wrfout_d01_0001-01-01_00:01:00", 900, "before",
@@ -46,7 +44,7 @@ SAMPLE = {
 LONG = (
     "driver-after-submit",
     "supervisor-before-started",
-    "early-in-staging",
+    "early-in-stage-in",
     "worker-in-staging",
     "interchange",
     "manager",
