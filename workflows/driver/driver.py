@@ -37,9 +37,10 @@ from burstlens.workflows.production.production import Production
 from burstlens.workflows.production.retries import Retries
 from burstlens.workflows.production.snapshot import Snapshot
 
-WATCH_S, FIRST_WATCH_S, EARLY_WATCH_S = 5.0, 1.0, 0.1
-"""Longest idle call of the watcher, which returns at once for a stop. On the early worker, which
-draws as well: the first one, in which a model may write a frame, and the others."""
+WATCH_S, FIRST_WATCH_S, EARLY_WATCH_S = 2.0, 1.0, 0.1
+"""Longest idle call of the watcher: what files in progress take of the buffer is as old. On the
+early worker, which draws as well: the first one, in which a model may write a frame, and the
+others."""
 
 
 class Driver:
