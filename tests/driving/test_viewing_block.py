@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import sys
 import time
 from concurrent.futures.process import BrokenProcessPool
@@ -175,3 +176,19 @@ def test_an_early_worker_takes_no_more_memory_than_those_of_the_block():
         asked = early.submit("work", allowance)
         assert asked is not None
         assert asked.result(60).memory == 2 * 10**9
+
+
+def faults_of_freed_memory() -> int:
+    """Pages that the kernel gives anew for memory that this process has freed."""
+    bytes(bytearray(20 << 20))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(20):
+        bytes(bytearray(20 << 20))
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+
+def test_an_early_worker_uses_freed_memory_again_as_those_of_the_block():
+    with EarlyWorker(lowest=False) as early:
+        asked = early.submit("work", faults_of_freed_memory)
+        assert asked is not None
+        assert asked.result(60) < 20 * (20 << 20) / resource.getpagesize() / 10
