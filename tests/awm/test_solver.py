@@ -3,13 +3,11 @@
 from pathlib import Path
 
 import numpy as np
-from numba import set_num_threads
 
 from burstlens.workflows.awm.solver import Solver
 
 
 def test_a_step_leaves_denormal_numbers_to_the_caller(parameters):
     least = np.finfo(np.float64).tiny
-    set_num_threads(1)  # the loops run in this thread
-    Solver(parameters(source={"mxx_n_m": 1e15}), Path()).advance()
+    Solver(parameters(source={"mxx_n_m": 1e15}), Path()).advance()  # in this thread
     assert least / np.float64(4) > 0

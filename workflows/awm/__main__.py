@@ -79,9 +79,9 @@ def main(arguments: list[str] | None = None) -> int:
         # Only now: Numba and netCDF take a second to load.
         from burstlens.workflows.awm import program
 
-        program.set_threads(read.threads)
+        by = program.threads(read.threads)
         program.compile_kernels(read)
-        return program.Run(read, Path.cwd()).go()
+        return program.Run(read, Path.cwd(), by).go()
     except BurstlensError as error:
         print(f"awm: error: {error}", flush=True)
         return 2 if isinstance(error, RecipeError) else 1

@@ -13,12 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.workflows.awm import kernels
+from burstlens.workflows.awm import absorbing_loops
 from burstlens.workflows.awm.fields import Field, Wavefield
 from burstlens.workflows.awm.material import Medium
 
 PAD = 2
 """Elements that the stencil needs beyond the last one advanced."""
+VECTOR = 8
+"""Elements of the vectors that compilers use for rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,33 +56,37 @@ class Layer:
     """One absorbing slab, ``axis`` 0, 1, 2 for z, y, x, at its low or high end.
 
     It spans its nodes and the last one of the interior, where half-spaced components are already
-    in it, and the whole grid along the other axes.
+    in it, and the whole grid along the other axes. Along x it is a number of whole vectors wide:
+    nothing is damped in the further columns.
     """
 
     def __init__(
-        self, shape: tuple[int, int, int], top: int, axis: int, high: bool, damping: Damping
+        self, fields: Wavefield, medium: Medium, top: int, axis: int, high: bool, damping: Damping
     ) -> None:
+        shape = fields.vx.shape
         thick = damping.points + 1
         start = [PAD, PAD, PAD]
         extent = [top + 1 - PAD, shape[1] - 2 * PAD, shape[2] - 2 * PAD]
+        wide = min(extent[2], -(-thick // VECTOR) * VECTOR) if axis == 2 else thick
         if high:
-            start[axis] += extent[axis] - thick
-        extent[axis] = thick
-        away = np.arange(thick, dtype=np.float64)
+            start[axis] += extent[axis] - wide
+        extent[axis] = wide
+        away = np.arange(wide, dtype=np.float64) - (wide - thick if high else 0)
         staggered = -0.5 if axis == 0 else 0.5
         tables = []
         for shift in (0.0, staggered):
             depth = away + shift if high else damping.points - away - shift
-            table = damping.coefficients(depth)
+            table = np.where((away >= 0) & (away < thick), damping.coefficients(depth), 0)
+            table = table.astype(np.float32)
             if axis == 2:
                 tables.append(table[:, None, :])
             else:
                 tables.append(np.repeat(table[:, :, None], extent[2], axis=2))
-        self.axis = axis
-        self.on, self.half = (np.ascontiguousarray(table) for table in tables)
-        self.memory = np.zeros((2, 3, *extent), dtype=np.float32)
+        on, half = (np.ascontiguousarray(table) for table in tables)
+        memory = np.zeros((2, 3, *extent), dtype=np.float32)
         strides = (shape[1] * shape[2], shape[2], 1)
-        self.slab = (
+        slab = (
+            start[0],
             sum(n * s for n, s in zip(start, strides, strict=True)),
             strides[0],
             strides[1],
@@ -89,24 +95,41 @@ class Layer:
             int(axis == 0),
             int(axis == 1),
         )
+        given = tuple(np.uint64(number) for number in slab)
+        self.levels = range(start[0], start[0] + extent[0])
+        self._velocity = (*_flat(_velocities(fields, medium)[axis]), given, memory[0], on, half)
+        self._stress = (*_flat(_stresses(fields, medium)[axis]), given, memory[1], on, half)
 
-    def damp_velocity(self, w: Wavefield, m: Medium) -> None:
-        """Correct the velocities just advanced."""
-        roles = {
-            2: (w.vx, w.vy, w.vz, w.sxx, w.sxy, w.sxz, m.bx, m.by, m.bz),
-            1: (w.vy, w.vx, w.vz, w.syy, w.sxy, w.syz, m.by, m.bx, m.bz),
-            0: (w.vz, w.vx, w.vy, w.szz, w.sxz, w.syz, m.bz, m.bx, m.by),
-        }[self.axis]
-        flat = (f.reshape(-1) for f in roles)
-        kernels.absorb_velocity(*flat, self.slab, self.memory[0], self.on, self.half)
+    def damp_velocity(self, first: int, end: int) -> None:
+        """Correct the velocities just advanced at the levels from ``first`` to before ``end``."""
+        if first < self.levels.stop and end > self.levels.start:
+            absorbing_loops.velocity(np.uint64(first), np.uint64(end), *self._velocity)
 
-    def damp_stress(self, w: Wavefield, m: Medium) -> None:
-        """Correct the stresses just advanced."""
-        fields = {
-            2: (w.vx, w.vy, w.vz, w.sxx, w.syy, w.szz, w.sxy, w.sxz),
-            1: (w.vy, w.vx, w.vz, w.syy, w.sxx, w.szz, w.sxy, w.syz),
-            0: (w.vz, w.vx, w.vy, w.szz, w.sxx, w.syy, w.sxz, w.syz),
-        }[self.axis]
-        shear = {2: (m.mxy, m.mxz), 1: (m.mxy, m.myz), 0: (m.mxz, m.myz)}[self.axis]
-        flat = (f.reshape(-1) for f in (*fields, m.p, m.l, *shear))
-        kernels.absorb_stress(*flat, self.slab, self.memory[1], self.on, self.half)
+    def damp_stress(self, first: int, end: int) -> None:
+        """Correct the stresses just advanced there."""
+        if first < self.levels.stop and end > self.levels.start:
+            absorbing_loops.stress(np.uint64(first), np.uint64(end), *self._stress)
+
+
+def _velocities(w: Wavefield, m: Medium) -> dict[int, tuple[Field, ...]]:
+    """By axis: the velocity along it and the two others, the stresses that act on its faces, and
+    the reciprocal densities."""
+    return {
+        2: (w.vx, w.vy, w.vz, w.sxx, w.sxy, w.sxz, m.bx, m.by, m.bz),
+        1: (w.vy, w.vx, w.vz, w.syy, w.sxy, w.syz, m.by, m.bx, m.bz),
+        0: (w.vz, w.vx, w.vy, w.szz, w.sxz, w.syz, m.bz, m.bx, m.by),
+    }
+
+
+def _stresses(w: Wavefield, m: Medium) -> dict[int, tuple[Field, ...]]:
+    """By axis: the velocities, the three normal stresses, the two that shear its faces, and the
+    moduli."""
+    return {
+        2: (w.vx, w.vy, w.vz, w.sxx, w.syy, w.szz, w.sxy, w.sxz, m.p, m.l, m.mxy, m.mxz),
+        1: (w.vy, w.vx, w.vz, w.syy, w.sxx, w.szz, w.sxy, w.syz, m.p, m.l, m.mxy, m.myz),
+        0: (w.vz, w.vx, w.vy, w.szz, w.sxx, w.syy, w.sxz, w.syz, m.p, m.l, m.mxz, m.myz),
+    }
+
+
+def _flat(fields: tuple[Field, ...]) -> list[Field]:
+    return [field.reshape(-1) for field in fields]

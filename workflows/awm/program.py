@@ -5,7 +5,6 @@ Every line is flushed at once. The line on a frame comes after its file is close
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 from pathlib import Path
@@ -15,6 +14,7 @@ import numba
 import numpy as np
 
 from burstlens.core.errors import RecipeError, SimulationError
+from burstlens.workflows.awm.executing import Threads
 from burstlens.workflows.awm.output import Frames
 from burstlens.workflows.awm.parameters import Parameters
 from burstlens.workflows.awm.seismograms import Seismograms
@@ -30,14 +30,12 @@ def say(text: str) -> None:
     print(f"awm: {text}", flush=True)
 
 
-def set_threads(wanted: int | None) -> None:
-    """Use that many threads, or all that NUMBA_NUM_THREADS and the machine allow."""
+def threads(wanted: int | None) -> Threads:
+    """That many threads, or all that NUMBA_NUM_THREADS and the machine allow."""
     allowed: int = numba.config.NUMBA_NUM_THREADS
     if wanted is not None and wanted > allowed:
         raise RecipeError(f"threads: {wanted} wanted, {allowed} available")
-    # OpenMP's threads otherwise spin at every barrier on a core that a viewer could use.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    numba.set_num_threads(wanted or allowed)
+    return Threads(wanted or allowed)
 
 
 def compile_kernels(parameters: Parameters) -> None:
@@ -62,9 +60,9 @@ def compile_kernels(parameters: Parameters) -> None:
 class Run:
     """One run in ``folder``, from its parameters to its last frame."""
 
-    def __init__(self, parameters: Parameters, folder: Path) -> None:
+    def __init__(self, parameters: Parameters, folder: Path, by: Threads) -> None:
         self.parameters = parameters
-        self.solver = Solver(parameters, folder)
+        self.solver = Solver(parameters, folder, by)
         self.steps = parameters.time.count
         self._signal = 0
         output, solver = parameters.output, self.solver

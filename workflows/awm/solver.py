@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from burstlens.core.errors import RecipeError
-from burstlens.workflows.awm import kernels, material
+from burstlens.workflows.awm import free_surface, material, stress, velocity
 from burstlens.workflows.awm.absorbing import PAD, Damping, Layer
+from burstlens.workflows.awm.executing import Threads
 from burstlens.workflows.awm.fields import Field, Wavefield
 from burstlens.workflows.awm.interpolation import OFFSETS, Footprint, Triple, cubic
 from burstlens.workflows.awm.parameters import Parameters
@@ -25,11 +26,13 @@ TENSOR = (
 
 class Solver:
     """The state of a run. ``steps`` counts the steps taken; the velocities are those of
-    ``steps * step_s``. Raises RecipeError for a material that does not fit grid and step.
+    ``steps * step_s``. ``by`` executes the loops. Raises RecipeError for a material that does not
+    fit grid and step.
     """
 
-    def __init__(self, parameters: Parameters, folder: Path) -> None:
+    def __init__(self, parameters: Parameters, folder: Path, by: Threads | None = None) -> None:
         self.parameters = parameters
+        self._by = by or Threads()
         grid, time = parameters.grid, parameters.time
         self.spacing_m = grid.spacing_m
         self.step_s = time.step_s
@@ -68,7 +71,10 @@ class Solver:
         sides = [(2, False), (2, True), (1, False), (1, True), (0, False)]
         if not parameters.free_surface:
             sides.append((0, True))
-        self.layers = [Layer(self.shape, self.top, axis, high, damping) for axis, high in sides]
+        self.layers = [
+            Layer(self.wavefield, self.medium, self.top, axis, high, damping)
+            for axis, high in sides
+        ]
 
         at = parameters.source
         where = self.place(at.x_m, at.y_m, at.depth_m)
@@ -102,23 +108,34 @@ class Solver:
     def advance(self) -> None:
         """One step: velocities, then stresses, each with the layers and the surface."""
         w, m = self.wavefield, self.medium
-        stresses = (w.sxx, w.syy, w.szz, w.sxy, w.sxz, w.syz)
-        kernels.velocity(w.vx, w.vy, w.vz, *stresses, m.bx, m.by, m.bz, self.top)
-        for layer in self.layers:
-            layer.damp_velocity(w, m)
+        self._by.run(self._advance_velocity, PAD, self.top + 1)
         if self.surface >= 0:
-            kernels.velocity_above(w.vx, w.vy, w.vz, m.ratio, self.top)
-        moduli = (m.p, m.l, m.mxy, m.mxz, m.myz)
-        kernels.stress(w.vx, w.vy, w.vz, *stresses, *moduli, self.top, self.surface)
-        for layer in self.layers:
-            layer.damp_stress(w, m)
+            free_surface.velocity_above(w.vx, w.vy, w.vz, m.ratio, self.top)
+        self._by.run(self._advance_stress, PAD, self.top + 1)
         self.steps += 1
         released = self.step_s * self.rates[self.steps] / self.spacing_m**3
         for field, footprint, moment in self.source:
             footprint.add(field, -released * moment)
         if self.surface >= 0:
-            kernels.stress_above(w.szz, w.sxz, w.syz, self.top)
-        kernels.keep_denormals()  # the caller's thread took part in the loops
+            free_surface.stress_above(w.szz, w.sxz, w.syz, self.top)
+
+    def _advance_velocity(self, first: int, end: int) -> None:
+        w, m = self.wavefield, self.medium
+        stresses = (w.sxx, w.syy, w.szz, w.sxy, w.sxz, w.syz)
+        part = np.uint64(first), np.uint64(end)
+        velocity.advance(*part, w.vx, w.vy, w.vz, *stresses, m.bx, m.by, m.bz)
+        for layer in self.layers:
+            layer.damp_velocity(first, end)
+
+    def _advance_stress(self, first: int, end: int) -> None:
+        w, m = self.wavefield, self.medium
+        stresses = (w.sxx, w.syy, w.szz, w.sxy, w.sxz, w.syz)
+        moduli = (m.p, m.l, m.mxy, m.mxz, m.myz)
+        part = np.uint64(first), np.uint64(end)
+        surface = np.uint64(self.surface if self.surface >= 0 else self.shape[0])
+        stress.advance(*part, w.vx, w.vy, w.vz, *stresses, *moduli, surface)
+        for layer in self.layers:
+            layer.damp_stress(first, end)
 
     def velocity(self, component: str, stride: int = 1) -> Field:
         """A velocity component at every ``stride``-th node inside the layers, (z, y, x), m/s.
