@@ -1,4 +1,4 @@
-"""Soft rock over hard, cut by the absorbing layers: there perfectly matched layers blow up."""
+"""Soft rock over hard, cut by the absorbing layers: there plain perfectly matched layers blow up."""
 
 from pathlib import Path
 
@@ -9,10 +9,9 @@ from burstlens.workflows.awm.solver import Solver
 
 
 @pytest.mark.slow
-def test_trapped_waves_die_in_robust_layers(parameters):
+def test_trapped_waves_die_by_default(parameters):
     given = parameters(
         grid={"nx": 24, "ny": 24, "nz": 20, "spacing_m": 100.0},
-        absorbing={"robust": True},
         time={"step_s": 0.0082, "steps": 3000},
         material={
             "layers": [

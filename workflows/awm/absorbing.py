@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.workflows.awm import absorbing_loops
+from burstlens.workflows.awm.absorbing_loops import Slab
 from burstlens.workflows.awm.fields import Field, Wavefield
 from burstlens.workflows.awm.material import Medium
 
@@ -21,15 +22,29 @@ PAD = 2
 """Elements that the stencil needs beyond the last one advanced."""
 VECTOR = 8
 """Elements of the vectors that compilers use for rows."""
+_AXES = ((0, 2, 1), (1, 2, 0), (2, 1, 0))
+"""By axis: itself and the two others, as indices of (z, y, x)."""
+
+
+CONTRAST = 1.5
+"""Contrast of speeds at the edges above which layers need friction: docs/awm.md maps it."""
+SHIFT = 0.2
+"""Least frequency shift at the inner end of such layers, in vp / spacing."""
+FRICTION, SHARP = 0.4, 8
+"""Friction at their outer end, in vp / spacing, and the power of depth with which it rises."""
 
 
 @dataclass(frozen=True, slots=True)
 class Damping:
     """How an absorbing layer damps: ``points`` nodes thick, the theoretical ``reflection`` at
     normal incidence of its outer end, the highest ``speed`` in m/s, ``spacing_m``, ``step_s`` and
-    the ``frequency_hz`` around which grazing waves are damped best. ``robust`` holds the frequency
-    shift three times as high through the whole layer: trapped waves then cannot grow where soft
-    strata under a free surface run into it, but it sends back some 2 % of a long wave.
+    the ``frequency_hz`` around which grazing waves are damped best.
+
+    Where soft strata under a free surface run into the layers, waves are trapped whose phase
+    travels against their energy: a perfectly matched layer amplifies them, by a few percent per
+    hundred steps. ``robust`` adds friction on the velocities, which rises with the eighth power of
+    depth, enough against that, while other waves are damped before they get so deep; and the
+    frequency shift does not fall with the source's frequency.
     """
 
     points: int
@@ -41,15 +56,19 @@ class Damping:
     robust: bool
 
     def coefficients(self, depth: NDArray[np.float64]) -> Field:
-        """b and a (2, n) of the recursive convolution at ``depth`` spacings into the layer."""
+        """b and a of the recursive convolution, and what a velocity keeps in a step, (3, n), at
+        ``depth`` spacings into the layer."""
         inside = np.clip(depth / self.points, 0.0, None)
         peak = -1.5 * self.speed * math.log(self.reflection) / (self.points * self.spacing_m)
         d = peak * inside**2
-        shift = np.full_like(inside, 3.0) if self.robust else np.clip(1 - inside, 0.0, None)
-        alpha = math.pi * self.frequency_hz * shift
+        shift = math.pi * self.frequency_hz
+        if self.robust:
+            shift = max(shift, SHIFT * self.speed / self.spacing_m)
+        alpha = shift * np.clip(1 - inside, 0.0, None)
         b = np.exp(-(d + alpha) * self.step_s)
         a = np.where(d > 0, d * (b - 1) / np.maximum(d + alpha, 1e-30), 0.0)
-        return np.stack([b, a]).astype(np.float32)
+        friction = FRICTION * self.speed / self.spacing_m * inside**SHARP * self.robust
+        return np.stack([b, a, np.exp(-friction * self.step_s)]).astype(np.float32)
 
 
 class Layer:
@@ -74,10 +93,11 @@ class Layer:
         away = np.arange(wide, dtype=np.float64) - (wide - thick if high else 0)
         staggered = -0.5 if axis == 0 else 0.5
         tables = []
+        nothing = np.array([[0], [0], [1]], np.float32)
         for shift in (0.0, staggered):
             depth = away + shift if high else damping.points - away - shift
-            table = np.where((away >= 0) & (away < thick), damping.coefficients(depth), 0)
-            table = table.astype(np.float32)
+            inside = (away >= 0) & (away < thick)
+            table = np.where(inside, damping.coefficients(depth), nothing)
             if axis == 2:
                 tables.append(table[:, None, :])
             else:
@@ -85,25 +105,44 @@ class Layer:
         on, half = (np.ascontiguousarray(table) for table in tables)
         memory = np.zeros((2, 3, *extent), dtype=np.float32)
         strides = (shape[1] * shape[2], shape[2], 1)
-        slab = (
-            start[0],
-            sum(n * s for n, s in zip(start, strides, strict=True)),
-            strides[0],
-            strides[1],
-            strides[axis],
-            int(axis != 0),
-            int(axis == 0),
-            int(axis == 1),
-        )
-        given = tuple(np.uint64(number) for number in slab)
+        nodes = (-strides[0], strides[1], 1)
+        n, t, u = _AXES[axis]
+        slab = {
+            "level": start[0],
+            "element": sum(n * s for n, s in zip(start, strides, strict=True)),
+            "per_level": strides[0],
+            "per_row": strides[1],
+            "along": strides[axis],
+            "ahead": axis != 0,
+            "table_per_level": axis == 0,
+            "table_per_row": axis == 1,
+            "next_n": nodes[n],
+            "next_t": nodes[t],
+            "next_u": nodes[u],
+        }
+        given = Slab(**{name: np.uint64(int(number) % 2**64) for name, number in slab.items()})
         self.levels = range(start[0], start[0] + extent[0])
-        self._velocity = (*_flat(_velocities(fields, medium)[axis]), given, memory[0], on, half)
-        self._stress = (*_flat(_stresses(fields, medium)[axis]), given, memory[1], on, half)
+        velocities = [getattr(fields, f"v{'zyx'[one]}") for one in (n, t, u)]
+        normal = [getattr(fields, f"s{2 * 'zyx'[one]}") for one in (n, t, u)]
+        shear = [getattr(fields, f"s{''.join(sorted('zyx'[n] + 'zyx'[one]))}") for one in (t, u)]
+        self._velocity = (
+            *_flat([*velocities, normal[0], *shear, medium.density]), given, memory[0], on, half
+        )  # fmt: skip
+        self._friction = (*_flat(velocities), given, memory[0], on, half)
+        self._stress = (
+            *_flat([*velocities, *normal, *shear, medium.lam, medium.compliance]),
+            given, memory[1], on, half,
+        )  # fmt: skip
 
     def damp_velocity(self, first: int, end: int) -> None:
         """Correct the velocities just advanced at the levels from ``first`` to before ``end``."""
         if first < self.levels.stop and end > self.levels.start:
             absorbing_loops.velocity(np.uint64(first), np.uint64(end), *self._velocity)
+
+    def rub(self, first: int, end: int) -> None:
+        """Slow the velocities down by friction, after all layers have corrected them."""
+        if first < self.levels.stop and end > self.levels.start:
+            absorbing_loops.friction(np.uint64(first), np.uint64(end), *self._friction)
 
     def damp_stress(self, first: int, end: int) -> None:
         """Correct the stresses just advanced there."""
@@ -111,25 +150,5 @@ class Layer:
             absorbing_loops.stress(np.uint64(first), np.uint64(end), *self._stress)
 
 
-def _velocities(w: Wavefield, m: Medium) -> dict[int, tuple[Field, ...]]:
-    """By axis: the velocity along it and the two others, the stresses that act on its faces, and
-    the reciprocal densities."""
-    return {
-        2: (w.vx, w.vy, w.vz, w.sxx, w.sxy, w.sxz, m.bx, m.by, m.bz),
-        1: (w.vy, w.vx, w.vz, w.syy, w.sxy, w.syz, m.by, m.bx, m.bz),
-        0: (w.vz, w.vx, w.vy, w.szz, w.sxz, w.syz, m.bz, m.bx, m.by),
-    }
-
-
-def _stresses(w: Wavefield, m: Medium) -> dict[int, tuple[Field, ...]]:
-    """By axis: the velocities, the three normal stresses, the two that shear its faces, and the
-    moduli."""
-    return {
-        2: (w.vx, w.vy, w.vz, w.sxx, w.syy, w.szz, w.sxy, w.sxz, m.p, m.l, m.mxy, m.mxz),
-        1: (w.vy, w.vx, w.vz, w.syy, w.sxx, w.szz, w.sxy, w.syz, m.p, m.l, m.mxy, m.myz),
-        0: (w.vz, w.vx, w.vy, w.szz, w.sxx, w.syy, w.sxz, w.syz, m.p, m.l, m.mxz, m.myz),
-    }
-
-
-def _flat(fields: tuple[Field, ...]) -> list[Field]:
+def _flat(fields: list[Field]) -> list[Field]:
     return [field.reshape(-1) for field in fields]

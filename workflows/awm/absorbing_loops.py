@@ -1,13 +1,14 @@
 """The loops of absorbing layers: see :mod:`.absorbing`.
 
-All fields are flat; ``slab`` is (first level, first element there, level and row strides, stride
-along the layer's axis, 1 if staggered components lie ahead else 0, level and row strides of the
-tables). The tables ``on`` and ``half`` hold b and a of the recursive convolution (2, rows, x) on
-the node and half a spacing off, ``memory`` is (3, z, y, x). Of a part of the levels those in the
-layer are computed.
+All fields are flat; ``slab`` holds strides (:class:`Slab`). The tables ``on`` and ``half`` hold b
+and a of the recursive convolution and what velocities keep in a step (3, rows, x), on the node and
+half a spacing off, ``memory`` is
+(3, z, y, x). Of a part of the levels those in the layer are computed.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,62 +24,142 @@ from burstlens.workflows.awm.compiling import (
 ZERO, TWO = np.uint64(0), np.uint64(2)
 
 
+class Slab(NamedTuple):
+    """Where a layer lies in flat fields: unsigned elements, those that count back modulo 2^64."""
+
+    level: np.uint64
+    """Its first level."""
+    element: np.uint64
+    """The first element on that level."""
+    per_level: np.uint64
+    per_row: np.uint64
+    along: np.uint64
+    """Stride along the layer's axis."""
+    ahead: np.uint64
+    """1 if staggered components lie ahead of their node along the axis, 0 if behind."""
+    table_per_level: np.uint64
+    table_per_row: np.uint64
+    next_n: np.uint64
+    """From a node to the other one beside the velocity along the axis, and the two others."""
+    next_t: np.uint64
+    next_u: np.uint64
+
+
 @compiled
-def velocity(first, end, vn, vt, vu, snn, snt, snu, bn, bt, bu, slab, memory, on, half):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201
+def velocity(first, end, vn, vt, vu, snn, snt, snu, density, slab, memory, on, half):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201
     """Add what stretching the derivatives along one axis changes; n is the axis, t and u the two
     others."""
-    near, far = slab[5] * slab[4], (ONE - slab[5]) * slab[4]
-    low, high = slab[0], slab[0] + np.uint64(memory.shape[1])
+    near, far = slab.ahead * slab.along, (ONE - slab.ahead) * slab.along
+    low, high = slab.level, slab.level + np.uint64(memory.shape[1])
     flush_denormals()
     for level in range(max(first, low), min(end, high)):
         k = level - low
-        _stretch(k, vn, bn, snn, near, half, memory, ZERO, slab)
-        _stretch(k, vt, bt, snt, far, on, memory, ONE, slab)
-        _stretch(k, vu, bu, snu, far, on, memory, TWO, slab)
+        _accelerate(k, vn, slab.next_n, density, snn, near, half, memory, ZERO, slab)
+        _accelerate(k, vt, slab.next_t, density, snt, far, on, memory, ONE, slab)
+        _accelerate(k, vu, slab.next_u, density, snu, far, on, memory, TWO, slab)
     keep_denormals()
 
 
 @compiled
-def stress(first, end, vn, vt, vu, snn, stt, suu, snt, snu, p, l, mnt, mnu, slab, memory, on, half):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201, E741
-    """The same for the stresses."""
-    near, far = slab[5] * slab[4], (ONE - slab[5]) * slab[4]
-    low, high = slab[0], slab[0] + np.uint64(memory.shape[1])
+def friction(first, end, vn, vt, vu, slab, memory, on, half):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201
+    """Leave of the velocities what friction does, after all layers have corrected them."""
+    low, high = slab.level, slab.level + np.uint64(memory.shape[1])
     flush_denormals()
     for level in range(max(first, low), min(end, high)):
         k = level - low
-        _stretch(k, snn, p, vn, far, on, memory, ZERO, slab)
-        _spread(k, stt, suu, l, memory, slab)
-        _stretch(k, snt, mnt, vt, near, half, memory, ONE, slab)
-        _stretch(k, snu, mnu, vu, near, half, memory, TWO, slab)
+        _slow(k, vn, half, memory, slab)
+        _slow(k, vt, on, memory, slab)
+        _slow(k, vu, on, memory, slab)
     keep_denormals()
 
 
 @compiled
-def _stretch(k, into, times, field, shift, table, memory, which, slab):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
-    """Advance one memory variable at a level, and add it: one loop for each, since a row in the
-    layers along x has few points, and checking more arrays for overlap would take longer."""
-    _, element, level, row, s, _, table_k, table_j = slab
+def stress(first, end, vn, vt, vu, snn, stt, suu, snt, snu, lam, c, slab, memory, on, half):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201
+    """The same for the stresses; ``c`` is the compliance."""
+    near, far = slab.ahead * slab.along, (ONE - slab.ahead) * slab.along
+    low, high = slab.level, slab.level + np.uint64(memory.shape[1])
+    flush_denormals()
+    for level in range(max(first, low), min(end, high)):
+        k = level - low
+        _compress(k, snn, lam, c, vn, far, on, memory, slab)
+        _spread(k, stt, suu, lam, memory, slab)
+        _shear(k, snt, slab.next_t, c, vt, near, half, memory, ONE, slab)
+        _shear(k, snu, slab.next_u, c, vu, near, half, memory, TWO, slab)
+    keep_denormals()
+
+
+# One loop for each memory variable: a row in the layers along x has few points, and checking more
+# arrays for overlap would take longer.
+
+
+@compiled
+def _accelerate(k, into, other, density, field, shift, table, memory, which, slab):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
     _, _, nj, ni = memory.shape
     for j in range(np.uint64(nj)):
-        q = element + k * level + j * row
-        r = k * table_k + j * table_j
+        q = slab.element + k * slab.per_level + j * slab.per_row
+        r = k * slab.table_per_level + j * slab.table_per_row
+        o = q + other
         for i in range(np.uint64(ni)):
             h = q + i + shift
-            c = h - s
-            d = C1 * (field[h] - field[c]) + C2 * (field[h + s] - field[c - s])
+            c = h - slab.along
+            d = C1 * (field[h] - field[c]) + C2 * (field[h + slab.along] - field[c - slab.along])
             d = table[0, r, i] * memory[which, k, j, i] + table[1, r, i] * d
             memory[which, k, j, i] = d
-            into[q + i] += times[q + i] * d
+            into[q + i] += d / (density[q + i] + density[o + i])
 
 
 @compiled
-def _spread(k, stt, suu, l, memory, slab):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202, E741
-    """Add the memory of dvn/dn to the two other normal stresses."""
-    _, element, level, row, _, _, _, _ = slab
+def _slow(k, v, table, memory, slab):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
     _, _, nj, ni = memory.shape
     for j in range(np.uint64(nj)):
-        q = element + k * level + j * row
+        q = slab.element + k * slab.per_level + j * slab.per_row
+        r = k * slab.table_per_level + j * slab.table_per_row
         for i in range(np.uint64(ni)):
-            d = l[q + i] * memory[ZERO, k, j, i]
+            v[q + i] *= table[2, r, i]
+
+
+@compiled
+def _compress(k, snn, lam, compliance, field, shift, table, memory, slab):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+    _, _, nj, ni = memory.shape
+    for j in range(np.uint64(nj)):
+        q = slab.element + k * slab.per_level + j * slab.per_row
+        r = k * slab.table_per_level + j * slab.table_per_row
+        for i in range(np.uint64(ni)):
+            h = q + i + shift
+            c = h - slab.along
+            d = C1 * (field[h] - field[c]) + C2 * (field[h + slab.along] - field[c - slab.along])
+            d = table[0, r, i] * memory[ZERO, k, j, i] + table[1, r, i] * d
+            memory[ZERO, k, j, i] = d
+            snn[q + i] += (lam[q + i] + np.float32(0.5) / compliance[q + i]) * d
+
+
+@compiled
+def _spread(k, stt, suu, lam, memory, slab):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+    """Add the memory of dvn/dn to the two other normal stresses."""
+    _, _, nj, ni = memory.shape
+    for j in range(np.uint64(nj)):
+        q = slab.element + k * slab.per_level + j * slab.per_row
+        for i in range(np.uint64(ni)):
+            d = lam[q + i] * memory[ZERO, k, j, i]
             stt[q + i] += d
             suu[q + i] += d
+
+
+@compiled
+def _shear(k, into, other, compliance, field, shift, table, memory, which, slab):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+    _, _, nj, ni = memory.shape
+    for j in range(np.uint64(nj)):
+        q = slab.element + k * slab.per_level + j * slab.per_row
+        r = k * slab.table_per_level + j * slab.table_per_row
+        n, o = q + slab.next_n, q + other
+        both = n + other
+        for i in range(np.uint64(ni)):
+            h = q + i + shift
+            c = h - slab.along
+            d = C1 * (field[h] - field[c]) + C2 * (field[h + slab.along] - field[c - slab.along])
+            d = table[0, r, i] * memory[which, k, j, i] + table[1, r, i] * d
+            memory[which, k, j, i] = d
+            around = (compliance[q + i] + compliance[n + i]) + (
+                compliance[o + i] + compliance[both + i]
+            )
+            into[q + i] += d / around

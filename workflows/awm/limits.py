@@ -1,6 +1,6 @@
-"""Limits of the scheme: the longest stable time step and the coarsest grid.
+"""Limits: the longest stable time step, the coarsest grid, the slowest rock.
 
-Both messages give the values at fault and values that work.
+Each message gives the values at fault and values that work.
 """
 
 from __future__ import annotations
@@ -9,6 +9,20 @@ import math
 
 STENCIL = (9 / 8, -1 / 24)
 """The 4th-order staggered first difference."""
+
+
+VP_OVER_VS = math.sqrt(2.0)
+"""Below it lambda is negative, which is known of no rock; mixed-up columns are more likely."""
+
+
+def not_rock(vp: float, vs: float) -> str | None:
+    """Why speeds in m/s are not those of rock, or None if they are."""
+    if vp >= VP_OVER_VS * vs:
+        return None
+    return (
+        f"vp {vp:g} m/s is {vp / vs:.3g} times vs {vs:g} m/s: lambda is negative below sqrt(2) "
+        f"times, here {VP_OVER_VS * vs:.5g} m/s"
+    )
 
 
 def longest_step(spacing_m: float, vp_max: float) -> float:

@@ -69,8 +69,9 @@ class Layer(Table):
 
     @model_validator(mode="after")
     def _is_solid(self) -> Self:
-        if self.vp_m_s <= math.sqrt(4 / 3) * self.vs_m_s:
-            raise ValueError(f"vp {self.vp_m_s:g} must exceed 1.155 vs = {1.1547 * self.vs_m_s:g}")
+        slow = limits.not_rock(self.vp_m_s, self.vs_m_s)
+        if slow:
+            raise ValueError(slow)
         return self
 
 
@@ -167,12 +168,13 @@ class Source(Table):
 class Absorbing(Table):
     """Convolutional perfectly matched layers around the grid, ``points`` nodes thick.
 
-    ``robust`` is for soft strata that run into them: see :class:`.absorbing.Damping`.
+    ``robust`` is for soft strata that run into them: see :class:`.absorbing.Damping`. None: as
+    the material at the edges needs it.
     """
 
     points: int = Field(default=10, ge=4, le=100)
     reflection: float = Field(default=1e-4, gt=0, lt=1)
-    robust: bool = False
+    robust: bool | None = None
 
 
 class Output(Table):

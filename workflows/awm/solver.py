@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from burstlens.core.errors import RecipeError
-from burstlens.workflows.awm import free_surface, material, stress, velocity
-from burstlens.workflows.awm.absorbing import PAD, Damping, Layer
+from burstlens.workflows.awm import free_surface, material, rock, stress, velocity
+from burstlens.workflows.awm.absorbing import CONTRAST, PAD, Damping, Layer
 from burstlens.workflows.awm.executing import Threads
 from burstlens.workflows.awm.fields import Field, Wavefield
 from burstlens.workflows.awm.interpolation import OFFSETS, Footprint, Triple, cubic
@@ -48,25 +48,26 @@ class Solver:
         self.x = np.arange(grid.nx) * grid.spacing_m
         self.y = np.arange(grid.ny) * grid.spacing_m
         self.z = (np.arange(grid.nz) - (grid.nz - 1)) * grid.spacing_m
-        rock = self._rock(folder)
-        speed = float(rock.vp.max())
-        refusals = parameters.refusals(float(rock.vs.min()), speed)
-        if refusals:
-            raise RecipeError("; ".join(refusals))
         factor = self.step_s / self.spacing_m
         pads = ((rim, above), (rim, rim), (rim, rim))
-        self.medium = material.medium(rock, pads, factor, self.surface)
-        del rock
+        levels = rock.levels(parameters.material, folder, self.z, self.y, self.x)
+        self.medium = material.medium(levels, pads, factor, self.surface, self.shape)
+        speeds = self.medium.speeds
+        refusals = parameters.refusals(speeds.vs_min, speeds.vp_max)
+        if refusals:
+            raise RecipeError("; ".join(refusals))
 
+        robust = parameters.absorbing.robust
+        self.robust = speeds.contrast > CONTRAST if robust is None else robust
         self.wavefield = Wavefield.at_rest(self.shape)
         damping = Damping(
             parameters.absorbing.points,
             parameters.absorbing.reflection,
-            speed,
+            speeds.vp_max,
             self.spacing_m,
             self.step_s,
             parameters.source.highest_hz / 2,
-            parameters.absorbing.robust,
+            self.robust,
         )
         sides = [(2, False), (2, True), (1, False), (1, True), (0, False)]
         if not parameters.free_surface:
@@ -86,12 +87,6 @@ class Solver:
             if tensor[a, b] != 0
         ]
         self.rates = at.rate(np.arange(time.count + 1) * self.step_s)
-
-    def _rock(self, folder: Path) -> material.Rock:
-        given = self.parameters.material
-        if given.layers is not None:
-            return material.from_layers(given.layers, self.z, self.y.size, self.x.size)
-        return material.from_file(folder / str(given.file), self.z, self.y, self.x)
 
     def place(self, x_m: float, y_m: float, depth_m: float) -> Triple:
         """A position (z, y, x) in spacings from the padded arrays' first node."""
@@ -123,17 +118,18 @@ class Solver:
         w, m = self.wavefield, self.medium
         stresses = (w.sxx, w.syy, w.szz, w.sxy, w.sxz, w.syz)
         part = np.uint64(first), np.uint64(end)
-        velocity.advance(*part, w.vx, w.vy, w.vz, *stresses, m.bx, m.by, m.bz)
+        velocity.advance(*part, w.vx, w.vy, w.vz, *stresses, m.density)
         for layer in self.layers:
             layer.damp_velocity(first, end)
+        for layer in self.layers if self.robust else ():
+            layer.rub(first, end)
 
     def _advance_stress(self, first: int, end: int) -> None:
         w, m = self.wavefield, self.medium
         stresses = (w.sxx, w.syy, w.szz, w.sxy, w.sxz, w.syz)
-        moduli = (m.p, m.l, m.mxy, m.mxz, m.myz)
         part = np.uint64(first), np.uint64(end)
         surface = np.uint64(self.surface if self.surface >= 0 else self.shape[0])
-        stress.advance(*part, w.vx, w.vy, w.vz, *stresses, *moduli, surface)
+        stress.advance(*part, w.vx, w.vy, w.vz, *stresses, m.lam, m.compliance, surface)
         for layer in self.layers:
             layer.damp_stress(first, end)
 

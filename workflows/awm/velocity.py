@@ -21,18 +21,18 @@ from burstlens.workflows.awm.compiling import (
 
 
 @compiled
-def advance(first, end, vx, vy, vz, sxx, syy, szz, sxy, sxz, syz, bx, by, bz):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201
+def advance(first, end, vx, vy, vz, sxx, syy, szz, sxy, sxz, syz, density):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201
     """Advance the velocities by one step at the levels from ``first`` to before ``end``."""
     flush_denormals()
     for k in range(first, end):
-        _along_x(k, vx, sxx, sxy, sxz, bx)
-        _along_y(k, vy, sxy, syy, syz, by)
-        _along_z(k, vz, sxz, syz, szz, bz)
+        _along_x(k, vx, sxx, sxy, sxz, density)
+        _along_y(k, vy, sxy, syy, syz, density)
+        _along_z(k, vz, sxz, syz, szz, density)
     keep_denormals()
 
 
 @compiled
-def _along_x(k, vx, sxx, sxy, sxz, b):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+def _along_x(k, vx, sxx, sxy, sxz, density):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
     _, ny, nx = vx.shape
     for j in range(TWO, np.uint64(ny) - TWO):
         for i in range(TWO, np.uint64(nx) - TWO):
@@ -46,11 +46,11 @@ def _along_x(k, vx, sxx, sxy, sxz, b):  # type: ignore[no-untyped-def] # noqa: A
                 + (sxy[k, j + ONE, i] - sxy[k, j - TWO, i])
                 + (sxz[k + TWO, j, i] - sxz[k - ONE, j, i])
             )
-            vx[k, j, i] += b[k, j, i] * (C1 * near + C2 * far)
+            vx[k, j, i] += (C1 * near + C2 * far) / (density[k, j, i] + density[k, j, i + ONE])
 
 
 @compiled
-def _along_y(k, vy, sxy, syy, syz, b):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+def _along_y(k, vy, sxy, syy, syz, density):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
     _, ny, nx = vy.shape
     for j in range(TWO, np.uint64(ny) - TWO):
         for i in range(TWO, np.uint64(nx) - TWO):
@@ -64,11 +64,11 @@ def _along_y(k, vy, sxy, syy, syz, b):  # type: ignore[no-untyped-def] # noqa: A
                 + (syy[k, j + TWO, i] - syy[k, j - ONE, i])
                 + (syz[k + TWO, j, i] - syz[k - ONE, j, i])
             )
-            vy[k, j, i] += b[k, j, i] * (C1 * near + C2 * far)
+            vy[k, j, i] += (C1 * near + C2 * far) / (density[k, j, i] + density[k, j + ONE, i])
 
 
 @compiled
-def _along_z(k, vz, sxz, syz, szz, b):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+def _along_z(k, vz, sxz, syz, szz, density):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
     _, ny, nx = vz.shape
     for j in range(TWO, np.uint64(ny) - TWO):
         for i in range(TWO, np.uint64(nx) - TWO):
@@ -82,4 +82,4 @@ def _along_z(k, vz, sxz, syz, szz, b):  # type: ignore[no-untyped-def] # noqa: A
                 + (syz[k, j + ONE, i] - syz[k, j - TWO, i])
                 + (szz[k + ONE, j, i] - szz[k - TWO, j, i])
             )
-            vz[k, j, i] += b[k, j, i] * (C1 * near + C2 * far)
+            vz[k, j, i] += (C1 * near + C2 * far) / (density[k, j, i] + density[k - ONE, j, i])
