@@ -1,4 +1,4 @@
-"""Soft rock over hard, cut by the absorbing layers: there plain perfectly matched layers blow up."""
+"""Soft rock over hard, cut by the absorbing layers: plain perfectly matched ones blow up there."""
 
 from pathlib import Path
 

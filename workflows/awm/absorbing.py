@@ -14,14 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.workflows.awm import absorbing_loops
-from burstlens.workflows.awm.absorbing_loops import Slab
+from burstlens.workflows.awm.absorbing_loops import Strides
 from burstlens.workflows.awm.fields import Field, Wavefield
+from burstlens.workflows.awm.grid import Slab
 from burstlens.workflows.awm.material import Medium
 
-PAD = 2
-"""Elements that the stencil needs beyond the last one advanced."""
-VECTOR = 8
-"""Elements of the vectors that compilers use for rows."""
 _AXES = ((0, 2, 1), (1, 2, 0), (2, 1, 0))
 """By axis: itself and the two others, as indices of (z, y, x)."""
 
@@ -72,24 +69,15 @@ class Damping:
 
 
 class Layer:
-    """One absorbing slab, ``axis`` 0, 1, 2 for z, y, x, at its low or high end.
+    """One absorbing slab: what it remembers and what it is damped by.
 
-    It spans its nodes and the last one of the interior, where half-spaced components are already
-    in it, and the whole grid along the other axes. Along x it is a number of whole vectors wide:
-    nothing is damped in the further columns.
+    Along x it is a number of whole vectors wide: nothing is damped in the further columns.
     """
 
-    def __init__(
-        self, fields: Wavefield, medium: Medium, top: int, axis: int, high: bool, damping: Damping
-    ) -> None:
-        shape = fields.vx.shape
-        thick = damping.points + 1
-        start = [PAD, PAD, PAD]
-        extent = [top + 1 - PAD, shape[1] - 2 * PAD, shape[2] - 2 * PAD]
-        wide = min(extent[2], -(-thick // VECTOR) * VECTOR) if axis == 2 else thick
-        if high:
-            start[axis] += extent[axis] - wide
-        extent[axis] = wide
+    def __init__(self, fields: Wavefield, medium: Medium, slab: Slab, damping: Damping) -> None:
+        shape, axis, high = fields.vx.shape, slab.axis, slab.high
+        start, extent, thick = slab.start, slab.extent, slab.thick
+        wide = extent[axis]
         away = np.arange(wide, dtype=np.float64) - (wide - thick if high else 0)
         staggered = -0.5 if axis == 0 else 0.5
         tables = []
@@ -107,7 +95,7 @@ class Layer:
         strides = (shape[1] * shape[2], shape[2], 1)
         nodes = (-strides[0], strides[1], 1)
         n, t, u = _AXES[axis]
-        slab = {
+        at = {
             "level": start[0],
             "element": sum(n * s for n, s in zip(start, strides, strict=True)),
             "per_level": strides[0],
@@ -120,7 +108,7 @@ class Layer:
             "next_t": nodes[t],
             "next_u": nodes[u],
         }
-        given = Slab(**{name: np.uint64(int(number) % 2**64) for name, number in slab.items()})
+        given = Strides(**{name: np.uint64(int(number) % 2**64) for name, number in at.items()})
         self.levels = range(start[0], start[0] + extent[0])
         velocities = [getattr(fields, f"v{'zyx'[one]}") for one in (n, t, u)]
         normal = [getattr(fields, f"s{2 * 'zyx'[one]}") for one in (n, t, u)]

@@ -1,9 +1,9 @@
 """The loops of absorbing layers: see :mod:`.absorbing`.
 
-All fields are flat; ``slab`` holds strides (:class:`Slab`). The tables ``on`` and ``half`` hold b
-and a of the recursive convolution and what velocities keep in a step (3, rows, x), on the node and
-half a spacing off, ``memory`` is
-(3, z, y, x). Of a part of the levels those in the layer are computed.
+All fields are flat; ``slab`` holds strides (:class:`Strides`). The tables ``on`` (on the node) and
+``half`` (half a spacing off) hold b and a of the recursive convolution and what velocities keep in
+a step, (3, rows, x); ``memory`` is (3, z, y, x). Of a part of the levels those in the layer are
+computed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from burstlens.workflows.awm.compiling import (
 ZERO, TWO = np.uint64(0), np.uint64(2)
 
 
-class Slab(NamedTuple):
+class Strides(NamedTuple):
     """Where a layer lies in flat fields: unsigned elements, those that count back modulo 2^64."""
 
     level: np.uint64

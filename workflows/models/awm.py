@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 from burstlens.core import valid_time
 from burstlens.core.errors import RecipeError
 from burstlens.workflows.awm import parameters as awm
+from burstlens.workflows.awm import sizes
 from burstlens.workflows.models.base import (
     CAUSE,
     Facts,
@@ -36,8 +37,6 @@ _STEP = re.compile(
 _WROTE = re.compile(
     r"awm: wrote (surface|volume|stations) record \d+ of (\S+), t = ([\d.]+) s", re.ASCII
 )
-_COMPONENTS, _PEAKS = 3, 5
-_HEADER_BYTES = 16384
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +131,7 @@ class Awm:
             start=valid_time.elapsed_key(0.0),
             total_s=given.time.count * given.time.step_s,
             serial_classic=True,
-            output_bytes=_output_bytes(given),
+            output_bytes=sum(sizes.output_bytes(given).values()),
         )
 
     def check(self, inputs: Path) -> list[str]:
@@ -174,25 +173,3 @@ class Awm:
         except RecipeError:
             given = read_layout(path)
         return outline(given, stream) if given else None
-
-
-def _output_bytes(given: awm.Parameters) -> int:
-    """Size of all output without compression."""
-    grid, output, steps = given.grid, given.output, given.time.count
-    stride = output.volume_stride
-    sizes = (
-        (output.surface_every, grid.nx * grid.ny),
-        (
-            output.volume_every,
-            -(-grid.nx // stride) * -(-grid.ny // stride) * -(-grid.nz // stride),
-        ),
-    )
-    frames = sum(
-        steps // every * (_COMPONENTS * 4 * points + _HEADER_BYTES)
-        for every, points in sizes
-        if every
-    )
-    if output.peaks and output.surface_every:
-        frames += steps // output.surface_every * _PEAKS * 4 * grid.nx * grid.ny
-    copies = 2 if output.station_frames else 1
-    return frames + copies * steps * (8 + _COMPONENTS * 4 * len(given.station))
