@@ -37,6 +37,16 @@ def test_surface_velocity_follows_the_half_space_solution_within_three_percent(w
     assert misfit(found[n, 2], wanted[n, 1]) < 0.03
 
 
-def test_a_source_in_the_free_surface_is_refused(parameters):
-    with pytest.raises(ValueError, match=r"source.depth_m: 100 is outside 200 to"):
-        parameters(source={"depth_m": 100.0, "mxx_n_m": 1e15})
+@pytest.mark.parametrize(
+    ("at", "words"),
+    [
+        ({"depth_m": 100.0}, "depth_m: 100 is outside 200 to 2700 m: too near to the surface"),
+        ({"depth_m": -50.0}, "depth_m: -50 is outside 200 to 2700 m: above the free surface"),
+        ({"depth_m": 2800.0}, "depth_m: 2800 is outside .* in or beyond the absorbing layers"),
+        ({"x_m": -100.0}, "x_m: -100 is outside 0 to 2700 m: in or beyond the absorbing layers"),
+    ],
+)
+def test_a_source_outside_the_grid_is_refused_with_where_it_lies(parameters, at, words):
+    grid = {"nx": 28, "ny": 28, "nz": 28}
+    with pytest.raises(ValueError, match=words):
+        parameters(grid=grid, source={"x_m": 900.0, "y_m": 900.0, "mxx_n_m": 1e15, **at})

@@ -133,7 +133,8 @@ def test_each_fault_of_the_parameter_file_has_its_line(tmp_path):
     file = tmp_path / "awm.toml"
     file.write_text(text.replace("x_m = 2000.0", "x_m = 9e9"))
     assert [found.partition(": ")[2] for found in Awm().check(tmp_path)] == [
-        f"{file}:13:1: source.x_m: 9e+09 is outside 0 to 4750 m",
+        f"{file}:13:1: source.x_m: 9e+09 is outside 0 to 4750 m: in or beyond the absorbing "
+        "layers, which lie around the grid",
         f"{file}:8:1: time.step_s: 0.05 s is unstable: with vp up to 6000 m/s and a spacing of "
         "250 m the longest stable step is 0.020619 s",
     ]

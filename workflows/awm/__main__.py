@@ -8,7 +8,7 @@ from pathlib import Path
 
 from burstlens.core.errors import BurstlensError, RecipeError
 from burstlens.core.version import __version__
-from burstlens.workflows.awm import parameters
+from burstlens.workflows.awm import forecast, parameters
 
 HELP = """\
 awm computes elastic waves of an earthquake or explosion in a 3-D block of rock and writes the
@@ -42,8 +42,8 @@ Axes: x east, y north, z up; depth_m counts down from the free surface. An examp
   moment_n_m = 1e17
   function = "bell"           # triangle, bell, liu take duration_s; gaussian, ricker, brune
   duration_s = 1.5            # take frequency_hz
-  [absorbing]                 # robust = true where soft layers (vs a fourth of the rock below)
-  points = 10                 # run into the edges: they echo 2 % there, but cannot blow up
+  [absorbing]                 # robust = true or false: friction in the layers, where speeds at
+  points = 10                 # the edges differ much; awm decides by itself if it is left out
   [output]                    # steps from one frame to the next, 0 for none
   surface_every = 20
   volume_every = 100
@@ -59,6 +59,10 @@ Axes: x east, y north, z up; depth_m counts down from the free surface. An examp
   x_m = 20000.0
   y_m = 15000.0
 
+Before it starts, awm prints what the run will do: points per wavelength, the highest frequency that
+is right, the step against its limit, memory, output, and the time by a probe of a second. --plan
+stops there; with --json it prints the same for scripts.
+
 Exit codes: 0 done, 1 failed, 2 refused (parameters, unstable step, grid too coarse), 128 + signal.
 """
 
@@ -71,15 +75,22 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"burstlens {__version__}")
     parser.add_argument("parameters", type=Path, help="the parameter file (TOML)")
     parser.add_argument("--check", action="store_true", help="check the parameters and stop")
+    parser.add_argument("--plan", action="store_true", help="print what the run will do and stop")
+    parser.add_argument("--json", action="store_true", help="with --plan: one JSON object")
     given = parser.parse_args(arguments)
+    if given.json and not given.plan:
+        parser.error("--json goes with --plan")
     try:
         read = parameters.read(given.parameters)
         if given.check:
             return 0
+        forecast.refuse_memory(read)
         # Only now: Numba and netCDF take a second to load.
         from burstlens.workflows.awm import program
 
         by = program.threads(read.threads)
+        if given.plan:
+            return program.plan(read, Path.cwd(), by, as_json=given.json)
         program.compile_kernels(read)
         return program.Run(read, Path.cwd(), by).go()
     except BurstlensError as error:

@@ -69,7 +69,8 @@ class Damping:
 
 
 class Layer:
-    """One absorbing slab: what it remembers and what it is damped by.
+    """One absorbing slab: what it is damped by, and its ``memory`` (2, 3, z, y, x), float32, of
+    three derivatives of the velocities and three of the stresses.
 
     Along x it is a number of whole vectors wide: nothing is damped in the further columns.
     """
@@ -91,7 +92,7 @@ class Layer:
             else:
                 tables.append(np.repeat(table[:, :, None], extent[2], axis=2))
         on, half = (np.ascontiguousarray(table) for table in tables)
-        memory = np.zeros((2, 3, *extent), dtype=np.float32)
+        self.memory = memory = np.zeros((2, 3, *extent), dtype=np.float32)
         strides = (shape[1] * shape[2], shape[2], 1)
         nodes = (-strides[0], strides[1], 1)
         n, t, u = _AXES[axis]

@@ -232,7 +232,14 @@ class Parameters(Table):
                 ("depth_m", depth, top, lowest),
             ):
                 if not low <= value <= high:
-                    faults.append(f"{path}.{key}: {value:g} is outside {low:g} to {high:g} m")
+                    above = "above the free surface" if self.free_surface else "above the grid"
+                    near = f"too near to the surface: two spacings, {top:g} m, at least"
+                    where = "in or beyond the absorbing layers, which lie around the grid"
+                    if key == "depth_m" and value < low:
+                        where = above if value < 0 else near
+                    faults.append(
+                        f"{path}.{key}: {value:g} is outside {low:g} to {high:g} m: {where}"
+                    )
         names = [s.name for s in self.station]
         twice = sorted({name for name in names if names.count(name) > 1})
         faults += [f"station: the name {name!r} is given twice" for name in twice]

@@ -5,6 +5,7 @@ Every line is flushed at once. The line on a frame comes after its file is close
 
 from __future__ import annotations
 
+import json
 import signal
 import time
 from pathlib import Path
@@ -15,6 +16,7 @@ import numpy as np
 
 from burstlens.core.errors import RecipeError, SimulationError
 from burstlens.workflows.awm.executing import Threads
+from burstlens.workflows.awm.forecast import Forecast, probe
 from burstlens.workflows.awm.output import Frames
 from burstlens.workflows.awm.parameters import Parameters
 from burstlens.workflows.awm.seismograms import Seismograms
@@ -23,6 +25,8 @@ from burstlens.workflows.awm.surface_peaks import SurfacePeaks
 
 EVERY_S = 1.0
 """Seconds of wall time between two progress lines."""
+PLAN_STEPS = 1000
+"""A plan is probed as a run of so many steps would be."""
 
 
 def say(text: str) -> None:
@@ -44,7 +48,7 @@ def compile_kernels(parameters: Parameters) -> None:
     began = time.perf_counter()
     changes = {
         "grid": parameters.grid.model_copy(update={"nx": 12, "ny": 12, "nz": 12}),
-        "absorbing": parameters.absorbing.model_copy(update={"points": 4}),
+        "absorbing": parameters.absorbing.model_copy(update={"points": 4, "robust": True}),
         "material": parameters.material.model_validate(
             {"layers": [{"vp_m_s": 2.0, "vs_m_s": 1.0, "rho_kg_m3": 1.0}]}
         ),
@@ -57,6 +61,22 @@ def compile_kernels(parameters: Parameters) -> None:
     say(f"compiled in {time.perf_counter() - began:.1f} s")
 
 
+def plan(parameters: Parameters, folder: Path, by: Threads, *, as_json: bool) -> int:
+    """Print what a run would do, and do nothing of it; returns 0."""
+    solver = Solver(parameters, folder, by)
+    found = _forecast(solver, by, PLAN_STEPS)
+    if as_json:
+        print(json.dumps(found.numbers()))
+    else:
+        for line in found.lines():
+            say(line)
+    return 0
+
+
+def _forecast(solver: Solver, by: Threads, steps: int) -> Forecast:
+    return Forecast.of(solver, by.count, probe(solver, steps))
+
+
 class Run:
     """One run in ``folder``, from its parameters to its last frame."""
 
@@ -64,6 +84,7 @@ class Run:
         self.parameters = parameters
         self.solver = Solver(parameters, folder, by)
         self.steps = parameters.time.count
+        self._by = by
         self._signal = 0
         output, solver = parameters.output, self.solver
         plane = {"y": solver.y, "x": solver.x}
@@ -89,6 +110,8 @@ class Run:
 
         Raises SimulationError when the solution is unstable or a file cannot be written.
         """
+        for line in _forecast(self.solver, self._by, self.steps).lines():
+            say(line)
         before_us = {n: signal.signal(n, self._note) for n in (signal.SIGTERM, signal.SIGINT)}
         began = said = time.perf_counter()
         before = 0

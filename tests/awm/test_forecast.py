@@ -1,0 +1,148 @@
+"""What a run says that it will do, held against what it does."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from burstlens.core.errors import SimulationError
+from burstlens.workflows.awm import __main__ as awm
+from burstlens.workflows.awm import forecast, sizes
+from burstlens.workflows.awm.executing import Threads
+from burstlens.workflows.awm.forecast import Forecast
+from burstlens.workflows.awm.parameters import Parameters
+from burstlens.workflows.awm.program import Run
+from burstlens.workflows.awm.solver import Solver
+
+Make = Callable[..., Parameters]
+SOFT = [
+    {"vp_m_s": 2000, "vs_m_s": 1100, "rho_kg_m3": 2000},
+    {"top_m": 500, "vp_m_s": 6000, "vs_m_s": 3300, "rho_kg_m3": 2700},
+]
+
+
+def given(parameters: Make, **tables: object) -> Parameters:
+    return parameters(**{"source": {"mxx_n_m": 1e15}, **tables})
+
+
+def test_the_fields_take_the_memory_that_is_forecast(parameters: Make) -> None:
+    for free_surface in (True, False):
+        wanted = given(parameters, free_surface=free_surface)
+        solver = Solver(wanted, Path())
+        w, m = solver.wavefield, solver.medium
+        fields = [w.vx, w.vy, w.vz, w.sxx, w.syy, w.szz, w.sxy, w.sxz, w.syz]
+        fields += [m.density, m.compliance, m.lam]
+        fields += [layer.memory for layer in solver.layers]
+        assert sum(field.nbytes for field in fields) == sizes.memory_bytes(wanted)
+
+
+def test_a_point_inside_the_layers_takes_less_than_a_hundred_bytes(parameters: Make) -> None:
+    wanted = given(parameters, grid={"nx": 120, "ny": 120, "nz": 80})
+    assert sizes.memory_bytes(wanted) / (120 * 120 * 80) < 100
+
+
+def test_a_rehearsal_leaves_a_solver_at_rest(parameters: Make) -> None:
+    fresh, rehearsed = (Solver(given(parameters), Path()) for _ in range(2))
+    assert forecast.probe(rehearsed, 300) > 0
+    assert rehearsed.steps == 0
+    for solver in (fresh, rehearsed):
+        for _ in range(5):
+            solver.advance()
+    np.testing.assert_array_equal(fresh.wavefield.vx, rehearsed.wavefield.vx)
+
+
+def test_resolution_step_and_friction_are_those_of_the_material(parameters: Make) -> None:
+    wanted = given(
+        parameters, material={"layers": SOFT}, grid={"nx": 20, "ny": 20, "nz": 20},
+        source={"mxx_n_m": 1e15, "frequency_hz": 1.0, "x_m": 900, "y_m": 900, "depth_m": 900},
+    )  # fmt: skip
+    found = Forecast.of(Solver(wanted, Path()), 1, 0.5)
+    assert found.highest_right_hz == pytest.approx(1100 / 100 / 5)
+    assert found.points_per_wavelength == pytest.approx(1100 / found.highest_hz / 100)
+    assert found.step_limit_s == pytest.approx(100 / (3**0.5 * 6000 * 7 / 6))
+    assert (found.contrast, found.friction) == (pytest.approx(3.0), True)
+    assert found.takes_s == 0.5 * wanted.time.count
+    assert "friction" in "\n".join(found.lines())
+
+
+def test_the_layers_have_friction_only_where_the_edges_need_it_or_it_is_asked_for(
+    parameters: Make,
+) -> None:
+    assert not Solver(given(parameters), Path()).robust
+    assert Solver(given(parameters, absorbing={"robust": True}), Path()).robust
+    soft = given(parameters, material={"layers": SOFT}, allow_unstable=True)
+    assert Solver(soft, Path()).robust
+    plain = soft.model_copy(
+        update={"absorbing": soft.absorbing.model_copy(update={"robust": False})}
+    )
+    assert not Solver(plain, Path()).robust
+
+
+def test_the_output_takes_the_bytes_that_are_forecast(parameters: Make, tmp_path: Path) -> None:
+    wanted = given(
+        parameters, time={"steps": 6}, station=[{"name": "A", "x_m": 100, "y_m": 100}],
+        output={
+            "surface_every": 2, "volume_every": 3, "volume_stride": 4, "peaks": True,
+            "station_frames": True, "format": "classic",
+        },
+    )  # fmt: skip
+    assert Run(wanted, tmp_path, Threads()).go() == 0
+    found = sizes.output_bytes(wanted)
+    for kind in ("surface", "volume"):
+        written = sum(file.stat().st_size for file in tmp_path.glob(f"{kind}_*.nc"))
+        assert found[kind] * 0.5 < written <= found[kind]
+    assert sizes.output_bytes(given(parameters)) == {}
+
+
+def test_fields_beyond_the_memory_are_refused_before_they_are_made(parameters: Make) -> None:
+    wanted = given(parameters, grid={"nx": 60000, "ny": 60000, "nz": 60})
+    with pytest.raises(SimulationError, match=r"nodes take 13\.8 TB and .* are available"):
+        forecast.refuse_memory(wanted)
+
+
+@pytest.mark.integration
+def test_memory_beyond_the_limit_of_the_process_is_refused(
+    parameters: Make, tmp_path: Path
+) -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30)); "
+        "from burstlens.workflows.awm.sizes import available_bytes; print(available_bytes())"
+    )
+    environment = {**os.environ, "PYTHONPATH": ":".join(p for p in sys.path if p)}
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
+    assert 0 < int(ended.stdout) < 2**30
+
+
+def test_a_plan_is_printed_and_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "awm.toml"
+    path.write_text(
+        "grid = { nx = 20, ny = 20, nz = 20, spacing_m = 100.0 }\n"
+        "time = { step_s = 0.008, steps = 50 }\n"
+        "material = { layers = [{ vp_m_s = 5000, vs_m_s = 2900, rho_kg_m3 = 2700 }] }\n"
+        "output = { surface_every = 10 }\n"
+        'source = { x_m = 900, y_m = 900, depth_m = 900, mxx_n_m = 1e15, function = "gaussian", '
+        "frequency_hz = 2.0 }\n"
+    )
+    assert awm.main([path.name, "--plan", "--json"]) == 0
+    numbers = json.loads(capsys.readouterr().out)
+    assert numbers["steps"] == 50
+    assert numbers["output_bytes"]["surface"] > 5 * 3 * 4 * 400
+    assert awm.main([path.name, "--plan"]) == 0
+    out = capsys.readouterr().out
+    assert [line.split(":")[1].strip() for line in out.splitlines()] == [
+        "grid", "waves", "step", "output", "time"
+    ]  # fmt: skip
+    assert list(tmp_path.iterdir()) == [path]
