@@ -41,6 +41,8 @@ PARTS = (
     "volumes",
     "storms",
     "ground",
+    "stability",
+    "seismic",
 )
 
 

@@ -77,6 +77,12 @@ def test_the_layers_have_friction_only_where_the_edges_need_it_or_it_is_asked_fo
     assert Solver(given(parameters, absorbing={"robust": True}), Path()).robust
     soft = given(parameters, material={"layers": SOFT}, allow_unstable=True)
     assert Solver(soft, Path()).robust
+    less = [{**SOFT[0], "vp_m_s": 4000, "vs_m_s": 2200}, SOFT[1]]
+    for steps, friction in ((2000, False), (2001, True)):
+        run = given(
+            parameters, material={"layers": less}, allow_unstable=True, time={"steps": steps}
+        )
+        assert Solver(run, Path()).robust is friction
     plain = soft.model_copy(
         update={"absorbing": soft.absorbing.model_copy(update={"robust": False})}
     )

@@ -1,8 +1,10 @@
 """Absorbing layers: convolutional perfectly matched layers, one slab per side.
 
-Komatitsch & Martin (2007), Geophysics 72, with kappa = 1: the stretched derivative is the plain one
-plus a memory variable, so that the main loops do not depend on the layers. A memory variable exists
-only in its slab.
+In a layer a derivative along its axis is stretched: d/dx becomes d/dx + psi, and each step advances
+the memory variable psi = b psi + a d/dx, with b = exp(-(d + alpha) dt) and a = d (b - 1) / (d +
+alpha); the damping d rises with the square of depth, the shift alpha falls with it. Komatitsch &
+Martin (2007), Geophysics 72, with kappa = 1, so that the main loops do not depend on the layers. A
+memory variable exists only in its slab.
 """
 
 from __future__ import annotations
@@ -23,12 +25,17 @@ _AXES = ((0, 2, 1), (1, 2, 0), (2, 1, 0))
 """By axis: itself and the two others, as indices of (z, y, x)."""
 
 
-CONTRAST = 1.5
-"""Contrast of speeds at the edges above which layers need friction: docs/awm.md maps it."""
-SHIFT = 0.2
-"""Least frequency shift at the inner end of such layers, in vp / spacing."""
-FRICTION, SHARP = 0.4, 8
+SHIFT = 0.15
+"""Least frequency shift at the inner end of layers with friction, in vp / spacing."""
+FRICTION, SHARP = 0.3, 10
 """Friction at their outer end, in vp / spacing, and the power of depth with which it rises."""
+
+
+def needs_friction(contrast: float, steps: int) -> bool:
+    """Whether plain layers would amplify waves until they show, where speeds at the edges differ by
+    a factor of ``contrast``: above 2 within a thousand steps, above 1.25 within some thousands
+    (docs/awm.md)."""
+    return contrast > 2.0 or (contrast > 1.25 and steps > 2000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +46,7 @@ class Damping:
 
     Where soft strata under a free surface run into the layers, waves are trapped whose phase
     travels against their energy: a perfectly matched layer amplifies them, by a few percent per
-    hundred steps. ``robust`` adds friction on the velocities, which rises with the eighth power of
+    hundred steps. ``robust`` adds friction on the velocities, which rises with the tenth power of
     depth, enough against that, while other waves are damped before they get so deep; and the
     frequency shift does not fall with the source's frequency.
     """

@@ -3,7 +3,7 @@
 Arrays are float32 (z, y, x), padded by two elements on each side. Element (k, j, i) of vx lies at
 node (k, j, i + 1/2), of vy at (k, j + 1/2, i), of vz at (k - 1/2, j, i), of sxy at
 (k, j + 1/2, i + 1/2), of sxz at (k - 1/2, j, i + 1/2), of syz at (k - 1/2, j + 1/2, i), normal
-stresses at the node. Material comes times step / spacing, so that no division is left.
+stresses at the node. Material has step / spacing in it (:mod:`.material`).
 
 What makes a loop a loop of vectors: indices without a sign (numba checks signed ones for negative
 values), few arrays in one loop (each pair of them is checked for overlap, once per row), and a

@@ -124,7 +124,7 @@ class Forecast:
         if self.friction:
             yield (
                 "absorbing layers: with friction, as speeds at the edges differ by a factor of "
-                f"{self.contrast:.3g}; they echo up to 1 % of a wave"
+                f"{self.contrast:.3g}; they echo some percent of a wave"
             )
         parts = [f"{name} {size(count)}" for name, count in self.output_bytes.items()]
         yield f"output: {', '.join(parts) or 'none'}"

@@ -1,9 +1,9 @@
 """The point source on the grid: moment released as stress.
 
 In a step of length dt a moment tensor M with the moment rate m takes dt m M / h^3 from the
-stresses at its place (Graves 1996, BSSA 86, equations 15 to 18), each component spread over 64
-elements by the transpose of cubic interpolation (:mod:`.interpolation`), so that it may lie
-anywhere between the nodes.
+stresses at its place (Virieux 1986, Geophysics 51; Coutant, Virieux & Zollo 1995, BSSA 85), each
+component spread over 64 elements by the transpose of cubic interpolation (:mod:`.interpolation`),
+so that it may lie anywhere between the nodes.
 """
 
 from __future__ import annotations

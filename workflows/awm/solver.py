@@ -8,7 +8,7 @@ import numpy as np
 
 from burstlens.core.errors import RecipeError
 from burstlens.workflows.awm import free_surface, material, rock, stress, velocity
-from burstlens.workflows.awm.absorbing import CONTRAST, Damping, Layer
+from burstlens.workflows.awm.absorbing import Damping, Layer, needs_friction
 from burstlens.workflows.awm.executing import Threads
 from burstlens.workflows.awm.fields import Field, Wavefield
 from burstlens.workflows.awm.grid import PAD, PaddedGrid
@@ -45,7 +45,8 @@ class Solver:
             raise RecipeError("; ".join(refusals))
 
         wanted = parameters.absorbing.robust
-        self.robust = speeds.contrast > CONTRAST if wanted is None else wanted
+        needed = needs_friction(speeds.contrast, time.count)
+        self.robust = needed if wanted is None else wanted
         self.wavefield = Wavefield.at_rest(grid.shape)
         damping = Damping(
             parameters.absorbing.points,
