@@ -48,6 +48,7 @@ class Solver:
         needed = needs_friction(speeds.contrast, time.count)
         self.robust = needed if wanted is None else wanted
         self.wavefield = Wavefield.at_rest(grid.shape)
+        self._spare = np.zeros(grid.shape[1:], np.float32)
         damping = Damping(
             parameters.absorbing.points,
             parameters.absorbing.reflection,
@@ -93,14 +94,15 @@ class Solver:
 
     def _advance(self, released: int) -> None:
         w, m, grid = self.wavefield, self.medium, self.grid
+        top = np.uint64(grid.top)
         self._by.run(self._advance_velocity, PAD, grid.top + 1)
         if grid.surface >= 0:
-            free_surface.velocity_above(w.vx, w.vy, w.vz, m.ratio, grid.top)
+            free_surface.velocity_above(w.vx, w.vy, w.vz, m.ratio, top, self._spare)
         self._by.run(self._advance_stress, PAD, grid.top + 1)
         if released:
             self.source.release(released)
         if grid.surface >= 0:
-            free_surface.stress_above(w.szz, w.sxz, w.syz, grid.top)
+            free_surface.stress_above(w.szz, w.sxz, w.syz, top, self._spare)
 
     def _advance_velocity(self, first: int, end: int) -> None:
         w, m = self.wavefield, self.medium
