@@ -10,8 +10,7 @@ Axes: x east, y north, z up, in metres, z = 0 at the free surface, so that z is 
 Earth. Index order of every 3-D array is (z, y, x), z ascending. Velocities are those of times
 n * step_s exactly; stresses lie half a step later.
 
-Nothing here is imported by the rest of Burstlens but :mod:`.parameters`, :mod:`.source` and
-:mod:`.limits`, which are light.
+The rest of Burstlens imports only the modules in ``__all__``, which are light.
 """
 
-__all__ = ["layout", "limits", "outline", "parameters", "source"]
+__all__ = ["layout", "limits", "outline", "parameters", "sizes", "source"]

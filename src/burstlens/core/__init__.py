@@ -16,6 +16,7 @@ __all__ = [
     "expression",
     "fault",
     "lines",
+    "loops",
     "model",
     "naming",
     "nearness",
