@@ -29,8 +29,8 @@ W0, W1, W2, W3, W4 = (np.float32(weight / 256) for weight in (70, -56, 28, -8, 1
 
 
 @compiled
-def velocity_above(vx, vy, vz, ratio, top, spare):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201
-    """Continue the velocities above the free surface at level ``top``; ``spare`` (y, x) is room.
+def velocity_above(vx, vy, vz, ratio, top):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201
+    """Continue the velocities above the free surface at level ``top``.
 
     Of vx and vy, which weigh 1/24 there, by a parabola; of vz, to 4th order, by a quartic with the
     slope that szz = 0 gives it at the surface: the 4th-order difference then equals the one-sided
@@ -57,13 +57,11 @@ def velocity_above(vx, vy, vz, ratio, top, spare):  # type: ignore[no-untyped-de
                 + vz[top - THREE, j, i]
                 - np.float32(24) * ratio[j, i] * slope
             ) / np.float32(22)
-    for v in (vx, vy, vz):
-        _smooth(v, top + ONE, spare)
     keep_denormals()
 
 
 @compiled
-def stress_above(szz, sxz, syz, top, spare):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201
+def stress_above(szz, sxz, syz, top):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201
     """Free the surface at level ``top`` of stress and continue it above, to 4th order."""
     _, ny, nx = szz.shape
     flush_denormals()
@@ -95,17 +93,15 @@ def stress_above(szz, sxz, syz, top, spare):  # type: ignore[no-untyped-def] # n
                     - np.float32(9) * s3
                     + np.float32(12 / 7) * s4
                 )
-    for s in (szz, sxz, syz):
-        _smooth(s, top + ONE, spare)
-    for s in (sxz, syz):
-        _smooth(s, top + TWO, spare)
     keep_denormals()
 
 
 @compiled
-def _smooth(f, level, spare):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
-    """Take waves of two points out of a level, first those along x, then those along y."""
+def smooth(f, level, spare):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201
+    """Take waves of two points out of a level, first those along x, then those along y; ``spare``
+    (y, x) is room."""
     _, ny, nx = f.shape
+    flush_denormals()
     spare[:] = f[level]
     for j in range(np.uint64(ny)):
         for i in range(FOUR, np.uint64(nx) - FOUR):
@@ -125,3 +121,4 @@ def _smooth(f, level, spare):  # type: ignore[no-untyped-def] # noqa: ANN001, AN
                 + W3 * (spare[j - THREE, i] + spare[j + THREE, i])
                 + W4 * (spare[j - FOUR, i] + spare[j + FOUR, i])
             )
+    keep_denormals()

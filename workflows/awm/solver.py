@@ -97,12 +97,19 @@ class Solver:
         top = np.uint64(grid.top)
         self._by.run(self._advance_velocity, PAD, grid.top + 1)
         if grid.surface >= 0:
-            free_surface.velocity_above(w.vx, w.vy, w.vz, m.ratio, top, self._spare)
+            free_surface.velocity_above(w.vx, w.vy, w.vz, m.ratio, top)
+            self._smooth(grid.top + 1, w.vx, w.vy, w.vz)
         self._by.run(self._advance_stress, PAD, grid.top + 1)
         if released:
             self.source.release(released)
         if grid.surface >= 0:
-            free_surface.stress_above(w.szz, w.sxz, w.syz, top, self._spare)
+            free_surface.stress_above(w.szz, w.sxz, w.syz, top)
+            self._smooth(grid.top + 1, w.szz, w.sxz, w.syz)
+            self._smooth(grid.top + 2, w.sxz, w.syz)
+
+    def _smooth(self, level: int, *fields: Field) -> None:
+        for field in fields:
+            free_surface.smooth(field, np.uint64(level), self._spare)
 
     def _advance_velocity(self, first: int, end: int) -> None:
         w, m = self.wavefield, self.medium
