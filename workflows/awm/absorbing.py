@@ -25,10 +25,11 @@ _AXES = ((0, 2, 1), (1, 2, 0), (2, 1, 0))
 """By axis: itself and the two others, as indices of (z, y, x)."""
 
 
-SHIFT = 0.15
-"""Least frequency shift at the inner end of layers with friction, in vp / spacing."""
-FRICTION, SHARP = 0.3, 10
-"""Friction at their outer end, in vp / spacing, and the power of depth with which it rises."""
+SHIFT, FRICTION, SHARP = 0.05, 0.1, 10
+"""Of layers with friction, per unit of contrast, in vp / spacing: the least frequency shift at the
+inner end, friction at the outer end; and the power of depth with which friction rises."""
+LEAST = 3.0
+"""The contrast of which they take account at least."""
 
 
 def needs_friction(contrast: float, steps: int) -> bool:
@@ -46,9 +47,9 @@ class Damping:
 
     Where soft strata under a free surface run into the layers, waves are trapped whose phase
     travels against their energy: a perfectly matched layer amplifies them, by a few percent per
-    hundred steps. ``robust`` adds friction on the velocities, which rises with the tenth power of
-    depth, enough against that, while other waves are damped before they get so deep; and the
-    frequency shift does not fall with the source's frequency.
+    hundred steps. With a ``contrast`` of speeds there is friction on the velocities, which rises
+    with the tenth power of depth: enough against that, while other waves are damped before they get
+    so deep; and the frequency shift does not fall with the source's frequency.
     """
 
     points: int
@@ -57,7 +58,7 @@ class Damping:
     spacing_m: float
     step_s: float
     frequency_hz: float
-    robust: bool
+    contrast: float | None
 
     def coefficients(self, depth: NDArray[np.float64]) -> Field:
         """b and a of the recursive convolution, and what a velocity keeps in a step, (3, n), at
@@ -66,12 +67,14 @@ class Damping:
         peak = -1.5 * self.speed * math.log(self.reflection) / (self.points * self.spacing_m)
         d = peak * inside**2
         shift = math.pi * self.frequency_hz
-        if self.robust:
-            shift = max(shift, SHIFT * self.speed / self.spacing_m)
+        strength = 0.0
+        if self.contrast is not None:
+            strength = max(LEAST, self.contrast) * self.speed / self.spacing_m
+        shift = max(shift, SHIFT * strength)
         alpha = shift * np.clip(1 - inside, 0.0, None)
         b = np.exp(-(d + alpha) * self.step_s)
         a = np.where(d > 0, d * (b - 1) / np.maximum(d + alpha, 1e-30), 0.0)
-        friction = FRICTION * self.speed / self.spacing_m * inside**SHARP * self.robust
+        friction = FRICTION * strength * inside**SHARP
         return np.stack([b, a, np.exp(-friction * self.step_s)]).astype(np.float32)
 
 

@@ -56,7 +56,7 @@ class Solver:
             self.spacing_m,
             self.step_s,
             parameters.source.highest_hz / 2,
-            self.robust,
+            speeds.contrast if self.robust else None,
         )
         self.layers = [Layer(self.wavefield, self.medium, slab, damping) for slab in grid.slabs()]
 
