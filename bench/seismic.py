@@ -1,7 +1,7 @@
 """The seismic model's step: rate, threads, memory, and other codes on the same problem.
 
 Everything in one run, in turn: each code is a process that waits while another one is measured.
-A point is one of the grid, absorbing layers included. What memory allows is told by ``a += b``,
+A point is one of the grid, absorbing layers included. What memory allows is measured by ``a += b``,
 measured in between: a step moves 140 bytes per point at the least.
 """
 

@@ -1,4 +1,4 @@
-"""A seismic solver in a process of its own, which takes steps when it is told to.
+"""A seismic solver in a process of its own, which takes steps on request.
 
 ``python seismic_worker.py ours|devito ORDER``: each line on the standard input is an order in JSON,
 each line on the standard output its answer. It runs with any source tree and with Devito's Python,
