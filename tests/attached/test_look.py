@@ -137,3 +137,21 @@ def test_an_awm_run_by_hand_is_shown_once_and_never_early(case: LookCase, files:
     assert _counts(case) == {"surface": written}
     assert len(case.newest()) == written >= 6
     assert case.events("run.ended")[-1]["outcome"] == "done"
+
+
+@pytest.mark.slow
+def test_what_is_under_way_when_the_looking_ends_is_not_left(case: LookCase) -> None:
+    begun = case.folder / "begun"
+    (case.folder / "long.py").write_text(
+        "import pathlib, time\n"
+        "def quick(frame, out):\n    out.write_text('1')\n"
+        f"def long(frame, out):\n    pathlib.Path({str(begun)!r}).touch()\n    time.sleep(600)\n"
+    )
+    product = '[[product]]\nname = "{0}"\nkind = "python"\nfunction = "long.py:{0}"\n'
+    product += 'extension = "json"\n'
+    recipe = case.recipe("long.toml", product.format("quick") + product.format("long"))
+    case.written()
+    look = case.start("--recipe", recipe, "--quiet-after", "1 h")
+    case.await_that(begun.exists, "long product")
+    assert case.leave(look) == 0
+    assert case.faults() == []

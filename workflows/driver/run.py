@@ -241,6 +241,7 @@ def _execute(
                 outcome = look_at(context, attached, early, tick)
             else:
                 outcome = _launched(context, early, tick)
+            run.sweep()
         except Exception as error:
             send_driver_word(context, error)
             raise
@@ -287,7 +288,6 @@ def _launched(
         leaving = graph.leaving.is_set
         space = provision(site, run, recipe, launcher, leaving)
         outcome = Driver(context, graph, space, launcher, tick).drive()
-    run.sweep()
     withdraw(launcher)
     return outcome
 
