@@ -29,7 +29,7 @@ DEVITO = "devito>=4.8,<4.9"
 LANGUAGES = ("C", "openmp")
 TIMES_OLD, TIMES_THREADS, SHARE_LARGE, HELD_BYTES = 2.8, 1.7, 0.8, 100
 NODES, LARGE, MEMORY = (100, 100, 100), (400, 400, 400), (120, 120, 80)
-ROUNDS, STEPS, ELEMENTS = 10, 4, 40_000_000
+ROUNDS, STEPS, ELEMENTS = 10, 20, 40_000_000
 
 
 class Worker:
@@ -116,12 +116,12 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
         workers["old"] = Worker("ours", nodes, tree=old)
         workers["two"] = Worker("ours", nodes, threads=2)
         missing = _start_devito(workers, scratch, nodes)
-        memory = [_turn(workers, rounds)]
-        figures = _figures(workers, max(memory), missing, quick)
+        memory = _turn(workers, rounds, 4 if quick else STEPS)
+        figures = _figures(workers, memory, missing, quick)
         figures.append(_difference(workers, scratch.runs))
         for one in workers.values():
             one.close()
-        share = max(workers["new"].rates()) / (max(memory) / STEP_BYTES / 1e6)
+        share = max(workers["new"].rates()) / (memory / STEP_BYTES / 1e6)
         workers["new"] = Worker("ours", large)
         figures.append(_large(workers["new"], share, large, quick))
     finally:
@@ -184,15 +184,16 @@ def _devito(venv: Path) -> str:
     return str(python)
 
 
-def _turn(workers: dict[str, Worker], rounds: int) -> float:
+def _turn(workers: dict[str, Worker], rounds: int, steps: int) -> float:
     """Let all take their steps in turn, with the probe in between; bytes per second of CPU.
 
-    The first turn warms up: its steps are ahead of the wave, and a clock rises.
+    The first turn warms up: its steps are ahead of the wave, and a clock rises. A turn is long
+    enough for the system to spread threads over cores, which takes it some milliseconds.
     """
     best = 0.0
     for n in range(rounds + 1):
-        for name, one in workers.items():
-            one.advance(STEPS if not name.startswith("Devito") else 5 * STEPS)
+        for one in workers.values():
+            one.advance(steps)
         best = max(best, workers["new"].ask(probe=ELEMENTS)["rate"])
         if n == 0:
             for one in workers.values():

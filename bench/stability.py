@@ -23,8 +23,8 @@ import numpy as np
 from matplotlib.figure import Figure as Figures
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MultipleLocator
-from numpy.typing import NDArray
 
+from bench.echoes import BLAST, ECHO_LIMIT, ECHOES, SOURCE, echo, layer, parameters_of
 from bench.pipeline import Scratch
 from bench.report import Figure
 from burstlens.workflows.awm.parameters import Parameters
@@ -32,7 +32,7 @@ from burstlens.workflows.awm.solver import Solver
 
 PICTURE = Path(__file__).parents[1] / "docs" / "awm-stability.png"
 GRID = (16, 16, 14)
-SPACING_M, STEP_S, ROCK_M_S, RATIO = 100.0, 0.0082, 6000.0, 1.73
+STEP_S, ROCK_M_S, RATIO = 0.0082, 6000.0, 1.73
 CONTRASTS = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0)
 RATIOS = (1.5, 1.73, 2.5, 4.0)
 DEPTHS_M = (200.0, 500.0, 900.0)
@@ -44,11 +44,6 @@ BETWEEN = 500
 """Steps from one look to the next; a look takes the most of ten fields, five steps apart."""
 REFERENCE = 200
 LOST = 1e3
-ECHO_LIMIT = 0.05
-_SOURCE: dict[str, Any] = {"x_m": 800.0, "y_m": 800.0, "depth_m": 700.0, "function": "gaussian"}
-_BLAST = dict.fromkeys(("mxx_n_m", "myy_n_m", "mzz_n_m"), 1e15)
-_COUPLE = {"strike_deg": 30.0, "dip_deg": 60.0, "rake_deg": 40.0, "moment_n_m": 1e15}
-_RECEIVERS = ((1200.0, 0.0), (1000.0, 700.0), (-600.0, -1300.0), (300.0, 0.0))
 _MARKS: dict[str, dict[str, Any]] = {
     "friction": {"marker": "o", "ms": 8, "mfc": "none", "mec": "white", "mew": 1, "ls": "none"},
     "lost": {"marker": "x", "ms": 4.5, "mec": "white", "mew": 1.1, "ls": "none"},
@@ -75,13 +70,13 @@ class Case:
         vs = ROCK_M_S / (self.ratio if self.same else RATIO)
         soft = vs / self.contrast
         layers = [
-            _layer(0.0, soft * self.ratio, soft, 2000.0),
-            _layer(self.depth_m, ROCK_M_S, vs, 2700.0),
+            layer(0.0, soft * self.ratio, soft, 2000.0),
+            layer(self.depth_m, ROCK_M_S, vs, 2700.0),
         ]
-        source = {**_SOURCE, "mxx_n_m": 1e-9, "frequency_hz": self.frequency_hz}
+        source = {**SOURCE, "mxx_n_m": 1e-9, "frequency_hz": self.frequency_hz}
         step = STEP_S * ROCK_M_S / max(ROCK_M_S, soft * self.ratio)
         absorbing = {"points": self.points, **({"robust": False} if self.ordinary else {})}
-        return _parameters(GRID, layers, source, step, STEPS, absorbing=absorbing)
+        return parameters_of(GRID, layers, source, step, STEPS, absorbing=absorbing)
 
     def __str__(self) -> str:
         rock = self.ratio if self.same else RATIO
@@ -159,78 +154,11 @@ def cases() -> tuple[list[Case], list[Case]]:
     return default, ordinary
 
 
-@dataclass(frozen=True, slots=True)
-class Echo:
-    """A medium whose layers' echo is measured at receivers near the source: over rock with
-    ``contrast``, or homogeneous where that is 0."""
-
-    name: str
-    free_surface: bool
-    frequency_hz: float
-    steps: int
-    contrast: float = 0.0
-    blast: bool = False
-
-    def traces(self, nodes: int) -> NDArray[np.float64]:
-        """Velocities at the receivers, (receiver, component, step), on a grid of so many nodes
-        each way around the source."""
-        middle, depth = nodes // 2 * SPACING_M, 1500.0
-        levels = 30 + (nodes - 30) // 2
-        if not self.free_surface:
-            depth, levels = middle, nodes
-        layers = [_layer(0.0, 5000.0, 2886.75, 2700.0)]
-        if self.contrast:
-            c = self.contrast
-            layers = [
-                _layer(0.0, 5800 / c, 3350 / c, 2200.0),
-                _layer(600.0, 5800.0, 3350.0, 2700.0),
-            ]
-        source = {**_SOURCE, "x_m": middle, "y_m": middle, "depth_m": depth}
-        source |= {"frequency_hz": self.frequency_hz, **(_BLAST if self.blast else _COUPLE)}
-        given = _parameters(
-            (nodes, nodes, levels), layers, source, 0.008, self.steps, free=self.free_surface
-        )
-        solver = Solver(given, Path())
-        down = (0.0, -300.0, 900.0, 0.0)
-        places = [
-            (middle + east, middle + north, 0.0 if self.free_surface else depth + below)
-            for (east, north), below in zip(_RECEIVERS, down, strict=True)
-        ]
-        components = ("vx", "vy", "vz")
-        prints = [[solver.footprint(one, *at) for one in components] for at in places]
-        fields = [getattr(solver.wavefield, one) for one in components]
-        out = np.zeros((len(places), 3, self.steps))
-        for step in range(self.steps):
-            solver.advance()
-            for n, three in enumerate(prints):
-                out[n, :, step] = [at.value(f) for at, f in zip(three, fields, strict=True)]
-        return out
-
-
-ECHOES = (
-    Echo("full space, explosion", False, 2.5, 230, blast=True),
-    Echo("full space, double couple", False, 2.5, 230),
-    Echo("free surface, double couple", True, 2.5, 230),
-    Echo("free surface, double couple, 1 Hz", True, 1.0, 400),
-    Echo("soft layer, contrast 2.5", True, 1.0, 500, contrast=2.5),
-    Echo("soft layer, contrast 3", True, 0.8, 500, contrast=3.0),
-    Echo("soft layer, contrast 5", True, 0.45, 700, contrast=5.0),
-)
-
-
-def echo(one: Echo, large: int) -> list[float]:
-    """By receiver, the most that a grid of 30 nodes differs from a large one, in percent of the
-    trace's peak."""
-    far = one.traces(large)
-    difference = np.abs(one.traces(30) - far).max(axis=(1, 2))
-    return [float(value) for value in 100 * difference / np.abs(far).max(axis=(1, 2))]
-
-
 def explosion(steps: tuple[int, ...]) -> list[float]:
     """What is left of the peak after so many steps of an explosion under a layer of contrast 3."""
-    layers = [_layer(0.0, 2000.0, 1100.0, 2000.0), _layer(500.0, 6000.0, 3300.0, 2700.0)]
-    source = {**_SOURCE, **_BLAST, "frequency_hz": 1.0}
-    solver = Solver(_parameters(GRID, layers, source, STEP_S, steps[-1]), Path())
+    layers = [layer(0.0, 2000.0, 1100.0, 2000.0), layer(500.0, 6000.0, 3300.0, 2700.0)]
+    source = {**SOURCE, **BLAST, "frequency_hz": 1.0}
+    solver = Solver(parameters_of(GRID, layers, source, STEP_S, steps[-1]), Path())
     w = solver.wavefield
     peak, left = 0.0, []
     while solver.steps < steps[-1]:
@@ -382,31 +310,3 @@ def picture(path: Path, courses: list[Course], forced: list[Course]) -> None:
 
 def _shown() -> set[Case]:
     return {Case(*three) for three in product(CONTRASTS, RATIOS, DEPTHS_M)}
-
-
-def _layer(top_m: float, vp: float, vs: float, rho: float) -> dict[str, float]:
-    return {"top_m": top_m, "vp_m_s": vp, "vs_m_s": vs, "rho_kg_m3": rho}
-
-
-def _parameters(
-    nodes: tuple[int, int, int],
-    layers: list[dict[str, float]],
-    source: dict[str, Any],
-    step_s: float,
-    steps: int,
-    free: bool = True,
-    absorbing: dict[str, Any] | None = None,
-) -> Parameters:
-    grid = dict(zip(("nx", "ny", "nz"), nodes, strict=True))
-    return Parameters.model_validate(
-        {
-            "title": "stability",
-            "free_surface": free,
-            "allow_unstable": True,
-            "grid": {**grid, "spacing_m": SPACING_M},
-            "time": {"step_s": step_s, "steps": steps},
-            "material": {"layers": layers},
-            "source": source,
-            "absorbing": absorbing or {},
-        }
-    )

@@ -45,10 +45,17 @@ def parameters() -> Callable[..., Parameters]:
 
 @pytest.fixture(scope="session")
 def traces() -> Callable[..., Array]:
-    """Runs a solver and gives the velocity (station, component x y z, step) in m/s."""
+    """Runs a solver and gives the velocity (station, component x y z, step) in m/s; ``source_of``
+    gives it another source."""
 
-    def run(parameters: Parameters, places: list[tuple[float, float, float]]) -> Array:
+    def run(
+        parameters: Parameters,
+        places: list[tuple[float, float, float]],
+        source_of: Callable[[Solver], Any] | None = None,
+    ) -> Array:
         solver = Solver(parameters, Path())
+        if source_of is not None:
+            solver.source = source_of(solver)
         readers = [[solver.footprint(c, *at) for c in ("vx", "vy", "vz")] for at in places]
         out = np.zeros((len(places), 3, parameters.time.count))
         for step in range(parameters.time.count):

@@ -1,4 +1,5 @@
-"""awm in a layer over a half-space (LOH.1) against wavenumber integration, by envelope and phase.
+"""awm in a layer over a half-space against wavenumber integration, by envelope and phase: a point
+source (LOH.1) and a rupture along a fault (as LOH.2, on a smaller fault).
 
 Envelope and phase misfit: Kristekova, Moczo & Day (2009), Geophys. J. Int. 178, relative to the
 strongest of the three components. data/make_loh.py makes the reference.
@@ -10,10 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from burstlens.workflows.awm.point_source import PointSource
+
 pytestmark = pytest.mark.slow
 
-REFERENCE = Path(__file__).parent / "data" / "loh1.npz"
-ELEMENTS = {"strike_slip": "mxy_n_m", "dip_slip": "mxz_n_m"}
+REFERENCE = Path(__file__).parent / "data" / "loh.npz"
+ELEMENTS = {"strike_slip": "mxy_n_m", "dip_slip": "mxz_n_m", "fault": "mxy_n_m"}
 SPACING_M = 2000 / 19  # so that the interface, at 1000 m, lies midway between two levels of nodes
 STEP_S = 0.008
 LAYERS = [
@@ -26,6 +29,32 @@ EDGES = {
     "default": (900.0, {}, 0.015),
     "friction": (900.0, {"robust": True}, 0.05),
 }
+
+
+class Rupture:
+    """A fault whose elements release equal parts of a moment, each when the rupture reaches it.
+
+    ``fault`` holds its numbers, ``x_m`` and ``y_m`` its middle.
+    """
+
+    def __init__(self, solver, fault, x_m, y_m):
+        given = solver.parameters.source
+        self.elements = []
+        times = np.arange(solver.parameters.time.count + 1) * STEP_S
+        last = (solver.grid.top, *(size - 1 for size in solver.grid.shape[1:]))
+        places = [(x, depth) for x in fault["fault_x_m"] for depth in fault["fault_depths_m"]]
+        for x, depth in places:
+            hypocentre = fault["hypocentre_m"]
+            lag_s = math.hypot(x - hypocentre[0], depth - hypocentre[1]) / fault["rupture_m_s"]
+            released = given.rate(times - lag_s) * STEP_S / SPACING_M**3 / len(places)
+            where = solver.place(x_m + x, y_m, depth)
+            one = PointSource(solver.wavefield, given.tensor, where, last, released)
+            self.elements.append(one)
+
+    def release(self, step):
+        """Change the stresses by what that step releases."""
+        for one in self.elements:
+            one.release(step)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +75,12 @@ def waves(request, edges, reference, parameters, traces):
     """Computed and reference velocity (receiver, component, time), at the reference's times."""
     margin, absorbing, _ = edges
     offsets = reference["offsets_m"]
-    nx, ny = (math.ceil((reach + 2 * margin) / SPACING_M) for reach in offsets.max(axis=0))
+    broken = request.param == "fault"
+    west = margin + (-reference["fault_x_m"].min() if broken else 0.0)
+    deepest = reference["fault_depths_m"].max() if broken else 2000.0
+    east, north = offsets.max(axis=0)
+    extents = west + east + margin, north + 2 * margin, deepest + margin
+    nx, ny, nz = (math.ceil(extent / SPACING_M) for extent in extents)
     every = round(float(reference["step_s"]) / STEP_S)
     wanted = reference[request.param].astype(np.float64)
     frequency = float(reference["frequency_hz"])
@@ -54,14 +88,14 @@ def waves(request, edges, reference, parameters, traces):
         grid={
             "nx": nx,
             "ny": ny,
-            "nz": math.ceil((2000.0 + margin) / SPACING_M),
+            "nz": nz,
             "spacing_m": SPACING_M,
         },
         time={"step_s": STEP_S, "steps": every * (wanted.shape[-1] - 1)},
         material={"layers": LAYERS},
         absorbing=absorbing,
         source={
-            "x_m": margin,
+            "x_m": west,
             "y_m": margin,
             "depth_m": 2000.0,
             "frequency_hz": frequency,
@@ -69,7 +103,10 @@ def waves(request, edges, reference, parameters, traces):
         },
     )
     assert 2000 / given.source.highest_hz / SPACING_M == pytest.approx(6.0, rel=0.01)
-    found = traces(given, [(margin + x, margin + y, 0.0) for x, y in offsets])
+    places = [(west + x, margin + y, 0.0) for x, y in offsets]
+    found = traces(
+        given, places, (lambda made: Rupture(made, reference, west, margin)) if broken else None
+    )
     return found[..., every - 1 :: every], wanted[..., 1:]
 
 

@@ -5,12 +5,14 @@ Geophys. Geod. 46, after Graves (1996), BSSA 86, equations 19 to 25. The lambda 
 stands for szz = 0 at the surface itself (:mod:`.material`).
 
 Continued fields feed back on themselves: where a soft layer is few points thick, waves of two
-points in x and y grow, by a thousandth per step. So the eighth difference takes just these out of
-what is continued (Shapiro 1970, Rev. Geophys. 8): 4 parts in a thousand of a wave of 6 points,
+points in x and y grow, by a thousandth per step. There the eighth difference takes just these out
+of what is continued (Shapiro 1970, Rev. Geophys. 8): 4 parts in a thousand of a wave of 6 points,
 and less than one in ten thousand at 10.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,18 +25,59 @@ from burstlens.workflows.awm.compiling import (
     flush_denormals,
     keep_denormals,
 )
+from burstlens.workflows.awm.fields import Field, Wavefield
 
+SHARP = 1.05
+"""A contrast of speeds near the surface above which what is continued is smoothed."""
+QUARTIC = tuple(np.float32(weight) for weight in (5, -10, 10, -5, 1))
+PARABOLA = tuple(np.float32(weight) for weight in (3, -3, 1, 0, 0))
+"""Weights of the topmost elements of vx and vy for the next one above."""
 THREE, FOUR = np.uint64(3), np.uint64(4)
 W0, W1, W2, W3, W4 = (np.float32(weight / 256) for weight in (70, -56, 28, -8, 1))
 
 
+@dataclass(slots=True)
+class FreeSurface:
+    """The free surface at level ``top`` of a wavefield; ``ratio`` as in :class:`.material.Medium`.
+    With ``smooth`` waves of two points are taken out of what is continued above it, and vx and vy
+    are continued by a parabola instead of a quartic: they weigh 1/24 there.
+    """
+
+    fields: Wavefield
+    ratio: Field
+    top: int
+    smooth: bool
+    _spare: Field = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._spare = np.zeros(self.fields.vx.shape[1:], np.float32)
+
+    def continue_velocity(self) -> None:
+        """Continue the velocities just advanced."""
+        w = self.fields
+        weights = PARABOLA if self.smooth else QUARTIC
+        velocity_above(w.vx, w.vy, w.vz, self.ratio, np.uint64(self.top), weights)
+        self._smooth(self.top + 1, w.vx, w.vy, w.vz)
+
+    def free_stress(self) -> None:
+        """Free the surface of the stresses just advanced, and continue them."""
+        w = self.fields
+        stress_above(w.szz, w.sxz, w.syz, np.uint64(self.top))
+        self._smooth(self.top + 1, w.szz, w.sxz, w.syz)
+        self._smooth(self.top + 2, w.sxz, w.syz)
+
+    def _smooth(self, level: int, *fields: Field) -> None:
+        for one in fields if self.smooth else ():
+            smooth(one, np.uint64(level), self._spare)
+
+
 @compiled
-def velocity_above(vx, vy, vz, ratio, top):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201
+def velocity_above(vx, vy, vz, ratio, top, weights):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201
     """Continue the velocities above the free surface at level ``top``.
 
-    Of vx and vy, which weigh 1/24 there, by a parabola; of vz, to 4th order, by a quartic with the
-    slope that szz = 0 gives it at the surface: the 4th-order difference then equals the one-sided
-    one of Kristek, Moczo & Archuleta (2002).
+    Of vx and vy by these ``weights``; of vz, to 4th order, by a quartic with the slope that szz = 0
+    gives it at the surface: the 4th-order difference then equals the one-sided one of Kristek,
+    Moczo & Archuleta (2002).
     """
     _, ny, nx = vx.shape
     flush_denormals()
@@ -42,7 +85,11 @@ def velocity_above(vx, vy, vz, ratio, top):  # type: ignore[no-untyped-def] # no
         for i in range(TWO, np.uint64(nx) - TWO):
             for v in (vx, vy):
                 v[top + ONE, j, i] = (
-                    np.float32(3) * (v[top, j, i] - v[top - ONE, j, i]) + v[top - TWO, j, i]
+                    weights[0] * v[top, j, i]
+                    + weights[1] * v[top - ONE, j, i]
+                    + weights[2] * v[top - TWO, j, i]
+                    + weights[3] * v[top - THREE, j, i]
+                    + weights[4] * v[top - FOUR, j, i]
                 )
             slope = C1 * (
                 (vx[top, j, i] - vx[top, j, i - ONE]) + (vy[top, j, i] - vy[top, j - ONE, i])

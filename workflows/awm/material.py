@@ -8,7 +8,9 @@ The values of the edges extend outside the grid, into the absorbing layers.
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -18,32 +20,58 @@ from burstlens.workflows.awm.fields import Field, apart
 from burstlens.workflows.awm.rock import Level
 
 FIELDS = 3
+Extremes = tuple[tuple[float, float], ...]
+"""Lowest and highest vp, lowest and highest vs."""
+NEAR = 6
+"""Levels that count as near the free surface: the stencils of what is continued above it take five.
+"""
 
 
 @dataclass(slots=True)
 class Speeds:
-    """The extremes of the speeds, in m/s, which limit step, frequency and absorbing layers."""
+    """The extremes of the speeds, in m/s, which limit step, frequency and absorbing layers.
+
+    Contrasts are the highest over the lowest vp or vs, whichever is more.
+    """
 
     vp_max: float = 0.0
     vs_max: float = 0.0
     vs_min: float = math.inf
     contrast: float = 1.0
-    """The highest over the lowest vp or vs, whichever is more, at the edges: what is continued
-    into the absorbing layers."""
-    _edges: tuple[float, ...] = (math.inf, 0.0, math.inf, 0.0)
+    """At the edges: what is continued into the absorbing layers."""
+    contrast_near_surface: float = 1.0
+    """Among the topmost levels included."""
+    _edges: list[Extremes] = dataclasses.field(default_factory=list)
+    _levels: deque[Extremes] = dataclasses.field(default_factory=lambda: deque(maxlen=NEAR))
 
     def include(self, level: Level) -> None:
-        """Extend the extremes by those of a level."""
-        self.vp_max = max(self.vp_max, float(level.vp.max()))
-        self.vs_max = max(self.vs_max, float(level.vs.max()))
-        self.vs_min = min(self.vs_min, float(level.vs.min()))
-        edges = []
-        for n, field in enumerate((level.vp, level.vs)):
-            sides = np.concatenate([field[0], field[-1], field[:, 0], field[:, -1]])
-            edges += [min(self._edges[2 * n], float(sides.min()))]
-            edges += [max(self._edges[2 * n + 1], float(sides.max()))]
-        self._edges = tuple(edges)
-        self.contrast = max(edges[1] / edges[0], edges[3] / edges[2])
+        """Extend the extremes by those of a level, the next one upwards."""
+        self._levels.append(extremes := _extremes(level.vp, level.vs))
+        (vs_min, vs_max), (_, vp_max) = extremes[1], extremes[0]
+        self.vp_max = max(self.vp_max, vp_max)
+        self.vs_max = max(self.vs_max, vs_max)
+        self.vs_min = min(self.vs_min, vs_min)
+        sides = [
+            np.concatenate([one[0], one[-1], one[:, 0], one[:, -1]]) for one in (level.vp, level.vs)
+        ]
+        self._edges = [_joined([*self._edges, _extremes(*sides)])]
+        self.contrast = _contrast(self._edges[0])
+        self.contrast_near_surface = _contrast(_joined(self._levels))
+
+
+def _extremes(*fields: Field) -> Extremes:
+    return tuple((float(one.min()), float(one.max())) for one in fields)
+
+
+def _joined(several: Iterable[Extremes]) -> Extremes:
+    return tuple(
+        (min(low for low, _ in one), max(high for _, high in one))
+        for one in zip(*several, strict=True)
+    )
+
+
+def _contrast(extremes: Extremes) -> float:
+    return max(high / low for low, high in extremes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from burstlens.core.errors import RecipeError
-from burstlens.workflows.awm import free_surface, material, rock, stress, velocity
+from burstlens.workflows.awm import material, rock, stress, velocity
 from burstlens.workflows.awm.absorbing import Damping, Layer, needs_friction
 from burstlens.workflows.awm.executing import Threads
 from burstlens.workflows.awm.fields import Field, Wavefield
+from burstlens.workflows.awm.free_surface import SHARP, FreeSurface
 from burstlens.workflows.awm.grid import PAD, PaddedGrid
 from burstlens.workflows.awm.interpolation import OFFSETS, Footprint, Triple, cubic
 from burstlens.workflows.awm.parameters import Parameters
@@ -48,7 +49,10 @@ class Solver:
         needed = needs_friction(speeds.contrast, time.count)
         self.robust = needed if wanted is None else wanted
         self.wavefield = Wavefield.at_rest(grid.shape)
-        self._spare = np.zeros(grid.shape[1:], np.float32)
+        self.surface = None
+        if grid.surface >= 0:
+            smooth = speeds.contrast_near_surface > SHARP
+            self.surface = FreeSurface(self.wavefield, self.medium.ratio, grid.surface, smooth)
         damping = Damping(
             parameters.absorbing.points,
             parameters.absorbing.reflection,
@@ -93,23 +97,14 @@ class Solver:
         self._advance(0)
 
     def _advance(self, released: int) -> None:
-        w, m, grid = self.wavefield, self.medium, self.grid
-        top = np.uint64(grid.top)
-        self._by.run(self._advance_velocity, PAD, grid.top + 1)
-        if grid.surface >= 0:
-            free_surface.velocity_above(w.vx, w.vy, w.vz, m.ratio, top)
-            self._smooth(grid.top + 1, w.vx, w.vy, w.vz)
-        self._by.run(self._advance_stress, PAD, grid.top + 1)
+        self._by.run(self._advance_velocity, PAD, self.grid.top + 1)
+        if self.surface:
+            self.surface.continue_velocity()
+        self._by.run(self._advance_stress, PAD, self.grid.top + 1)
         if released:
             self.source.release(released)
-        if grid.surface >= 0:
-            free_surface.stress_above(w.szz, w.sxz, w.syz, top)
-            self._smooth(grid.top + 1, w.szz, w.sxz, w.syz)
-            self._smooth(grid.top + 2, w.sxz, w.syz)
-
-    def _smooth(self, level: int, *fields: Field) -> None:
-        for field in fields:
-            free_surface.smooth(field, np.uint64(level), self._spare)
+        if self.surface:
+            self.surface.free_stress()
 
     def _advance_velocity(self, first: int, end: int) -> None:
         w, m = self.wavefield, self.medium

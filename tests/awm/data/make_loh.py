@@ -1,4 +1,4 @@
-"""Makes loh1.npz: reference velocities for a layer over a half-space, by wavenumber integration.
+"""Makes loh.npz: reference velocities for a layer over a half-space, by wavenumber integration.
 
     python tests/awm/data/make_loh.py [--check]
 
@@ -7,7 +7,9 @@ pyprop8 integrates over wavenumbers after O'Toole & Woodhouse (2011), Geophys. J
 
 The problem is LOH.1 of Day & Bradley (2001), without attenuation and with a gaussian moment rate:
 a layer of 1000 m over a half-space, a source of 1e18 N m at a depth of 2000 m, receivers at the
-surface. Axes x east, y north, z up. ``strike_slip`` is Mxy, ``dip_slip`` is Mxz.
+surface. Axes x east, y north, z up. ``strike_slip`` is Mxy, ``dip_slip`` is Mxz. ``fault`` is as
+LOH.2 a rupture that runs along a vertical strike-slip fault through the half-space at 3000 m/s, on
+a smaller fault: 20 elements of equal moment, 300 m apart.
 
 ``--check`` prints relative L2 misfits of pyprop8 against solutions that share no code with it and
 writes nothing: an explosion in LOH.1 by a system of boundary conditions solved at each wavenumber
@@ -38,6 +40,8 @@ STEP_S, COUNT = 0.032, 160
 WINDOW = 512
 OFFSETS_M = ((1200.0, 1600.0), (2400.0, 3200.0), (3600.0, 4800.0), (3600.0, 800.0))
 TENSORS = {"strike_slip": (0, 1), "dip_slip": (0, 2)}
+FAULT_X_M, FAULT_DEPTHS_M = (-600.0, -300.0, 0.0, 300.0, 600.0), (1500.0, 1800.0, 2100.0, 2400.0)
+HYPOCENTRE_M, RUPTURE_M_S = (-600.0, 1950.0), 3000.0  # x and depth
 LAYERS = [(THICKNESS_KM, *LAYER), (math.inf, *HALF_SPACE)]
 
 
@@ -65,8 +69,10 @@ def velocities(
     offsets_m: tuple[tuple[float, float], ...],
     layers: Sequence[tuple[float, ...]] | None = None,
     depths_km: tuple[float, float] = (DEPTH_KM, 0.0),
+    lags_s: Array | float = 0.0,
 ) -> Array:
-    """Velocity (tensor, receiver, component x y z, time) in m/s of tensors in 1e18 N m."""
+    """Velocity (tensor, receiver, component x y z, time) in m/s of tensors in 1e18 N m, for each
+    receiver ``lags_s`` late."""
     x, y = np.array(offsets_m).T / 1e3
     _, _, omegas = frequencies()
     strong = omegas.real < 2 * math.pi * 3.6 * FREQUENCY_HZ
@@ -80,11 +86,25 @@ def velocities(
         squeeze_outputs=False,
         stencil_kwargs={"kmin": 0, "kmax": 36.0, "nk": 2400},
     )
-    radial, transverse, upward = np.moveaxis(inverse(spectra * moment_rate(omegas)), 2, 0) * 1e3
+    spectra *= moment_rate(omegas) * np.exp(-1j * omegas * np.reshape(lags_s, (-1, 1, 1)))
+    radial, transverse, upward = np.moveaxis(inverse(spectra), 2, 0) * 1e3
     cos, sin = (np.array([[along]]).T for along in (x / np.hypot(x, y), y / np.hypot(x, y)))
     cos, sin = cos.reshape(1, -1, 1), sin.reshape(1, -1, 1)
     turned = (radial * cos - transverse * sin, radial * sin + transverse * cos, upward)
     return np.stack(turned, axis=2)
+
+
+def fault() -> Array:
+    """Velocity (receiver, component, time) in m/s of the fault."""
+    total: Array = np.zeros((len(OFFSETS_M), 3, COUNT))
+    for depth in FAULT_DEPTHS_M:
+        x = np.array(FAULT_X_M)
+        run = np.hypot(x - HYPOCENTRE_M[0], depth - HYPOCENTRE_M[1]) / RUPTURE_M_S
+        offsets = tuple((east - one, north) for one in x for east, north in OFFSETS_M)
+        lags = np.repeat(run, len(OFFSETS_M))
+        found = velocities(tensor(0, 1)[None], offsets, None, (depth / 1e3, 0.0), lags)[0]
+        total += found.reshape(x.size, *total.shape).sum(axis=0)
+    return total / (len(FAULT_X_M) * len(FAULT_DEPTHS_M))
 
 
 def explosion(r_km: float) -> tuple[Array, Array]:
@@ -220,11 +240,16 @@ def main() -> None:
         return
     found = velocities(np.array([tensor(*at) for at in TENSORS.values()]), OFFSETS_M)
     np.savez_compressed(
-        Path(__file__).with_name("loh1.npz"),
+        Path(__file__).with_name("loh.npz"),
         code=f"pyprop8 {importlib.metadata.version('pyprop8')}",
         frequency_hz=FREQUENCY_HZ,
         step_s=STEP_S,
         offsets_m=np.array(OFFSETS_M),
+        fault_x_m=np.array(FAULT_X_M),
+        fault_depths_m=np.array(FAULT_DEPTHS_M),
+        hypocentre_m=np.array(HYPOCENTRE_M),
+        rupture_m_s=RUPTURE_M_S,
+        fault=fault().astype(np.float32),
         **{name: one.astype(np.float32) for name, one in zip(TENSORS, found, strict=True)},
     )
 
