@@ -103,7 +103,7 @@ def _pairs(
     """Wall times alone and beside the pipeline, and the maps of a run."""
     argv = [*prefix, sys.executable, "-u", "-m", "burstlens.workflows.awm", "awm.toml"]
     _alone(scratch, argv, AWM.format(steps=5, every=0), f"{name}-compile")
-    steps = 20
+    steps = 200  # two seconds: the first steps take longer
     step_s = _alone(scratch, argv, AWM.format(steps=steps, every=0), f"{name}-pace") / steps
     length = (RUN_S / 4 if quick else RUN_S) / step_s
     every = max(1, round((MAP_S / 4 if quick else MAP_S) / step_s))

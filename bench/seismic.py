@@ -19,6 +19,7 @@ import numpy as np
 
 from bench.pipeline import Scratch
 from bench.report import Figure, spread
+from bench.seismic_worker import DEPTH_M, SPACING_M
 
 ROOT = Path(__file__).parents[1]
 WORKER = Path(__file__).with_name("seismic_worker.py")
@@ -30,6 +31,7 @@ LANGUAGES = ("C", "openmp")
 TIMES_OLD, TIMES_THREADS, SHARE_LARGE, HELD_BYTES = 2.8, 1.7, 0.8, 100
 NODES, LARGE, MEMORY = (100, 100, 100), (400, 400, 400), (120, 120, 80)
 ROUNDS, STEPS, ELEMENTS = 10, 20, 40_000_000
+COMPARED = 120
 
 
 class Worker:
@@ -116,9 +118,9 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
         workers["old"] = Worker("ours", nodes, tree=old)
         workers["two"] = Worker("ours", nodes, threads=2)
         missing = _start_devito(workers, scratch, nodes)
+        apart = _difference(workers, scratch.runs)
         memory = _turn(workers, rounds, 4 if quick else STEPS)
-        figures = _figures(workers, memory, missing, quick)
-        figures.append(_difference(workers, scratch.runs))
+        figures = [*_figures(workers, memory, missing, quick), apart]
         for one in workers.values():
             one.close()
         share = max(workers["new"].rates()) / (memory / STEP_BYTES / 1e6)
@@ -245,20 +247,28 @@ def _figures(workers: dict[str, Worker], probe: float, missing: str, quick: bool
 
 
 def _difference(workers: dict[str, Worker], folder: Path) -> Figure:
+    """How far the fields are apart from the old ones, the wave being reflected at the surface.
+
+    The nodes at the source do not count: the stress that stays there is thousands of times that of
+    the wave, and so is its rounding.
+    """
     saved = [folder / "new.npz", folder / "old.npz"]
     for name, path in zip(("new", "old"), saved, strict=True):
+        workers[name].ask(steps=COMPARED)
         workers[name].ask(save=str(path))
     worst, where = 0.0, ""
     with np.load(saved[0]) as new, np.load(saved[1]) as old:
         for name in new.files:
-            a, b = (fields[name][2:-2, 2:-2, 2:-2] for fields in (new, old))
-            apart = float(np.abs(a - b).max() / np.abs(b).max())
+            a, b = (fields[name] for fields in (new, old))
+            top, middle = a.shape[0] - 3 - round(DEPTH_M / SPACING_M), a.shape[1] // 2
+            near = tuple(slice(n - 4, n + 4) for n in (top, middle, middle))
+            a[near] = b[near] = 0
+            apart = float(np.abs(a - b)[2:-2, 2:-2, 2:-2].max() / np.abs(b).max())
             worst, where = max((worst, where), (apart, name))
     for path in saved:
         path.unlink()
-    return Figure(
-        "difference of the fields from the old ones, of the maximum", worst, "", note=where
-    )
+    name = f"fields after {COMPARED} steps, apart from the old ones, of the maximum"
+    return Figure(name, worst, "", note=where)
 
 
 def _large(one: Worker, share: float, nodes: tuple[int, int, int], quick: bool) -> Figure:

@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 
 SPACING_M, STEP_S, LAYER = 100.0, 0.008, 10
+DEPTH_M = 1000.0
+"""That of the source: its waves meet the free surface soon."""
 SOFT, ROCK = (4000.0, 2300.0, 2500.0), (6000.0, 3400.0, 2700.0)
 PROBE_BYTES = 12
 """What ``a += b`` moves per element: two are read, one is written."""
@@ -35,7 +37,7 @@ def ours(nodes: tuple[int, int, int], threads: int) -> tuple[Any, int]:
     from burstlens.workflows.awm.parameters import Parameters
 
     nx, ny, nz = nodes
-    middle = {"x_m": nx * 50.0, "y_m": ny * 50.0, "depth_m": nz * 50.0}
+    middle = {"x_m": nx * 50.0, "y_m": ny * 50.0, "depth_m": DEPTH_M}
     names = ("vp_m_s", "vs_m_s", "rho_kg_m3")
     rock = {"top_m": nz * SPACING_M / 3, **dict(zip(names, ROCK, strict=True))}
     given = Parameters.model_validate(
