@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import sys
+import threading
 import time
 from concurrent.futures.process import BrokenProcessPool
 
@@ -168,6 +169,18 @@ def awaited(graph, count):
     while len(found) < count and time.monotonic() < until:
         found += graph.events(0.5)
     return found
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("closed_before", [False, True])
+def test_an_early_worker_that_has_ended_leaves_no_thread_that_the_exit_could_meet(closed_before):
+    before = set(threading.enumerate())
+    early = EarlyWorker(lowest=False, stages_in=True)
+    early.submit("stagein", time.sleep, 600.0)
+    if closed_before:
+        early.close()
+    early.end()
+    assert set(threading.enumerate()) <= before
 
 
 def test_an_early_worker_takes_no_more_memory_than_those_of_the_block():

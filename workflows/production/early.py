@@ -27,6 +27,8 @@ from burstlens.core.run.logs import open_log
 ERRORS = "early.stderr"
 """In the folder of Parsl's own files."""
 LOWEST = 19
+ENDS_S = 2.0
+"""How long a killed process is waited for; in a call to a file system that hangs it stays."""
 AT_USUAL_PRIORITY = 2
 """Its first look at the folder and its first picture: on a busy machine, at the lowest priority,
 they would come after minutes."""
@@ -105,6 +107,7 @@ class EarlyWorker:
             self._last: Future[Any] = self._pool.submit(os.getpid)
         self._processes = [one for one in multiprocessing.active_children() if one not in others]
         self._busy: dict[str, Future[Any]] = {}
+        self._ending: threading.Thread | None = None
         self._lowest, self._tasks = lowest, 0
         self._stages_in = stages_in
         if not stages_in:
@@ -144,7 +147,8 @@ class EarlyWorker:
         """End it, after what it has in hand."""
         pool, self._pool = self._pool, None
         if pool is not None:
-            pool.shutdown(wait=False)
+            self._ending = threading.Thread(target=pool.shutdown, daemon=True)
+            self._ending.start()
 
     def end(self) -> None:
         """End it now: its folder may hang, and this process would wait for it."""
@@ -152,3 +156,5 @@ class EarlyWorker:
         self.close()
         for process in self._processes if lives else ():
             process.kill()
+        if self._ending is not None:  # else the interpreter's exit may meet the pool half closed
+            self._ending.join(ENDS_S)
