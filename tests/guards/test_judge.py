@@ -8,8 +8,9 @@ import pytest
 from events_case import event
 
 from burstlens.core.decode import record
+from burstlens.core.errors import OptionsError
 from burstlens.core.model import Progress
-from burstlens.workflows.frames.cursor import Cursor, Speech
+from burstlens.workflows.frames.cursor import Cursor, Speech, Written
 from burstlens.workflows.frames.log_search import Hit
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.guards.finding import Breach, Reading, Trip, Trouble
@@ -355,6 +356,28 @@ def test_the_free_space_of_the_disk_counts_if_it_is_less():
     assert Room.of(1000, 100, 50).left_bytes == 50
     assert Room.of(1000, 100, 5000).left_bytes == 900
     assert Room.of(1000, 2000, None).left_bytes == 0
+
+
+def test_output_that_takes_too_much_of_the_models_time_is_reported(guard):
+    judge = Judge([guard(name="slow", io="40 %", then="alarm")], "d01")
+    line = Written("d01", key(1), "out", took_s=30.0)
+
+    def look(output, *lines):
+        one = Report((), (), Cursor(), written=lines)
+        return judge.watched(one, ROOM, 1, now=0.0, t=T, output=output)
+
+    assert look(None, line) == []
+    assert look(0.39, line) == []
+    assert look(0.41) == []  # nothing new was written
+    (trip,) = look(0.41, line)
+    assert trip.text == "output takes 41 % of the model's time"
+    assert (trip.value, trip.limit, trip.stream) == (0.41, 0.4, "d01")
+
+
+@pytest.mark.parametrize("io", ["0 %", "140 %", "much", 1.0, 7])
+def test_a_part_of_the_time_lies_between_0_and_1(guard, io):
+    with pytest.raises(OptionsError, match="io must be a part"):
+        guard(io=io)
 
 
 def test_a_log_without_a_hit_makes_its_guard_good(watched):

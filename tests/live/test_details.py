@@ -127,3 +127,43 @@ def test_older_runs_and_clocks_that_differ_are_said_to_be(opened, page, greys):
     expect(page.locator(".stack")).to_have_attribute(
         "aria-label", "wait 0 s, queue 1.0 s, read –, draw –, stage 0.13 s, publish 0.1 s"
     )
+
+
+OUTPUT = {
+    "part": 0.413,
+    "node_hours": 0.336,
+    "streams": {
+        "d01": {
+            "count": 3,
+            "took_s": 90.0,
+            "rate": 1e8,
+            "latest": [
+                {"took_s": 29.9, "time": "20050828T120000", "rate": 1.01e8},
+                {"took_s": 29.8, "time": "20050828T130000", "rate": 1.01e8},
+                {
+                    "took_s": 30.3,
+                    "time": "20050828T140000",
+                    "rate": 1e8,
+                    "aggregators": 4,
+                    "data_send": 0.78,
+                },
+            ],
+        }
+    },
+}
+
+
+def test_how_long_the_model_is_at_its_output(opened, page):
+    run = opened("serve", "Times")
+    part = page.locator(".timing")
+    expect(part).not_to_contain_text("Output")
+    run.update_status(output=OUTPUT)
+    expect(part.get_by_role("heading", name="Output")).to_have_text(
+        "Output: 41 % of the model's time, 0.336 node-hours"
+    )
+    row = part.locator(".of-product").filter(has_text="d01 · 3 outputs")
+    expect(row).to_contain_text("30 s each, 95.4 MiB/s")
+    expect(row).to_contain_text("30 s, 95.4 MiB/s, 4 aggregators, data send 78 %")
+    expect(row.get_by_role("img")).to_have_attribute(
+        "aria-label", "Seconds of the latest 3 outputs, at most 30 s"
+    )

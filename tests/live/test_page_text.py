@@ -29,10 +29,10 @@ def test_nothing_in_the_module_ends_the_element_that_holds_it():
 
 def test_every_module_is_joined_in_once_and_after_those_that_it_imports():
     text = module_text()
-    made = re.findall(r"^const \$(\w+) = \(", text, re.MULTILINE)
+    made = re.findall(r"^const \$(\w+)=\(", text, re.MULTILINE)
     assert len(made) == len(set(made)) > 20
-    for name in set(re.findall(r"= \$(\w+);", text)):
-        assert text.index(f"const ${name} = (") < text.index(f"= ${name};")
+    for name in set(re.findall(r"=\$(\w+);", text)):
+        assert text.index(f"const ${name}=(") < text.index(f"=${name};")
 
 
 def test_the_module_imports_nothing():

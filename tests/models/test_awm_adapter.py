@@ -87,6 +87,17 @@ def test_output_of_an_earlier_run_is_distinguished_from_inputs(name, left):
                 file="volume.nc",
             ),
         ),
+        (
+            "awm: wrote surface record 0 of surface_000003.nc, t = 0.960 s, in 0.012 s",
+            LogLine(
+                "written",
+                "wrote surface record 0 of surface_000003.nc, t = 0.960 s, in 0.012 s",
+                stream="surface",
+                time="t00000000.960",
+                file="surface_000003.nc",
+                took_s=0.012,
+            ),
+        ),
         ("awm: compiling kernels", LogLine("phase", "compiling")),
         ("awm: compiled in 12.3 s", LogLine("phase", "running")),
         ("awm: error: no room", LogLine("trouble", "no room", weight=CAUSE)),

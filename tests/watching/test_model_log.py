@@ -183,3 +183,39 @@ def test_output_is_asynchronous_from_the_line_that_says_so(hear):
     speech = hear("quilting", model=model).speech
     assert speech.asynchronous
     assert hear("2005", model=model, speech=speech).speech.asynchronous
+
+
+TALK = """\
+| MPIIO write by phases, writers only, for out_1.nc
+|   data send                      =  418919605   418919605   418919605 78%
+|   net write BW (MiB/s)           =                              98.114
++--------------------------------------------------------------------------+
+""".splitlines()
+
+
+def test_a_report_of_mpi_io_may_come_in_two_pieces_of_the_log(hear):
+    first = hear(*TALK[:2])
+    assert first.blocks == []
+    second = hear(*TALK[2:], "wrote out_1.nc", speech=first.speech)
+    [block] = second.blocks
+    assert (block.file, block.share("data send"), block.whole) == ("out_1.nc", 0.78, True)
+    assert hear("t=1 of 2", speech=second.speech).blocks == []
+
+
+def test_reports_of_mpi_io_are_read_from_the_log_that_speaks_only(hear):
+    assert hear("t=1 of 2").blocks == []
+    assert hear(*TALK, name=OTHER).blocks == []
+
+
+def test_a_report_that_the_models_end_cuts_is_given_as_far_as_it_goes(hear):
+    first = hear(*TALK[:2])
+    [block] = hear(speech=first.speech, last=True).blocks
+    assert (block.share("data send"), block.whole) == (0.78, False)
+
+
+def test_output_without_frames_is_apart_from_frames(hear):
+    line = "Timing for Writing restart for domain        1:   10.35 elapsed seconds"
+    found = hear(line, model=Wrf(log_patterns=("log.*",)))
+    assert found.written == []
+    [restart] = found.other_output
+    assert (restart.stream, restart.took_s) == (None, 10.35)

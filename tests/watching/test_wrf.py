@@ -83,6 +83,22 @@ def test_names_that_the_log_cuts_off_still_give_the_minute():
     assert Wrf().read_line(longer.replace("_12 ", " ")) is None
 
 
+@pytest.mark.parametrize(
+    ("seconds", "took_s"), [("30.25151", 30.25151), ("0.", 0.0), ("*******", None), ("", None)]
+)
+def test_the_seconds_of_an_output_are_read_where_they_are_numbers(seconds, took_s):
+    line = (
+        f"Timing for Writing wrfout_d01_2007-04-03_01:00:00 for domain 1: {seconds} elapsed seconds"
+    )
+    said = Wrf().read_line(line)
+    assert (said.kind, said.stream, said.took_s) == ("written", "d01", took_s)
+    restart = Wrf().read_line(line.replace("wrfout_d01_2007-04-03_01:00:00", "restart"))
+    if took_s is None:
+        assert restart is None
+    else:
+        assert (restart.kind, restart.took_s) == ("output", took_s)
+
+
 @pytest.mark.parametrize("step", [" (dt= 12.60)", " (dt=  0.50)", " (dt=******)", ""])
 def test_steps_of_an_adaptive_time_step_are_progress(step):
     line = f"Timing for main{step}: time 2005-08-28_12:00:37 on domain   1:    3.1 elapsed seconds"

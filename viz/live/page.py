@@ -35,8 +35,8 @@ def module_text() -> str:
     texts = {path.stem: path.read_text(encoding="utf-8") for path in _FOLDER.glob("*.js")}
     needs = {name: [found[1] for found in _IMPORT.findall(texts[name])] for name in sorted(texts)}
     order = TopologicalSorter(needs).static_order()
-    joined = "\n".join(_scoped(name, texts[name]) for name in order)
-    return f"{joined}\nconst {{ mount }} = $mount;\nexport {{ mount }};\nexport default $widget;\n"
+    joined = "".join(_scoped(name, texts[name]) for name in order)
+    return f"{joined}const {{mount}}=$mount;\nexport {{mount}};\nexport default $widget;\n"
 
 
 def page_text() -> str:
@@ -62,8 +62,7 @@ def _scoped(name: str, text: str) -> str:
     text = _IMPORT.sub(r"const \1 = $\2;\n", text)
     text, defaults = _DEFAULT.subn("const $default = ", _EXPORT.sub("", text))
     given = "$default" if defaults else f"{{ {', '.join(exports)} }}"
-    text = compact(text)
-    return f"const ${name} = (() => {{\n{text}\nreturn {given};\n}})();\n"
+    return compact(f"const ${name} = (() => {{\n{text}\nreturn {given};\n}})();\n") + "\n"
 
 
 def compact(text: str) -> str:
@@ -80,7 +79,8 @@ def compact(text: str) -> str:
 
 def _sheet(name: str, file: str) -> str:
     css = _CSS_COMMENT.sub("", (_FOLDER / file).read_text(encoding="utf-8"))
-    css = re.sub(r"\s*([{};])\s*", r"\1", css)
+    css = re.sub(r"\s*([{};])\s*|(?<=[:,])\s+", r"\1", css)
+    css = re.sub(r"\b0(?=\.\d)", "", css).replace(" > ", ">").replace(";}", "}")
     return f"const {name} = new CSSStyleSheet();\n{name}.replaceSync({json.dumps(css)});\n"
 
 

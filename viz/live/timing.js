@@ -1,5 +1,6 @@
 import { clockTicks, ticks } from "./axis.js";
 import { drawn, element, say, set } from "./element.js";
+import { Outputs } from "./outputs.js";
 import { counted, showDuration } from "./quantity.js";
 import { timeLabel } from "./valid_time.js";
 
@@ -29,6 +30,7 @@ export class Timing {
   #chart = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" });
   #note = element("p", { className: "where" });
   #medians = element("dl", { className: "legend" });
+  #outputs = new Outputs();
 
   constructor() {
     this.element = element(
@@ -40,11 +42,13 @@ export class Timing {
       this.#chart,
       this.#medians,
       this.#note,
+      this.#outputs.element,
     );
   }
 
   /** @param {ViewState} state */
   show({ status, album, player }) {
+    this.#outputs.show(status);
     const since = status?.attached ? (status.started ?? 0) : -Infinity;
     const name = `${album.version}`;
     if (`${name} ${player.time}` !== this.#shownFor) {

@@ -44,6 +44,8 @@ export interface Status {
   events?: RunEvent[];
   driver?: Driver;
   outcome?: Outcome | null;
+  /** How long the model is at its output, where its log says so. */
+  output?: Output;
   /** Names of logs that have text, relative to logs/. */
   logs?: string[];
   /** Added by a server or kernel on the driver's host, which can check the driver's process. */
@@ -54,6 +56,32 @@ export interface Status {
   model_ended?: boolean;
   /** A note on the driver, for users. */
   hint?: string;
+}
+
+export interface Output {
+  streams: Record<string, StreamOutput>;
+  /** The part of the model's time between its first output and its last. */
+  part?: number;
+  node_hours?: number;
+}
+
+export interface StreamOutput {
+  count: number;
+  took_s: number;
+  /** Bytes per second. */
+  rate?: number;
+  /** Oldest first. */
+  latest?: OutputNow[];
+}
+
+export interface OutputNow {
+  took_s?: number;
+  /** Its valid time, or the name of its file. */
+  time?: string;
+  rate?: number;
+  aggregators?: number;
+  /** The part of the time in which aggregators received data. */
+  data_send?: number;
 }
 
 export interface QueuePlace {

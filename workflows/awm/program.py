@@ -149,13 +149,20 @@ class Run:
             self.peaks.follow()
         for every, frames in self.streams:
             if step % every == 0:
+                began = time.perf_counter()
                 record, name = frames.write(t)
-                say(f"wrote {frames.stream} record {record} of {name}, t = {t:.3f} s")
+                took = time.perf_counter() - began
+                say(
+                    f"wrote {frames.stream} record {record} of {name}, t = {t:.3f} s, "
+                    f"in {took:.3f} s"
+                )
 
     def _flush(self) -> None:
+        began = time.perf_counter()
         frame = None if self.stations is None else self.stations.flush()
         if frame is not None:
-            say(f"wrote stations record 0 of {frame[0]}, t = {frame[1]:.3f} s")
+            took = time.perf_counter() - began
+            say(f"wrote stations record 0 of {frame[0]}, t = {frame[1]:.3f} s, in {took:.3f} s")
 
     def _check(self) -> None:
         w = self.solver.wavefield

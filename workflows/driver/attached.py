@@ -260,7 +260,9 @@ class AttachedDriver:
         seen = self.history.observed
         quiet = seen is not None and seen.state in {"quiet", "ended", "failed"}
         ended = report.ended or (quiet and not self.production.backlog.arriving)
-        self.production.take(replace(report, frames=(), written=(), ended=ended), self.attempt)
+        self.production.outputs.heard(report, self.attempt)
+        silent = replace(report, frames=(), written=(), other_output=(), blocks=(), ended=ended)
+        self.production.take(silent, self.attempt)
         if before:
             self._rank(report.frames)
         self.rewrites.take(self._choosing.take(report.frames))

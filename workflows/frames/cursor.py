@@ -25,6 +25,7 @@ from burstlens.workflows.frames.log_file import Position
 from burstlens.workflows.frames.progress import Pulse
 from burstlens.workflows.frames.reason import Opened, Reason
 from burstlens.workflows.frames.recorded import Recorded
+from burstlens.workflows.iostats.mpiio_blocks import Blocks
 from burstlens.workflows.models.base import BANNER, OutputName
 
 RECENT = 32
@@ -170,6 +171,8 @@ class Written:
     record: int | None = None
     live: bool = field(default=True, compare=False)
     """Whether it was read as it was written, after the log had once been read to its end."""
+    took_s: float | None = field(default=None, compare=False)
+    """How long the model was at it, where the line says so."""
 
 
 class Speech(Struct, frozen=True):
@@ -197,6 +200,8 @@ class Speech(Struct, frozen=True):
     last_line: str = ""
     caught_up: bool = False
     """Whether the logs were once read to their end."""
+    blocks: Blocks = msgspec.field(default_factory=Blocks)
+    """The reports of MPI-IO that are not complete yet."""
 
     @property
     def why(self) -> str | None:

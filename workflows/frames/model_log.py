@@ -6,6 +6,7 @@ of the first rank); from the others only trouble is read.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import errno
 from collections import deque
@@ -23,6 +24,7 @@ from burstlens.workflows.frames.log_search import LogPattern, Search
 from burstlens.workflows.frames.progress import at_speed, progressed
 from burstlens.workflows.frames.reason import LONGEST, Opened, Reason
 from burstlens.workflows.frames.recorded import Recorded
+from burstlens.workflows.iostats.block import Block
 from burstlens.workflows.models.base import BANNER, CAUSE, SIGNAL, TROUBLE, Facts, LogLine, Model
 from burstlens.workflows.models.ends import is_rule, read_end
 
@@ -47,6 +49,8 @@ class Heard:
     speech: Speech
     lost: list[LogLine] = field(default_factory=list)
     written: list[Written] = field(default_factory=list)
+    other_output: list[Written] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
     tail: deque[str] = field(default_factory=lambda: deque(maxlen=TAIL_LINES))
     lines: int = 0
     search: Search = field(default_factory=lambda: Search(()))
@@ -99,6 +103,7 @@ class Follower:
         """
         heard = Heard(speech, search=Search(self._patterns))
         positions, opened = dict(speech.positions), dict(speech.opened)
+        blocks = copy.deepcopy(speech.blocks)
         for name, speaks in logs.items():
             position = positions.get(name) or Position(self._baseline.get(name, (0, 0))[0])
             try:
@@ -117,10 +122,13 @@ class Follower:
             for line in piece.lines:
                 self._take(heard, opened, name, line, speaks=speaks)
             if speaks:
+                heard.blocks += blocks.take_all(piece.lines)
                 heard.tail.extend(map(_shown, piece.lines[-TAIL_LINES:]))
                 heard.lines += len(piece.lines)
             if last and not piece.behind and name in opened:
                 self._conclude(heard, opened.pop(name).said)
+        if last and not heard.behind:
+            heard.blocks += blocks.finish()
         last_line = heard.last_line.strip()[:_SHOWN] or speech.last_line
         heard.speech = replace(
             heard.speech,
@@ -128,6 +136,7 @@ class Follower:
             opened=opened,
             last_line=last_line,
             caught_up=speech.caught_up or not heard.behind,
+            blocks=blocks,
         )
         self._measure(heard, now)
         return heard
@@ -156,7 +165,7 @@ class Follower:
             elif said is not None:
                 self._apply(heard, said, speaks=speaks)
         progress = heard.speech.progress
-        has_time = said is not None and said.kind != "written"
+        has_time = said is not None and said.kind not in {"written", "output"}
         time = (said.time if said and has_time else "") or (
             progress.time if progress and speaks else ""
         )
@@ -186,9 +195,12 @@ class Follower:
         if not speaks:
             return
         speech = heard.speech
-        if said.kind == "written":
-            live = speech.caught_up
-            written = Written(said.stream, said.time, said.file, said.cut, said.record, live)
+        if said.kind in {"written", "output"}:
+            about = said.stream, said.time, said.file, said.cut, said.record
+            written = Written(*about, live=speech.caught_up, took_s=said.took_s)
+            if said.kind == "output":
+                heard.other_output.append(written)
+                return
             if said.record is not None and said.file is None:
                 self._record(heard, written, said.record)
                 return

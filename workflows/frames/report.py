@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from burstlens.core.model import Damage, Frame, Progress
 from burstlens.workflows.frames.cursor import Cursor, Written
 from burstlens.workflows.frames.log_search import Hit
+from burstlens.workflows.iostats.block import Block
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,8 @@ class Report:
     ``tail`` (the log's latest new lines; ``missed`` more came before these). ``ended``: the
     model has ended and no more will come.
     ``behind``: the logs have more than was read so far.
-    ``written`` are the log's new lines that call a frame written.
+    ``written`` are the log's new lines that call a frame written, ``other_output`` its lines about
+    output without frames, ``blocks`` what its MPI library reported of its files.
     ``hits`` are the matches of guards' patterns in the logs; ``given_up`` maps guards to the reason
     why their pattern is no longer searched for. ``stopping``: a stop was requested before this
     scan. ``folder`` is what only a watcher of a run that others started reports.
@@ -68,6 +70,8 @@ class Report:
     ended: bool = False
     behind: bool = False
     written: tuple[Written, ...] = ()
+    other_output: tuple[Written, ...] = ()
+    blocks: tuple[Block, ...] = ()
     hits: tuple[Hit, ...] = ()
     given_up: Mapping[str, str] = field(default_factory=dict)
     stopping: bool = False

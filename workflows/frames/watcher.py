@@ -111,6 +111,8 @@ class Watcher:
             tail=tuple(heard.tail),
             missed=heard.lines - len(heard.tail),
             written=tuple(heard.written),
+            other_output=tuple(heard.other_output),
+            blocks=tuple(heard.blocks),
             hits=tuple(heard.search.hits.values()),
             given_up=dict(heard.search.failed),
             ended=over and not self.cursor.open and not complaints and not self._has_more(),

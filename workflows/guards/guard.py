@@ -32,6 +32,7 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "stall": (),
     "silence": (),
     "buffer_full_in": (),
+    "io": (),
 }
 """What a guard may watch, and the keys that are valid only with each."""
 _WATCHED = tuple(OWN)
@@ -40,8 +41,8 @@ _PERCENT = re.compile(r"\s*([0-9.]+(?:[eE][-+]?\d+)?)\s*%\s*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """A condition, one of ``variable``, ``expression``, ``log``, ``stall``, ``silence`` and
-    ``buffer_full_in``, and what is done when it is met."""
+    """A condition, one of ``variable``, ``expression``, ``log``, ``stall``, ``silence``,
+    ``buffer_full_in`` and ``io``, and what is done when it is met."""
 
     name: Name | None = None
     """The guard's name; by default made from what it watches."""
@@ -84,6 +85,8 @@ class Guard:
     """Trips when the model's log was silent for so many times the usual interval."""
     buffer_full_in: Annotated[int, Field(ge=1)] | None = None
     """Trips when the buffer will be full within so many frames, as it fills now."""
+    io: Above | str | None = None
+    """Trips when output takes more than this part of the model's time, as its log says: "40 %"."""
 
     then: Literal["alarm", "stop", "stop-now"] = "alarm"
     """`stop` lets the frame in progress end, `stop-now` does not."""
@@ -125,6 +128,8 @@ class Guard:
             yield "finite = false needs min, max, max_rate or max_drift"
         if isinstance(self.max_drift, str) and not _PERCENT.fullmatch(self.max_drift):
             yield f'max_drift must be a number or a part such as "5 %", not {self.max_drift!r}'
+        if self.io is not None and self.most_io is None:
+            yield f'io must be a part of the model\'s time such as "40 %", not {self.io!r}'
         if self.expression is not None:
             yield from expression.faults(self.expression)
         if self.log is not None:
@@ -192,6 +197,13 @@ class Guard:
         return (float(match[1]) / 100, True) if match else (float(self.max_drift), False)
 
     @property
+    def most_io(self) -> float | None:
+        """The limit of ``io``, between 0 and 1; None if it is not one."""
+        match = _PERCENT.fullmatch(self.io) if isinstance(self.io, str) else None
+        part = float(match[1]) / 100 if match else self.io
+        return part if isinstance(part, float) and 0 < part < 1 else None
+
+    @property
     def text(self) -> str:
         """The condition that must hold, as text: ``W: finite, at most 80``."""
         if self.variable is not None:
@@ -211,6 +223,8 @@ class Guard:
             return f"log without {self.log}{often}"
         if self.buffer_full_in is not None:
             return f"room for more than {self.buffer_full_in} frames on the buffer"
+        if self.most_io is not None:
+            return f"output within {100 * self.most_io:.4g} % of the model's time"
         if self.stall is not None:
             return f"a frame within {self.stall:g} times the usual interval"
         return f"a log line within {self.silence:g} times the usual interval"

@@ -102,15 +102,17 @@ class Judge:
         return []
 
     def watched(
-        self, report: Report, room: Room, attempt: int, *, now: float, t: float
-    ) -> list[Remark]:
-        """Judge the watcher's report of an attempt: the logs, the pace and the room.
+        self, report: Report, room: Room, attempt: int, *, now: float, t: float,
+        output: float | None = None,
+    ) -> list[Remark]:  # fmt: skip
+        """Judge the watcher's report of an attempt: the logs, the pace, the room and the output.
 
-        ``now`` is the time of a monotonic clock, ``t`` the Unix second.
+        ``now`` is the time of a monotonic clock, ``t`` the Unix second, ``output`` the part of the
+        model's time that its output takes.
         """
         self._begin(attempt)
         remarks: list[Remark] = []
-        for verdict in self._report_guards.verdicts(report, room, now):
+        for verdict in self._report_guards.verdicts(report, room, now, output):
             if verdict.breach is None:
                 self._recover(verdict.guard)
             else:

@@ -54,15 +54,20 @@ class ReportGuards:
         self._filling = {
             guard.called: (guard, Filling()) for guard in guards if guard.buffer_full_in
         }
+        self._io = {guard.called: guard.most_io for guard in guards if guard.most_io is not None}
         self._main = main
         self._time = ""
 
-    def verdicts(self, report: Report, room: Room, now: float) -> Iterator[Verdict]:
-        """The result of the report for each guard; ``now`` is the time of a monotonic clock."""
+    def verdicts(
+        self, report: Report, room: Room, now: float, output: float | None = None
+    ) -> Iterator[Verdict]:
+        """The result of the report for each guard; ``now`` is the time of a monotonic clock,
+        ``output`` the part of the model's time that its output takes."""
         if report.progress and report.progress.time:
             self._time = report.progress.time
         yield from self._of_logs(report)
         yield from self._of_room(report, room)
+        yield from self._of_output(report, output)
         over = report.ended or report.stopping or report.cursor.speech.ended_well
         if not over:  # after the final frame nothing is late
             yield from self._of_pace(report, now)
@@ -97,6 +102,18 @@ class ReportGuards:
                 )
                 breach = Breach("buffer_full_in", text, None, left, least)
             yield Verdict(name, breach, frames[-1].stream, frames[-1].time)
+
+    def _of_output(self, report: Report, part: float | None) -> Iterator[Verdict]:
+        timed = [line for line in report.written if line.took_s is not None]
+        if part is None or not (timed or report.other_output):
+            return
+        at = (timed[-1].stream or "", self._time) if timed else ("", self._time)
+        for name, most in self._io.items():
+            breach = None
+            if part > most:
+                text = f"output takes {100 * part:.0f} % of the model's time"
+                breach = Breach("io", text, None, part, most)
+            yield Verdict(name, breach, *at)
 
     def _of_pace(self, report: Report, now: float) -> Iterator[Verdict]:
         streams = {frame.stream for frame in report.frames}

@@ -25,6 +25,7 @@ from burstlens.workflows.models.base import (
     LogLine,
     OutputName,
     OutputNames,
+    seconds_of,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ _STEP = re.compile(
     r"awm: step \d+ of \d+, t = ([\d.]+) s of ([\d.]+) s, ([\d.]+) Mpoint/s", re.ASCII
 )
 _WROTE = re.compile(
-    r"awm: wrote (surface|volume|stations) record \d+ of (\S+), t = ([\d.]+) s", re.ASCII
+    r"awm: wrote (surface|volume|stations) record \d+ of (\S+), t = ([\d.]+) s(?:, in ([\d.]+) s)?",
+    re.ASCII,
 )
 
 
@@ -106,7 +108,8 @@ class Awm:
             )
         if match := _WROTE.fullmatch(line):
             key = valid_time.elapsed_key(float(match[3]))
-            return LogLine("written", text, stream=match[1], time=key, file=match[2])
+            took_s = seconds_of(match[4])
+            return LogLine("written", text, stream=match[1], time=key, file=match[2], took_s=took_s)
         if text == "compiling kernels":
             return LogLine("phase", "compiling")
         if text.startswith("compiled in "):

@@ -7,6 +7,7 @@ holds plain values only. It never touches the model's files for writing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
@@ -20,7 +21,7 @@ QUIET_S = 0.5
 """A file that one process writes counts as complete when it is unchanged for so long."""
 SIMULATION_LOG = "model.log"
 """The model's standard output, in its folder."""
-Kind = Literal["progress", "written", "asynchronous", "trouble", "end", "phase"]
+Kind = Literal["progress", "written", "output", "asynchronous", "trouble", "end", "phase"]
 
 BANNER, SIGNAL, TROUBLE, ERROR, CAUSE = range(5)
 """How much a line of trouble says about why a model ended.
@@ -47,6 +48,8 @@ class LogLine:
     ``written``: a frame of ``stream`` at ``time`` (a valid-time key) or in ``file`` is written.
     With ``cut`` the line shows so little of the time that several frames may match it. With
     ``record``, from 1, it is that record of ``file``, without a file of the newest of ``stream``.
+    ``took_s``: how long the model was at it, where the line has it. ``output``: it wrote what holds
+    no frame, a restart file say, in ``took_s``.
     ``progress``: the model has reached ``time`` / ``elapsed_s``; ``rate_mpps`` if the line has it.
     ``asynchronous``: later ``written`` lines come before the data, so they prove nothing.
     ``trouble``: users should see ``text``, of that ``weight``; with ``file``, that frame is
@@ -67,6 +70,7 @@ class LogLine:
     more: str = ""
     cut: bool = False
     record: int | None = None
+    took_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,3 +258,12 @@ class Outlined(Protocol):
 def configured(model: Model, folder: Path) -> Model:
     """The adapter with the settings in that folder, if it is :class:`Configurable`."""
     return model.configured(folder) if isinstance(model, Configurable) else model
+
+
+def seconds_of(text: str | None) -> float | None:
+    """A number of seconds in a log line; None where it is none."""
+    try:
+        found = float(text or "")
+    except ValueError:
+        return None
+    return found if 0.0 <= found < math.inf else None

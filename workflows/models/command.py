@@ -17,7 +17,13 @@ from burstlens.core.errors import FrameError, RecipeError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.valid_time import file_key
 from burstlens.workflows.models import command_files
-from burstlens.workflows.models.base import Facts, LogLine, OutputName, OutputNames
+from burstlens.workflows.models.base import (
+    Facts,
+    LogLine,
+    OutputName,
+    OutputNames,
+    seconds_of,
+)
 from burstlens.workflows.models.command_files import flag_patterns, frame_patterns, globs
 from burstlens.workflows.models.ends import read_end
 from burstlens.workflows.models.inputs import earlier_frame, old_output
@@ -36,7 +42,8 @@ class Command:
     of ``frames``. ``time_variable`` holds the times (CF units; a bare unit means elapsed time).
     Regular expressions for lines of its standard output, all optional: ``progress`` with the groups
     ``elapsed`` and perhaps ``total`` (simulated seconds), ``written`` with the groups ``file`` or
-    ``record`` and perhaps ``stream`` (the program says so after it has closed or flushed the file),
+    ``record`` and perhaps ``stream`` and ``seconds``, which the output took (the program says so
+    after it has closed or flushed the file),
     ``trouble``, ``done``. ``parallel``: several processes write one classic file (PnetCDF).
 
     Raises :class:`RecipeError` for an empty ``argv``, a bad expression or a bad pattern.
@@ -160,8 +167,8 @@ class Command:
             return LogLine(
                 "progress",
                 line,
-                elapsed_s=_seconds(groups.get("elapsed")),
-                total_s=_seconds(groups.get("total")),
+                elapsed_s=seconds_of(groups.get("elapsed")),
+                total_s=seconds_of(groups.get("total")),
             )
         return None
 
@@ -178,7 +185,8 @@ class Command:
             return None
         if file is None and (stream is None or record is None):
             return None
-        return LogLine("written", line, stream=stream, file=file, record=record)
+        took_s = seconds_of(groups.get("seconds"))
+        return LogLine("written", line, stream=stream, file=file, record=record, took_s=took_s)
 
     def _stream(self, text: str | None) -> str | None:
         """The stream that a log calls so (programs write HIS in a log and his in names of files);
@@ -250,13 +258,6 @@ class Command:
         if not self.frames:
             messages.append("no pattern of output files is given (frames): no frame will be found")
         return [*messages, *old_output(inputs, self.is_leftover)]
-
-
-def _seconds(text: str | None) -> float | None:
-    try:
-        return None if text is None else float(text)
-    except ValueError:
-        return None
 
 
 def _missing_interpreter(program: Path) -> str | None:

@@ -24,13 +24,16 @@ from burstlens.workflows.models.base import (
     LogLine,
     OutputName,
     OutputNames,
+    seconds_of,
 )
 from burstlens.workflows.models.inputs import earlier_frame
 
 if TYPE_CHECKING:
     from burstlens.viz.frames.outline import Known
 
-_WRITTEN = re.compile(r"\s*Timing for Writing (\S+)\s+for domain\s+(\d+)")
+_WRITTEN = re.compile(
+    r"\s*Timing for Writing (\S+)\s+for domain\s+\d+(?::\s+(\d[\d.]*) elapsed seconds)?"
+)
 _STEP = re.compile(r"\s*Timing for main(?: \(dt=[^)]*\))?: time (\S+) on domain\s+1:")
 _LOST = re.compile(r"error opening (\S+) for writing")
 _QUILT = re.compile(r"Quilting with\s+\d+ groups of\s+([1-9]\d*) I/O tasks")
@@ -131,7 +134,7 @@ class Wrf:
         of the namelist come before.
         """
         if match := _WRITTEN.match(line):
-            return self._written(match[1], line)
+            return self._written(match[1], line, match[2])
         if match := _STEP.match(line):
             return LogLine("progress", line, time=wrf_key(match[1]))
         if match := _LOST.search(line):
@@ -203,15 +206,16 @@ class Wrf:
         about = settings, self.outnames, _date(settings, "start"), _total_s(settings) or 0.0
         return wrf_names.output_names(*about)
 
-    def _written(self, name: str, line: str) -> LogLine | None:
+    def _written(self, name: str, line: str, took: str | None) -> LogLine | None:
         file = posixpath.normpath(name)
         logged = wrf_names.logged_frame(file, self.outnames)
+        took_s = seconds_of(took)
         if logged is None:
-            return None
+            return LogLine("output", line, file=file, took_s=took_s) if took_s is not None else None
         stream, time = logged
         # To the minute at least: a shorter time may match several frames.
         cut = len(time) < len("YYYYMMDDTHHMM")
-        return LogLine("written", line, stream=stream, time=time, file=file, cut=cut)
+        return LogLine("written", line, stream=stream, time=time, file=file, cut=cut, took_s=took_s)
 
 
 def _time(line: str) -> str | None:

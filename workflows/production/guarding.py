@@ -92,7 +92,8 @@ class Guarding:
             return
         room = Room.of(space.recipe.buffer.capacity, space.raw_bytes, free_bytes)
         now, t = time.monotonic(), time.time()
-        self._take(self.judge.watched(report, room, attempt, now=now, t=t))
+        output = self.history.output.part
+        self._take(self.judge.watched(report, room, attempt, now=now, t=t, output=output))
         # A pattern that takes too long is not looked for again.
         self.patterns = tuple(one for one in self.patterns if one.guard not in report.given_up)
 

@@ -25,6 +25,7 @@ from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.graph import LAST, NEXT, URGENT, Done, Graph
 from burstlens.workflows.production.guarding import Guarding
 from burstlens.workflows.production.order import Split
+from burstlens.workflows.production.outputs import Outputs
 from burstlens.workflows.production.publish import Publisher
 from burstlens.workflows.production.releases import Releases
 from burstlens.workflows.production.sending import Answer, Sending
@@ -99,6 +100,7 @@ class Production:
             facts.streams,
         )
         self.promised = Promised(run.id, buffer.folder, recipe.model, history, facts.streams)
+        self.outputs = Outputs(self.journal, history)
         self.trouble = ""
         self._last_good = time.monotonic()
         self.slots = slots
@@ -117,6 +119,7 @@ class Production:
     def take(self, report: Report, attempt: int) -> None:
         """Journal what the watcher found in that attempt and order its products."""
         self.promised.hear(report.written)
+        self.outputs.heard(report, attempt)
         self.backlog.needs.look()
         for damage in report.damaged:
             if damage.time is not None:

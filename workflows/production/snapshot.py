@@ -44,6 +44,7 @@ from burstlens.workflows.frames.report import Report
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.production.backlog import Backlog
 from burstlens.workflows.production.live_log import LiveLog, log_names
+from burstlens.workflows.production.output_now import output_now
 from burstlens.workflows.production.space import Space
 from burstlens.workflows.recipe.recipe import Recipe
 
@@ -290,6 +291,7 @@ class Snapshot:
             waits_for=self.waits_for,
             queue=self.queue or UNSET,
             last_product=self._last,
+            output=output_now(history.output, self.recipe.simulation.nodes) or UNSET,
             alarms=list(self.alarms),
             trips=list(self.trips),
             guards=[GuardPart(**guard) for guard in self.guards()],

@@ -112,6 +112,9 @@ def _plots(story: Story) -> list[Plot]:
         Plot("Bytes so far: frames, and products brought out", show_bytes,
              [Line("one", "frames", story.raw), Line("two", "products", story.brought)]),
         Plot("Frames on the buffer", show_bytes, [Line("one", "on the buffer", held)]),
+        Plot("Time of each output, by the model's log", show_duration,
+             [Line(kind, stream, points) for kind, (stream, points) in
+              zip(("one", "two"), story.output.items(), strict=False)]),
     )  # fmt: skip
     return [plot for plot in plots if any(line.points for line in plot.lines)]
 

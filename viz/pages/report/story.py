@@ -49,6 +49,8 @@ class Story:
     raw: list[Point] = field(default_factory=list)
     brought: list[Point] = field(default_factory=list)
     held: list[Point] = field(default_factory=list)
+    output: dict[str, list[Point]] = field(default_factory=dict)
+    """By stream: when the log named an output, and the seconds that it took."""
     home: list[tuple[str, float]] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
     buffer: str = ""
@@ -133,6 +135,8 @@ def _add(story: Story, event: Event, sizes: dict[FrameKey, int]) -> None:
             if written and t >= written >= (story.looking or 0.0):
                 story.latency.append((t, t - written))
             story.brought.append((t, _last(story.brought) + event.bytes))
+        case ev.OutputTimed(stream=stream) if not event.late:
+            story.output.setdefault(stream or "without frames", []).append((t, event.took_s))
         case ev.ProductFailed():
             story.failures[event.product] = event.reason or ""
         case ev.StageOutDone():

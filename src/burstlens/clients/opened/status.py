@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from burstlens.clients.opened.attached import attached_facts
@@ -76,6 +77,7 @@ def facts(status: Status) -> list[tuple[str, str]]:
         latency = {key: show_duration(value) for key, value in status["latency_s"].items()}
         last = "" if over else f"last {latency['last']}, "
         shown.append(("latency", f"{last}p50 {latency['p50']}, p95 {latency['p95']}"))
+    shown.append(("output", _output(status.get("output") or {})))
     shown.append(("ledger", _ledger(status["ledger"], looked_at=bool(looks_at))))
     shown.append(("buffer", _buffer(status)))
     shown.append(("guards", _guards(status)))
@@ -105,6 +107,19 @@ def waits_text(status: Status) -> str:
         begin = _clock(queue["start"])
         parts.append(f"expected start {begin} by {printable(queue['by'])}'s estimate")
     return f"in the scheduler's queue: {', '.join(parts)}" if parts else "in the scheduler's queue"
+
+
+def _output(output: Mapping[str, Any]) -> str:
+    """How long the model is at its output, and the latest of each stream; empty if unknown."""
+    parts = [f"{100 * output['part']:.0f} % of the model's time"] if output.get("part") else []
+    for stream, one in (output.get("streams") or {}).items():
+        last = one["latest"][-1] if one.get("latest") else {}
+        told = [f"{stream} {show_duration(last.get('took_s') or 0.0)}"]
+        told += [f"{show_bytes(last['rate'])}/s"] if last.get("rate") else []
+        told += [counted(last["aggregators"], "aggregator")] if last.get("aggregators") else []
+        told += [f"data send {100 * last['data_send']:.0f} %"] if last.get("data_send") else []
+        parts.append(", ".join(told))
+    return "; ".join(parts)
 
 
 def _ordinal(number: int) -> str:

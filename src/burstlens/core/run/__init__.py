@@ -18,6 +18,7 @@ __all__ = [
     "journal",
     "log_level",
     "logs",
+    "output",
     "noticed",
     "places",
     "record",

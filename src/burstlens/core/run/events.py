@@ -20,6 +20,8 @@ from burstlens.core.run.event import Key as Key
 from burstlens.core.run.notice_events import NoticeDue as NoticeDue
 from burstlens.core.run.notice_events import NoticeFailed as NoticeFailed
 from burstlens.core.run.notice_events import NoticeSent as NoticeSent
+from burstlens.core.run.output_events import OutputReported as OutputReported
+from burstlens.core.run.output_events import OutputTimed as OutputTimed
 
 
 class _DriverBegan(Event, frozen=True, omit_defaults=True):
@@ -385,7 +387,8 @@ AnyEvent = Union[  # noqa: UP007  (its members are listed below)
     ViewingEnded, FrameReady, FrameDamaged, FrameReleased, FrameInspected, ReleaseDone,
     GuardTripped, ProductLimits,
     ProductPublishing, ProductPublished, ProductSuperseded, ProductFailed, ProductAdded,
-    ProductRefused, ControlReceived, Alarm, NoticeDue, NoticeSent, NoticeFailed,
+    ProductRefused, ControlReceived, Alarm, NoticeDue, NoticeSent, NoticeFailed, OutputTimed,
+    OutputReported,
 ]  # fmt: skip
 EVENTS: dict[str, type[Event]] = {kind.__struct_config__.tag: kind for kind in get_args(AnyEvent)}
 """The types by the names of their events."""

@@ -10,7 +10,7 @@ from typing import Any
 from burstlens.core import valid_time
 from burstlens.core.exit_codes import FRAMES_LOST
 from burstlens.core.model import Damage, in_model_folder
-from burstlens.core.run import attached
+from burstlens.core.run import attached, output
 from burstlens.core.run import events as ev
 from burstlens.core.run.attached import Attached
 from burstlens.core.run.columns import FrameSet, LimitsOf, Numbers, Times, TimeSet
@@ -18,6 +18,7 @@ from burstlens.core.run.events import Event, Key
 from burstlens.core.run.follow import uncollected
 from burstlens.core.run.job_record import JobRecord
 from burstlens.core.run.noticed import Noticed
+from burstlens.core.run.output import Output
 from burstlens.core.run.states import States
 
 UNPROVEN = "unproven"
@@ -94,6 +95,8 @@ class History(Attached):
     """How long neither a driver nor a model ran."""
     ready: TimeSet = field(default_factory=TimeSet)
     """Stream and valid time of the frames that are ready, of any attempt."""
+    output: Output = field(default_factory=Output)
+    """How long the model was at its output."""
 
     def __post_init__(self) -> None:
         for frames in (self.frames, self.damaged, self.released, self.inspected):
@@ -266,6 +269,7 @@ def _ready(history: History, event: ev.FrameReady) -> None:
         history.unproven.add(frame[:2])
     elif history.unproven:
         history.unproven.discard(frame[:2])
+    output.note(history, event)
     attached.keep_fingerprint(history, event, event.file or "")
 
 
@@ -339,14 +343,6 @@ def _failed(history: History, event: ev.ProductFailed) -> None:
     history.noticed.note_product(product, event.time)
 
 
-def _due(history: History, event: ev.NoticeDue) -> None:
-    history.noticed.note_due(event)
-
-
-def _noticed(history: History, event: ev.NoticeSent | ev.NoticeFailed) -> None:
-    history.noticed.note_done(event)
-
-
 def _control(history: History, event: ev.ControlReceived) -> None:
     if event.control in {"pause", "resume-watching"}:
         history.paused = event.control == "pause"
@@ -361,9 +357,9 @@ def _added(history: History, event: ev.ProductAdded) -> None:
 
 
 _FOLDS: dict[type[Event], Callable[[History, Any], None]] = {
-    ev.NoticeDue: _due,
-    ev.NoticeSent: _noticed,
-    ev.NoticeFailed: _noticed,
+    ev.NoticeDue: lambda history, event: history.noticed.note_due(event),
+    ev.NoticeSent: lambda history, event: history.noticed.note_done(event),
+    ev.NoticeFailed: lambda history, event: history.noticed.note_done(event),
     ev.RunStarted: _started,
     ev.RunResumed: _resumed,
     ev.RunEnded: _ended,
@@ -384,6 +380,8 @@ _FOLDS: dict[type[Event], Callable[[History, Any], None]] = {
     ev.SimulationSubmitting: _submitting,
     ev.SimulationSubmitted: _simulation,
     ev.SimulationEnded: _simulation_ended,
+    ev.OutputTimed: output.note,
+    ev.OutputReported: output.note,
     ev.FrameReady: _ready,
     ev.FrameDamaged: _damaged,
     ev.FrameReleased: _released,

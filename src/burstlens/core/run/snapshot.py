@@ -138,6 +138,36 @@ class GuardPart(Struct, frozen=True, omit_defaults=True):
     repeats: Count | None = None
 
 
+class OutputNow(Struct, frozen=True, omit_defaults=True):
+    """One output of a stream: its valid time (or file), seconds, bytes/s, and what the MPI library
+    reported: aggregators, the part of the time in which they received data."""
+
+    took_s: float | None = None
+    time: str | None = None
+    rate: float | None = None
+    aggregators: Count | None = None
+    data_send: float | None = None
+
+
+class StreamOutputPart(Struct, frozen=True, omit_defaults=True):
+    """The output of a stream in the current attempt: how many, their seconds in all, bytes/s over
+    them, and the latest of them, oldest first."""
+
+    count: Count
+    took_s: float
+    rate: float | None = None
+    latest: list[OutputNow] = []
+
+
+class OutputPart(Struct, frozen=True, omit_defaults=True):
+    """How long the model is at its output, by its log: ``part`` of its time between its first
+    output and its last, node-hours so far, each stream."""
+
+    streams: dict[str, StreamOutputPart]
+    part: float | None = None
+    node_hours: float | None = None
+
+
 class LastProduct(Struct, frozen=True):
     """The product that was published last."""
 
@@ -198,6 +228,7 @@ class StatusFile(Struct, frozen=True, kw_only=True):
     waits_for: str | UnsetType | None = UNSET
     queue: QueuePart | UnsetType | None = UNSET
     last_product: LastProduct | UnsetType | None = UNSET
+    output: OutputPart | UnsetType = UNSET
     trips: list[dict[str, Any]] | UnsetType | None = UNSET
     guards: list[GuardPart] | UnsetType | None = UNSET
     log_tail: list[str] | UnsetType | None = UNSET
