@@ -1,0 +1,53 @@
+"""One report of an MPI library about one file, as its log has it: keys and their text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["accesses", "phases", "hints", "aggregators"]
+Way = Literal["write", "read", ""]
+
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_PERCENT = re.compile(r"([-+]?\d+(?:\.\d+)?)\s*%")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One report.
+
+    ``accesses`` and ``phases`` are Cray MPICH's statistics and timers of one file that was closed,
+    ``hints`` the hints in force when it was opened, ``aggregators`` the ranks that write it, with
+    their nodes. ``values`` has the text after ``=`` by key, in the log's order; a key that this
+    version does not know is kept like any other. ``ranks`` says whom phases are about (``all
+    ranks``, ``writers only``). ``label`` is the label before the lines (``0`` of ``srun -l``).
+
+    ``whole`` is False if the log ended, or another report began, before this one was complete.
+    ``mixed``: lines of two ranks without labels were interleaved; the values may be the other's.
+    """
+
+    kind: Kind
+    way: Way
+    file: str
+    values: Mapping[str, str]
+    ranks: str = ""
+    label: str = ""
+    whole: bool = True
+    mixed: bool = False
+
+    def number(self, key: str) -> float | None:
+        """The first number of a key; None if the key is missing or has none (``NA``)."""
+        found = _NUMBER.match(self.values.get(key, ""))
+        return float(found[0]) if found else None
+
+    def numbers(self, key: str) -> tuple[float, ...]:
+        """All numbers of a key before its percentage: minimum, maximum and mean of a phase."""
+        text = _PERCENT.sub("", self.values.get(key, ""))
+        return tuple(float(one) for one in _NUMBER.findall(text))
+
+    def share(self, key: str) -> float | None:
+        """A phase's part of the time, from 0 to 1, from its percentage; None if it has none."""
+        found = _PERCENT.search(self.values.get(key, ""))
+        return float(found[1]) / 100 if found else None
