@@ -13,7 +13,8 @@ from burstlens.workflows.iostats import darshan_rules, mpiio_rules
 from burstlens.workflows.iostats.rule import LITTLE_OF_RUN, MEASURED, Advice, Rule, percent, shown
 from burstlens.workflows.iostats.summary import Summary, Traffic, merged
 
-_NUMBERS = re.compile(r"\d+")
+_NUMBERS = re.compile(r"(?<![A-Za-z\d])\d+(?:[-_:.T]\d+)*|\d{3,}")
+"""Dates, times, numbers of ranks and frames; not the 01 of a domain d01."""
 RULES: tuple[Rule, ...] = (
     mpiio_rules.one_aggregator, darshan_rules.one_stripe, mpiio_rules.data_send,
     darshan_rules.exchange, mpiio_rules.large_pieces, mpiio_rules.stripe_sized,
@@ -30,7 +31,7 @@ def advise(summary: Summary) -> list[Advice]:
     if share is not None and share < LITTLE_OF_RUN:
         because = f"I/O takes {percent(share)} of the run ({shown(summary.total.seconds)})"
         what = "nothing: faster I/O would gain no more than that"
-        return [Advice("little", "the run", what, because, "ours", inference=True)]
+        return [Advice("little", "", what, because, "ours", inference=True)]
     found: dict[str, Advice] = {}
     if (clipped := _one_per_host(summary)) is not None:
         found[clipped.rule] = clipped

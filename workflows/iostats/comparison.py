@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from burstlens.core.quantity import show_duration
 from burstlens.workflows.iostats.advice import streams
 from burstlens.workflows.iostats.rule import TALK, Advice
 from burstlens.workflows.iostats.summary import Summary
@@ -28,7 +29,7 @@ class Quantity:
 
 QUANTITIES = (
     Quantity("run_s", "run time", "seconds", lambda it: it.run_s),
-    Quantity("io_s", "time in I/O, slowest rank", "seconds", lambda it: it.total.seconds),
+    Quantity("io_s", "elapsed time in I/O", "seconds", lambda it: it.total.seconds),
     Quantity("model_s", "time in output, as the model logged", "seconds",
              lambda it: it.total.model_s),
     Quantity("io_share", "share of the run", "share", lambda it: it.io_share),
@@ -36,8 +37,8 @@ QUANTITIES = (
     Quantity("files", "files", "count", lambda it: it.total.files),
     Quantity("bytes_written", "bytes written", "bytes", lambda it: it.total.write.bytes or None),
     Quantity("bytes_read", "bytes read", "bytes", lambda it: it.total.read.bytes or None),
-    Quantity("bandwidth", "bandwidth, by the slowest rank", "rate",
-             lambda it: it.total.bandwidth if it.total.bytes else None),
+    Quantity("bandwidth", "bandwidth", "rate",
+             lambda it: it.total.bandwidth or None),
     Quantity("net_bw", "net write bandwidth", "rate", lambda it: it.total.write.net_bw),
     Quantity("raw_bw", "raw write bandwidth", "rate", lambda it: it.total.write.raw_bw),
     Quantity("writes", "writes of the program", "count", lambda it: it.total.write.calls or None),
@@ -103,10 +104,11 @@ def verdict(first: Summary, second: Summary) -> str:
             return f"the logs do not compare: {moved}"
         if max(ratio, 1 / ratio) < NOISE:
             return f"{name} took about as long in both: one run of each cannot tell 5 % from noise"
-        which, factor = ("second", ratio) if ratio > 1 else ("first", 1 / ratio)
+        more, less = ("first", "second") if ratio > 1 else ("second", "first")
         return (
-            f"{name} took {factor:.2g} times less in the {which}; one run of each says nothing "
-            "about noise"
+            f"{name} took {show_duration(row.first)} in the first and {show_duration(row.second)} "
+            f"in the second: {max(ratio, 1 / ratio):.2g} times as long in the {more} as in the "
+            f"{less}; one run of each says nothing about noise"
         )
     return "neither run time nor time in I/O is in both logs"
 

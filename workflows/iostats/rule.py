@@ -33,7 +33,8 @@ UNIT = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """``what`` to try about ``about`` (a file, or ``*`` for its numbers), ``because`` of a number.
+    """``what`` to try about ``about``, ``because`` of a number. ``about`` is a file, with ``*`` for
+    its numbers if it is several; empty, it is the run.
 
     ``hints`` are MPI-IO hints with the values to try, in order. ``inference``: the rule follows
     from what the number means and was not published.

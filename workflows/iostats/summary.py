@@ -135,7 +135,12 @@ class Traffic:
 
     @property
     def bandwidth(self) -> float | None:
-        """Bytes per second of elapsed time."""
+        """Bytes per second of elapsed time; as the library reports it, where it does: statistics
+        and timers in a log may be about different files.
+        """
+        known = [flow for flow in (self.write, self.read) if flow.bytes or flow.net_bw]
+        if len(known) == 1 and known[0].net_bw:
+            return known[0].net_bw
         return self.bytes / self.seconds if self.seconds else None
 
     @property
