@@ -128,9 +128,9 @@ def _files(summaries: Sequence[Summary]) -> Plot | None:
         return None
     figure, panels = _panels(summaries, len(names))
     for panel, group in zip(panels, groups, strict=True):
-        found = {file.name: file for file in group}
+        known = {file.name: file for file in group}
         for row, name in enumerate(names):
-            file = found.get(name)
+            file = known.get(name)
             size = value(file) if file else 0.0
             label = "-" if file is None else show_duration(size) if timed else show_bytes(size)
             if file is not None and timed and file.bytes:
