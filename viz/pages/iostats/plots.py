@@ -120,10 +120,9 @@ def _files(summaries: Sequence[Summary]) -> Plot | None:
     timed = any(_seconds(file) for group in groups for file in group)
     value = _seconds if timed else (lambda file: float(file.bytes))
     most: dict[str, float] = {}
-    for group in groups:
-        for file in group:
-            most[file.name] = max(most.get(file.name, 0.0), value(file))
-    names = sorted((one for one in most if most[one]), key=lambda one: -most[one])[:MOST_FILES]
+    for one in (one for group in groups for one in group):
+        most[one.name] = max(most.get(one.name, 0.0), value(one))
+    names = sorted((name for name in most if most[name]), key=lambda name: -most[name])[:MOST_FILES]
     if not names:
         return None
     figure, panels = _panels(summaries, len(names))
