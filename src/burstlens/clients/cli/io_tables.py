@@ -69,8 +69,10 @@ def _details(summary: Summary) -> None:
             show_table((f"phase of {name}s", "part of the time"), rows)
     found = streams(summary.files)
     if found:
-        heads = ("file", "time", "written", "read", "writes", "mean write", "ranks")
-        show_table(heads, [(_short(row[0]), *row[1:7]) for row in file_rows(found[:MOST_FILES])])
+        show_table(
+            ("file", "time", "written", "read", "writes", "mean write", "ranks"),
+            [(_short(row[0]), *row[1:7]) for row in file_rows(found[:MOST_FILES])],
+        )
     if len(found) > MOST_FILES:
         say(f"and {len(found) - MOST_FILES} more; --json has all\n")
     for name, hints in hint_rows(summary)[:MOST_FILES]:
