@@ -55,7 +55,7 @@ def is_darshan(head: bytes) -> bool:
 def read_darshan(path: Path) -> Summary:
     """The summary of a Darshan log. Raises IOLogError with one line that says what is wrong."""
     found = _records(path)
-    modules, names = found["modules"], found["names"] or {}
+    modules, names = found["modules"], found["names"]
     files = _files(modules, names, found["stripes"])
     layers = [_layer(name, entry) for name, entry in modules.items() if "files" in entry]
     job, total = found["job"], _total(files, layers, modules)
@@ -250,8 +250,9 @@ def _notes(found: Mapping[str, Any], files: list[Traffic], total: Traffic) -> li
     partial = [name for name, entry in modules.items() if entry["partial"]]
     if partial:
         notes.append(
-            f"the log is partial: Darshan had no memory left for {', '.join(partial)}, so files "
-            "are missing; DARSHAN_MODMEM=16 (MiB) gives it more"
+            f"the log is partial: Darshan had no records left for {', '.join(partial)}, so files "
+            "are missing; DARSHAN_CONFIG_PATH names a file with lines such as "
+            f"MAX_RECORDS<tab>5000<tab>{partial[0]}, which gives it more"
         )
     if any(not entry.get("records", 1) for entry in modules.values()):
         empty = [name for name, entry in modules.items() if not entry.get("records", 1)]
@@ -264,8 +265,6 @@ def _notes(found: Mapping[str, Any], files: list[Traffic], total: Traffic) -> li
         )
     if "MPI-IO" in modules and "POSIX" not in modules:
         notes.append("no records of POSIX: what part of MPI-IO's time is exchange is unknown")
-    if found["names"] is None:
-        notes.append("the names of files are not UTF-8 and cannot be shown")
     if any(len(entry.get("files", ())) >= MAX_FILES for entry in modules.values()):
         notes.append(f"beyond {MAX_FILES} files the others are added up as one")
     return notes

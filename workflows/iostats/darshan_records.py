@@ -196,11 +196,13 @@ def _stripes(backend: Any, log: Any) -> dict[str, list[int]]:
     return found
 
 
-def _names(backend: Any, log: Any) -> dict[str, str] | None:
-    try:
-        return {str(key): name for key, name in backend.log_get_name_records(log).items()}
-    except UnicodeDecodeError:  # PyDarshan reads file names as UTF-8 only
-        return None
+def any_names(backend: Any, log: Any) -> dict[int, str]:
+    """File names by record; PyDarshan's own function refuses all if one is not UTF-8."""
+    ffi, records = backend.ffi, backend.ffi.new("struct darshan_name_record **")
+    count = ffi.new("int *")
+    backend.libdutil.darshan_log_get_name_records(log["handle"], records, count)
+    found = (records[0][at] for at in range(count[0]))
+    return {int(it.id): ffi.string(it.name).decode("utf-8", "replace") for it in found}
 
 
 def _program(backend: Any, log: Any) -> str:
@@ -237,7 +239,7 @@ def read(path: str) -> dict[str, Any]:
         "program": _program(backend, log),
         "modules": found,
         "stripes": _stripes(backend, log) if "LUSTRE" in modules else {},
-        "names": _names(backend, log),
+        "names": any_names(backend, log),  # JSON makes the keys texts
     }
     backend.log_close(log)
     return value | {"cpu_s": time.process_time() - began}

@@ -183,6 +183,8 @@ def _model(found: _Found, line: str) -> None:
 def _summary(path: Path, found: _Found) -> Summary:
     parts = dict(found.parts)
     for name, seconds in found.model_s.items():
+        if name not in parts and len(parts) >= MAX_FILES:
+            name = OTHERS
         parts.setdefault(name, []).append(Traffic(name, files=0, reports=0, model_s=seconds))
     files = [_file(name, held) for name, held in parts.items()]
     total = merged("", files)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import io
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from burstlens.core.printable import printable
 from burstlens.core.quantity import show_bytes, show_duration
 from burstlens.workflows.iostats.advice import streams
 from burstlens.workflows.iostats.summary import SIZE_BINS, Summary, Traffic
@@ -174,12 +176,15 @@ def _rows(panels: Sequence[Axes], names: Sequence[str]) -> None:
 
 
 def _short(name: str) -> str:
+    name = printable(name)
     return name if len(name) <= _LONGEST else "…" + name[-_LONGEST + 1 :]
 
 
 def _plot(title: str, text: str, figure: Figure) -> Plot:
     held = io.BytesIO()
-    figure.savefig(held, format="png", dpi=200)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # signs that the font lacks
+        figure.savefig(held, format="png", dpi=200)
     width, height = figure.get_size_inches()
     uri = "data:image/png;base64," + base64.b64encode(held.getvalue()).decode("ascii")
     return Plot(title, text, uri, round(96 * width), round(96 * height))
