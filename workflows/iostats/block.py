@@ -11,7 +11,6 @@ Kind = Literal["accesses", "phases", "hints", "aggregators"]
 Way = Literal["write", "read", ""]
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-_PERCENT = re.compile(r"([-+]?\d+(?:\.\d+)?)\s*%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +43,15 @@ class Block:
 
     def numbers(self, key: str) -> tuple[float, ...]:
         """All numbers of a key before its percentage: minimum, maximum and mean of a phase."""
-        text = _PERCENT.sub("", self.values.get(key, ""))
-        return tuple(float(one) for one in _NUMBER.findall(text))
+        text, sign, _ = self.values.get(key, "").partition("%")
+        found = tuple(float(one) for one in _NUMBER.findall(text))
+        return found[:-1] if sign else found
 
     def share(self, key: str) -> float | None:
         """A phase's part of the time, from 0 to 1, from its percentage; None if it has none."""
-        found = _PERCENT.search(self.values.get(key, ""))
-        return float(found[1]) / 100 if found else None
+        before, sign, _ = self.values.get(key, "").partition("%")
+        words = before.split()
+        if not sign or not words:
+            return None
+        found = _NUMBER.fullmatch(words[-1].lstrip("("))
+        return float(found[0]) / 100 if found else None

@@ -53,7 +53,7 @@ class _Found:
             return
         self.reports += 1
         self.cut += not block.whole
-        name = printable(block.file)
+        name = block.file
         if block.kind == "hints":
             if name in self.hints or len(self.hints) < MAX_FILES:
                 self.hints[name] = dict(block.values)
@@ -121,9 +121,8 @@ _ENDS = {"write": ("writing", "not writing"), "read": ("reading", "not reading")
 
 
 def _one_way(block: Block, flow: Flow, **facts: float | int | None) -> Traffic:
-    name = printable(block.file)
     one = {"write": flow} if block.way == "write" else {"read": flow}
-    return Traffic(name, layers=("MPI-IO",), files=0, **one, **facts)  # type: ignore[arg-type]
+    return Traffic(block.file, layers=("MPI-IO",), files=0, **one, **facts)  # type: ignore[arg-type]
 
 
 def _count(block: Block, key: str) -> int | None:
@@ -176,7 +175,7 @@ def _model(found: _Found, line: str) -> None:
     if step := _STEP.match(line):
         found.steps_s += float(step[1])
     elif (writing := _WRITING.match(line)) and len(found.model_s) < MAX_FILES:
-        name = printable(writing[1])
+        name = writing[1]
         found.model_s[name] = found.model_s.get(name, 0.0) + float(writing[2])
 
 
@@ -196,8 +195,8 @@ def _summary(path: Path, found: _Found) -> Summary:
         run_s=run_s,
         total=total,
         files=tuple(sorted(files, key=_order)),
-        hints=found.hints,
-        placement=found.placement,
+        hints={printable(name): hints for name, hints in found.hints.items()},
+        placement={printable(name): nodes for name, nodes in found.placement.items()},
         notes=tuple(_notes(found, files)),
     )
 
@@ -208,7 +207,8 @@ def _order(file: Traffic) -> tuple[float, int, str]:
 
 def _file(name: str, held: Iterable[Traffic]) -> Traffic:
     whole = merged(name, held)
-    return Traffic(**{one: getattr(whole, one) for one in whole.__slots__} | {"files": 1})
+    known = {one: getattr(whole, one) for one in whole.__slots__}
+    return Traffic(**known | {"files": 1, "name": printable(name)})
 
 
 def _notes(found: _Found, files: list[Traffic]) -> list[str]:
