@@ -46,6 +46,15 @@ def test_waiting_for_others_alone_is_no_sign():
     assert of(Traffic("best", aggregators=16, stripe_count=8, write=flow)) == {}
 
 
+def test_sending_that_waits_for_the_file_system_is_no_reason_for_more_aggregators():
+    # Holmberg 2017, 192 ranks: 1 aggregator 894 MiB/s, 2 gave 175, no collective buffering 436.
+    phases = {"wait for coll": 0.52, "data send": 0.47, "file write": 0.86}
+    flow = Flow(bytes=4382277718, calls=298, collective=192, mpi_calls=298, phases=phases,
+                system_calls=4286, system_bytes=4382277718)  # fmt: skip
+    file = Traffic("large.cube", aggregators=1, stripe_count=1, stripe_size=MIB, write=flow)
+    assert list(of(file, ranks=192)) == ["one_aggregator"]
+
+
 @pytest.mark.parametrize(("share", "advised"), [(0.29, False), (0.3, True), (0.8, True)])
 def test_data_send_is_a_sign_from_a_share_on(share, advised):
     flow = Flow(bytes=GIB, phases={"data send": share})

@@ -14,7 +14,7 @@ import pytest
 
 from burstlens.core.errors import IOLogError
 from burstlens.workflows.iostats import darshan_log
-from burstlens.workflows.iostats.darshan_records import any_names
+from burstlens.workflows.iostats.darshan_records import COUNTED, TIMES, any_names
 from burstlens.workflows.iostats.logs import read_log
 from burstlens.workflows.iostats.summary import Summary
 
@@ -109,6 +109,14 @@ def test_the_hints_of_darshan_itself_are_not_shown_as_those_of_the_program():
     summary = summary_of(OURS[0])
     assert not summary.hints
     assert "cb_nodes" not in repr(summary)
+
+
+@pytest.mark.parametrize("module", COUNTED)
+def test_every_counter_that_is_read_exists(module):
+    prefix = module.replace("-", "") + "_"
+    counters = set(cffi_backend.counter_names(module))
+    assert {prefix + name for name in COUNTED[module]} <= counters
+    assert {prefix + name for name in TIMES} <= set(cffi_backend.fcounter_names(module))
 
 
 def example(name: str) -> Path:

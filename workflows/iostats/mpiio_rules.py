@@ -35,35 +35,29 @@ def one_aggregator(summary: Summary, file: Traffic) -> Advice | None:
 
 
 def data_send(summary: Summary, file: Traffic) -> Advice | None:
-    for flow, phase in ((file.write, "data send"), (file.read, "data receive")):
+    for flow, phase, own in (
+        (file.write, "data send", "file write"), (file.read, "data receive", "file read"),
+    ):  # fmt: skip
         share = flow.phases.get(phase, 0.0)
-        if share >= MUCH:
+        # Phases overlap: where the file system takes more, ranks that send wait for it.
+        if share >= MUCH and share > flow.phases.get(own, 0.0):
             break
     else:
         return None
+    now = file.aggregators
     because = f"{phase} is {percent(share)} of the time"
-    if file.aggregators is None:
-        other = _aggregators_of(summary, file)
-        because += f", with {counted(other, 'aggregator')}" if other else ""
-    else:
-        other = file.aggregators
-        because += f", with {counted(other, 'aggregator')}"
-    choices = aggregator_choices(other, summary.ranks) if other else []
+    because += f", with {counted(now, 'aggregator')}" if now else "; the aggregators are unknown"
+    choices = aggregator_choices(now, summary.ranks) if now else []
     if choices:
         what = f"cb_nodes {' or '.join(map(str, choices))}"
         what += "" if summary.ranks else " (it must divide the number of ranks)"
-    elif other and summary.ranks:
-        what = f"another cb_nodes: no multiple of {other} divides {summary.ranks} ranks"
+    elif now and summary.ranks:
+        what = f"another cb_nodes: no multiple of {now} divides {summary.ranks} ranks"
     else:
         what = "twice and four times as many aggregators (cb_nodes; a divisor of the ranks)"
     source = f"{TALK}: WRF-CHEM's wrfout took 30.25 s with 4, 7.27 s with 16; threshold ours"
     hints = {"cb_nodes": tuple(map(str, choices))} if choices else {}
     return Advice("data_send", file.name, what, because, source, hints=hints)
-
-
-def _aggregators_of(summary: Summary, file: Traffic) -> int | None:
-    """Of another file of the same log: statistics and timers may be about different files."""
-    return file.aggregators or summary.total.aggregators
 
 
 def large_pieces(summary: Summary, file: Traffic) -> Advice | None:
@@ -72,6 +66,8 @@ def large_pieces(summary: Summary, file: Traffic) -> Advice | None:
     mean = flow.mean_call
     collective = flow.collective_share or 0.0
     if waiting < MUCH or mean is None or mean < LARGE_PIECE or collective < MOST:
+        return None
+    if waiting <= flow.phases.get("file write", 0.0):
         return None
     because = f"one write is {show_bytes(mean)} on average, and {percent(waiting)} of the time is "
     because += "exchange between ranks"
