@@ -94,6 +94,7 @@ def test_large_pieces_with_exchange_may_do_without_it():
     found = of(Traffic("f", write=flow, aggregators=2))
     assert found["large_pieces"].hints["romio_cb_write"] == ("disable",)
     assert "contiguous" in found["large_pieces"].what
+    assert "large_pieces" not in of(Traffic("f", write=replace(flow, system_bytes=4 * GIB)))
     small = replace(flow, calls=200_000, mpi_calls=200_000, collective=200_000)
     assert "large_pieces" not in of(Traffic("f", write=small, aggregators=2))
 
@@ -112,6 +113,22 @@ def test_a_rank_that_is_slow_with_the_same_bytes_points_to_its_storage():
     assert "evenly" in of(more)["straggler"].what
     assert "straggler" not in of(replace(file, slowest=Rank(0, 5.0), fastest=Rank(1, 4.5)))
     assert "straggler" not in of(replace(file, slowest=Rank(0, 0.9), fastest=Rank(1, 0.1)))
+
+
+def test_ranks_that_wait_for_each_other_are_no_stragglers():
+    flow = Flow(bytes=GIB, mpi_rank_s=100.0, mpi_system_rank_s=1.0)
+    file = Traffic("f", ranks=64, slowest=Rank(0, 9.0), fastest=Rank(1, 2.0), write=flow)
+    assert "straggler" not in of(file)
+    assert "straggler" in of(replace(file, write=replace(flow, mpi_system_rank_s=90.0)))
+
+
+def test_files_that_take_little_of_the_time_get_no_advice():
+    slow = Traffic("slow", ranks=64, seconds=95.0, slowest=Rank(0, 95.0), fastest=Rank(1, 2.0))
+    quick = replace(slow, name="quick", seconds=4.0, slowest=Rank(0, 4.0))
+    total = Traffic("", seconds=100.0)
+    for file, advised in ((quick, []), (slow, ["straggler"])):
+        summary = Summary("log", "test", ranks=64, total=total, files=(file,))
+        assert [advice.rule for advice in advise(summary)] == advised
 
 
 def test_serial_output_is_named_but_not_one_file_per_rank():
@@ -139,6 +156,22 @@ def test_small_accesses_count_only_where_the_file_system_takes_the_time():
     assert "exchange" in of(replace(file, write=waiting))
     alone = replace(flow, mpi_calls=None, collective=None, mpi_rank_s=None, mpi_system_rank_s=None)
     assert not of(replace(file, write=alone))["small"].hints
+
+
+def test_a_file_system_that_writes_more_than_the_program_points_to_data_sieving():
+    flow = Flow(bytes=72 * GIB, mpi_calls=100, system_calls=300, system_bytes=284 * GIB)
+    found = of(Traffic("f", write=flow, read=Flow(system_calls=300_000)))
+    assert found["amplified"].hints == {"romio_ds_write": ("disable",)}
+    assert "284 GiB, 3.9 times the program's 72.0 GiB, and read 300000 times" in (
+        found["amplified"].because
+    )
+    assert of(Traffic("f", write=replace(flow, system_bytes=73 * GIB))) == {}
+    assert of(Traffic("f", write=replace(flow, mpi_calls=None))) == {}
+
+
+def test_files_of_an_anonymized_log_are_not_one_stream():
+    files = [Traffic(f"/scratch/{name}", seconds=1.0) for name in (3710437467, 4028781608)]
+    assert [one.files for one in streams(files)] == [1, 1]
 
 
 def test_a_large_shared_file_on_one_stripe_is_striped_wider():

@@ -12,7 +12,7 @@ import pytest
 from burstlens.workflows.iostats.comparison import advise_on_change, compare, verdict
 from burstlens.workflows.iostats.document import FORMAT, document
 from burstlens.workflows.iostats.logs import read_log
-from burstlens.workflows.iostats.summary import Flow, Summary, Traffic, merged
+from burstlens.workflows.iostats.summary import Flow, Rank, Summary, Traffic, merged
 
 DATA = Path(__file__).parents[1] / "data" / "io"
 MIB = 2**20
@@ -78,6 +78,15 @@ def test_merging_keeps_sums_and_leaves_out_shares_it_cannot_know():
     assert (both.write.bytes, both.seconds, both.files) == (40, 4.0, 2)
     assert both.write.stripe_sized_share is None
     assert merged("one", [known]).write.stripe_sized_share == 0.5
+
+
+def test_ranks_of_different_shared_files_are_not_compared():
+    long = Traffic("a", ranks=4, slowest=Rank(1, 9.0), fastest=Rank(2, 8.0))
+    short = Traffic("b", ranks=4, slowest=Rank(3, 0.2), fastest=Rank(0, 0.1))
+    both = merged("", [short, long])
+    assert (both.slowest, both.fastest) == (Rank(1, 9.0), Rank(2, 8.0))
+    own = [replace(part, ranks=1) for part in (short, long)]
+    assert merged("", own).fastest == Rank(0, 0.1)
 
 
 def test_phases_are_weighted_by_their_time():

@@ -10,17 +10,27 @@ import re
 from collections.abc import Iterable
 
 from burstlens.workflows.iostats import darshan_rules, mpiio_rules
-from burstlens.workflows.iostats.rule import LITTLE_OF_RUN, MEASURED, Advice, Rule, percent, shown
+from burstlens.workflows.iostats.rule import (
+    LITTLE_OF_IO,
+    LITTLE_OF_RUN,
+    MEASURED,
+    Advice,
+    Rule,
+    percent,
+    shown,
+)
 from burstlens.workflows.iostats.summary import Summary, Traffic, merged
 
 _NUMBERS = re.compile(r"(?<![A-Za-z\d])\d+(?:[-_:.T]\d+)*|\d{3,}")
 """Dates, times, numbers of ranks and frames; not the 01 of a domain d01."""
+_HASH_DIGITS = 9
+"""Names that are a number at least so long are those of an anonymized log."""
 RULES: tuple[Rule, ...] = (
     mpiio_rules.one_aggregator, darshan_rules.one_stripe, mpiio_rules.data_send,
     darshan_rules.exchange, mpiio_rules.large_pieces, mpiio_rules.stripe_sized,
-    mpiio_rules.read_modify_write, darshan_rules.one_rank_writes, darshan_rules.small,
-    darshan_rules.straggler, darshan_rules.misaligned, darshan_rules.metadata, darshan_rules.stdio,
-    mpiio_rules.not_storage,
+    mpiio_rules.read_modify_write, darshan_rules.amplified, darshan_rules.one_rank_writes,
+    darshan_rules.small, darshan_rules.straggler, darshan_rules.misaligned, darshan_rules.metadata,
+    darshan_rules.stdio, mpiio_rules.not_storage,
 )  # fmt: skip
 """In the order of what they may gain."""
 
@@ -35,7 +45,10 @@ def advise(summary: Summary) -> list[Advice]:
     found: dict[str, Advice] = {}
     if (clipped := _one_per_host(summary)) is not None:
         found[clipped.rule] = clipped
+    least = LITTLE_OF_IO * (summary.total.seconds or 0.0)
     for stream in streams(summary.files):
+        if stream.seconds is not None and stream.seconds < least:
+            continue
         for rule in RULES:
             advice = rule(summary, stream)
             if advice is not None:
@@ -48,7 +61,10 @@ def streams(files: Iterable[Traffic]) -> list[Traffic]:
     """Files whose names differ only in numbers as one, the one that took longest first."""
     groups: dict[str, list[Traffic]] = {}
     for file in files:
-        groups.setdefault(_NUMBERS.sub("*", file.name), []).append(file)
+        base = file.name.rpartition("/")[2]
+        hashed = base.isdigit() and len(base) >= _HASH_DIGITS
+        name = file.name if hashed else _NUMBERS.sub("*", file.name)
+        groups.setdefault(name, []).append(file)
     found = [merged(name, group) if len(group) > 1 else group[0] for name, group in groups.items()]
     return sorted(found, key=lambda one: (-(one.seconds or one.model_s or 0.0), -one.bytes))
 

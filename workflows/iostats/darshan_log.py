@@ -38,6 +38,7 @@ NO_RECORDS = (
     "/usr, /bin, /boot, /lib, /opt, /sbin, /sys, /proc and /var, so also a buffer in /dev/shm, "
     "unless DARSHAN_CONFIG_PATH names a file with the line NAME_INCLUDE<tab>^/dev/shm<tab>*"
 )
+_UNREAD = ("DFS", "DAOS", "MDHIM")
 _STANDARD = {"<STDIN>", "<STDOUT>", "<STDERR>"}
 """Records that are no files; only the totals of STDIO have them."""
 _NAMES = {"POSIX": "POSIX", "MPI-IO": "MPI-IO", "STDIO": "STDIO", "H5D": "HDF5 datasets",
@@ -239,13 +240,16 @@ def _total(files: list[Traffic], layers: list[Layer], modules: Mapping[str, Any]
     slowest, fastest = max(pairs, key=lambda pair: pair[0].seconds, default=(None, None))
     return Traffic(
         **{one: getattr(whole, one) for one in whole.__slots__}
-        | {"seconds": seconds if known else None, "slowest": slowest, "fastest": fastest}
+        | {"seconds": seconds if files else None, "slowest": slowest, "fastest": fastest}
     )
 
 
 def _notes(found: Mapping[str, Any], files: list[Traffic], total: Traffic) -> list[str]:
     modules, notes = found["modules"], []
-    if not files:
+    unread = [name for name in modules if name in _UNREAD]
+    if unread:
+        notes.append(f"nothing is shown of module {', '.join(unread)}: it is another storage's")
+    elif not files:
         notes.append(NO_RECORDS)
     partial = [name for name, entry in modules.items() if entry["partial"]]
     if partial:

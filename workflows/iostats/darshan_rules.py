@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from burstlens.core.quantity import counted, show_bytes
 from burstlens.workflows.iostats.rule import (
+    AMPLIFIED,
     DRISHTI,
     LEAST_BYTES,
     LEAST_SECONDS,
@@ -47,13 +48,36 @@ def exchange(summary: Summary, file: Traffic) -> Advice | None:
 def one_stripe(summary: Summary, file: Traffic) -> Advice | None:
     if file.aggregators is not None or file.stripe_count != 1 or file.files != 1:
         return None  # many files spread over the targets by themselves
-    if (file.ranks or 1) < 2 or file.bytes < 1 << 30:
+    size = max(file.write.bytes, file.read.bytes)
+    if (file.ranks or 1) < 2 or size < 1 << 30:
         return None
-    because = f"{counted(file.ranks or 0, 'rank')} share {show_bytes(file.bytes)} on 1 stripe"
+    because = f"{counted(file.ranks or 0, 'rank')} share {show_bytes(size)} on 1 stripe"
     what = "stripe wider: lfs setstripe -c N on the empty folder, or the hint striping_factor"
     source = f"{TALK}: 674.26 s on 1 stripe, 10.35 s on 144; the size is ours"
     hints = {"striping_factor": ("4", "16", "64")}
     return Advice("one_stripe", file.name, what, because, source, hints=hints)
+
+
+def amplified(summary: Summary, file: Traffic) -> Advice | None:
+    flow = file.write
+    system, own = flow.system_bytes, flow.bytes
+    if not flow.mpi_calls or system is None or system < AMPLIFIED * own:
+        return None
+    if system - own < LEAST_BYTES:
+        return None
+    because = (
+        f"the file system wrote {show_bytes(system)}, {system / own:.2g} times the program's "
+        f"{show_bytes(own)}"
+    )
+    reads = file.read.system_calls or 0
+    because += f", and read {counted(reads, 'time')}" if reads > MANY else ""
+    what = (
+        "romio_ds_write=disable: data sieving reads a block, changes a part of it and writes it "
+        "back; and contiguous pieces (another order of the variables, fewer holes)"
+    )
+    hints = {"romio_ds_write": ("disable",)}
+    source = "from the counters' meaning; threshold ours"
+    return Advice("amplified", file.name, what, because, source, True, hints)
 
 
 def one_rank_writes(summary: Summary, file: Traffic) -> Advice | None:
@@ -80,13 +104,15 @@ def straggler(summary: Summary, file: Traffic) -> Advice | None:
     slow, fast = file.slowest, file.fastest
     if (file.ranks or 1) * file.files < 2 or slow is None or fast is None:
         return None
+    if max(flow.exchange_share or 0.0 for flow in (file.write, file.read)) >= MOST:
+        return None  # the ranks wait for each other
     apart = slow.seconds - fast.seconds
     if slow.rank == fast.rank or apart < LEAST_SECONDS or apart < STRAGGLER * slow.seconds:
         return None
     because = f"rank {slow.rank} took {shown(slow.seconds)}, rank {fast.rank} {shown(fast.seconds)}"
     if slow.bytes is not None and fast.bytes is not None and slow.bytes > 1.3 * fast.bytes:
         because += f", for {show_bytes(slow.bytes)} and {show_bytes(fast.bytes)}"
-        what = "spread the data evenly over the ranks that write"
+        what = "spread the data evenly over the ranks"
     else:
         what = (
             "look at that rank's node and storage target (lfs getstripe): both moved about the "
@@ -140,7 +166,7 @@ def metadata(summary: Summary, file: Traffic) -> Advice | None:
     if not file.meta_rank_s or file.meta_rank_s / ranks < META_S:
         return None
     because = f"open, close and stat took {shown(file.meta_rank_s / ranks)} per rank"
-    because += f", {file.opens} opens" if file.opens else ""
+    because += f", {counted(file.opens, 'open')}" if file.opens else ""
     what = "fewer opens and files; or the burst buffer, which spares the metadata server"
     return Advice("metadata", file.name, what, because, f"{DRISHTI}: 30 s; {TALK}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from burstlens.core.quantity import counted, show_bytes
 from burstlens.workflows.iostats.rule import (
+    AMPLIFIED,
     LARGE_PIECE,
     MOST,
     MUCH,
@@ -69,6 +70,8 @@ def large_pieces(summary: Summary, file: Traffic) -> Advice | None:
         return None
     if waiting <= flow.phases.get("file write", 0.0):
         return None
+    if flow.system_bytes and flow.system_bytes > AMPLIFIED * flow.bytes:
+        return None  # data sieving: the pieces are not contiguous
     because = f"one write is {show_bytes(mean)} on average, and {percent(waiting)} of the time is "
     because += "exchange between ranks"
     what = (

@@ -17,10 +17,14 @@ MUCH = 0.30
 MOST = 0.50
 LITTLE_OF_RUN = 0.05
 """I/O that takes less of the run is not worth tuning; ours."""
+LITTLE_OF_IO = 0.05
+"""Files that take less of the time in I/O get no advice; ours."""
 LARGE_PIECE = 512 * 1024
 """Bytes per call; ours, below the talk's 650 KB."""
 SMALL = 1 << 20
 MANY = 1000
+AMPLIFIED = 1.5
+"""Bytes that the file system wrote, over the program's; ours."""
 STRAGGLER = 0.15
 LEAST_SECONDS = 1.0
 """Differences between ranks of less are noise; ours."""

@@ -200,8 +200,7 @@ def merged(name: str, parts: Iterable[Traffic]) -> Traffic:
     common: Counter[int] = Counter()
     for part in found:
         common.update(part.common)
-    slowest = [part.slowest for part in found if part.slowest]
-    fastest = [part.fastest for part in found if part.fastest]
+    slowest, fastest = _extremes(found)
     return Traffic(
         name,
         _flow([part.write for part in found]),
@@ -221,9 +220,22 @@ def merged(name: str, parts: Iterable[Traffic]) -> Traffic:
         aggregators=_least(part.aggregators for part in found),
         stripe_count=_least(part.stripe_count for part in found),
         stripe_size=_least(part.stripe_size for part in found),
-        slowest=max(slowest, key=lambda rank: rank.seconds, default=None),
-        fastest=min(fastest, key=lambda rank: rank.seconds, default=None),
+        slowest=slowest,
+        fastest=fastest,
     )
+
+
+def _extremes(parts: list[Traffic]) -> tuple[Rank | None, Rank | None]:
+    """Slowest and fastest rank: over files of one rank each; of shared files, the two of the file
+    that took longest, since ranks with different files do not compare.
+    """
+    pairs = [(part.slowest, part.fastest) for part in parts if part.slowest and part.fastest]
+    if not pairs:
+        return None, None
+    if all(part.ranks == 1 for part in parts):
+        slow, fast = zip(*pairs, strict=True)
+        return max(slow, key=lambda it: it.seconds), min(fast, key=lambda it: it.seconds)
+    return max(pairs, key=lambda pair: pair[0].seconds)
 
 
 def _flow(parts: list[Flow]) -> Flow:
