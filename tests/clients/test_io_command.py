@@ -77,6 +77,15 @@ def test_a_page_that_cannot_be_written_is_one_line(burstlens, tmp_path):
     assert re.fullmatch(r"burstlens: cannot write .*io\.html: No such file.*\n", done.stderr)
 
 
+def test_a_page_never_replaces_the_log(burstlens, tmp_path):
+    log = tmp_path / "log.txt"
+    log.write_text(WRF.read_text())
+    done = burstlens("io", str(log), "--html", str(log))
+    assert done.returncode == 2
+    assert "--html must not name the log itself" in done.stderr
+    assert log.read_text() == WRF.read_text()
+
+
 @pytest.mark.parametrize("logs", [[], [str(WRF)] * 3])
 def test_one_or_two_logs_are_wanted(burstlens, logs):
     done = burstlens("io", *logs)

@@ -163,6 +163,12 @@ def test_standard_output_is_no_file_and_names_need_not_be_utf_8():
     assert [file.name for file in with_stdout.files] == ["/tmp/sample/iorfile"]
 
 
+def test_the_name_of_a_log_need_not_be_utf_8(tmp_path):
+    path = tmp_path / os.fsdecode(b"caf\xe9.darshan")
+    shutil.copy(OURS[0], path)
+    assert read_log(path).ranks == 4
+
+
 def damaged(data: bytes, how: str, rng: random.Random) -> bytes:
     if how == "cut":
         return data[: rng.randrange(16, len(data) - 1)]

@@ -10,6 +10,8 @@ import pytest
 
 from burstlens.core.errors import IOLogError
 from burstlens.workflows.iostats.logs import read_log
+from burstlens.workflows.iostats.mpiio_blocks import Blocks
+from burstlens.workflows.iostats.mpiio_log import traffic
 
 DATA = Path(__file__).parents[1] / "data" / "io"
 
@@ -53,6 +55,15 @@ def test_the_talks_sample_gives_its_numbers():
     assert total.model_s == 30.25151
     assert total.bandwidth == pytest.approx(98.114 * 2**20)
     assert total.write.mean_system_call == pytest.approx(3821006, abs=1)
+
+
+def test_the_reports_of_one_frame_are_its_files():
+    blocks = Blocks()
+    lines = (DATA / "mpiio_stats_wrf.txt").read_text().replace("_01_00_00", "_00_00_00")
+    (file,) = traffic(blocks.take_all(lines.splitlines()))
+    assert file.name == "wrfout_d01_2007-04-03_00_00_00"
+    assert (file.aggregators, file.write.phases["data send"]) == (4, 0.78)
+    assert file.bytes / file.seconds == pytest.approx(98.114 * 2**20, rel=1e-3)
 
 
 def test_hints_alone_are_a_log_too():

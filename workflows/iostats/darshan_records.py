@@ -8,6 +8,7 @@ added up over ranks.
 from __future__ import annotations
 
 import json
+import os
 import resource
 import struct
 import sys
@@ -212,12 +213,21 @@ def _program(backend: Any, log: Any) -> str:
         return ""
 
 
+def _openable(path: str) -> str:
+    """A name of the file that PyDarshan can encode; it stays open until the process ends."""
+    try:
+        path.encode()
+        return path
+    except UnicodeEncodeError:
+        return f"/proc/self/fd/{os.open(path, os.O_RDONLY)}"
+
+
 def read(path: str) -> dict[str, Any]:
     """The log as JSON values. Raises ValueError; the process may end before."""
     from darshan.backend import cffi_backend as backend
 
     began = time.process_time()
-    log = backend.log_open(path)
+    log = backend.log_open(_openable(path))
     if not log["handle"]:
         raise ValueError("Darshan's library cannot open it")
     job = backend.log_get_job(log)

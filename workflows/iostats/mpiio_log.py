@@ -146,6 +146,17 @@ def _shares(block: Block) -> dict[str, float]:
     return {key: share for key, share in shares.items() if share is not None}
 
 
+def traffic(blocks: Iterable[Block]) -> list[Traffic]:
+    """The files of these reports, as of those that one frame's lines of a log have completed.
+
+    Reports whose values may be another rank's are left out.
+    """
+    found = _Found()
+    for block in blocks:
+        found.take(block)
+    return [_file(name, held) for name, held in found.parts.items()]
+
+
 def read_mpiio(path: Path) -> Summary:
     """The summary of a text log. Raises IOLogError if it has no report, OSError if unreadable."""
     found, blocks = _Found(), Blocks()

@@ -84,6 +84,8 @@ def io(
     found = [read_log(Path(log).expanduser()) for log in logs]
     page = Path(html).expanduser() if html else None
     if page is not None:
+        if any(page.exists() and page.samefile(Path(log).expanduser()) for log in logs):
+            raise typer.BadParameter("--html must not name the log itself")
         from burstlens.viz.pages.iostats.page import write_page
 
         write_page(found, page)
