@@ -10,6 +10,9 @@ from burstlens.workflows.iostats.summary import Summary
 
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"(\xb5/\xfd": "zstd"}
 
+_OTHERS = {b"CDF": "netCDF", b"\x89HDF": "HDF5", b"\x7fELF": "a program", b"%PDF": "PDF"}
+"""Files that may be large, in which no log is searched."""
+
 
 def read_log(path: Path) -> Summary:
     """The summary of a log. Raises IOLogError with one line that says what is wrong."""
@@ -29,6 +32,9 @@ def read_log(path: Path) -> Summary:
                 f"{path} is compressed with {program}: uncompress it first; Darshan logs of "
                 "version 2 cannot be read"
             )
+    for begin, kind in _OTHERS.items():
+        if head.startswith(begin):
+            raise IOLogError(f"{path} is {kind}, not a log")
     from burstlens.workflows.iostats.darshan_log import is_darshan, read_darshan
     from burstlens.workflows.iostats.mpiio_log import read_mpiio
 
