@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 from pathlib import Path
 
 import pytest
 
 from burstlens.core.errors import IOLogError
+from burstlens.workflows.iostats.document import document
 from burstlens.workflows.iostats.logs import read_log
 from burstlens.workflows.iostats.mpiio_blocks import Blocks
 from burstlens.workflows.iostats.mpiio_log import traffic
@@ -84,6 +86,22 @@ def test_thousands_of_files_are_added_up_in_bounded_memory(tmp_path):
     assert summary.total.write.bytes == 1200 * 3045341799
     assert summary.total.write.phases["data send"] == pytest.approx(0.78)
     assert summary.total.seconds == pytest.approx(1200 * 29.6016, rel=1e-4)
+
+
+@pytest.mark.parametrize("damage", ["1e400", "nan", "-7", "999999999999999999999", "NA", ""])
+def test_values_that_make_no_sense_count_as_unknown(tmp_path, damage):
+    text = (DATA / "mpiio_stats_wrf.txt").read_text()
+    for value in ("3045341799", "797", "3821006", "532124046", "2.30", "1262.748", "98.114"):
+        text = text.replace(value, damage)
+    path = tmp_path / "damaged.txt"
+    path.write_text(text)
+    total = read_log(path).total
+    assert total.write.bytes == 0
+    assert total.write.system_calls is None
+    if not damage.strip("-").isdigit():
+        assert (total.write.raw_bw, total.write.net_bw, total.seconds) == (None, None, None)
+    assert total.write.phases["data send"] == 0.78
+    json.dumps(document([read_log(path)]), allow_nan=False)
 
 
 def test_a_log_of_a_killed_model_is_read_as_far_as_it_goes(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -39,12 +40,12 @@ class Block:
     def number(self, key: str) -> float | None:
         """The first number of a key; None if the key is missing or has none (``NA``)."""
         found = _NUMBER.match(self.values.get(key, ""))
-        return float(found[0]) if found else None
+        return _finite(found[0]) if found else None
 
     def numbers(self, key: str) -> tuple[float, ...]:
         """All numbers of a key before its percentage: minimum, maximum and mean of a phase."""
         text, sign, _ = self.values.get(key, "").partition("%")
-        found = tuple(float(one) for one in _NUMBER.findall(text))
+        found = tuple(_finite(one) or 0.0 for one in _NUMBER.findall(text))
         return found[:-1] if sign else found
 
     def share(self, key: str) -> float | None:
@@ -54,4 +55,10 @@ class Block:
         if not sign or not words:
             return None
         found = _NUMBER.fullmatch(words[-1].lstrip("("))
-        return float(found[0]) / 100 if found else None
+        percent = _finite(found[0]) if found else None
+        return None if percent is None else min(1.0, max(0.0, percent / 100))
+
+
+def _finite(text: str) -> float | None:
+    value = float(text)
+    return value if math.isfinite(value) else None

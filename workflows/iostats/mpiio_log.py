@@ -21,6 +21,8 @@ MAX_FILES = 2000
 """Reports about more files are added up as one."""
 MAX_PARTS = 64
 """Reports about one file that are kept before they are added up."""
+MAX_COUNT = 1e18
+"""A larger count, or one below 0, is damage."""
 MIB = 2**20
 OTHERS = "(other files)"
 NOTHING = (
@@ -106,12 +108,12 @@ class _Found:
             self.ranks = max(self.ranks or 0, int(sum(one or 0 for one in ranks)))
         raw, net = (block.number(f"{one} {way} BW (MiB/s)") for one in ("raw", "net"))
         size = self.bytes.pop((block.file, way), 0)
-        seconds = _seconds(block) or (size / (net * MIB) if size and net else None)
+        seconds = _seconds(block) or (size / (net * MIB) if size and net and net > 0 else None)
         # Its bytes are the accesses' already; the mean rate over files needs them as a weight.
         flow = Flow(
             seconds=seconds,
-            raw_bw=raw * MIB if raw else None,
-            net_bw=net * MIB if net else None,
+            raw_bw=raw * MIB if raw and raw > 0 else None,
+            net_bw=net * MIB if net and net > 0 else None,
             phases=_shares(block),
         )
         return _one_way(block, flow, seconds=seconds)
@@ -127,7 +129,7 @@ def _one_way(block: Block, flow: Flow, **facts: float | int | None) -> Traffic:
 
 def _count(block: Block, key: str) -> int | None:
     value = block.number(key)
-    return None if value is None else int(value)
+    return None if value is None or not 0 <= value < MAX_COUNT else int(value)
 
 
 def _seconds(block: Block) -> float | None:
@@ -138,7 +140,8 @@ def _seconds(block: Block) -> float | None:
     spent = block.numbers(f"file {block.way} time")
     if not total or len(ticks) < 3 or len(spent) < 3 or not ticks[2]:
         return None
-    return total[-1] * spent[2] / ticks[2]
+    seconds = total[-1] * spent[2] / ticks[2]
+    return seconds if seconds > 0 else None
 
 
 def _shares(block: Block) -> dict[str, float]:
