@@ -12,7 +12,8 @@ import pytest
 from burstlens.workflows.iostats.comparison import advise_on_change, compare, verdict
 from burstlens.workflows.iostats.document import FORMAT, document
 from burstlens.workflows.iostats.logs import read_log
-from burstlens.workflows.iostats.summary import Flow, Rank, Summary, Traffic, merged
+from burstlens.workflows.iostats.merging import merged
+from burstlens.workflows.iostats.summary import Flow, Rank, Summary, Traffic
 
 DATA = Path(__file__).parents[1] / "data" / "io"
 MIB = 2**20

@@ -14,6 +14,7 @@ __all__ = [
     "comparison",
     "document",
     "logs",
+    "merging",
     "mpiio_blocks",
     "mpiio_log",
     "rule",

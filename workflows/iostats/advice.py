@@ -19,7 +19,8 @@ from burstlens.workflows.iostats.rule import (
     percent,
     shown,
 )
-from burstlens.workflows.iostats.summary import Summary, Traffic, merged
+from burstlens.workflows.iostats.merging import merged
+from burstlens.workflows.iostats.summary import Summary, Traffic
 
 _NUMBERS = re.compile(r"(?<![A-Za-z\d])\d+(?:[-_:.T]\d+)*|\d{3,}")
 """Dates, times, numbers of ranks and frames; not the 01 of a domain d01."""

@@ -18,6 +18,7 @@ from typing import Any
 from burstlens.core.errors import IOLogError
 from burstlens.core.printable import printable
 from burstlens.workflows.iostats.darshan_records import MAX_FILES
+from burstlens.workflows.iostats.merging import merged
 from burstlens.workflows.iostats.summary import (
     SIZE_BINS,
     Flow,
@@ -25,7 +26,6 @@ from burstlens.workflows.iostats.summary import (
     Rank,
     Summary,
     Traffic,
-    merged,
 )
 
 PROGRAM = (sys.executable, "-P", "-m", "burstlens.workflows.iostats.darshan_records")
