@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 
 from burstlens.workflows.iostats import darshan_rules, mpiio_rules
+from burstlens.workflows.iostats.merging import merged
 from burstlens.workflows.iostats.rule import (
     LITTLE_OF_IO,
     LITTLE_OF_RUN,
@@ -19,7 +20,6 @@ from burstlens.workflows.iostats.rule import (
     percent,
     shown,
 )
-from burstlens.workflows.iostats.merging import merged
 from burstlens.workflows.iostats.summary import Summary, Traffic
 
 _NUMBERS = re.compile(r"(?<![A-Za-z\d])\d+(?:[-_:.T]\d+)*|\d{3,}")

@@ -13,8 +13,8 @@ from burstlens.core.errors import IOLogError
 from burstlens.core.printable import printable
 from burstlens.core.quantity import counted
 from burstlens.workflows.iostats.block import Block
-from burstlens.workflows.iostats.mpiio_blocks import Blocks
 from burstlens.workflows.iostats.merging import merged
+from burstlens.workflows.iostats.mpiio_blocks import Blocks
 from burstlens.workflows.iostats.summary import Flow, Summary, Traffic
 
 LONGEST_LINE_BYTES = 1 << 16
