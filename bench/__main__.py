@@ -32,6 +32,7 @@ PARTS = (
     "look",
     "live",
     "seen",
+    "iolog",
     "values",
     "maps",
     "guards",

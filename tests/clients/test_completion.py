@@ -64,6 +64,16 @@ def test_sites_are_offered(offered, words):
     assert {"slurm", "slurm-datawarp"} <= set(offered(*words, "slurm"))
 
 
+@pytest.mark.parametrize(
+    "words", [["io"], ["io", "a.darshan"], ["io", "x", "--html"]], ids=" ".join
+)
+def test_paths_of_logs_are_offered(offered, standing, words):
+    (standing.folder / "logs").mkdir(exist_ok=True)
+    (standing.folder / "logs" / "run.darshan").touch()
+    assert offered(*words, "log") == ["logs/"]
+    assert offered(*words, "logs/r") == ["logs/run.darshan"]
+
+
 def test_commands_are_offered_but_not_the_inner_one(offered):
     assert {"recipes", "resume"} <= set(offered("re"))
     assert "drive" not in offered("")

@@ -1,7 +1,7 @@
-"""Pages and films of a whole run: report, movie, Cinema database, the notebook's widget.
+"""Pages and films: a run's report, movie, Cinema database, widget of the notebook; I/O explained.
 
 They read a run through ``clients.opened``, so they stand above it. Imports that, ``viz`` and
 ``core``.
 """
 
-__all__ = ["card", "cinema", "movie", "report", "widget"]
+__all__ = ["card", "cinema", "iostats", "movie", "report", "widget"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +12,6 @@ Kind = Literal["accesses", "phases", "hints", "aggregators"]
 Way = Literal["write", "read", ""]
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-_PERCENT = re.compile(r"([-+]?\d+(?:\.\d+)?)\s*%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +40,25 @@ class Block:
     def number(self, key: str) -> float | None:
         """The first number of a key; None if the key is missing or has none (``NA``)."""
         found = _NUMBER.match(self.values.get(key, ""))
-        return float(found[0]) if found else None
+        return _finite(found[0]) if found else None
 
     def numbers(self, key: str) -> tuple[float, ...]:
         """All numbers of a key before its percentage: minimum, maximum and mean of a phase."""
-        text = _PERCENT.sub("", self.values.get(key, ""))
-        return tuple(float(one) for one in _NUMBER.findall(text))
+        text, sign, _ = self.values.get(key, "").partition("%")
+        found = tuple(_finite(one) or 0.0 for one in _NUMBER.findall(text))
+        return found[:-1] if sign else found
 
     def share(self, key: str) -> float | None:
         """A phase's part of the time, from 0 to 1, from its percentage; None if it has none."""
-        found = _PERCENT.search(self.values.get(key, ""))
-        return float(found[1]) / 100 if found else None
+        before, sign, _ = self.values.get(key, "").partition("%")
+        words = before.split()
+        if not sign or not words:
+            return None
+        found = _NUMBER.fullmatch(words[-1].lstrip("("))
+        percent = _finite(found[0]) if found else None
+        return None if percent is None else min(1.0, max(0.0, percent / 100))
+
+
+def _finite(text: str) -> float | None:
+    value = float(text)
+    return value if math.isfinite(value) else None

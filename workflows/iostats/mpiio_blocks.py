@@ -40,6 +40,7 @@ _ACCESS_KEY = re.compile(
     r"independent |collective (?:writes|reads)|aggregators|stripe |system |total bytes"
     r"|ave |read-modify-write |number of (?:write|read) gaps"
 )
+_STATISTICS: tuple[Kind, Kind] = ("accesses", "phases")
 _LAST_HINT = "romio_filesystem_type"
 
 
@@ -67,10 +68,12 @@ class _Open:
         return other not in key or key.startswith("read-modify-write")
 
     def add(self, key: str, text: str) -> None:
-        key, text = key[:MAX_TEXT], text[:MAX_TEXT]
-        most = MAX_AGGREGATORS if self.kind == "aggregators" else MAX_KEYS
-        if len(self.values) < most and self.values.setdefault(key, text) != text:
-            self.grown = self.doubtful = True  # another rank's, whose header was lost
+        key, text, values = key[:MAX_TEXT], text[:MAX_TEXT], self.values
+        if key in values:
+            if values[key] != text:
+                self.grown = self.doubtful = True  # another rank's, whose header was lost
+        elif len(values) < (MAX_AGGREGATORS if self.kind == "aggregators" else MAX_KEYS):
+            values[key] = text
 
     def done(self, label: str, *, whole: bool) -> Block:
         mixed = self.grown and self.doubtful
@@ -96,7 +99,7 @@ class Blocks:
         begins = "MPIIO " in line or "AGG" in line or "Placement for" in line
         if not begins and not self._open and "key = " not in line:
             return ()
-        label, body = _labelled(line)
+        label, body = ("", line) if line[:1] == "|" else _labelled(line)
         header = _header(body) if begins else None
         if header is not None and (header.file or not self._of(label, "aggregators")):
             return self._begin(label, header)
@@ -142,9 +145,11 @@ class Blocks:
 
     def _add(self, label: str, body: str) -> None:
         """Give a line of statistics to the report that it belongs to."""
-        opens = self._of(label, "accesses", "phases")
-        if not opens:
-            return
+        opens = self._open.get(label, [])
+        if len(opens) != 1 or opens[0].kind not in _STATISTICS:
+            opens = self._of(label, *_STATISTICS)
+            if not opens:
+                return
         key, _, text = body.partition("=")
         key = key.strip()
         if "  " in key:
@@ -152,12 +157,13 @@ class Blocks:
         if key.endswith(" (*)"):  # of a footnote
             key = key[:-4]
         chosen = opens[0] if len(opens) == 1 else _chosen(opens, key)
-        self._ruled.discard(label)
-        if key.startswith("See "):
+        if self._ruled:
+            self._ruled.discard(label)
+        if key[:4] == "See ":
             chosen.complete |= chosen.kind == "accesses"
             return
         chosen.add(key, text.strip())
-        if key.endswith(" gap size") or key.startswith("net "):
+        if key[-9:] == " gap size" or key[:4] == "net ":
             chosen.complete = True
 
     def _rule(self, label: str) -> tuple[Block, ...]:
@@ -167,7 +173,7 @@ class Blocks:
         found = self._end_ruled(label)
         if found:
             return tuple(found)
-        opens = self._of(label, "accesses", "phases")
+        opens = self._of(label, *_STATISTICS)
         complete = next((open_ for open_ in opens if open_.complete), None)
         if complete is None:
             if any(open_.values for open_ in opens):
@@ -183,7 +189,7 @@ class Blocks:
         if label not in self._ruled:
             return []
         self._ruled.discard(label)
-        opens = [open_ for open_ in self._of(label, "accesses", "phases") if open_.values]
+        opens = [open_ for open_ in self._of(label, *_STATISTICS) if open_.values]
         return self._close(label, opens[0], whole=True) if opens else []
 
     def _other(self, label: str, body: str) -> tuple[Block, ...]:

@@ -78,6 +78,11 @@ class AttachError(BurstlensError):
     what it holds."""
 
 
+class IOLogError(BurstlensError):
+    """A log cannot be explained: it is damaged, foreign, or has nothing about I/O; name another, or
+    make one as the message says."""
+
+
 class FrameError(BurstlensError):
     """One frame is damaged or lacks what a product needs: it is marked and the run goes on."""
 

@@ -16,6 +16,7 @@ from burstlens.clients.cli import (
     after,
     attaching,
     describing,
+    explaining,
     launching,
     looking,
     placing,
@@ -37,7 +38,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="A first run: burstlens demo. Then: burstlens recipes, burstlens check RECIPE.",
 )
-for group in (launching, attaching, looking, placing, steering, after, describing):
+for group in (
+    launching, attaching, looking, placing, explaining, steering, after, describing,
+):  # fmt: skip
     app.add_typer(group.app)
 
 

@@ -1,0 +1,135 @@
+"""Which kind of log a file is, and what is said of files that are none."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from burstlens.core.errors import IOLogError
+from burstlens.workflows.iostats.document import document
+from burstlens.workflows.iostats.logs import read_log
+from burstlens.workflows.iostats.mpiio_blocks import Blocks
+from burstlens.workflows.iostats.mpiio_log import traffic
+
+DATA = Path(__file__).parents[1] / "data" / "io"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("empty", b"", "is empty"),
+        ("text", b"all is well\n" * 9, "has no report about I/O"),
+        ("binary", bytes(range(256)) * 40, "has no report about I/O"),
+        ("gzip", gzip.compress(b"x" * 99), "is compressed with gzip"),
+        ("netcdf", b"CDF\x01" + bytes(40), "is netCDF, not a log"),
+        ("bzip2", b"BZh91AY&SY0000000", "is compressed with bzip2"),
+    ],
+)
+def test_what_is_no_log_is_refused_in_one_line(tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(IOLogError, match=message) as caught:
+        read_log(tmp_path / name)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_a_folder_and_a_pipe_are_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for name, why in (
+        ("none", "No such file"),
+        ("", "not a regular file"),
+        ("pipe", "not a regular file"),
+    ):
+        with pytest.raises(IOLogError, match=why):
+            read_log(tmp_path / name)
+
+
+def test_the_talks_sample_gives_its_numbers():
+    summary = read_log(DATA / "mpiio_stats_wrf.txt")
+    total = summary.total
+    assert summary.source == "MPI-IO statistics of Cray MPICH"
+    assert total.write.stripe_sized_share == pytest.approx(0.143, abs=5e-4)
+    assert total.write.phases["data send"] == 0.78
+    assert total.aggregators == 4
+    assert total.seconds == pytest.approx(29.6, abs=0.1)  # WRF itself: 30.25 s
+    assert total.model_s == 30.25151
+    assert total.bandwidth == pytest.approx(98.114 * 2**20)
+    assert total.write.mean_system_call == pytest.approx(3821006, abs=1)
+
+
+def test_the_reports_of_one_frame_are_its_files():
+    blocks = Blocks()
+    lines = (DATA / "mpiio_stats_wrf.txt").read_text().replace("_01_00_00", "_00_00_00")
+    (file,) = traffic(blocks.take_all(lines.splitlines()))
+    assert file.name == "wrfout_d01_2007-04-03_00_00_00"
+    assert (file.aggregators, file.write.phases["data send"]) == (4, 0.78)
+    assert file.bytes / file.seconds == pytest.approx(98.114 * 2**20, rel=1e-3)
+
+
+def test_hints_alone_are_a_log_too():
+    summary = read_log(DATA / "romio_print_hints.txt")
+    assert summary.hints[""]["cb_nodes"] == "1"
+    assert not summary.files
+    assert "no statistics" in summary.notes[0]
+
+
+def test_thousands_of_files_are_added_up_in_bounded_memory(tmp_path):
+    sample = (DATA / "mpiio_stats_wrf.txt").read_text().replace("2007-04-03_0", "{:04d}-04-03_0")
+    path = tmp_path / "long.txt"
+    path.write_text("".join(sample.format(*[number] * 3) for number in range(1200)))
+    summary = read_log(path)
+    assert len(summary.files) == 2001
+    assert "beyond 2000 files" in summary.notes[0]
+    assert summary.total.write.bytes == 1200 * 3045341799
+    assert summary.total.write.phases["data send"] == pytest.approx(0.78)
+    assert summary.total.seconds == pytest.approx(1200 * 29.6016, rel=1e-4)
+
+
+@pytest.mark.parametrize("damage", ["1e400", "nan", "-7", "999999999999999999999", "NA", ""])
+def test_values_that_make_no_sense_count_as_unknown(tmp_path, damage):
+    text = (DATA / "mpiio_stats_wrf.txt").read_text()
+    for value in ("3045341799", "797", "3821006", "532124046", "2.30", "1262.748", "98.114"):
+        text = text.replace(value, damage)
+    path = tmp_path / "damaged.txt"
+    path.write_text(text)
+    total = read_log(path).total
+    assert total.write.bytes == 0
+    assert total.write.system_calls is None
+    if not damage.strip("-").isdigit():
+        assert (total.write.raw_bw, total.write.net_bw, total.seconds) == (None, None, None)
+    assert total.write.phases["data send"] == 0.78
+    json.dumps(document([read_log(path)]), allow_nan=False)
+
+
+def test_a_log_of_a_killed_model_is_read_as_far_as_it_goes(tmp_path):
+    lines = (DATA / "mpiio_stats_wrf.txt").read_text().splitlines(keepends=True)
+    path = tmp_path / "killed.txt"
+    path.write_text("".join(lines[:9]))
+    summary = read_log(path)
+    assert summary.total.aggregators == 4
+    assert summary.total.bytes == 0
+    assert "1 report cut" in summary.notes[0]
+
+
+def test_interleaved_reports_are_left_out_and_said(tmp_path):
+    lines = (DATA / "mpiio_stats_wrf.txt").read_text().splitlines(keepends=True)[:19]
+    other = [line.replace("_00_00_00", "_09_00_00").replace("797", "99") for line in lines]
+    path = tmp_path / "mixed.txt"
+    path.write_text("".join(one for pair in zip(lines, other, strict=True) for one in pair))
+    summary = read_log(path)
+    assert summary.total.bytes == 0
+    assert "srun -l" in summary.notes[0]
+
+
+def test_the_share_of_the_run_comes_from_wrfs_own_lines(tmp_path):
+    sample = (DATA / "mpiio_stats_wrf.txt").read_text()
+    step = "Timing for main: time 2007-04-03_00:00:36 on domain   1:    {} elapsed seconds\n"
+    nest = "Timing for main: time 2007-04-03_00:00:36 on domain   2:    9.0 elapsed seconds\n"
+    path = tmp_path / "rsl.error.0000"
+    path.write_text(nest + step.format("40.0") + sample + step.format("29.74849"))
+    summary = read_log(path)
+    assert summary.run_s == pytest.approx(100.0)
+    assert summary.io_share == pytest.approx(0.296, abs=1e-3)

@@ -1,0 +1,249 @@
+"""A program's log with reports of an MPI library as a summary."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from burstlens.core.durable import open_regular
+from burstlens.core.errors import IOLogError
+from burstlens.core.printable import printable
+from burstlens.core.quantity import counted
+from burstlens.workflows.iostats.block import Block
+from burstlens.workflows.iostats.merging import merged
+from burstlens.workflows.iostats.mpiio_blocks import Blocks
+from burstlens.workflows.iostats.summary import Flow, Summary, Traffic
+
+LONGEST_LINE_BYTES = 1 << 16
+MAX_FILES = 2000
+"""Reports about more files are added up as one."""
+MAX_PARTS = 64
+"""Reports about one file that are kept before they are added up."""
+MAX_COUNT = 1e18
+"""A larger count, or one below 0, is damage."""
+MIB = 2**20
+OTHERS = "(other files)"
+NOTHING = (
+    "{} has no report about I/O: neither a Darshan log nor a text with Cray MPICH's statistics "
+    "(MPICH_MPIIO_STATS=1, MPICH_MPIIO_TIMERS=1) or ROMIO's hints (ROMIO_PRINT_HINTS=1)"
+)
+# WRF's own lines; the step's time is without output, and that of domain 1 has its nests in it.
+_WRITING = re.compile(r"Timing for Writing (\S+) for domain\s+\d+:\s*([\d.]+) elapsed")
+_STEP = re.compile(r"Timing for main:? .*on domain\s+1:\s*([\d.]+) elapsed")
+
+
+@dataclass(slots=True)
+class _Found:
+    """What a log said so far, in bounded memory."""
+
+    parts: dict[str, list[Traffic]] = field(default_factory=dict)
+    hints: dict[str, dict[str, str]] = field(default_factory=dict)
+    placement: dict[str, int] = field(default_factory=dict)
+    model_s: dict[str, float] = field(default_factory=dict)
+    bytes: dict[tuple[str, str], int] = field(default_factory=dict)
+    steps_s: float = 0.0
+    ranks: int | None = None
+    reports: int = 0
+    cut: int = 0
+    mixed: int = 0
+
+    def take(self, block: Block) -> None:
+        if block.mixed:
+            self.mixed += 1
+            return
+        self.reports += 1
+        self.cut += not block.whole
+        name = block.file
+        if block.kind == "hints":
+            if name in self.hints or len(self.hints) < MAX_FILES:
+                self.hints[name] = dict(block.values)
+        elif block.kind == "aggregators":
+            nodes = {row.split()[1] for row in block.values.values()}
+            if name in self.placement or len(self.placement) < MAX_FILES:
+                self.placement[name] = len(nodes)
+            self._add(Traffic(name, files=0, aggregators=len(block.values)))
+        else:
+            self._add(self._accesses(block) if block.kind == "accesses" else self._phases(block))
+
+    def _add(self, part: Traffic) -> None:
+        name = part.name
+        if name not in self.parts and len(self.parts) >= MAX_FILES:
+            name = OTHERS
+        held = self.parts.setdefault(name, [])
+        held.append(part)
+        if len(held) >= MAX_PARTS:
+            self.parts[name] = [merged(name, held)]
+
+    def _accesses(self, block: Block) -> Traffic:
+        way = block.way
+        size = _count(block, f"total bytes for {way}s") or 0
+        independent = _count(block, f"independent {way}s")
+        collective = _count(block, f"collective {way}s")
+        flow = Flow(
+            bytes=size,
+            calls=(independent or 0) + (collective or 0),
+            collective=collective,
+            mpi_calls=(independent or 0) + (collective or 0) if collective is not None else None,
+            system_calls=_count(block, f"system {way}s"),
+            system_bytes=size,
+            stripe_sized=_count(block, f"stripe sized {way}s"),
+            read_modify_writes=_count(block, "read-modify-write count"),
+        )
+        if len(self.bytes) < MAX_FILES:
+            self.bytes[block.file, way] = size
+        return _one_way(
+            block,
+            flow,
+            aggregators=_count(block, "aggregators"),
+            stripe_count=_count(block, "stripe count"),
+            stripe_size=_count(block, "stripe size"),
+        )
+
+    def _phases(self, block: Block) -> Traffic:
+        way = block.way
+        ranks = [block.number(f"number of ranks {end}") for end in _ENDS[way]]
+        if None not in ranks:
+            self.ranks = max(self.ranks or 0, int(sum(one or 0 for one in ranks)))
+        raw, net = (block.number(f"{one} {way} BW (MiB/s)") for one in ("raw", "net"))
+        size = self.bytes.pop((block.file, way), 0)
+        seconds = _seconds(block) or (size / (net * MIB) if size and net and net > 0 else None)
+        # Its bytes are the accesses' already; the mean rate over files needs them as a weight.
+        flow = Flow(
+            seconds=seconds,
+            raw_bw=raw * MIB if raw and raw > 0 else None,
+            net_bw=net * MIB if net and net > 0 else None,
+            phases=_shares(block),
+        )
+        return _one_way(block, flow, seconds=seconds)
+
+
+_ENDS = {"write": ("writing", "not writing"), "read": ("reading", "not reading")}
+
+
+def _one_way(block: Block, flow: Flow, **facts: float | int | None) -> Traffic:
+    one = {"write": flow} if block.way == "write" else {"read": flow}
+    return Traffic(block.file, layers=("MPI-IO",), files=0, **one, **facts)  # type: ignore[arg-type]
+
+
+def _count(block: Block, key: str) -> int | None:
+    value = block.number(key)
+    return None if value is None or not 0 <= value < MAX_COUNT else int(value)
+
+
+def _seconds(block: Block) -> float | None:
+    """The elapsed time. Phases are in ticks; that of the file's own time is given in seconds too,
+    which is the scale.
+    """
+    total, ticks = block.numbers("total"), block.numbers(f"file {block.way}")
+    spent = block.numbers(f"file {block.way} time")
+    if not total or len(ticks) < 3 or len(spent) < 3 or not ticks[2]:
+        return None
+    seconds = total[-1] * spent[2] / ticks[2]
+    return seconds if seconds > 0 else None
+
+
+def _shares(block: Block) -> dict[str, float]:
+    shares = {key: block.share(key) for key in block.values}
+    return {key: share for key, share in shares.items() if share is not None}
+
+
+def traffic(blocks: Iterable[Block]) -> list[Traffic]:
+    """The files of these reports, as of those that one frame's lines of a log have completed.
+
+    Reports whose values may be another rank's are left out.
+    """
+    found = _Found()
+    for block in blocks:
+        found.take(block)
+    return [_file(name, held) for name, held in found.parts.items()]
+
+
+def read_mpiio(path: Path) -> Summary:
+    """The summary of a text log. Raises IOLogError if it has no report, OSError if unreadable."""
+    found, blocks = _Found(), Blocks()
+    with open_regular(path) as file:
+        for line in _lines(file):
+            for block in blocks.take(line):
+                found.take(block)
+            if line.startswith("Timing for "):
+                _model(found, line)
+    for block in blocks.finish():
+        found.take(block)
+    if not found.reports and not found.mixed:
+        raise IOLogError(NOTHING.format(path))
+    return _summary(path, found)
+
+
+def _lines(file: BinaryIO) -> Iterator[str]:
+    """The lines of a log that may have any bytes; of longer lines the beginning."""
+    inside = False
+    while line := file.readline(LONGEST_LINE_BYTES):
+        if not inside:
+            yield line.decode("utf-8", "replace")
+        inside = not line.endswith(b"\n")
+
+
+def _model(found: _Found, line: str) -> None:
+    if step := _STEP.match(line):
+        found.steps_s += float(step[1])
+    elif (writing := _WRITING.match(line)) and len(found.model_s) < MAX_FILES:
+        name = writing[1]
+        found.model_s[name] = found.model_s.get(name, 0.0) + float(writing[2])
+
+
+def _summary(path: Path, found: _Found) -> Summary:
+    parts = dict(found.parts)
+    for name, seconds in found.model_s.items():
+        if name not in parts and len(parts) >= MAX_FILES:
+            name = OTHERS
+        parts.setdefault(name, []).append(Traffic(name, files=0, reports=0, model_s=seconds))
+    files = [_file(name, held) for name, held in parts.items()]
+    total = merged("", files)
+    run_s = found.steps_s + sum(found.model_s.values()) if found.steps_s else None
+    return Summary(
+        log=str(path),
+        source="MPI-IO statistics of Cray MPICH" if parts else "MPI-IO hints",
+        ranks=found.ranks,
+        run_s=run_s,
+        total=total,
+        files=tuple(sorted(files, key=_order)),
+        hints={printable(name): hints for name, hints in found.hints.items()},
+        placement={printable(name): nodes for name, nodes in found.placement.items()},
+        notes=tuple(_notes(found, files)),
+    )
+
+
+def _order(file: Traffic) -> tuple[float, int, str]:
+    return -(file.seconds or file.model_s or 0.0), -file.bytes, file.name
+
+
+def _file(name: str, held: Iterable[Traffic]) -> Traffic:
+    whole = merged(name, held)
+    known = {one: getattr(whole, one) for one in whole.__slots__}
+    return Traffic(**known | {"files": 1, "name": printable(name)})
+
+
+def _notes(found: _Found, files: list[Traffic]) -> list[str]:
+    notes = []
+    if found.mixed:
+        notes.append(
+            f"{counted(found.mixed, 'report')} of several ranks lay over each other and cannot be "
+            "told apart; srun -l labels the lines"
+        )
+    if found.cut:
+        notes.append(f"{counted(found.cut, 'report')} cut: what is missing in it is unknown")
+    if not files:
+        notes.append(
+            "the log has hints and no statistics; MPICH_MPIIO_STATS=1 and MPICH_MPIIO_TIMERS=1 "
+            "print them (Cray MPICH), or Darshan counts"
+        )
+    elif not any(file.write.phases or file.read.phases for file in files):
+        notes.append("the log has no times by phase: MPICH_MPIIO_TIMERS=1 prints them")
+    elif not any(file.bytes for file in files):
+        notes.append("the log has no access patterns: MPICH_MPIIO_STATS=1 prints them")
+    if OTHERS in found.parts:
+        notes.append(f"beyond {MAX_FILES} files the others are added up as one")
+    return notes
