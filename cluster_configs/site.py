@@ -37,6 +37,7 @@ def _require(name: str) -> str:
     return name
 
 
+Mpi = Literal["cray-mpich", "romio", "openmpi", "none"]
 Bytes = Annotated[int, BeforeValidator(parse_bytes, json_schema_input_type=str | int)]
 Memory = Annotated[Bytes, AfterValidator(memory_of)]
 
@@ -142,6 +143,13 @@ class Site:
     """``local``: processes of this machine. ``slurm``, or a plugin's: batch jobs."""
     mpi_launcher: tuple[str, ...] = ("mpiexec", "-n", "{ranks}")
     """What starts an MPI program; ``{ranks}`` and ``{ranks_per_node}`` are filled in."""
+    mpi: Mpi | None = None
+    """Which MPI the site's programs use, so that a recipe's `mpiio_hints` reach it. ``cray-mpich``;
+    ``romio``: MPICH, MVAPICH and others that read `ROMIO_HINTS`; ``openmpi``: Open MPI with OMPIO;
+    ``none``: hints have no effect. Not set: on this machine the launcher is asked for its version;
+    on a cluster the hints are written as Cray MPICH takes them, and `check` warns."""
+    mpi_compiler: Annotated[tuple[str, ...], Field(min_length=1)] = ("mpicc",)
+    """What compiles a C program with that MPI, such as `cc` on a Cray; for `sites --probe-io`."""
     buffer: BufferSite = field(default_factory=BufferSite)
     """The fast temporary space."""
     viewing: ViewingSite = field(default_factory=ViewingSite)

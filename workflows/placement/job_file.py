@@ -11,6 +11,8 @@ from burstlens.core.errors import SiteError
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import History
 from burstlens.core.run.log_level import log_level
+from burstlens.workflows.hints.delivery import Delivery, deliver
+from burstlens.workflows.hints.which_mpi import mpi_of
 from burstlens.workflows.models.base import SIMULATION_LOG
 from burstlens.workflows.models.inputs import input_files, output_names
 from burstlens.workflows.notify.options import wants_of_anyone
@@ -18,12 +20,20 @@ from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.host import each_node
 from burstlens.workflows.placement.provision import Provision
 from burstlens.workflows.placement.stage_in import LIST, write_list
-from burstlens.workflows.recipe import mpiio
 from burstlens.workflows.recipe.recipe import Recipe, Step
 
 MOST_DIRECTIVES = 200
 SENTINEL_S = 10.0
 """How long a driver's heartbeat stands still before the sentinel evaluates the guards."""
+
+
+def hints_of(recipe: Recipe, site: Site) -> Delivery:
+    """How the model gets the recipe's MPI-IO hints on that site."""
+    simulation = recipe.simulation
+    hints, report = simulation.mpiio_hints, simulation.mpiio_report
+    if not hints and not report:
+        return Delivery()
+    return deliver(hints, mpi_of(site), nodes=simulation.nodes, report=report)
 
 
 class JobFile:
@@ -74,14 +84,16 @@ class JobFile:
         """The job file of an attempt of the model."""
         simulation, model = self.recipe.simulation, self.recipe.model
         job = self._common(name)
-        job["environment"] |= {
-            **model.environment(),
-            **mpiio.environment(simulation.mpiio_hints, report=simulation.mpiio_report),
-            **simulation.environment,
-        }
+        own = {**model.environment(), **simulation.environment}
+        hints = hints_of(self.recipe, self.site)
+        job["environment"] |= {**hints.environment, **own}
+        files = {f".{var.lower()}": text for var, text in hints.files.items() if var not in own}
+        folder = f"{self.buffer.folder}/{self.attempt}"
+        job["places"] |= {name[1:].upper(): f"{folder}/{name}" for name in files}
         job |= self._batch(simulation.nodes, simulation.ranks_per_node, first=True)
         return job | {
-            "folder": f"{self.buffer.folder}/{self.attempt}",
+            "folder": folder,
+            "files": files,
             "inputs": f"{self.buffer.folder}/inputs",
             "executables": [
                 name for path, name in input_files(self.recipe.inputs) if os.access(path, os.X_OK)

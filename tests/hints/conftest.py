@@ -1,0 +1,31 @@
+"""Debian's MPICH, and the probe as an MPI program to launch."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from debian import UnavailableError, provided
+
+from burstlens.workflows import hints
+
+PROGRAM = Path(hints.__file__).with_name("probe.c")
+
+
+@pytest.fixture(scope="session")
+def mpich(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with MPICH's ``mpiexec`` and ``mpicc``, and ``writer``: it opens and writes the
+    files that it is given."""
+    try:
+        compiler = provided("mpicc.mpich", package="libmpich-dev")
+        launcher = provided("mpiexec.mpich", "mpiexec.hydra", package="mpich")
+    except UnavailableError as error:
+        pytest.skip(f"MPICH: {error}")
+    folder = tmp_path_factory.mktemp("mpich")
+    for name, program in (("mpicc", compiler), ("mpiexec", launcher)):
+        # By a link hydra would look for its proxy in this folder.
+        (folder / name).write_text(f'#!/bin/sh\nexec {program} "$@"\n')
+        (folder / name).chmod(0o755)
+    subprocess.run([compiler, str(PROGRAM), "-o", str(folder / "writer")], check=True)
+    return folder
