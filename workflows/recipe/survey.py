@@ -41,6 +41,10 @@ def survey(recipe: Recipe, site: Site | None = None) -> Iterator[Finding]:
     yield from _dead_links(recipe)
     facts = recipe.model.facts(inputs)
     yield from _output(recipe, facts.output_bytes)
+    if recipe.simulation.mpiio_hints and recipe.model.mpi and facts.serial_classic:
+        text = "the model's frames are written by one process and not through MPI-IO (WRF: io_form"
+        text += " 2 or 102, not 11), so hints have no effect on them"
+        yield Finding(WARNING, text, "simulation.mpiio_hints")
     yield from _files(recipe)
     yield from _lacks(recipe)
     if site is not None and site.buffer.node_local and recipe.simulation.nodes > 1:
