@@ -6,4 +6,4 @@ hints by pattern into variables and files, ``advice`` compares them with ranks a
 ``core``.
 """
 
-__all__ = ["advice", "delivery", "file_system", "names", "which_mpi"]
+__all__ = ["advice", "delivery", "file_system", "names", "probe", "which_mpi"]

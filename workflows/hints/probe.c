@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 65536, LONGEST = 1024 };
+enum { PIECE = 65536, LONGEST = 4096 };
 
 static void say(const char *kind, const char *name, const char *key, const char *value)
 {
@@ -52,7 +52,7 @@ static void show_hints(MPI_File file, const char *path)
     MPI_Info_free(&info);
 }
 
-static void probe(const char *path, int rank, int ranks)
+static void probe(const char *path, int rank)
 {
     static char piece[PIECE];
     char reason[MPI_MAX_ERROR_STRING];
@@ -63,7 +63,8 @@ static void probe(const char *path, int rank, int ranks)
     int failed = MPI_File_open(MPI_COMM_WORLD, path, mode, MPI_INFO_NULL, &file);
 
     if (failed == MPI_SUCCESS) {
-        failed = MPI_File_write_at_all(file, (MPI_Offset)rank * PIECE, piece, PIECE, MPI_BYTE, &status);
+        failed = MPI_File_write_at_all(file, (MPI_Offset)rank * PIECE, piece, PIECE, MPI_BYTE,
+                                       &status);
         if (rank == 0)
             show_hints(file, path);
         MPI_File_close(&file);
@@ -72,10 +73,9 @@ static void probe(const char *path, int rank, int ranks)
         MPI_Error_string(failed, reason, &length);
         say("refused", path, reason, NULL);
     }
-    (void)ranks;
 }
 
-/* A number or a text; other kinds of variables are not asked for. */
+/* A number, a text or a truth value; other kinds of variables are not asked for. */
 static void show_variable(const char *name)
 {
     int index, count = 0, verbosity, bind, scope, length = 0;
@@ -84,6 +84,7 @@ static void show_variable(const char *name)
     MPI_T_cvar_handle handle;
     char value[LONGEST] = "";
     int number = 0;
+    _Bool truth = 0;
 
     if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS)
         return;
@@ -96,6 +97,9 @@ static void show_variable(const char *name)
     } else if ((type == MPI_INT || type == MPI_UNSIGNED) && count == 1) {
         MPI_T_cvar_read(handle, &number);
         snprintf(value, sizeof value, "%d", number);
+    } else if (type == MPI_C_BOOL && count == 1) {
+        MPI_T_cvar_read(handle, &truth);
+        snprintf(value, sizeof value, "%s", truth ? "true" : "false");
     }
     MPI_T_cvar_handle_free(&handle);
     say("variable", name, value, NULL);
@@ -118,7 +122,7 @@ int main(int argc, char **argv)
         say("ranks", text, NULL, NULL);
     }
     for (; n < argc && strcmp(argv[n], "--"); n++)
-        probe(argv[n], rank, ranks);
+        probe(argv[n], rank);
     for (n++; n < argc && rank == 0; n++)
         show_variable(argv[n]);
     if (rank == 0)
