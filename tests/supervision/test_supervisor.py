@@ -362,3 +362,12 @@ def test_a_file_that_cannot_be_brought_along_keeps_the_program_from_starting(end
     end = ended("true", files={".romio_hints": "cb_nodes 2\n"})
     assert (end["reason"], end["exit_code"]) == ("not started", None)
     assert ".romio_hints" in end["message"]
+
+
+def test_stripes_that_cannot_be_set_are_logged_and_the_program_runs(ended, place, run_dir):
+    wanted = [{"folder": "", "count": 64, "size": 4 << 20}]
+    end = ended("true", stripes=wanted)
+    assert end["exit_code"] == 0
+    (log,) = run_dir.path.glob("logs/burstlens/supervisor*")
+    assert f"{place} is on " in log.read_text()
+    assert "64 stripes of 4 MiB have no effect" in log.read_text()

@@ -2,8 +2,9 @@
 
 ``which_mpi`` says which MPI a site has, ``names`` which hints each one takes, ``delivery`` turns
 hints by pattern into variables and files, ``advice`` compares them with ranks and buffer,
-``probe`` starts a small program that shows which are in force. Imports ``cluster_configs`` and
+``probe`` starts a small program that shows which are in force; ``stripes`` plans stripes of files,
+``striping`` sets those of a folder. Imports ``cluster_configs`` and
 ``core``.
 """
 
-__all__ = ["advice", "delivery", "file_system", "names", "probe", "which_mpi"]
+__all__ = ["advice", "delivery", "names", "probe", "stripes", "striping", "which_mpi"]

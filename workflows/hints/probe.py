@@ -20,7 +20,6 @@ from burstlens.cluster_configs.site import Mpi, Site
 from burstlens.core.errors import SiteError
 from burstlens.core.quantity import counted
 from burstlens.workflows.hints.delivery import Hints, deliver
-from burstlens.workflows.hints.file_system import file_system
 from burstlens.workflows.hints.in_force import (
     Printed,
     Row,
@@ -30,6 +29,7 @@ from burstlens.workflows.hints.in_force import (
     rows,
     variables_of,
 )
+from burstlens.workflows.hints.striping import file_system
 from burstlens.workflows.hints.which_mpi import mpi_of, search_path
 
 SOURCE = Path(__file__).with_name("probe.c")

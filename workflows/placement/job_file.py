@@ -12,6 +12,7 @@ from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import History
 from burstlens.core.run.log_level import log_level
 from burstlens.workflows.hints.delivery import Delivery, deliver
+from burstlens.workflows.hints.stripes import folder_stripes, striped_hints
 from burstlens.workflows.hints.which_mpi import mpi_of
 from burstlens.workflows.models.base import SIMULATION_LOG
 from burstlens.workflows.models.inputs import input_files, output_names
@@ -30,10 +31,13 @@ SENTINEL_S = 10.0
 def hints_of(recipe: Recipe, site: Site) -> Delivery:
     """How the model gets the recipe's MPI-IO hints on that site."""
     simulation = recipe.simulation
-    hints, report = simulation.mpiio_hints, simulation.mpiio_report
-    if not hints and not report:
+    report, stripes = simulation.mpiio_report, simulation.stripes
+    if not (simulation.mpiio_hints or stripes or report):
         return Delivery()
-    return deliver(hints, mpi_of(site), nodes=simulation.nodes, report=report)
+    mpi, hints = mpi_of(site), simulation.mpiio_hints
+    if mpi in {None, "cray-mpich"}:  # the others have one set for all files of the program
+        hints = striped_hints(hints, stripes, recipe.ranks)
+    return deliver(hints, mpi, nodes=simulation.nodes, report=report)
 
 
 class JobFile:
@@ -57,8 +61,10 @@ class JobFile:
         stages them in."""
         self.plan(buffer, attempt, [])
         if self.site.job_stages_in:
-            recipe, leave = self.recipe, self.recipe.simulation.leave
-            self._files = write_list(self.run.path, buffer, recipe.inputs, recipe.model, leave)
+            recipe, simulation = self.recipe, self.recipe.simulation
+            stripes = folder_stripes(simulation.stripes, recipe.ranks)
+            inputs, model, leave = recipe.inputs, recipe.model, simulation.leave
+            self._files = write_list(self.run.path, buffer, inputs, model, leave, stripes)
 
     def plan(self, buffer: BufferRef, attempt: int, files: list[tuple[str, str]]) -> None:
         """Describe jobs of this attempt, whose first job stages in those files; write nothing."""
@@ -94,6 +100,7 @@ class JobFile:
         return job | {
             "folder": folder,
             "files": files,
+            "stripes": [one.job() for one in folder_stripes(simulation.stripes, self.recipe.ranks)],
             "inputs": f"{self.buffer.folder}/inputs",
             "executables": [
                 name for path, name in input_files(self.recipe.inputs) if os.access(path, os.X_OK)

@@ -111,6 +111,8 @@ def new_run(
     from burstlens.stagers.registry import require_stager
     from burstlens.workflows.driver.detach import require_batch
     from burstlens.workflows.driver.run import create
+    from burstlens.workflows.hints.stripes import folder_stripes
+    from burstlens.workflows.placement.buffer import stripe
 
     ways = valid_ways(notify)
     source = read(recipe)
@@ -128,7 +130,8 @@ def new_run(
     known_as = os.path.abspath(site) if site and site.endswith(".toml") else chosen.name
     made = create(loaded, table, source.path, known_as, name)
     ask(made, ways)
-    return made, warnings
+    at_home = folder_stripes(loaded.stage_out.stripes, loaded.ranks)
+    return made, [*warnings, *stripe(made.output, [one.job() for one in at_home])]
 
 
 def recipe_titles() -> list[dict[str, str]]:
