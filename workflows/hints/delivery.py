@@ -2,8 +2,8 @@
 
 Cray MPICH takes them by pattern, ``MPICH_MPIIO_HINTS``. ROMIO reads one file of lines ``key
 value`` for all files of the program, ``ROMIO_HINTS``, which a program's own hints override; OMPIO
-takes MCA parameters. PnetCDF, which WRF uses with io_form 11, adds ``PNETCDF_HINTS`` to the hints
-that the program gives, under each MPI.
+takes MCA parameters. PnetCDF, which WRF uses with io_form 11, puts ``PNETCDF_HINTS`` above the
+hints that the program gives, under each MPI.
 
 Sources: intro_mpi(3) of Cray MPICH; ROMIO's user's guide, "Systemwide hints"; Open MPI's manual;
 the manual of PnetCDF.
