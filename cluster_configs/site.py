@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import tomllib
 from dataclasses import dataclass, field, replace
@@ -69,7 +70,11 @@ class BufferSite:
     pool: str | None = None
     """The pool, if it is not the default one."""
     access: str = "striped"
-    """Access mode of DataWarp: a buffer that several jobs see is striped."""
+    """Access mode of DataWarp: `striped`, perhaps with modifiers, `striped(client_cache=yes)`. In
+    another one the model's nodes would not see one buffer."""
+    options: tuple[str, ...] = ()
+    """Further words of `#DW jobdw`, such as `optimization_strategy=bandwidth`, of a DataWarp buffer
+    that lives with its job; a persistent one takes none."""
     type: str = "scratch"
     """`scratch` of DataWarp; the file system of Rabbit: `lustre`, `gfs2`, `xfs`."""
     stage_in: Literal["api", "directive"] = "api"
@@ -169,6 +174,12 @@ class Site:
             raise ValueError(f"a {self.buffer.kind} buffer needs a scheduler that asks for it")
         if batch:
             self._check_offers()
+        if self.buffer.kind == "datawarp" and not re.match(r"striped\b", self.buffer.access):
+            raise ValueError(
+                f'buffer.access "{self.buffer.access}": a run needs a buffer that is "striped"'
+            )
+        if self.buffer.options and (self.buffer.kind, self.buffer.lifetime) != ("datawarp", "job"):
+            raise ValueError('buffer.options go with buffer.kind "datawarp" and lifetime "job"')
         shared = self.buffer.kind == "posix" or self.buffer.lifetime == "persistent"
         if not shared and self.viewing.placement == "separate":
             raise ValueError(
