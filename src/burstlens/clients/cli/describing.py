@@ -98,7 +98,7 @@ def recipes(as_json: JsonOpt = False) -> None:
 @app.command(
     rich_help_panel=PANEL,
     short_help="List the sites that --site takes, explain one, or probe its MPI-IO.",
-    epilog="Example: burstlens sites --explain slurm; burstlens sites --probe-io local",
+    epilog="Example: burstlens sites --probe-io slurm",
 )
 def sites(
     site: SiteArg = None,
