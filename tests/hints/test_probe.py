@@ -101,7 +101,7 @@ def test_hints_of_a_recipe_in_json_with_one_that_does_not_arrive(called, tmp_pat
     assert (found["mpi"], found["ranks"], found["arrived"]) == ("romio", 2, False)
     assert {row["hint"]: row["verdict"] for row in found["hints"]} == {
         "cb_nodes": "in force",
-        "striping_factor": "without effect: UFS has no stripes",
+        "striping_factor": "no effect on UFS",
         "romio_cb_rite": "not in force",
         "cb_config_list": "in force",
     }

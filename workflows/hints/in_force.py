@@ -113,7 +113,7 @@ def _of_parameters(hints: Hints, printed: Printed) -> Iterator[Row]:
             taken = parameter(key, text(value))
             if taken is None:
                 known = understood("openmpi", key, text(value))
-                verdict = "its default" if known else "Open MPI has no such hint"
+                verdict = "its default" if known else "no such hint"
                 yield Row(pattern, key, text(value), "", None, verdict, known)
                 continue
             name, asked = taken
@@ -121,9 +121,9 @@ def _of_parameters(hints: Hints, printed: Printed) -> Iterator[Row]:
             arrived = shown is not None and _same(asked, shown)
             verdict = "in force" if arrived else "not in force"
             if shown is None and name.startswith("fs_lustre"):
-                verdict, arrived = "without effect: no component for Lustre is loaded", True
+                verdict, arrived = "no effect without Lustre", True
             elif shown is None:  # a parameter of a newer or an older Open MPI
-                verdict = "this Open MPI has no such parameter"
+                verdict = "no such parameter"
             yield Row(pattern, key, asked, f"OMPI_MCA_{name}", shown or None, verdict, arrived)
 
 
@@ -134,11 +134,11 @@ def _row(
     driver = shown.get("romio_filesystem_type", "")
     striped = not driver or bool(_STRIPED.search(driver))
     if key in STRIPING and not striped:
-        verdict, arrived = f"without effect: {driver.partition(':')[0]} has no stripes", True
+        verdict, arrived = f"no effect on {driver.partition(':')[0]}", True
     elif value is not None and _same(asked, value):
         verdict, arrived = "in force", True
     elif key == "cb_nodes" and value == str(printed.ranks) and int(asked or 0) > printed.ranks:
-        verdict, arrived = f"in force, as far as {printed.ranks} ranks allow", True
+        verdict, arrived = f"in force for {printed.ranks} ranks", True
     elif key == "cb_nodes" and value is not None and asked.isdecimal() and int(value) < int(asked):
         verdict, arrived = "lowered", False
     else:

@@ -18,11 +18,13 @@ def show_probed(probed: Probed, *, as_json: bool) -> None:
         return
     where = f", files on {probed.file_system}" if probed.file_system else ""
     say(f"site {probed.site}: {probed.library}, {counted(probed.ranks, 'rank')}{where}")
+    by = {row.by.partition("OMPI_MCA_")[0] or "OMPI_MCA_*" for row in probed.rows if row.by}
+    say(f"hints by {', '.join(sorted(by))}")
     say("")
     show_table(
-        ("hint", "for files", "asked", "in force", "verdict", "by"),
+        ("hint", "for files", "asked", "in force", "verdict"),
         [
-            (row.hint, row.pattern, row.asked, row.in_force or "-", row.verdict, row.by)
+            (row.hint, row.pattern, row.asked, row.in_force or "-", row.verdict)
             for row in probed.rows
         ],
     )
