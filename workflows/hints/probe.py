@@ -61,9 +61,10 @@ class Probed:
 
     @property
     def suggestion(self) -> str:
-        """What to write in the site file, if the library is not the one that it names."""
+        """What to write in the site file, if the library is not the one that it names; nothing
+        where all hints arrived, as with ROMIO inside Open MPI."""
         found = mpi_of_library(self.library)
-        if found is None or found == self.mpi:
+        if self.arrived or found is None or found == self.mpi:
             return ""
         said = f'mpi = "{self.mpi}"' if self.mpi else "no mpi"
         return f'the site file has {said}, and this is {self.library}: write mpi = "{found}" in it'
