@@ -57,11 +57,11 @@ def test_datawarp_nodes_come_from_the_capacity_that_the_recipe_asks_for(recipe_p
 def test_wrf_that_writes_from_one_process_is_told_that_hints_do_nothing(recipe_path):
     path = recipe_path()
     (path.parent / "namelist.input").write_text("&time_control\n io_form_history = 2,\n/\n")
-    texts = [text for _, text in of_hints(path, "frontier")]
-    assert any("written by one process" in text for text in texts)
-    assert not any("written by one process" in text for text in [
-        text for _, text in of_hints(recipe_path(), "frontier")
-    ])  # fmt: skip
+    said = (
+        "wrf writes its frames from one process and not through MPI-IO (io_form 2 or 102, not 11)"
+    )
+    assert ("warning", f"{said}: hints have no effect on them") in of_hints(path, "frontier")
+    assert not any("one process" in text for _, text in of_hints(recipe_path(), "frontier"))
 
 
 def test_a_size_with_a_unit_keeps_the_run_from_starting(recipe_path):

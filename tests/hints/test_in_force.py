@@ -111,5 +111,4 @@ def test_a_library_s_version_names_the_mpi(library, mpi):
 
 @pytest.mark.parametrize("pattern", ["*", "wrfout_*", "wrf???.nc", "out[0-9]*", "deep/wrfrst*"])
 def test_the_probe_s_file_matches_the_pattern(pattern):
-    assert fnmatch(example(pattern), pattern.rpartition("/")[2])
-    assert "/" not in example(pattern)
+    assert fnmatch(example(pattern), pattern)

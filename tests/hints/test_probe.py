@@ -134,6 +134,14 @@ def test_a_site_without_mpi_and_a_recipe_without_hints_have_nothing_to_probe(cal
     assert "has no simulation.mpiio_hints" in done.stderr
 
 
+def test_a_pattern_in_a_folder_is_probed_there(called, tmp_path):
+    text = RECIPE.replace('"wrfout*" = { cb_nodes = 2, striping_factor = 4, romio_cb_rite',
+                          '"out/wrf*" = { cb_nodes = 2, romio_cb_write')  # fmt: skip
+    (tmp_path / "deep.toml").write_text(text)
+    done = called("--probe-io", "--recipe", "deep.toml", "--ranks", "2")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_recipe_needs_probe_io(called):
     assert called("--recipe", "x.toml").returncode == 2
 

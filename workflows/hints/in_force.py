@@ -77,11 +77,9 @@ def mpi_of_library(library: str) -> Mpi | None:
 
 
 def example(pattern: str) -> str:
-    """A file name that the pattern matches: ``wrfout_probe`` of ``wrfout_*``; folders are left
-    out."""
-    name = pattern.rstrip("/").rpartition("/")[2]
-    name = re.sub(r"\[!?(.)[^\]]*\]", r"\1", name).replace("?", "x")
-    return name.replace("*", "probe") or "probe"
+    """A file that the pattern matches: ``out/wrf_probe`` of ``out/wrf_*``."""
+    name = re.sub(r"\[([^\]!])[^\]]*\]", r"\1", pattern.strip("/")).replace("?", "x")
+    return name.replace("*", "probe")
 
 
 def variables_of(hints: Hints) -> list[str]:

@@ -92,6 +92,8 @@ def probe(
         path.write_text(lines, encoding="utf-8")
         environment[variable] = str(path)
     names = dict.fromkeys(map(example, hints))
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
     words = [str(program), *names, "--", *variables_of(hints)]
     queued = site.scheduler != "local" and not _inside_job()
     limit = limit_s or (QUEUE_LIMIT_S if queued else RUN_LIMIT_S)
