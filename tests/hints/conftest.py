@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from debian import UnavailableError, provided
+from mpich import mpich_programs
 
 from burstlens.workflows import hints
 
@@ -17,11 +17,7 @@ PROGRAM = Path(hints.__file__).with_name("probe.c")
 def mpich(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with MPICH's ``mpiexec`` and ``mpicc``, and ``writer``: it opens and writes the
     files that it is given."""
-    try:
-        compiler = provided("mpicc.mpich", package="libmpich-dev")
-        launcher = provided("mpiexec.mpich", "mpiexec.hydra", package="mpich")
-    except UnavailableError as error:
-        pytest.skip(f"MPICH: {error}")
+    compiler, launcher = mpich_programs()
     folder = tmp_path_factory.mktemp("mpich")
     for name, program in (("mpicc", compiler), ("mpiexec", launcher)):
         # By a link hydra would look for its proxy in this folder.

@@ -6,7 +6,7 @@ import json
 import uuid
 
 import pytest
-from debian import UnavailableError, provided
+from mpich import mpich_programs
 
 SITE = """\
 scheduler = "slurm"
@@ -44,10 +44,7 @@ def clean(slurm):
 @pytest.fixture
 def folder(clean):
     """A folder of the user's with the site ``ours.toml``, whose srun speaks PMI as MPICH does."""
-    try:
-        compiler = provided("mpicc.mpich", package="libmpich-dev")
-    except UnavailableError as error:
-        pytest.skip(f"MPICH: {error}")
+    compiler, _ = mpich_programs()
     made = clean.folder(f"probe-{uuid.uuid4().hex[:8]}")
     for name, mpi in (("ours", "pmi2"), ("none", "none")):
         (made / f"{name}.toml").write_text(SITE.format(compiler=compiler, mpi=mpi))
