@@ -133,7 +133,7 @@ def _aggregators(pattern: str, number: int, place: Place) -> Iterator[Advice]:
         wrong.append(f"is not {least} to {most} (2 to 128 for each of {counted(nodes, 'node')})")
     if wrong:
         better = ", ".join(map(str, choices(number, ranks, nodes)))
-        none = f"; with {ranks} ranks no number is right for {nodes} nodes"
+        none = f"; with {ranks} ranks no number is right for {counted(nodes or 0, 'node')}"
         tail = f"; try {better}" if better else none if ranks and nodes else ""
         yield Advice("warning", f"{called} {' and '.join(wrong)}{tail}")
 
