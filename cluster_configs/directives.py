@@ -62,7 +62,7 @@ class DataWarp:
     def own(self, name: str, capacity_bytes: int) -> str:
         """``#DW jobdw``."""
         mode = f"access_mode={self.site.access} capacity={_size(capacity_bytes)}"
-        return f"#DW jobdw type={self._type()} {mode}"
+        return " ".join([f"#DW jobdw type={self._type()} {mode}", *map(_plain, self.site.options)])
 
     def stage_in(self, source: str, destination: str) -> str:
         """``#DW stage_in`` of one file: releases differ in how they read a list."""

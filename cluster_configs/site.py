@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import tomllib
 from dataclasses import dataclass, field, replace
@@ -37,6 +38,7 @@ def _require(name: str) -> str:
     return name
 
 
+Mpi = Literal["cray-mpich", "romio", "openmpi", "none"]
 Bytes = Annotated[int, BeforeValidator(parse_bytes, json_schema_input_type=str | int)]
 Memory = Annotated[Bytes, AfterValidator(memory_of)]
 
@@ -68,7 +70,11 @@ class BufferSite:
     pool: str | None = None
     """The pool, if it is not the default one."""
     access: str = "striped"
-    """Access mode of DataWarp: a buffer that several jobs see is striped."""
+    """Access mode of DataWarp: `striped`, perhaps with modifiers, `striped(client_cache=yes)`. In
+    another one the model's nodes would not see one buffer."""
+    options: tuple[str, ...] = ()
+    """Further words of `#DW jobdw`, such as `optimization_strategy=bandwidth`, of a DataWarp buffer
+    that lives with its job; a persistent one takes none."""
     type: str = "scratch"
     """`scratch` of DataWarp; the file system of Rabbit: `lustre`, `gfs2`, `xfs`."""
     stage_in: Literal["api", "directive"] = "api"
@@ -142,6 +148,13 @@ class Site:
     """``local``: processes of this machine. ``slurm``, or a plugin's: batch jobs."""
     mpi_launcher: tuple[str, ...] = ("mpiexec", "-n", "{ranks}")
     """What starts an MPI program; ``{ranks}`` and ``{ranks_per_node}`` are filled in."""
+    mpi: Mpi | None = None
+    """Which MPI the site's programs use, so that a recipe's `mpiio_hints` reach it. ``cray-mpich``;
+    ``romio``: MPICH, MVAPICH and others that read `ROMIO_HINTS`; ``openmpi``: Open MPI with OMPIO;
+    ``none``: hints have no effect. Not set: on this machine the launcher is asked for its version;
+    on a cluster the hints are written as Cray MPICH takes them, and `check` warns."""
+    mpi_compiler: Annotated[tuple[str, ...], Field(min_length=1)] = ("mpicc",)
+    """What compiles a C program with that MPI, such as `cc` on a Cray; for `sites --probe-io`."""
     buffer: BufferSite = field(default_factory=BufferSite)
     """The fast temporary space."""
     viewing: ViewingSite = field(default_factory=ViewingSite)
@@ -161,6 +174,12 @@ class Site:
             raise ValueError(f"a {self.buffer.kind} buffer needs a scheduler that asks for it")
         if batch:
             self._check_offers()
+        if self.buffer.kind == "datawarp" and not re.match(r"striped\b", self.buffer.access):
+            raise ValueError(
+                f'buffer.access "{self.buffer.access}": a run needs a buffer that is "striped"'
+            )
+        if self.buffer.options and (self.buffer.kind, self.buffer.lifetime) != ("datawarp", "job"):
+            raise ValueError('buffer.options go with buffer.kind "datawarp" and lifetime "job"')
         shared = self.buffer.kind == "posix" or self.buffer.lifetime == "persistent"
         if not shared and self.viewing.placement == "separate":
             raise ValueError(

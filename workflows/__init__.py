@@ -2,9 +2,10 @@
 
 Rooms from the bottom up: ``iostats`` (what a program's I/O took), ``models`` (one adapter per
 simulation code), ``frames`` (when is a frame whole), ``notify`` (word to people and programs),
-``guards`` (conditions), ``recipe`` (what the user wrote, checked), ``placement`` (where things
-run), ``production`` (from frames to published products), ``driver`` (the loop) and ``plan`` (what a
-run will do, before it starts). ``recipes`` holds the recipes that ship, ``awm`` the bundled seismic
+``guards`` (conditions), ``hints`` (MPI-IO hints and stripes), ``recipe`` (what the user wrote,
+checked), ``placement`` (where things run), ``production`` (from frames to published products),
+``driver`` (the loop) and ``plan`` (what a run will do, before it starts). ``recipes`` holds the
+recipes that ship, ``awm`` the bundled seismic
 model. A room may import the rooms below it, ``viz`` without its pages, ``cluster_configs``,
 ``stagers`` and ``core``.
 """
@@ -15,6 +16,7 @@ __all__ = [
     "driver",
     "frames",
     "guards",
+    "hints",
     "iostats",
     "models",
     "notify",

@@ -8,6 +8,7 @@ import shutil
 import pytest
 
 from burstlens.core.durable import read_json
+from burstlens.workflows.hints.stripes import Stripe, folder_stripes
 from burstlens.workflows.models.wrf import Wrf
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.stage_in import DONE, LIST, stage_in, write_list
@@ -58,3 +59,16 @@ def test_of_several_nodes_the_first_one_reports(tmp_path, listed, monkeypatch):
     monkeypatch.setenv("SLURM_PROCID", "0")
     stage_in(tmp_path / "run" / LIST, tmp_path / "bb" / "storm-1")
     assert read_json(done)["files"] == 1
+
+
+def test_folders_get_the_stripes_of_inputs_that_a_pattern_means(tmp_path, listed, caplog):
+    inputs, buffer = tmp_path / "inputs", BufferRef("posix", str(tmp_path / "bb"), "storm-1")
+    stripes = {"namelist*": Stripe(count=4), "out/wrfrst*": Stripe(count=144)}
+    wanted = folder_stripes(stripes, 8)
+    write_list(tmp_path / "run", buffer, inputs, Wrf(), (), wanted)
+    place = tmp_path / "run" / LIST
+    assert json.loads(place.read_text())["stripes"] == [{"folder": "", "count": 4, "size": None}]
+    stage_in(place, tmp_path / "bb" / "storm-1")
+    (said,) = [one.message for one in caplog.records if "stripes" in one.message]
+    assert said.startswith(f"{tmp_path / 'bb' / 'storm-1' / 'inputs'} is on ")
+    assert said.endswith("4 stripes have no effect")  # there is no Lustre here

@@ -20,6 +20,18 @@ def test_datawarp_stages_a_file_in_before_the_job_starts():
     )
 
 
+def test_access_and_further_words_of_the_site_stand_in_the_line_of_a_job_s_buffer():
+    options = ("optimization_strategy=bandwidth", "mfs=1TiB")
+    access = "striped(client_cache=yes)"
+    site = BufferSite(kind="datawarp", lifetime="job", access=access, options=options)
+    assert directives(site).own("x", 2**40) == (
+        "#DW jobdw type=scratch access_mode=striped(client_cache=yes) capacity=1024GiB "
+        "optimization_strategy=bandwidth mfs=1TiB"
+    )
+    with pytest.raises(SiteError, match="cannot stand in a burst-buffer directive"):
+        directives(BufferSite(kind="datawarp", options=("a b",))).own("x", 2**40)
+
+
 def test_rabbit_copies_in_and_writes_its_variables_with_underscores():
     root = f"${RABBIT.variable('my-run', persistent=True)}"
     assert root == "$DW_PERSISTENT_my_run"

@@ -153,3 +153,33 @@ def test_a_memory_that_no_worker_can_begin_with_is_refused_with_its_line(tmp_pat
         text
     )
     assert [fault.place.line for fault in refused.value.faults] == [2]
+
+
+@pytest.mark.parametrize(
+    ("lifetime", "placement", "more", "why"),
+    [
+        ("persistent", "separate", 'access = "private"', 'needs a buffer that is "striped"'),
+        ("persistent", "separate", 'options = ["mfs=1TiB"]', "buffer.options go with"),
+        ("job", "same-job", 'access = "stripedly"', 'needs a buffer that is "striped"'),
+    ],
+)
+def test_a_buffer_of_datawarp_that_a_run_cannot_use_is_refused(
+    write, lifetime, placement, more, why
+):
+    with pytest.raises(SiteError, match=why):
+        read(write("datawarp", placement, f'lifetime = "{lifetime}"\n{more}'))
+
+
+def test_a_buffer_of_a_job_takes_further_words(write):
+    more = 'lifetime = "job"\naccess = "striped(client_cache=yes)"\noptions = ["mfs=1TiB"]'
+    assert read(write("datawarp", "same-job", more)).buffer.options == ("mfs=1TiB",)
+
+
+def test_an_mpi_that_is_not_known_is_refused_with_those_that_are(tmp_path):
+    path = tmp_path / "ours.toml"
+    path.write_text('mpi = "mpich"\n')
+    with pytest.raises(SiteError) as caught:
+        read(path)
+    (fault,) = caught.value.faults
+    assert (fault.key, fault.place.line) == ("mpi", 1)
+    assert "'cray-mpich', 'romio', 'openmpi' or 'none'" in fault.message

@@ -342,3 +342,32 @@ def test_its_own_log_is_kept_at_the_level_of_the_job(ended, run_dir):
 def test_a_log_that_cannot_be_kept_does_not_change_the_end(ended, run_dir):
     (run_dir.logs / "burstlens").write_text("in the way")
     assert ended("exit 3")["exit_code"] == 3
+
+
+def test_small_files_that_a_job_brings_along_lie_in_its_folder_and_never_write_through_a_link(
+    ended, place, tmp_path
+):
+    place.mkdir(parents=True)
+    (tmp_path / "other").write_text("kept")
+    (place / ".romio_hints").symlink_to(tmp_path / "other")
+    files, places = {".romio_hints": "cb_nodes 2\n"}, {"ROMIO_HINTS": "storm-1/1/.romio_hints"}
+    end = ended('cat "$ROMIO_HINTS"', files=files, places=places)
+    assert end["exit_code"] == 0
+    assert (place / "model.log").read_text() == "cb_nodes 2\n"
+    assert (tmp_path / "other").read_text() == "kept"
+
+
+def test_a_file_that_cannot_be_brought_along_keeps_the_program_from_starting(ended, place):
+    (place / ".romio_hints").mkdir(parents=True)
+    end = ended("true", files={".romio_hints": "cb_nodes 2\n"})
+    assert (end["reason"], end["exit_code"]) == ("not started", None)
+    assert ".romio_hints" in end["message"]
+
+
+def test_stripes_that_cannot_be_set_are_logged_and_the_program_runs(ended, place, run_dir):
+    wanted = [{"folder": "", "count": 64, "size": 4 << 20}]
+    end = ended("true", stripes=wanted)
+    assert end["exit_code"] == 0
+    (log,) = run_dir.path.glob("logs/burstlens/supervisor*")
+    assert f"{place} is on " in log.read_text()
+    assert "64 stripes of 4 MiB have no effect" in log.read_text()

@@ -22,6 +22,7 @@ from burstlens.workflows.driver.steering import Steering
 from burstlens.workflows.driver.target import PATIENCE_S, TICK_S, Target
 from burstlens.workflows.driver.viewing import FIRST_S, Viewing
 from burstlens.workflows.frames.cursor import Cursor
+from burstlens.workflows.hints.stripes import folder_stripes
 from burstlens.workflows.placement import buffer as buffers
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.job_buffer import JobBuffer
@@ -211,9 +212,10 @@ class Driver:
 
     def _stage_in(self) -> None:
         leave = self.recipe.simulation.leave
-        inputs = str(self.recipe.inputs)
+        inputs, model = str(self.recipe.inputs), self.recipe.model
+        stripes = folder_stripes(self.recipe.simulation.stripes, self.recipe.ranks)
         self.graph.view(
-            "stagein", None, buffers.stage_in, self.buffer, inputs, self.recipe.model, leave
+            "stagein", None, buffers.stage_in, self.buffer, inputs, model, leave, stripes
         )
 
     def _on_staged_in(self, done: Done) -> None:

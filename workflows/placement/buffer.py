@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import fnmatch
+import logging
 import os
 import shutil
 import stat
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from burstlens.core.durable import make_folders
 from burstlens.core.errors import SiteError, StagingError
@@ -23,9 +24,13 @@ from burstlens.core.model import in_model_folder
 from burstlens.core.quantity import show_bytes
 from burstlens.stagers.base import Stager, bring, bring_all, remove
 from burstlens.stagers.registry import stager
+from burstlens.workflows.hints.stripes import FolderStripes
+from burstlens.workflows.hints.striping import set_stripes
 from burstlens.workflows.models.base import SIMULATION_LOG, Model
 from burstlens.workflows.models.inputs import selected
 from burstlens.workflows.recipe.wanted import Wanted, remarks
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,17 +158,33 @@ def _existing(root: Path) -> Path:
 
 
 def stage_in(
-    buffer: BufferRef, inputs: str, model: Model, leave: Sequence[str]
+    buffer: BufferRef,
+    inputs: str,
+    model: Model,
+    leave: Sequence[str],
+    stripes: Sequence[FolderStripes] = (),
 ) -> tuple[int, int, int]:
     """Bring the inputs to ``<run>/inputs``, links followed, output of earlier runs left behind.
+    Folders of files that ``stripes`` mean get theirs first.
 
     Returns the number of files, their bytes and the number of files left behind. Raises
     StagingError.
     """
     chosen = selected(Path(inputs), model, leave)
     target = buffer.root() / buffer.folder / "inputs"
+    names = [name for _, name in chosen.files]
+    stripe(target, [one.job() for one in stripes if one.any_of(names)])
     size = fill(buffer.stager(), chosen.files, chosen.folders, target)
     return len(chosen.files), size, chosen.left
+
+
+def stripe(folder: Path, stripes: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Set the stripes of folders below that one; returns and logs why some were not set."""
+    failed = []
+    for worked, text in set_stripes(folder, stripes):
+        _log.log(logging.INFO if worked else logging.WARNING, "%s", text)
+        failed += [] if worked else [text]
+    return failed
 
 
 def fill(

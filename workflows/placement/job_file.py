@@ -11,6 +11,9 @@ from burstlens.core.errors import SiteError
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import History
 from burstlens.core.run.log_level import log_level
+from burstlens.workflows.hints.delivery import Delivery, deliver
+from burstlens.workflows.hints.stripes import folder_stripes, striped_hints
+from burstlens.workflows.hints.which_mpi import mpi_of
 from burstlens.workflows.models.base import SIMULATION_LOG
 from burstlens.workflows.models.inputs import input_files, output_names
 from burstlens.workflows.notify.options import wants_of_anyone
@@ -18,12 +21,23 @@ from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.host import each_node
 from burstlens.workflows.placement.provision import Provision
 from burstlens.workflows.placement.stage_in import LIST, write_list
-from burstlens.workflows.recipe import mpiio
 from burstlens.workflows.recipe.recipe import Recipe, Step
 
 MOST_DIRECTIVES = 200
 SENTINEL_S = 10.0
 """How long a driver's heartbeat stands still before the sentinel evaluates the guards."""
+
+
+def hints_of(recipe: Recipe, site: Site) -> Delivery:
+    """How the model gets the recipe's MPI-IO hints on that site."""
+    simulation = recipe.simulation
+    report, stripes = simulation.mpiio_report, simulation.stripes
+    if not (simulation.mpiio_hints or stripes or report):
+        return Delivery()
+    mpi, hints = mpi_of(site), simulation.mpiio_hints
+    if mpi in {None, "cray-mpich"}:  # the others have one set for all files of the program
+        hints = striped_hints(hints, stripes, recipe.ranks)
+    return deliver(hints, mpi, nodes=simulation.nodes, report=report)
 
 
 class JobFile:
@@ -47,8 +61,10 @@ class JobFile:
         stages them in."""
         self.plan(buffer, attempt, [])
         if self.site.job_stages_in:
-            recipe, leave = self.recipe, self.recipe.simulation.leave
-            self._files = write_list(self.run.path, buffer, recipe.inputs, recipe.model, leave)
+            recipe, simulation = self.recipe, self.recipe.simulation
+            stripes = folder_stripes(simulation.stripes, recipe.ranks)
+            inputs, model, leave = recipe.inputs, recipe.model, simulation.leave
+            self._files = write_list(self.run.path, buffer, inputs, model, leave, stripes)
 
     def plan(self, buffer: BufferRef, attempt: int, files: list[tuple[str, str]]) -> None:
         """Describe jobs of this attempt, whose first job stages in those files; write nothing."""
@@ -74,14 +90,17 @@ class JobFile:
         """The job file of an attempt of the model."""
         simulation, model = self.recipe.simulation, self.recipe.model
         job = self._common(name)
-        job["environment"] |= {
-            **model.environment(),
-            **mpiio.environment(simulation.mpiio_hints, report=simulation.mpiio_report),
-            **simulation.environment,
-        }
+        own = {**model.environment(), **simulation.environment}
+        hints = hints_of(self.recipe, self.site)
+        job["environment"] |= {**hints.environment, **own}
+        files = {f".{var.lower()}": text for var, text in hints.files.items() if var not in own}
+        folder = f"{self.buffer.folder}/{self.attempt}"
+        job["places"] |= {name[1:].upper(): f"{folder}/{name}" for name in files}
         job |= self._batch(simulation.nodes, simulation.ranks_per_node, first=True)
         return job | {
-            "folder": f"{self.buffer.folder}/{self.attempt}",
+            "folder": folder,
+            "files": files,
+            "stripes": [one.job() for one in folder_stripes(simulation.stripes, self.recipe.ranks)],
             "inputs": f"{self.buffer.folder}/inputs",
             "executables": [
                 name for path, name in input_files(self.recipe.inputs) if os.access(path, os.X_OK)

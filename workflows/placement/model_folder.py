@@ -20,12 +20,17 @@ from typing import Any, NoReturn
 
 
 def make(base: Path, job: Mapping[str, Any]) -> Path:
-    """The folder of that job below the buffer's root ``base``, with a link to each input.
+    """The folder of that job below the buffer's root ``base``, with the small files that the job
+    brings along and a link to each input.
 
     Raises OSError.
     """
     folder: Path = base / job["folder"]
     folder.mkdir(parents=True, exist_ok=True)
+    for name, text in job.get("files", {}).items():
+        part = folder / f"{name}.part"
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, folder / name)  # never through a link
     if job.get("inputs"):
         inputs = base / job["inputs"]
         link_inputs(inputs, folder, job.get("unlinked", ()), job.get("copied", ""))

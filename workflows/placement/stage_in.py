@@ -22,9 +22,10 @@ from burstlens.core.durable import read_json, write_json
 from burstlens.core.errors import BurstlensError, StagingError
 from burstlens.core.passing_errors import patiently
 from burstlens.stagers.base import Stager, checksum
+from burstlens.workflows.hints.stripes import FolderStripes
 from burstlens.workflows.models.base import Model
 from burstlens.workflows.models.inputs import selected
-from burstlens.workflows.placement.buffer import BufferRef, fill
+from burstlens.workflows.placement.buffer import BufferRef, fill, stripe
 
 LIST = "stage-in.json"
 DONE = "staged-in.json"
@@ -32,11 +33,18 @@ DONE = "staged-in.json"
 
 
 def write_list(
-    place: Path, buffer: BufferRef, inputs: Path, model: Model, leave: Sequence[str]
+    place: Path,
+    buffer: BufferRef,
+    inputs: Path,
+    model: Model,
+    leave: Sequence[str],
+    stripes: Sequence[FolderStripes] = (),
 ) -> list[tuple[str, str]]:
     """Write the list of what is to be staged in; returns its files. Raises OSError."""
     chosen = selected(inputs, model, leave)
-    facts = {"kind": buffer.kind, "by": buffer.by, "left": chosen.left}
+    names = [name for _, name in chosen.files]
+    striped = [one.job() for one in stripes if one.any_of(names)]
+    facts = {"kind": buffer.kind, "by": buffer.by, "left": chosen.left, "stripes": striped}
     write_json(place / LIST, {**facts, "files": chosen.files, "folders": chosen.folders})
     return list(chosen.files)
 
@@ -59,6 +67,7 @@ def stage_in(list_: Path, folder: Path) -> dict[str, Any]:
             if (size := _same(Path(source), folder / "inputs" / relative)) is not None
         }
         files = [pair for pair in listed["files"] if pair[1] not in there]
+        stripe(folder / "inputs", listed.get("stripes", ()))
         size = sum(there.values()) + fill(
             stager, files, listed.get("folders", ()), folder / "inputs"
         )

@@ -39,12 +39,14 @@ def _loaded(path: Path) -> ModuleType:
 if TYPE_CHECKING or __package__:
     from burstlens.core.passing_errors import PASSING, again, patiently
     from burstlens.core.run import logs
+    from burstlens.workflows.hints import striping
     from burstlens.workflows.placement import job_processes, model_folder
     from burstlens.workflows.placement.sentry import Sentry
 else:  # a program that is started by its path belongs to no package
     here = Path(__file__)
     job_processes = _loaded(here.with_name("job_processes.py"))
     model_folder = _loaded(here.with_name("model_folder.py"))
+    striping = _loaded(here.parents[1] / "hints" / "striping.py")
     Sentry = _loaded(here.with_name("sentry.py")).Sentry
     passing = _loaded(here.parents[2] / "core" / "passing_errors.py")
     logs = _loaded(here.parents[2] / "core" / "run" / "logs.py")
@@ -189,6 +191,9 @@ class Supervisor:
 
     def _make_folder(self, base: Path) -> Path:
         """The program's folder, on each node where these have a disk of their own."""
+        wanted = self.job.get("stripes", ())
+        for worked, text in striping.set_stripes(base / self.job["folder"], wanted):
+            _log.log(logging.INFO if worked else logging.WARNING, "%s", text)
         folder: Path = again(lambda: model_folder.make(base, self.job))
         if "each_node" in self.job:
             words = model_folder.__file__, "make", str(self.job_folder), str(base)

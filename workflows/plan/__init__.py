@@ -4,4 +4,4 @@
 ``inside`` those that prepare runs of others. Imports every other package of ``workflows``.
 """
 
-__all__ = ["capacity", "commands", "inside", "look", "report"]
+__all__ = ["capacity", "commands", "inside", "io_probe", "look", "report"]

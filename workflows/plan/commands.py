@@ -13,6 +13,7 @@ from burstlens.core.run.directory import RunDir
 from burstlens.core.toml.file import parse
 from burstlens.workflows.notify.asked import ask, valid_ways
 from burstlens.workflows.plan.capacity import passed_over, require_capacity
+from burstlens.workflows.plan.hints import hint_findings
 from burstlens.workflows.plan.plan import Plan, assemble, word_nodes
 from burstlens.workflows.plan.submissions import submissions
 from burstlens.workflows.recipe.file import known, read
@@ -53,6 +54,7 @@ def _of_site(recipe: Recipe, site: Site) -> Iterator[Finding]:
     except SiteError as error:
         yield Finding(ERROR, f"buffer.stager of the site {site.name}: {error}")
     yield from _launcher(recipe, site)
+    yield from hint_findings(recipe, site)
 
 
 def _launcher(recipe: Recipe, site: Site) -> Iterator[Finding]:
@@ -109,6 +111,8 @@ def new_run(
     from burstlens.stagers.registry import require_stager
     from burstlens.workflows.driver.detach import require_batch
     from burstlens.workflows.driver.run import create
+    from burstlens.workflows.hints.stripes import folder_stripes
+    from burstlens.workflows.placement.buffer import stripe
 
     ways = valid_ways(notify)
     source = read(recipe)
@@ -126,7 +130,8 @@ def new_run(
     known_as = os.path.abspath(site) if site and site.endswith(".toml") else chosen.name
     made = create(loaded, table, source.path, known_as, name)
     ask(made, ways)
-    return made, warnings
+    at_home = folder_stripes(loaded.stage_out.stripes, loaded.ranks)
+    return made, [*warnings, *stripe(made.output, [one.job() for one in at_home])]
 
 
 def recipe_titles() -> list[dict[str, str]]:

@@ -11,6 +11,7 @@ from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.notify.options import Notify, allowed, settings
 from burstlens.workflows.notify.way import parse_way
 from burstlens.workflows.plan.capacity import granularity
+from burstlens.workflows.plan.hints import hint_nodes
 from burstlens.workflows.plan.submissions import Submission
 from burstlens.workflows.recipe.recipe import Recipe, Step
 
@@ -108,6 +109,7 @@ def assemble(
     size += [counted(simulation.ranks, "MPI rank")] if recipe.model.mpi else []
     what = f"{recipe.model.name}: {command} ({', '.join([*size, f'at most {limit}'])})"
     nodes.append(Node("simulation", "buffer", what, (last,)))
+    nodes += [Node(name, "buffer", what) for name, what in hint_nodes(recipe, site)]
     nodes += [_step(step, (last,)) for step in _steps(recipe, "beside")]
     nodes.append(Node("watch", "buffer", f"look every {site.viewing.poll_interval_s:g} s", (last,)))
     nodes += [_guard(guard) for guard in recipe.guards if not guard.of_frames]

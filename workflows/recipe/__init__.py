@@ -2,7 +2,7 @@
 
 ``load`` gives a :class:`.Recipe` or all faults at once; ``preflight`` surveys the inputs in a
 process of its own; ``schema`` is the JSON Schema of the same tables. Imports ``guards``,
-``frames``, ``models``, ``viz`` and ``core``; starts nothing and writes nothing.
+``frames``, ``hints``, ``models``, ``viz`` and ``core``; starts nothing and writes nothing.
 """
 
 __all__ = [
@@ -11,7 +11,6 @@ __all__ = [
     "layers",
     "load",
     "misfits",
-    "mpiio",
     "preflight",
     "recipe",
     "schema",

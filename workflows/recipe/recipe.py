@@ -18,9 +18,10 @@ from burstlens.core.allowance import memory_of
 from burstlens.core.naming import Name
 from burstlens.core.quantity import parse_bytes, parse_duration
 from burstlens.viz.product import ProductKind
+from burstlens.workflows.hints import delivery
+from burstlens.workflows.hints.stripes import Stripe, check_patterns
 from burstlens.workflows.models.base import Model
 from burstlens.workflows.notify.options import Notify
-from burstlens.workflows.recipe import mpiio
 
 if TYPE_CHECKING:
     from burstlens.workflows.guards.guard import Guard
@@ -59,16 +60,22 @@ class Simulation:
     """Longest time the simulation may take, such as "02:00:00"."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables to add to the model's environment."""
-    mpiio_hints: Mapping[Pattern, Mapping[str, str | int]] = field(default_factory=dict)
+    mpiio_hints: Mapping[Pattern, Mapping[str, str | bool | int]] = field(default_factory=dict)
     """MPI-IO hints for each pattern of file names, such as
-    `"wrfout_*" = { romio_cb_write = "enable", cb_nodes = 8 }`; given to Cray MPICH."""
+    `"wrfout_*" = { romio_cb_write = "enable", cb_nodes = 8 }`; given to the site's MPI as it takes
+    them, which for others than Cray MPICH is one set for all files."""
     mpiio_report: bool = False
-    """Whether Cray MPICH is to show the hints, counts and times of MPI-IO in the model's log."""
+    """Whether the MPI is to show in the model's log what it does: Cray MPICH the hints, counts and
+    times of MPI-IO, ROMIO the hints in force, Open MPI those that the program gives."""
+    stripes: Mapping[Pattern, Stripe] = field(default_factory=dict)
+    """The stripes on Lustre or DataWarp for each pattern of file names, such as
+    `"wrfout_*" = { count = 64, size = "4 MiB" }`; without effect on other file systems."""
     leave: tuple[Pattern, ...] = ()
     """Globs of input files not to stage in; output of earlier runs is never staged in."""
 
     def __post_init__(self) -> None:
-        mpiio.environment(self.mpiio_hints)
+        delivery.check_spelling(self.mpiio_hints)
+        check_patterns(self.stripes)
 
     @property
     def ranks(self) -> int:
@@ -102,6 +109,12 @@ class StageOut:
 
     keep: tuple[Pattern, ...] = ()
     """Globs, in the model's folder, of raw files to bring home to ``output/`` at the end."""
+    stripes: Mapping[Pattern, Stripe] = field(default_factory=dict)
+    """The stripes of these files at home, as `simulation.stripes`, where the run directory is on
+    Lustre."""
+
+    def __post_init__(self) -> None:
+        check_patterns(self.stripes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +206,12 @@ class Recipe:
     notify: Notify = field(default_factory=Notify)
     notes: tuple[str, ...] = ()
     """Warnings about how the recipe is written, such as a key that has a new name."""
+
+    @property
+    def ranks(self) -> int | None:
+        """MPI ranks of the model; None if only its own command says how many there are."""
+        ranks = self.simulation.ranks
+        return ranks if self.model.mpi or ranks > 1 else None
 
     @property
     def inputs(self) -> Path:

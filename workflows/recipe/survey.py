@@ -19,7 +19,7 @@ from burstlens.cluster_configs.site import Site
 from burstlens.core.about import answer
 from burstlens.core.allowance import DEFAULT_MEMORY
 from burstlens.core.quantity import show_bytes
-from burstlens.workflows.models.base import Lack, Reading, Writing, configured
+from burstlens.workflows.models.base import Lack, Reading, Running, Writing, configured
 from burstlens.workflows.models.inputs import MOST_SHOWN, dead_links, matches
 from burstlens.workflows.recipe.findings import ERROR, WARNING, Finding
 from burstlens.workflows.recipe.misfits import misfits
@@ -41,6 +41,11 @@ def survey(recipe: Recipe, site: Site | None = None) -> Iterator[Finding]:
     yield from _dead_links(recipe)
     facts = recipe.model.facts(inputs)
     yield from _output(recipe, facts.output_bytes)
+    others = isinstance(recipe.model, Running) and not recipe.model.mpi
+    if recipe.simulation.mpiio_hints and facts.serial_classic and not others:
+        text = f"{recipe.model.name} writes its frames from one process and not through MPI-IO"
+        text += " (io_form 2 or 102, not 11)" if recipe.model.mpi else ""
+        yield Finding(WARNING, f"{text}: hints have no effect on them", "simulation.mpiio_hints")
     yield from _files(recipe)
     yield from _lacks(recipe)
     if site is not None and site.buffer.node_local and recipe.simulation.nodes > 1:

@@ -115,4 +115,22 @@ ExplainOpt = Annotated[
         autocompletion=_complete_site,
     ),
 ]
+SiteArg = Annotated[
+    str | None, typer.Argument(metavar="[SITE]", autocompletion=_complete_site, show_default=False)
+]
+ProbeOpt = Annotated[
+    bool, typer.Option("--probe-io", help="Show which MPI-IO hints are in force on a site.")
+]
+ProbeRecipeOpt = Annotated[
+    str | None,
+    typer.Option(
+        "--recipe",
+        metavar="RECIPE",
+        help="With --probe-io: probe the hints of this recipe.",
+        autocompletion=complete_recipe,
+    ),
+]
+ProbeRanksOpt = Annotated[
+    int, typer.Option(min=1, max=1024, help="With --probe-io: MPI ranks of the probe, on one node.")
+]
 JsonOpt = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]

@@ -10,7 +10,17 @@ import click
 import typer
 from typer.core import TyperCommand
 
-from burstlens.clients.cli.arguments import ExplainOpt, JsonOpt, RecipeArg, SetOpt, SiteOpt
+from burstlens.clients.cli.arguments import (
+    ExplainOpt,
+    JsonOpt,
+    ProbeOpt,
+    ProbeRanksOpt,
+    ProbeRecipeOpt,
+    RecipeArg,
+    SetOpt,
+    SiteArg,
+    SiteOpt,
+)
 from burstlens.core.printable import print_stderr, printable, say
 
 app = typer.Typer()
@@ -87,14 +97,41 @@ def recipes(as_json: JsonOpt = False) -> None:
 
 @app.command(
     rich_help_panel=PANEL,
-    short_help="List the sites that --site takes, or explain one.",
-    epilog="Example: burstlens sites --explain slurm",
+    short_help="List the sites that --site takes, explain one, or probe its MPI-IO.",
+    epilog="Example: burstlens sites --probe-io slurm",
 )
-def sites(explain: ExplainOpt = None, as_json: JsonOpt = False) -> None:
-    """List the sites that --site takes, and which one is taken here without it."""
-    from burstlens.clients.cli.site_tables import show_site, show_sites
+def sites(
+    site: SiteArg = None,
+    explain: ExplainOpt = None,
+    probe_io: ProbeOpt = False,
+    recipe: ProbeRecipeOpt = None,
+    settings: SetOpt = None,
+    ranks: ProbeRanksOpt = 4,
+    as_json: JsonOpt = False,
+) -> None:
+    """List the sites that --site takes, and which one is taken here without it.
 
-    show_site(explain, as_json=as_json) if explain else show_sites(as_json=as_json)
+    With --probe-io a small MPI program is built by the site's compiler and started once by its
+    launcher: it opens files and prints which MPI-IO hints are in force, those of --recipe or some
+    usual ones. Exit code 1 if one did not arrive.
+
+    SITE is a name of the list, or a .toml file: by default the one that is taken here.
+    """
+    if not probe_io:
+        if recipe or settings:
+            raise typer.BadParameter("--recipe and --set go with --probe-io")
+        from burstlens.clients.cli.site_tables import show_site, show_sites
+
+        name = explain or site
+        show_site(name, as_json=as_json) if name else show_sites(as_json=as_json)
+        return
+    from burstlens.clients.cli.probe_table import show_probed
+    from burstlens.workflows.plan.io_probe import probe_io as probe
+
+    probed = probe(site or explain, recipe, settings or [], ranks)
+    show_probed(probed, as_json=as_json)
+    if not probed.arrived:
+        raise typer.Exit(1)
 
 
 @app.command(

@@ -248,7 +248,10 @@ def _table_class(cls: Any, steps: KeyPath) -> Any:
     for step in steps:
         if isinstance(step, int):
             continue
-        hint = get_type_hints(cls).get(step) if is_dataclass(cls) else None
+        hints = get_type_hints(cls) if is_dataclass(cls) else {}
+        if hints and step not in hints:  # of a mapping whose values are such tables
+            continue
+        hint = hints.get(step)
         cls = next((kind for kind in _leaves(hint) if is_dataclass(kind)), None)
     return cls
 
