@@ -98,8 +98,10 @@ class Model(Protocol):
     """One simulation code."""
 
     name: ClassVar[str]
-    mpi: ClassVar[bool]
-    """Whether the site's MPI launcher starts it (``srun``, ``mpiexec``)."""
+
+    @property
+    def mpi(self) -> bool:
+        """Whether the site's MPI launcher starts it (``srun``, ``mpiexec``)."""
 
     time_variable: str
     """The variable that holds the times of a file's records (``Times``, ``time``); "" where files
