@@ -77,9 +77,9 @@ class Facts:
     ``serial_classic``: CDF files are certainly not written through PnetCDF. ``io_groups`` > 1:
     frames may come out of order, so a later frame proves nothing. ``ready_flags``: the model
     writes flag files. ``output_bytes`` estimates the size of all output of the run, None if
-    unknown. ``tells_end``: the log says when the model ends well; without that line the end is a
-    failure. ``folders`` hold output, relative to the model's (``""`` is its own). ``streams`` are
-    all possible streams, empty if not known.
+    unknown, and ``frames`` their number. ``tells_end``: the log says when the model ends well;
+    without that line the end is a failure. ``folders`` hold output, relative to the model's
+    (``""`` is its own). ``streams`` are all possible streams, empty if not known.
     """
 
     start: str | None = None
@@ -88,6 +88,7 @@ class Facts:
     io_groups: int = 1
     ready_flags: bool = False
     output_bytes: int | None = None
+    frames: int | None = None
     tells_end: bool = True
     folders: tuple[str, ...] = ("",)
     streams: tuple[str, ...] = ()

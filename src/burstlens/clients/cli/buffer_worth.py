@@ -1,0 +1,60 @@
+"""The burst buffer's worth in a terminal: what ``burstlens io --plan RECIPE`` prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from burstlens.clients.cli.tables import show_table
+from burstlens.core.printable import print_stderr, say
+from burstlens.core.quantity import counted, show_bytes, show_duration
+from burstlens.workflows.plan.buffer_worth import Worth, buffer_worth
+
+
+def show_worth(
+    recipe: str,
+    site: str | None,
+    as_json: bool,
+    settings: Sequence[str] = (),
+    *,
+    frame_bytes: int | None = None,
+    frames: int | None = None,
+    compute_s: float | None = None,
+    efficiency: float = 1.0,
+) -> None:
+    """Print when the buffer pays, or one JSON document. Raises RecipeError and SiteError."""
+    found = buffer_worth(
+        recipe, site, settings,
+        frame_bytes=frame_bytes, frames=frames, compute_s=compute_s, efficiency=efficiency,
+    )  # fmt: skip
+    if as_json:
+        say(json.dumps(found.value(), indent=2))
+        return
+    _show(found)
+    for note in found.notes:
+        print_stderr(f"note: {note}")
+
+
+def _show(found: Worth) -> None:
+    output = found.output
+    size = show_bytes(output.frame_bytes)
+    kept = f", {show_bytes(output.kept)} of it brought home" if output.kept else ""
+    say(
+        f"{found.recipe} on {found.site}: {counted(output.frames, 'frame')} of {size}{kept}; "
+        f"{show_duration(output.compute_s)} of computing"
+    )
+    say(f"buffer: {found.granted or f'{show_bytes(found.asked)} asked'}")
+    say("")
+    show_table(
+        ("storage", "targets", "a frame", "the run", "output", "5 %: a frame every", "frames"),
+        [
+            (
+                row.storage, str(row.targets), show_duration(row.frame_s),
+                show_duration(row.run_s), f"{100 * row.share:.1f} %",
+                show_duration(row.every_s), str(row.frames),
+            )
+            for row in found.rows
+        ],
+    )  # fmt: skip
+    for sentence in found.verdict():
+        say(f"{sentence[0].upper()}{sentence[1:]}.")
