@@ -9,7 +9,7 @@ from pathlib import Path
 from burstlens.core.errors import BurstlensError
 from burstlens.core.quantity import show_bytes
 from burstlens.workflows.iostudy.build import PROGRAM, compile_to, lay
-from burstlens.workflows.iostudy.profile import read
+from burstlens.workflows.iostudy.profile import pairs, read
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -21,6 +21,8 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("profile", type=Path, help="a profile (TOML)")
     parser.add_argument("settings", nargs="*", metavar="key=value", help="keys of it, set anew")
+    parser.add_argument("--size", default="", help="a table [sizes.SIZE] of the profile")
+    parser.add_argument("--case", default="", help="more keys of the profile, key=value;key=value")
     parser.add_argument("--nodes", type=int, default=1, help="nodes of the run")
     parser.add_argument("--ranks-per-node", type=int, default=1, help="MPI ranks on each")
     parser.add_argument("--mpicc", default="mpicc", help="the MPI compiler; on a Cray cc")
@@ -30,7 +32,9 @@ def main(arguments: list[str] | None = None) -> int:
     )  # fmt: skip
     given = parser.parse_args(arguments)
     try:
-        profile, ranks = read(given.profile, given.settings), given.nodes * given.ranks_per_node
+        more = [f"{key}={value}" for key, value in pairs(given.case).items()]
+        profile = read(given.profile, [*given.settings, *more], given.size)
+        ranks = given.nodes * given.ranks_per_node
         lay(profile, ranks, Path())
         if given.program == f"./{PROGRAM}":
             compile_to(Path(PROGRAM), given.mpicc)

@@ -126,8 +126,9 @@ class Profile:
             raise RecipeError("a rank would write more than 1 GiB in one call: take more ranks")
 
 
-def read(path: Path, settings: Sequence[str] = ()) -> Profile:
-    """The profile in a TOML file, with ``key=value`` settings over it.
+def read(path: Path, settings: Sequence[str] = (), size: str = "") -> Profile:
+    """The profile in a TOML file, with those of its table ``[sizes.<size>]`` and ``key=value``
+    settings over it; a setting without a value leaves the key as it is.
 
     Raises RecipeError that lists all faults.
     """
@@ -137,13 +138,18 @@ def read(path: Path, settings: Sequence[str] = ()) -> Profile:
         raise RecipeError(f"cannot read {path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise RecipeError(f"{path} is not TOML: {error}") from error
+    sizes = table.pop("sizes", {})
+    if size and (not isinstance(sizes, dict) or not isinstance(sizes.get(size), dict)):
+        known = ", ".join(sizes) if isinstance(sizes, dict) and sizes else "none"
+        raise RecipeError(f"profile {path} has no size {size!r}; it has: {known}")
+    table |= sizes[size] if size else {}
     for setting in settings:
-        key, equals, text = setting.partition("=")
+        key, equals, text = (part.strip() for part in setting.partition("="))
         if not equals:
             raise RecipeError(f"expected key=value, got {setting!r}")
         if key == "hints":
-            table["hints"] = {**table.get("hints", {}), **hints(text)}
-        else:
+            table["hints"] = {**table.get("hints", {}), **pairs(text)}
+        elif text:
             table[key] = _value(text)
     faults = Faults()
     found = read_table(Profile, table, (), faults)
@@ -153,13 +159,13 @@ def read(path: Path, settings: Sequence[str] = ()) -> Profile:
     return found
 
 
-def hints(text: str) -> dict[str, str]:
-    """Hints written as ``key=value;key=value``; empty for an empty text. Raises RecipeError."""
+def pairs(text: str) -> dict[str, str]:
+    """What is written as ``key=value;key=value``; empty for an empty text. Raises RecipeError."""
     found = {}
     for part in filter(None, (part.strip() for part in text.split(";"))):
         key, equals, value = part.partition("=")
         if not equals:
-            raise RecipeError(f"hints: expected key=value;key=value, got {text!r}")
+            raise RecipeError(f"expected key=value;key=value, got {text!r}")
         found[key.strip()] = value.strip()
     return found
 

@@ -218,12 +218,14 @@ class Lack:
     """``text`` says what is missing among the inputs or does not fit the settings.
 
     ``file`` is the name of the file, relative to the inputs; ``sure`` means that the model
-    certainly cannot start.
+    certainly cannot start. A step before the simulation may make the file; with ``named`` only one
+    that has its name in its words.
     """
 
     text: str
     file: str
     sure: bool = True
+    named: bool = False
 
 
 @runtime_checkable

@@ -250,14 +250,14 @@ class Command:
         return [*messages, *old_output(inputs, self.is_leftover)]
 
     def lacks(self, inputs: Path) -> list[Lack]:
-        """A program with a path that is not among the inputs; a step before may make it."""
+        """A program with a path that is not among the inputs; a step that names it may make it."""
         program = self.argv[0]
         local = inputs / program
         if local.is_file() or not ("/" in program or local.exists()):
             return []
         near = get_close_matches(local.name, _names(local.parent), 3, 0.5)
         hint = f"; near: {', '.join(near)}" if near else ""
-        return [Lack(f"there is no program {program} in {inputs}{hint}", local.name)]
+        return [Lack(f"there is no program {program} in {inputs}{hint}", local.name, named=True)]
 
 
 def _seconds(text: str | None) -> float | None:

@@ -38,11 +38,11 @@ def survey(recipe: Recipe, site: Site | None = None) -> Iterator[Finding]:
     for text in recipe.model.check(inputs):
         level = ERROR if text.startswith(_ERROR) else WARNING
         yield Finding(level, text.removeprefix(_ERROR), "simulation.inputs")
+    yield from _lacks(recipe)
     yield from _dead_links(recipe)
     facts = recipe.model.facts(inputs)
     yield from _output(recipe, facts.output_bytes)
     yield from _files(recipe)
-    yield from _lacks(recipe)
     if site is not None and site.buffer.node_local and recipe.simulation.nodes > 1:
         yield from _unseen_writers(recipe, site)
     own = site.viewing.memory if site is not None else None
@@ -88,7 +88,7 @@ def _lacks(recipe: Recipe) -> Iterator[Finding]:
         if any(lack.file in word for step in steps for word in step.command):
             continue
         level, text = (ERROR if lack.sure else WARNING), lack.text
-        if steps:
+        if steps and not lack.named:
             level = WARNING
             text += f": step.{steps[-1].name} would have to make it"
         yield Finding(level, text, "simulation.inputs")
