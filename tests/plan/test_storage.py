@@ -90,6 +90,13 @@ def test_one_buffer_node_beats_64_osts_for_wrf_only_if_it_is_tuned():
     assert tuned < lustre < untuned
 
 
+def test_reading_is_faster_than_the_rates_of_writing_by_up_to_three_times():
+    # WRF's restart file of 360 GB on 1,216 ranks: the model is not for reading.
+    lustre, _ = storages(choose("shaheen2"), 1216 // 32)
+    assert 1 < lustre.seconds(360e9, 1) / 674.26 < 1.5
+    assert 2 < lustre.seconds(360e9, 144) / 10.35 < 3
+
+
 def test_a_number_of_targets_for_a_time_is_the_least_one():
     limit = BUFFER.seconds(BTIO, 7)
     assert BUFFER.targets_for(BTIO, limit) == 7

@@ -7,102 +7,18 @@
 // words whose value follows from file, frame and offset, so that any rank can check any part.
 // A rank's part of a variable is a list of runs (offset, length): a call writes one run, or all of
 // them through a file view. Seconds are those of the slowest rank in open, write, sync and close.
-#include <mpi.h>
-#include <stdarg.h>
+#include "study.h"
+
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-enum { DIMENSIONS = 4, HINTS = 32, TEXT = 256 };
-typedef struct { MPI_Offset offset; int words; } Run; // in words from the variable's first one
-typedef struct { char key[TEXT], value[TEXT]; } Hint;
+// Runs a statement and adds its time to `seconds`.
+#define TIMED(statement) \
+  do { double began = MPI_Wtime(); statement; seconds += MPI_Wtime() - began; } while (0)
 
-static struct {
-  char pattern[TEXT], files[TEXT], calls[TEXT], read[TEXT];
-  long long shape[DIMENSIONS], split[DIMENSIONS], words, variables, transfer, block, segments;
-  long long frames, begin, collective, sync, check, ranks, pause_ms;
-  int dimensions, hints;
-  Hint hint[HINTS];
-} study;
-static int rank, ranks;
+typedef struct { MPI_Offset offset; int words; } Run; // in words from the variable's first one
 static Run *runs;
 static long count, room;
-
-// Ends all ranks with one message, that of the lowest rank with a text.
-static void require(const char *format, ...) {
-  struct { int good, rank; } mine = {format == NULL, rank}, first;
-  MPI_Allreduce(&mine, &first, 1, MPI_2INT, MPI_MINLOC, MPI_COMM_WORLD);
-  if (first.good) return;
-  if (rank == first.rank) {
-    char text[1024];
-    va_list values;
-    va_start(values, format);
-    vsnprintf(text, sizeof text, format, values);
-    va_end(values);
-    fprintf(stderr, "iostudy: error: %s\n", text);
-    fflush(stderr);
-  }
-  MPI_Finalize();
-  exit(1);
-}
-
-static void require_io(int code, const char *what, const char *file) {
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length;
-  if (code != MPI_SUCCESS) MPI_Error_string(code, text, &length);
-  require(code == MPI_SUCCESS ? NULL : "cannot %s %s: %s", what, file, text);
-}
-
-static void read_numbers(char *text, long long *into, int *found) {
-  for (char *word = strtok(text, " "); word && *found < DIMENSIONS; word = strtok(NULL, " "))
-    into[(*found)++] = atoll(word);
-}
-
-static void read_study(const char *path) {
-  struct { const char *key; long long *value; } numbers[] = {
-      {"words", &study.words}, {"variables", &study.variables}, {"transfer", &study.transfer},
-      {"block", &study.block}, {"segments", &study.segments}, {"frames", &study.frames},
-      {"begin", &study.begin}, {"collective", &study.collective}, {"sync", &study.sync},
-      {"check", &study.check}, {"ranks", &study.ranks}, {"pause_ms", &study.pause_ms}};
-  struct { const char *key; char *value; } texts[] = {
-      {"pattern", study.pattern}, {"files", study.files}, {"calls", study.calls},
-      {"read", study.read}};
-  FILE *file = fopen(path, "r");
-  require(file ? NULL : "cannot open %s", path);
-  char line[3 * TEXT], key[TEXT], rest[TEXT];
-  int ignored = 0, complete = 0;
-  while (fgets(line, sizeof line, file)) {
-    rest[0] = 0;
-    if (sscanf(line, "%255s %255[^\n]", key, rest) < 1) continue;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-      if (!strcmp(key, numbers[i].key)) *numbers[i].value = atoll(rest);
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-      if (!strcmp(key, texts[i].key)) strcpy(texts[i].value, rest);
-    if (!strcmp(key, "shape")) read_numbers(rest, study.shape, &study.dimensions);
-    if (!strcmp(key, "split")) read_numbers(rest, study.split, &ignored);
-    if (!strcmp(key, "end")) complete = 1;
-    if (!strcmp(key, "hint") && study.hints < HINTS) {
-      Hint *hint = &study.hint[study.hints];
-      if (sscanf(rest, "%255s %255[^\n]", hint->key, hint->value) == 2) study.hints++;
-    }
-  }
-  fclose(file);
-  require(complete ? NULL : "%s is not complete", path);
-  require(study.ranks == ranks ? NULL : "%s is for %lld ranks, and MPI started %d (is the launcher "
-          "of the same MPI as the compiler?)", path, study.ranks, ranks);
-}
-
-static char *read_head(const char *path) {
-  char *head = calloc(1, study.begin);
-  FILE *file = fopen(path, "rb");
-  size_t size = file && head ? fread(head, 1, study.begin, file) : 0;
-  if (file) fclose(file);
-  require(size == (size_t)study.begin ? NULL : "cannot read %s: %zu bytes of %lld", path, size,
-          study.begin);
-  return head;
-}
 
 static void add_run(MPI_Offset offset, long long words) {
   if (count == room) runs = realloc(runs, (room = 2 * room + 1024) * sizeof *runs);
@@ -121,12 +37,12 @@ static void add_row(MPI_Offset offset, long long words) {
   else add_run(offset, words);
 }
 
-static void add_box(int dimension, MPI_Offset offset, const long long *start, const long long *size) {
-  int last = dimension == study.dimensions - 1;
+static void add_box(int dimension, MPI_Offset offset, const long long *start,
+                    const long long *size) {
   long long pitch = study.words;
   for (int d = dimension + 1; d < study.dimensions; d++) pitch *= study.shape[d];
   offset += start[dimension] * pitch;
-  if (last) add_row(offset, size[dimension] * pitch);
+  if (dimension == study.dimensions - 1) add_row(offset, size[dimension] * pitch);
   else
     for (long long i = 0; i < size[dimension]; i++)
       add_box(dimension + 1, offset + i * pitch, start, size);
@@ -158,7 +74,6 @@ static void find_runs(int of) {
       add_box(0, 0, start, size);
     }
   } else {
-    int own = !strcmp(study.files, "rank");
     for (long long segment = 0; segment < study.segments; segment++) {
       long long first = own ? segment : segment * ranks + of;
       for (long long at = 0; at < study.block; at += study.transfer) {
@@ -222,13 +137,13 @@ static void show_hints(MPI_File file) {
 }
 
 static void name_file(char *name, int frame, int owner) {
-  if (!strcmp(study.files, "rank")) snprintf(name, TEXT, "frame_%04d_%05d.nc", frame, owner);
+  if (own) snprintf(name, TEXT, "frame_%04d_%05d.nc", frame, owner);
   else snprintf(name, TEXT, "frame_%04d.nc", frame);
 }
 
 static long long variable_bytes(void) {
   if (!strcmp(study.pattern, "segments"))
-    return study.block * study.segments * (strcmp(study.files, "rank") ? ranks : 1);
+    return study.block * study.segments * (own ? 1 : ranks);
   long long bytes = 4 * study.words;
   for (int d = 0; d < study.dimensions; d++) bytes *= study.shape[d];
   return bytes;
@@ -252,17 +167,13 @@ static void set_view(MPI_File file, MPI_Offset begin, MPI_Info info, int *code) 
   free(places);
 }
 
-// The calls of one variable, reads or writes; adds their seconds. After an error the calls go on,
-// since others wait in collective ones; `code` keeps the first error.
-static void transfer(MPI_File file, int variable, int frame, int owner, int reads, uint32_t *data,
-                     MPI_Info info, double *seconds, int *code, MPI_Offset *bad) {
-  int view = !strcmp(study.calls, "view");
+// The calls of one variable, reads or writes; their seconds. After an error the calls go on, since
+// others wait in collective ones; `code` keeps the first error.
+static double transfer(MPI_File file, int variable, int frame, int owner, int reads,
+                       uint32_t *data, MPI_Info info, int *code, MPI_Offset *bad) {
   MPI_Offset first = variable * (variable_bytes() / 4);
-  if (view) {
-    double began = MPI_Wtime();
-    set_view(file, study.begin + 4 * first, info, code);
-    *seconds += MPI_Wtime() - began;
-  }
+  double seconds = 0;
+  if (view) TIMED(set_view(file, study.begin + 4 * first, info, code));
   for (long i = 0; i < count; i = view ? count : i + 1) {
     long words = 0, last = view ? count : i + 1;
     for (long j = i; j < last; words += runs[j++].words)
@@ -272,12 +183,12 @@ static void transfer(MPI_File file, int variable, int frame, int owner, int read
     int number = (int)(view ? words : 4 * words), got = 0, found;
     MPI_Datatype type = view ? MPI_INT32_T : MPI_BYTE;
     MPI_Status status;
-    double began = MPI_Wtime();
-    if (reads && study.collective) found = MPI_File_read_at_all(file, at, data, number, type, &status);
-    else if (reads) found = MPI_File_read_at(file, at, data, number, type, &status);
-    else if (study.collective) found = MPI_File_write_at_all(file, at, data, number, type, &status);
-    else found = MPI_File_write_at(file, at, data, number, type, &status);
-    *seconds += MPI_Wtime() - began;
+    if (reads && study.collective)
+      TIMED(found = MPI_File_read_at_all(file, at, data, number, type, &status));
+    else if (reads) TIMED(found = MPI_File_read_at(file, at, data, number, type, &status));
+    else if (study.collective)
+      TIMED(found = MPI_File_write_at_all(file, at, data, number, type, &status));
+    else TIMED(found = MPI_File_write_at(file, at, data, number, type, &status));
     if (found == MPI_SUCCESS) MPI_Get_count(&status, type, &got);
     if (found == MPI_SUCCESS && got != number) found = MPI_ERR_TRUNCATE;
     if (*code == MPI_SUCCESS) *code = found;
@@ -285,37 +196,33 @@ static void transfer(MPI_File file, int variable, int frame, int owner, int read
     for (long j = i, k = 0; j < last && *bad < 0; k += runs[j++].words)
       *bad = wrong(data + k, first + runs[j].offset, runs[j].words, frame, owner);
   }
+  return seconds;
 }
 
 // Writes or reads the files of one frame; the seconds of the slowest rank.
 static double go(int frame, int owner, int reads, const char *head, uint32_t *data) {
   char name[TEXT];
-  int own = !strcmp(study.files, "rank"), mode = reads ? MPI_MODE_RDONLY : MPI_MODE_CREATE | MPI_MODE_RDWR;
+  int code, mode = reads ? MPI_MODE_RDONLY : MPI_MODE_CREATE | MPI_MODE_RDWR;
   double seconds = 0, worst;
   MPI_Offset bad = -1;
   MPI_File file;
   MPI_Info info = hints();
   name_file(name, frame, owner);
   MPI_Barrier(MPI_COMM_WORLD);
-  double began = MPI_Wtime();
-  int code = MPI_File_open(own ? MPI_COMM_SELF : MPI_COMM_WORLD, name, mode, info, &file);
-  seconds += MPI_Wtime() - began;
+  TIMED(code = MPI_File_open(own ? MPI_COMM_SELF : MPI_COMM_WORLD, name, mode, info, &file));
   require_io(code, reads ? "read" : "write", name);
   if (frame == 1 && !reads) show_hints(file);
-  if (!reads && (own || !rank)) {
-    began = MPI_Wtime();
-    code = MPI_File_write_at(file, 0, head, (int)study.begin, MPI_BYTE, MPI_STATUS_IGNORE);
-    seconds += MPI_Wtime() - began;
-  }
+  if (!reads && (own || !rank))
+    TIMED(code = MPI_File_write_at(file, 0, head, (int)study.begin, MPI_BYTE, MPI_STATUS_IGNORE));
   for (int variable = 0; variable < study.variables; variable++)
-    transfer(file, variable, frame, own ? owner : 0, reads, data, info, &seconds, &code, &bad);
-  began = MPI_Wtime();
-  if (!reads && study.sync && code == MPI_SUCCESS) code = MPI_File_sync(file);
-  int closed = MPI_File_close(&file);
-  seconds += MPI_Wtime() - began;
+    seconds += transfer(file, variable, frame, own ? owner : 0, reads, data, info, &code, &bad);
+  int synced = MPI_SUCCESS, closed;
+  if (!reads && study.sync) TIMED(synced = MPI_File_sync(file)); // collective, after errors too
+  TIMED(closed = MPI_File_close(&file));
   MPI_Info_free(&info);
-  require_io(code == MPI_SUCCESS ? closed : code, reads ? "read" : "write", name);
-  require(bad < 0 ? NULL : "%s: byte %lld of the data is not what was written", name, (long long)bad);
+  if (code == MPI_SUCCESS) code = synced == MPI_SUCCESS ? closed : synced;
+  require_io(code, reads ? "read" : "write", name);
+  require_right(bad, name);
   MPI_Allreduce(&seconds, &worst, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return worst;
 }
@@ -324,7 +231,7 @@ static double go(int frame, int owner, int reads, const char *head, uint32_t *da
 // pieces, not those that were written; the seconds of the slowest rank.
 static double go_through(int frame, int whole, long long piece, uint32_t *data) {
   char name[TEXT];
-  int own = !strcmp(study.files, "rank"), owner = own ? (rank + 1) % ranks : 0;
+  int owner = own ? (rank + 1) % ranks : 0, code;
   long long all = study.variables * variable_bytes() / 4, start = 0, size = all;
   MPI_Offset bad = -1;
   MPI_File file;
@@ -332,24 +239,21 @@ static double go_through(int frame, int whole, long long piece, uint32_t *data) 
   MPI_Info info = hints();
   if (!own && !whole) part(all, ranks, (rank + 1) % ranks, &start, &size);
   name_file(name, frame, owner);
-  double began = MPI_Wtime();
-  int code = MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_RDONLY, info, &file);
-  seconds += MPI_Wtime() - began;
+  TIMED(code = MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_RDONLY, info, &file));
   MPI_Info_free(&info);
   require_io(code, "read", name);
   for (long long at = start; at < start + size && bad < 0 && code == MPI_SUCCESS; at += piece / 4) {
     int words = (int)(start + size - at < piece / 4 ? start + size - at : piece / 4), got = 0;
+    MPI_Offset place = study.begin + 4 * at;
     MPI_Status status;
-    began = MPI_Wtime();
-    code = MPI_File_read_at(file, study.begin + 4 * at, data, 4 * words, MPI_BYTE, &status);
-    seconds += MPI_Wtime() - began;
+    TIMED(code = MPI_File_read_at(file, place, data, 4 * words, MPI_BYTE, &status));
     if (code == MPI_SUCCESS) MPI_Get_count(&status, MPI_BYTE, &got);
     if (code == MPI_SUCCESS && got != 4 * words) code = MPI_ERR_TRUNCATE;
     if (code == MPI_SUCCESS && study.check) bad = wrong(data, at, words, frame, owner);
   }
   MPI_File_close(&file);
   require_io(code, "read", name);
-  require(bad < 0 ? NULL : "%s: byte %lld of the data is not what was written", name, (long long)bad);
+  require_right(bad, name);
   MPI_Allreduce(&seconds, &worst, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return worst;
 }
@@ -372,15 +276,15 @@ int main(int argc, char **argv) {
   long long piece = study.transfer ? study.transfer : 4 << 20, most = piece / 4, words = 0;
   find_runs(rank);
   for (long i = 0; i < count; i++) words += runs[i].words;
-  if (strcmp(study.calls, "view")) {
+  if (!view) {
     for (long i = 0; i < count; i++) most = runs[i].words > most ? runs[i].words : most;
   } else most = words > most ? words : most;
   MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
   uint32_t *data = malloc(4 * (most + 1));
   require(data ? NULL : "rank %d has no memory for %lld bytes", rank, 4 * most);
   if (data) fill(data, 0, most, 0, 0);
-  int whole = !strcmp(study.read, "whole"), reads = !strcmp(study.read, "own");
-  long long bytes = study.variables * variable_bytes() * (strcmp(study.files, "rank") ? 1 : ranks);
+  int whole = !strcmp(study.read, "whole"), again = !strcmp(study.read, "own");
+  long long bytes = study.variables * variable_bytes() * (own ? ranks : 1);
   double written = 0, longest = 0;
   for (int frame = 1; frame <= study.frames; frame++) {
     if (!whole || frame == 1) {
@@ -391,7 +295,7 @@ int main(int argc, char **argv) {
       if (study.check) go_through(frame, 0, piece, data);
       show(frame, "wrote", frame, bytes, seconds);
     }
-    if (reads) { // what another rank has written, which its own memory does not hold
+    if (again) { // what another rank has written, which its own memory does not hold
       find_runs((rank + 1) % ranks);
       show(frame, "read", frame, bytes, go(frame, (rank + 1) % ranks, 1, head, data));
     } else if (whole) show(frame, "read", 1, bytes * ranks, go_through(1, 1, piece, data));

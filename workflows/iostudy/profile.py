@@ -70,7 +70,7 @@ class Profile:
     """Whether a frame counts as written only after `MPI_File_sync`."""
     check: bool = True
     """Whether each frame is read again by other ranks and compared, outside of the times."""
-    hints: Mapping[str, str | int] = field(default_factory=dict)
+    hints: Annotated[Mapping[str, str | int], Field(max_length=32)] = field(default_factory=dict)
     """MPI-IO hints, given to `MPI_File_open`."""
 
     def __post_init__(self) -> None:
