@@ -41,7 +41,7 @@ def test_the_table_has_both_storages_and_the_sentences_their_numbers():
     assert "9 granules = 3,312 GiB on 9 DW nodes" in lines[1]
     starts = [line.split("  ")[0] for line in lines[3:7]]
     assert starts == [
-        "storage", "parallel file system", "burst buffer, default hints", "burst buffer, tuned",
+        "storage", "parallel file system", "buffer, default hints", "buffer, tuned",
     ]  # fmt: skip
     assert 'from 7 buffer nodes on (buffer.capacity = "2576 GiB")' in done.stdout
 

@@ -22,6 +22,8 @@ from burstlens.workflows.recipe.file import read
 from burstlens.workflows.recipe.load import check
 from burstlens.workflows.recipe.recipe import Recipe
 
+_SHARE = f"{100 * SHARE:g} %"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
@@ -87,12 +89,12 @@ class Worth:
             else:
                 yield f"with default hints from {counted(self.pays_untuned_from, 'buffer node')} on"
         if self.nodes_for_share is None:
-            yield f"no number of buffer nodes brings output to {SHARE:.0%} of the time"
+            yield f"no number of buffer nodes brings output to {_SHARE} of the time"
         else:
             nodes = counted(self.nodes_for_share, "buffer node")
-            yield f"output takes {SHARE:.0%} of the time or less from {nodes} on"
+            yield f"output takes {_SHARE} of the time or less from {nodes} on"
         yield (
-            f"at {SHARE:.0%} a frame is affordable every {show_duration(tuned.every_s)} of "
+            f"at {_SHARE} a frame is affordable every {show_duration(tuned.every_s)} of "
             f"computing on the buffer, every {show_duration(parallel.every_s)} on the parallel "
             "file system" + self._model_time(tuned, parallel)
         )
@@ -154,7 +156,7 @@ def storages(site: Site, nodes: int) -> tuple[Storage, Storage]:
     most = {} if parallel.node_rate is None else {"compute_rate": float(nodes * parallel.node_rate)}
     return (
         Storage("parallel file system", targets, rate, parallel.frame_overhead_s, **most),
-        Storage("burst buffer", buffer.nodes or 1, of_node, buffer.frame_overhead_s),
+        Storage("buffer", buffer.nodes or 1, of_node, buffer.frame_overhead_s),
     )  # fmt: skip
 
 

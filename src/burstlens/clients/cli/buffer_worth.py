@@ -45,15 +45,16 @@ def _show(found: Worth) -> None:
     )
     say(f"buffer: {found.granted or f'{show_bytes(found.asked)} asked'}")
     say("")
+    first = found.rows[0].run_s
     show_table(
-        ("storage", "targets", "a frame", "the run", "output", "5 %: a frame every", "frames"),
+        ("storage", "targets", "frame", "run", "output", "frames at 5 %"),
         [
             (
                 row.storage, str(row.targets), show_duration(row.frame_s),
-                show_duration(row.run_s), f"{100 * row.share:.1f} %",
-                show_duration(row.every_s), str(row.frames),
+                f"{100 * (row.run_s / first - 1):+.1f} %" if number else show_duration(first),
+                f"{100 * row.share:.1f} %", str(row.frames),
             )
-            for row in found.rows
+            for number, row in enumerate(found.rows)
         ],
     )  # fmt: skip
     for sentence in found.verdict():
