@@ -104,6 +104,21 @@ def test_files_that_are_no_frames_are_not_taken_for_kept_ones():
     assert output.kept == 0
 
 
+def test_one_tuned_node_pays_for_wrf_chem_and_an_untuned_one_does_not(tmp_path):
+    shutil.copy(TRACES / "namelist.input", tmp_path)
+    (tmp_path / "wrf.exe").write_bytes(b"\x7fELF")
+    given = (f"inputs={tmp_path}", "capacity=368 GiB", "nodes=40", "ranks_per_node=32")
+    about = {"frame_bytes": 2_900_000_000, "frames": 25, "compute_s": 3600.0}
+    found = buffer_worth("wrf-live", "shaheen2", given, **about)
+    assert found.pays_from == 1
+    parallel, untuned, tuned = found.rows
+    assert tuned.frame_s < parallel.frame_s < untuned.frame_s
+    assert any("efficiency of wrf" in note for note in found.notes)
+    plain = buffer_worth("wrf-live", "shaheen2", given, efficiency=1.0, **about)
+    assert plain.rows[2].frame_s < tuned.frame_s
+    assert plain.rows[0] == parallel
+
+
 def test_a_model_that_does_not_say_its_sizes_needs_them_given():
     with pytest.raises(RecipeError, match="give --frames and --frame-size"):
         buffer_worth("io-btio", "shaheen2")
@@ -114,7 +129,8 @@ def test_a_model_that_does_not_say_its_sizes_needs_them_given():
     [
         ({"frames": 0}, "--frames must"),
         ({"frame_bytes": -1, "compute_s": 0.0}, "--frame-size and --compute must"),
-        ({"efficiency": 0.0}, "--efficiency must"),
+        ({"efficiency": 0.0}, "an efficiency must"),
+        ({"parallel_efficiency": -1.0}, "an efficiency must"),
     ],
 )
 def test_numbers_that_make_no_sense_are_refused(wrong, message):

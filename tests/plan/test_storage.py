@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from burstlens.cluster_configs.site import choose
 from burstlens.workflows.plan.buffer_worth import storages
 from burstlens.workflows.plan.storage import (
+    OF_MODELS,
     UNTUNED,
     Storage,
     affordable_every_s,
@@ -79,15 +80,27 @@ def test_what_a_compute_node_sends_to_lustre_explains_seissol_within_10_percent(
     assert 256 * of_node == pytest.approx(100e9, rel=0.1)
 
 
+WRF_BYTES, WRF = 2.9e9, OF_MODELS["wrf"]
+TUNED_S, UNTUNED_S = 5.51 + 7.27 + 32.8, 21.68 + 30.25 + 111.10
+"""wrfinput, wrfout and wrfbdy of WRF-Chem on one buffer node."""
+
+
 def test_one_buffer_node_beats_64_osts_for_wrf_only_if_it_is_tuned():
-    # 2.9 GB of wrfout in 7.27 s tuned and 30.25 s untuned on one node; Lustre with default hints.
-    size = 2.9e9
-    efficiency = BUFFER.seconds(size, 1) / 7.27
-    tuned = BUFFER.seconds(size, 1, efficiency)
-    untuned = BUFFER.seconds(size, 1, efficiency * UNTUNED)
-    lustre = LUSTRE.seconds(size, 64, efficiency * UNTUNED)
-    assert untuned == pytest.approx(30.25, rel=0.05)
-    assert tuned < lustre < untuned
+    tuned = BUFFER.seconds(WRF_BYTES, 1, WRF.buffer)
+    untuned = BUFFER.seconds(WRF_BYTES, 1, WRF.buffer * UNTUNED)
+    assert tuned == pytest.approx(7.27, rel=0.02)
+    assert untuned == pytest.approx(30.25, rel=0.04)
+    assert tuned < LUSTRE.seconds(WRF_BYTES, 64, WRF.parallel) < untuned
+
+
+def test_totals_of_wrf_come_out_within_5_points():
+    # The computing time is not given: the one for which tuned is 13.4 % faster than Lustre.
+    ratio = LUSTRE.seconds(WRF_BYTES, 64, WRF.parallel) / BUFFER.seconds(WRF_BYTES, 1, WRF.buffer)
+    lustre_s = ratio * TUNED_S
+    compute = (0.866 * lustre_s - TUNED_S) / (1 - 0.866)
+    assert compute > 0
+    slower = (compute + UNTUNED_S) / (compute + lustre_s) - 1
+    assert slower == pytest.approx(0.15, abs=0.05)
 
 
 def test_reading_is_faster_than_the_rates_of_writing_by_up_to_three_times():

@@ -11,8 +11,11 @@ from burstlens.core.quantity import counted, show_bytes, show_duration
 from burstlens.workflows.plan.capacity import Granularity, granularity, show_exactly
 from burstlens.workflows.plan.output import Output, output_of
 from burstlens.workflows.plan.storage import (
+    AS_BTIO,
+    OF_MODELS,
     SHARE,
     UNTUNED,
+    Efficiency,
     Storage,
     affordable_every_s,
     affordable_frames,
@@ -115,23 +118,35 @@ def buffer_worth(
     frame_bytes: int | None = None,
     frames: int | None = None,
     compute_s: float | None = None,
-    efficiency: float = 1.0,
+    efficiency: float | None = None,
+    parallel_efficiency: float | None = None,
 ) -> Worth:
     """Whether the buffer pays for a recipe on a site.
 
     What the recipe's model does not say of its output is given by ``frame_bytes`` and ``frames``;
     ``compute_s`` is the seconds of computing without output, by default the walltime.
-    ``efficiency`` is that of the program's pattern against tuned BTIO's.
+    ``efficiency`` is that of the program's pattern on the buffer against tuned BTIO's,
+    ``parallel_efficiency`` that on the parallel file system; by default those of the model, or 1.
 
     Raises RecipeError and SiteError, also if sizes or rates are missing, with their names.
     """
-    if not efficiency > 0:
-        raise RecipeError("--efficiency must be above 0")
     chosen = choose(site)
     loaded, _ = check(read(recipe), settings)
     parallel, buffer = storages(chosen, loaded.simulation.nodes)
     output, notes = output_of(loaded, frame_bytes, frames, compute_s)
-    return compare(loaded, chosen, output, (parallel, buffer), efficiency, notes)
+    known = OF_MODELS.get(loaded.model.name, AS_BTIO)
+    found = Efficiency(
+        known.parallel if parallel_efficiency is None else parallel_efficiency,
+        known.buffer if efficiency is None else efficiency,
+    )
+    if found == known != AS_BTIO:
+        notes.append(
+            f"efficiency of {loaded.model.name}: {known.buffer:g} on the buffer, "
+            f"{known.parallel:g} on the parallel file system, of one case (docs/buffer-worth.md)"
+        )
+    if not min(found.parallel, found.buffer) > 0:
+        raise RecipeError("an efficiency must be above 0")
+    return compare(loaded, chosen, output, (parallel, buffer), found, notes)
 
 
 def storages(site: Site, nodes: int) -> tuple[Storage, Storage]:
@@ -165,7 +180,7 @@ def compare(
     site: Site,
     output: Output,
     storages: tuple[Storage, Storage],
-    efficiency: float = 1.0,
+    efficiency: Efficiency = AS_BTIO,
     notes: Sequence[str] = (),
 ) -> Worth:
     """The parallel file system and the buffer that the recipe asks for, for this output.
@@ -176,24 +191,25 @@ def compare(
     units, asked = granularity(site.buffer), recipe.buffer.capacity
     grant = units.grant(asked) if units else None
     served = replace(buffer, targets=(grant.nodes or grant.granules) if grant else buffer.targets)
+    tuned = efficiency.buffer
     # The viewing block's nodes bring files in and out.
     viewing = site.viewing.nodes / recipe.simulation.nodes
     drain = replace(parallel, compute_rate=parallel.compute_rate * viewing).rate()
     rows = (
-        _row(parallel, output, efficiency),
-        _row(served, output, efficiency * UNTUNED, drain, ", default hints"),
-        _row(served, output, efficiency, drain, ", tuned"),
+        _row(parallel, output, efficiency.parallel),
+        _row(served, output, tuned * UNTUNED, drain, ", default hints"),
+        _row(served, output, tuned, drain, ", tuned"),
     )
-    pays = buffer.targets_for(output.frame_bytes, rows[0].frame_s, efficiency)
+    pays = buffer.targets_for(output.frame_bytes, rows[0].frame_s, tuned)
     limit = output.compute_s * SHARE / (1 - SHARE) / output.frames
     return Worth(
         recipe=recipe.name, site=site.name, output=output, rows=rows, asked=asked,
         granted=grant.text if grant else None,
         pays_from=_had(pays, buffer),
         pays_untuned_from=_had(
-            buffer.targets_for(output.frame_bytes, rows[0].frame_s, efficiency * UNTUNED), buffer
+            buffer.targets_for(output.frame_bytes, rows[0].frame_s, tuned * UNTUNED), buffer
         ),
-        nodes_for_share=_had(buffer.targets_for(output.frame_bytes, limit, efficiency), buffer),
+        nodes_for_share=_had(buffer.targets_for(output.frame_bytes, limit, tuned), buffer),
         capacity_to_pay=_capacity(units, _had(pays, buffer)),
         notes=(*notes, *_risks(output, asked, recipe)),
     )  # fmt: skip

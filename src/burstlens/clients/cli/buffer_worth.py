@@ -20,12 +20,14 @@ def show_worth(
     frame_bytes: int | None = None,
     frames: int | None = None,
     compute_s: float | None = None,
-    efficiency: float = 1.0,
+    efficiency: float | None = None,
+    parallel_efficiency: float | None = None,
 ) -> None:
     """Print when the buffer pays, or one JSON document. Raises RecipeError and SiteError."""
     found = buffer_worth(
         recipe, site, settings,
-        frame_bytes=frame_bytes, frames=frames, compute_s=compute_s, efficiency=efficiency,
+        frame_bytes=frame_bytes, frames=frames, compute_s=compute_s,
+        efficiency=efficiency, parallel_efficiency=parallel_efficiency,
     )  # fmt: skip
     if as_json:
         say(json.dumps(found.value(), indent=2))
