@@ -6,6 +6,7 @@ import json
 import os
 import re
 
+import program
 import pytest
 
 CASES = {
@@ -31,3 +32,13 @@ def test_a_recipe_runs_and_each_of_its_frames_is_whole_and_right(name, mpi, burs
     log = (run / "logs" / "attempt-1" / "model.log").read_text()
     assert "all as written" in log
     assert len(re.findall(rf": wrote \S+, {size} bytes in ", log)) == frames
+
+
+@pytest.mark.slow
+def test_what_is_wrong_with_a_case_ends_the_run_with_its_message(mpi, tmp_path):
+    env = {**os.environ, "PATH": f"{mpi}:{os.environ['PATH']}"}
+    words = ("run", "io-btio", "--name", "r", "--set", "ranks_per_node=3")
+    done = program.burstlens(words, tmp_path, env, 60)
+    assert done.returncode == 1
+    assert b"ended with exit code 1: iostudy: error: NAS BT runs on a square number" in done.stderr
+    assert program.burstlens(("free", "r"), tmp_path, env, 60).returncode == 0
