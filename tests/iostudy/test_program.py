@@ -85,6 +85,13 @@ def test_each_pattern_fills_its_files_whole_also_where_ranks_do_not_divide(study
     assert len(np.unique(frames)) == 2 * 3 * 3 * 7 * 11  # no word twice
 
 
+def test_ranks_without_a_part_take_part_in_the_calls(study, tmp_path):
+    small = Profile(title="small", pattern="blocks", shape=(1, 3), frames=1, read="own")
+    done = study(small, 5)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "frame_0001.nc").stat().st_size == 4096 + 12
+
+
 def test_its_lines_are_written_lines_of_the_command_model(study):
     lines = study(SEGMENTS, 2).stdout.splitlines()
     model = Command(
