@@ -1,4 +1,4 @@
-"""What a job's supervisor is to start."""
+"""MPI programs of a recipe, started by the launcher of the site."""
 
 from __future__ import annotations
 
