@@ -158,7 +158,9 @@ static void set_view(MPI_File file, MPI_Offset begin, MPI_Info info, int *code) 
     lengths[i] = runs[i].words;
     places[i] = 4 * runs[i].offset;
   }
-  MPI_Type_create_hindexed((int)count, lengths, places, MPI_INT32_T, &type);
+  // A rank without a run has some view all the same: one of no bytes is no file type.
+  if (count) MPI_Type_create_hindexed((int)count, lengths, places, MPI_INT32_T, &type);
+  else MPI_Type_contiguous(1, MPI_INT32_T, &type);
   MPI_Type_commit(&type);
   int found = MPI_File_set_view(file, begin, MPI_INT32_T, type, "native", info);
   if (*code == MPI_SUCCESS) *code = found;
@@ -174,7 +176,8 @@ static double transfer(MPI_File file, int variable, int frame, int owner, int re
   MPI_Offset first = variable * (variable_bytes() / 4);
   double seconds = 0;
   if (view) TIMED(set_view(file, study.begin + 4 * first, info, code));
-  for (long i = 0; i < count; i = view ? count : i + 1) {
+  // A rank without a run takes part in collective calls all the same.
+  for (long i = 0; view ? i == 0 : i < count; i++) {
     long words = 0, last = view ? count : i + 1;
     for (long j = i; j < last; words += runs[j++].words)
       if (!reads && study.check)
