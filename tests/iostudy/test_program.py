@@ -109,7 +109,7 @@ def test_its_lines_are_written_lines_of_the_command_model(study):
         r"(\d+) bytes in ([\d.]+) s, ([\d.]+) MB/s", found[0].text
     ).groups()
     assert int(size) == 2 * 3 * 4096
-    assert float(rate) == pytest.approx(int(size) / float(seconds) / 1e6, rel=0.05)
+    assert float(rate) == pytest.approx(int(size) / float(seconds) / 1e6, rel=0.001, abs=0.051)
 
 
 def test_whole_files_are_read_by_every_rank(study):
