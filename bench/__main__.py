@@ -23,6 +23,7 @@ PARTS = (
     "commands",
     "tools",
     "staging",
+    "iostudy",
     "opened",
     "journal",
     "scan",

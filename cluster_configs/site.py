@@ -67,6 +67,10 @@ class BufferSite:
     """Nodes that serve the buffer, for planning."""
     node_capacity: Bytes | None = None
     """Capacity of one such node, for planning."""
+    node_rate: Bytes | None = None
+    """Bytes per second that a tuned program writes to one such node, for planning: measured."""
+    frame_overhead_s: Annotated[float, Field(ge=0)] = 0.0
+    """Seconds of each frame that more such nodes do not shorten, for planning: measured."""
     pool: str | None = None
     """The pool, if it is not the default one."""
     access: str = "striped"
@@ -83,6 +87,20 @@ class BufferSite:
     stager: str | None = None
     """What moves files between buffer and target: `posix`, `datawarp`, or a plugin's. By default
     `datawarp` on a DataWarp buffer, else `posix`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParallelSite:
+    """``[parallel]``: rates of the parallel file system, for planning. All are measured."""
+
+    targets: Annotated[int, Field(ge=1)] | None = None
+    """Storage targets (Lustre's OSTs) that a file can be striped over."""
+    target_rate: Bytes | None = None
+    """Bytes per second that a program writes to one of them."""
+    node_rate: Bytes | None = None
+    """The most bytes per second that one compute node writes."""
+    frame_overhead_s: Annotated[float, Field(ge=0)] = 0.0
+    """Seconds of each frame that more targets do not shorten."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +175,8 @@ class Site:
     """What compiles a C program with that MPI, such as `cc` on a Cray; for `sites --probe-io`."""
     buffer: BufferSite = field(default_factory=BufferSite)
     """The fast temporary space."""
+    parallel: ParallelSite = field(default_factory=ParallelSite)
+    """Rates of the parallel file system."""
     viewing: ViewingSite = field(default_factory=ViewingSite)
     """The Parsl block that watches and makes products."""
     look: LookSite = field(default_factory=LookSite)

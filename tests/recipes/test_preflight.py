@@ -219,3 +219,19 @@ def test_a_program_with_unknown_writers_gives_a_warning(recipe_file: Any):
     ]  # fmt: skip
     assert finding.level == "warning"
     assert "command has to write its frames there" in finding.text
+
+
+MADE = (
+    '[simulation]\nmodel = "command"\ncommand = ["./solver"]\nframes = "o_*.nc"\n'
+    'inputs = "inputs"\n[[step]]\nname = "build"\nbefore = "simulation"\ncommand = {}\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("step", "levels"), [('["make", "solver"]', ["note"]), ('["make", "-j4"]', ["error", "note"])]
+)
+def test_a_missing_program_is_right_only_if_a_step_before_names_it(
+    recipe_file: Any, step: str, levels: list[str]
+):
+    recipe, _ = load(str(recipe_file('title = "Built"\n' + MADE.format(step))))
+    assert [one.level for one in preflight(recipe)] == levels

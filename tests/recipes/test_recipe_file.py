@@ -148,7 +148,7 @@ def test_each_recipe_that_ships_is_whole(name, tmp_path):
         given += ("program=wrf.exe", "frames=*.nc", "variable=t")
     recipe, _ = load(name, given)
     assert recipe.title
-    assert recipe.products
+    assert recipe.products or name.startswith("io-")  # the I/O study shows nothing
     assert [found for found in preflight(recipe) if found.level == "error"] == []
 
 

@@ -93,7 +93,7 @@ def test_an_invalid_key_gives_one_clear_message(keys, message):
 
 def test_a_missing_program_is_named(tmp_path):
     (tmp_path / "model.py").write_text("")
-    assert "near: model.py" in Command(argv=["./modl.py"]).check(tmp_path)[0]
+    assert "near: model.py" in Command(argv=["./modl.py"]).lacks(tmp_path)[0].text
     assert "on the path" in Command(argv=["no-such-program"], frames="a").check(tmp_path)[0]
     assert Command(argv=["sh"], frames="*.nc").check(tmp_path) == []
 

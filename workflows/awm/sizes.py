@@ -44,6 +44,12 @@ def output_bytes(given: Parameters) -> dict[str, int]:
     return found
 
 
+def frames(given: Parameters) -> int:
+    """Frames of the surface and of volumes."""
+    output, steps = given.output, given.time.count
+    return sum(steps // every for every in (output.surface_every, output.volume_every) if every)
+
+
 def available_bytes() -> int:
     """Memory that this process can still have: of the machine, of its control group (a Slurm job
     has one) and of ``ulimit -v``."""

@@ -135,6 +135,7 @@ class Awm:
             total_s=given.time.count * given.time.step_s,
             serial_classic=True,
             output_bytes=sum(sizes.output_bytes(given).values()),
+            frames=sizes.frames(given),
         )
 
     def check(self, inputs: Path) -> list[str]:

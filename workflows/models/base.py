@@ -81,9 +81,9 @@ class Facts:
     ``serial_classic``: CDF files are certainly not written through PnetCDF. ``io_groups`` > 1:
     frames may come out of order, so a later frame proves nothing. ``ready_flags``: the model
     writes flag files. ``output_bytes`` estimates the size of all output of the run, None if
-    unknown. ``tells_end``: the log says when the model ends well; without that line the end is a
-    failure. ``folders`` hold output, relative to the model's (``""`` is its own). ``streams`` are
-    all possible streams, empty if not known.
+    unknown, and ``frames`` their number. ``tells_end``: the log says when the model ends well;
+    without that line the end is a failure. ``folders`` hold output, relative to the model's
+    (``""`` is its own). ``streams`` are all possible streams, empty if not known.
     """
 
     start: str | None = None
@@ -92,6 +92,7 @@ class Facts:
     io_groups: int = 1
     ready_flags: bool = False
     output_bytes: int | None = None
+    frames: int | None = None
     tells_end: bool = True
     folders: tuple[str, ...] = ("",)
     streams: tuple[str, ...] = ()
@@ -102,8 +103,10 @@ class Model(Protocol):
     """One simulation code."""
 
     name: ClassVar[str]
-    mpi: ClassVar[bool]
-    """Whether the site's MPI launcher starts it (``srun``, ``mpiexec``)."""
+
+    @property
+    def mpi(self) -> bool:
+        """Whether the site's MPI launcher starts it (``srun``, ``mpiexec``)."""
 
     time_variable: str
     """The variable that holds the times of a file's records (``Times``, ``time``); "" where files
@@ -219,12 +222,14 @@ class Lack:
     """``text`` says what is missing among the inputs or does not fit the settings.
 
     ``file`` is the name of the file, relative to the inputs; ``sure`` means that the model
-    certainly cannot start.
+    certainly cannot start. A step before the simulation may make the file; with ``named`` only one
+    that has its name in its words.
     """
 
     text: str
     file: str
     sure: bool = True
+    named: bool = False
 
 
 @runtime_checkable

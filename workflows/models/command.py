@@ -19,6 +19,7 @@ from burstlens.core.valid_time import file_key
 from burstlens.workflows.models import command_files
 from burstlens.workflows.models.base import (
     Facts,
+    Lack,
     LogLine,
     OutputName,
     OutputNames,
@@ -45,6 +46,7 @@ class Command:
     ``record`` and perhaps ``stream`` and ``seconds``, which the output took (the program says so
     after it has closed or flushed the file),
     ``trouble``, ``done``. ``parallel``: several processes write one classic file (PnetCDF).
+    ``mpi``: the site's launcher starts it.
 
     Raises :class:`RecipeError` for an empty ``argv``, a bad expression or a bad pattern.
     """
@@ -75,9 +77,10 @@ class Command:
     """Logs to follow, as globs in the model's folder."""
     keep_patterns: tuple[str, ...] = ("model.log",)
     """Small files to bring home at the end, as globs."""
+    mpi: bool = False
+    """Whether the site's MPI launcher starts it, with nodes times ranks_per_node ranks."""
 
     name: ClassVar[str] = "command"
-    mpi: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not self.argv or not all(isinstance(word, str) for word in self.argv):
@@ -238,26 +241,32 @@ class Command:
         )  # fmt: skip
 
     def check(self, inputs: Path) -> list[str]:
-        """A program that is neither among the inputs nor on the path; old output."""
+        """A program that is not on the path or cannot run; old output."""
         messages = []
         program = self.argv[0]
         local = inputs / program
-        if "/" in program or local.exists():
-            if not local.is_file():
-                near = get_close_matches(local.name, _names(local.parent), 3, 0.5)
-                hint = f"; near: {', '.join(near)}" if near else ""
-                messages.append(f"error: there is no program {program} in {inputs}{hint}")
-            elif "/" in program and not os.access(local, os.X_OK):
+        if local.is_file():
+            if "/" in program and not os.access(local, os.X_OK):
                 messages.append(f"error: {local} is not executable: chmod +x it")
             elif "/" in program and (interpreter := _missing_interpreter(local)):
                 messages.append(
                     f"the first line of {local} names {interpreter}, which is missing here"
                 )
-        elif shutil.which(program) is None:
+        elif not self.lacks(inputs) and shutil.which(program) is None:
             messages.append(f"error: there is no program {program} in {inputs} or on the path")
         if not self.frames:
             messages.append("no pattern of output files is given (frames): no frame will be found")
         return [*messages, *old_output(inputs, self.is_leftover)]
+
+    def lacks(self, inputs: Path) -> list[Lack]:
+        """A program with a path that is not among the inputs; a step that names it may make it."""
+        program = self.argv[0]
+        local = inputs / program
+        if local.is_file() or not ("/" in program or local.exists()):
+            return []
+        near = get_close_matches(local.name, _names(local.parent), 3, 0.5)
+        hint = f"; near: {', '.join(near)}" if near else ""
+        return [Lack(f"there is no program {program} in {inputs}{hint}", local.name, named=True)]
 
 
 def _missing_interpreter(program: Path) -> str | None:

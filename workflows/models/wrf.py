@@ -165,13 +165,15 @@ class Wrf:
         settings = namelist.read(folder / "namelist.input")
         about = settings, self.outnames, _date(settings, "start"), _total_s(settings) or 0.0
         quilting = wrf_checks.is_quilting(settings)
+        frames, size = _output(settings) or (None, None)
         return Facts(
             start=_key(settings, "start"),
             total_s=_total_s(settings),
             serial_classic=wrf_checks.is_serial(settings),
             io_groups=int(namelist.number(settings, "nio_groups", default=1)) if quilting else 1,
             ready_flags=namelist.flag(settings, "output_ready_flag") and not quilting,
-            output_bytes=_output_bytes(settings),
+            output_bytes=size,
+            frames=frames,
             folders=wrf_names.frame_folders(*about),
             streams=_streams(settings),
         )
@@ -270,18 +272,20 @@ def _total_s(settings: namelist.Namelist) -> float | None:
     return (end - start).total_seconds() if start and end and end > start else None
 
 
-def _output_bytes(settings: namelist.Namelist) -> int | None:
-    """A rule of thumb for history, an upper estimate: 25 3-D and 120 2-D fields of 4 bytes."""
+def _output(settings: namelist.Namelist) -> tuple[int, int] | None:
+    """Frames of history in all domains and their bytes, by a rule of thumb, an upper estimate: 25
+    3-D and 120 2-D fields of 4 bytes."""
     total = _total_s(settings)
     if total is None or "e_we" not in settings:
         return None
-    size = 0.0
+    size, frames = 0.0, 0
     for index in range(int(namelist.number(settings, "max_dom", default=1))):
         west_east, south_north, levels = (
             namelist.number(settings, name, index) for name in ("e_we", "e_sn", "e_vert")
         )
         interval = wrf_checks.history_interval_s(settings, index)
         if interval > 0:
-            fields = 25 * levels + 120
-            size += 4 * west_east * south_north * fields * (total // interval + 1)
-    return int(size)
+            count = int(total // interval + 1)
+            size += 4 * west_east * south_north * (25 * levels + 120) * count
+            frames += count
+    return frames, int(size)

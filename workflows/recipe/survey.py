@@ -38,6 +38,7 @@ def survey(recipe: Recipe, site: Site | None = None) -> Iterator[Finding]:
     for text in recipe.model.check(inputs):
         level = ERROR if text.startswith(_ERROR) else WARNING
         yield Finding(level, text.removeprefix(_ERROR), "simulation.inputs")
+    yield from _lacks(recipe)
     yield from _dead_links(recipe)
     facts = recipe.model.facts(inputs)
     yield from _output(recipe, facts.output_bytes)
@@ -47,7 +48,6 @@ def survey(recipe: Recipe, site: Site | None = None) -> Iterator[Finding]:
         text += " (io_form 2 or 102, not 11)" if recipe.model.mpi else ""
         yield Finding(WARNING, f"{text}: hints have no effect on them", "simulation.mpiio_hints")
     yield from _files(recipe)
-    yield from _lacks(recipe)
     if site is not None and site.buffer.node_local and recipe.simulation.nodes > 1:
         yield from _unseen_writers(recipe, site)
     own = site.viewing.memory if site is not None else None
@@ -93,7 +93,7 @@ def _lacks(recipe: Recipe) -> Iterator[Finding]:
         if any(lack.file in word for step in steps for word in step.command):
             continue
         level, text = (ERROR if lack.sure else WARNING), lack.text
-        if steps:
+        if steps and not lack.named:
             level = WARNING
             text += f": step.{steps[-1].name} would have to make it"
         yield Finding(level, text, "simulation.inputs")
