@@ -5,15 +5,21 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from burstlens.clients.cli.arguments import JsonOpt
+from burstlens.clients.cli.arguments import JsonOpt, SetOpt, SiteOpt, complete_recipe
 from burstlens.core.printable import print_stderr, printable, say
+from burstlens.core.quantity import parse_bytes, parse_duration
 
 app = typer.Typer()
 PANEL = "Look"
+PLAN = "With --plan"
+
+
+def _part(text: str) -> Any:
+    return typer.Option(metavar="PART", min=0.001, help=text, rich_help_panel=PLAN)
 
 
 def complete_path(incomplete: str) -> list[str]:
@@ -51,6 +57,45 @@ def io(
         ),
     ] = None,
     as_json: JsonOpt = False,
+    plan: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RECIPE",
+            help="Instead of a log: when the burst buffer pays for this recipe, how many of its "
+            "nodes, how often output is affordable.",
+            autocompletion=complete_recipe,
+        ),
+    ] = None,
+    site: SiteOpt = None,
+    settings: SetOpt = None,
+    frames: Annotated[
+        int | None,
+        typer.Option(min=1, help="Frames, where the model does not say.", rich_help_panel=PLAN),
+    ] = None,
+    frame_size: Annotated[
+        int | None,
+        typer.Option(
+            metavar="SIZE",
+            parser=parse_bytes,
+            help="The size of a frame, such as 2.9GB, where the model does not say.",
+            rich_help_panel=PLAN,
+        ),
+    ] = None,
+    compute: Annotated[
+        float | None,
+        typer.Option(
+            metavar="TIME",
+            parser=parse_duration,
+            help="The time of computing without output; the walltime by default.",
+            rich_help_panel=PLAN,
+        ),
+    ] = None,
+    efficiency: Annotated[
+        float | None, _part("Of the program's pattern on the buffer, against tuned BTIO.")
+    ] = None,
+    parallel_efficiency: Annotated[
+        float | None, _part("The same on the parallel file system.")
+    ] = None,
 ) -> None:
     """Explain what a program's I/O took, and what to try.
 
@@ -73,12 +118,25 @@ def io(
 
     - for a script: `burstlens io slurm-4711.out --json | jq '.logs[0].advice'`
 
+    - before a run: `burstlens io --plan storm.toml --site shaheen2 --compute 6h`
+
     Darshan logs need `pip install 'burstlens[tuning]'`.
     """
     from burstlens.clients.cli.io_tables import show_logs
     from burstlens.workflows.iostats.document import document
     from burstlens.workflows.iostats.logs import read_log
 
+    if plan is not None:
+        if logs or html:
+            raise typer.BadParameter("--plan goes without logs and --html")
+        from burstlens.clients.cli.buffer_worth import show_worth
+
+        show_worth(
+            plan, site, as_json, settings or [],
+            frame_bytes=frame_size, frames=frames, compute_s=compute,
+            efficiency=efficiency, parallel_efficiency=parallel_efficiency,
+        )  # fmt: skip
+        return
     if not logs or len(logs) > 2:
         raise typer.BadParameter("name one log, or two to compare")
     found = [read_log(Path(log).expanduser()) for log in logs]
