@@ -85,13 +85,15 @@ def test_random_velocities_die_in_the_worst_materials(
     for field in (w.vx, w.vy, w.vz):
         inside = field[rim:-2, rim:-rim, rim:-rim]
         inside[:] = random.standard_normal(inside.shape)
-    heard = []
+    heard, lately = [], 0.0
     for step in range(1, STEPS[-1] + 1):
         solver.advance()
+        if (step % 1000 > 950 and step % 5 == 0) or step % 1000 == 0:
+            lately = max(lately, loudness(solver))  # several waves beat: one look is not enough
         if step % 1000 == 0:
-            heard.append(loudness(solver))
-    assert heard[-1] < heard[0]
-    assert heard[-1] < 2 * min(heard)
+            heard.append(lately)
+            lately = 0.0
+    assert heard[-1] < min(heard[: len(heard) // 2])
 
 
 @pytest.mark.parametrize(
