@@ -43,6 +43,7 @@ PARTS = (
     "ground",
     "stability",
     "seismic",
+    "tuning",
 )
 
 

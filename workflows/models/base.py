@@ -47,6 +47,7 @@ class LogLine:
     ``written``: a frame of ``stream`` at ``time`` (a valid-time key) or in ``file`` is written.
     With ``cut`` the line shows so little of the time that several frames may match it. With
     ``record``, from 1, it is that record of ``file``, without a file of the newest of ``stream``.
+    Its ``elapsed_s`` is the time that writing it took, where the line has that.
     ``progress``: the model has reached ``time`` / ``elapsed_s``; ``rate_mpps`` if the line has it.
     ``asynchronous``: later ``written`` lines come before the data, so they prove nothing.
     ``trouble``: users should see ``text``, of that ``weight``; with ``file``, that frame is
@@ -238,6 +239,14 @@ class Writing(Protocol):
     def other_writers(self, inputs: Path) -> Sequence[str]:
         """The settings that make processes other than the first write frames or restart files,
         one message each, with the value that changes this; never raises for odd settings."""
+
+
+@runtime_checkable
+class Advising(Protocol):
+    """An adapter that knows settings of its model which decide how fast output is written."""
+
+    def output_advice(self, inputs: Path, ranks: int) -> Sequence[str]:
+        """Settings to change by hand, one message each; never raises for odd settings."""
 
 
 @runtime_checkable

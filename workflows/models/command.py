@@ -36,7 +36,8 @@ class Command:
     of ``frames``. ``time_variable`` holds the times (CF units; a bare unit means elapsed time).
     Regular expressions for lines of its standard output, all optional: ``progress`` with the groups
     ``elapsed`` and perhaps ``total`` (simulated seconds), ``written`` with the groups ``file`` or
-    ``record`` and perhaps ``stream`` (the program says so after it has closed or flushed the file),
+    ``record`` and perhaps ``stream`` and ``seconds``, which writing took (the program says so after
+    it has closed or flushed the file),
     ``trouble``, ``done``. ``parallel``: several processes write one classic file (PnetCDF).
 
     Raises :class:`RecipeError` for an empty ``argv``, a bad expression or a bad pattern.
@@ -55,7 +56,8 @@ class Command:
     progress: str | None = None
     """A regular expression for its output, with the groups `elapsed` and perhaps `total`."""
     written: str | None = None
-    """A regular expression with the groups `file` or `record` (from 1): it is written."""
+    """A regular expression with the groups `file` or `record` (from 1): it is written. A group
+    `seconds` is the time that writing took."""
     trouble: str | None = None
     """A regular expression for lines that become alarms."""
     done: str | None = None
@@ -178,7 +180,8 @@ class Command:
             return None
         if file is None and (stream is None or record is None):
             return None
-        return LogLine("written", line, stream=stream, file=file, record=record)
+        took_s = _seconds(groups.get("seconds"))
+        return LogLine("written", line, stream=stream, file=file, record=record, elapsed_s=took_s)
 
     def _stream(self, text: str | None) -> str | None:
         """The stream that a log calls so (programs write HIS in a log and his in names of files);

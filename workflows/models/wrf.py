@@ -30,7 +30,9 @@ from burstlens.workflows.models.inputs import earlier_frame
 if TYPE_CHECKING:
     from burstlens.viz.frames.outline import Known
 
-_WRITTEN = re.compile(r"\s*Timing for Writing (\S+)\s+for domain\s+(\d+)")
+_WRITTEN = re.compile(
+    r"\s*Timing for Writing (\S+)\s+for domain\s+\d+(?::\s*([\d.]+)\s+elapsed seconds)?"
+)
 _STEP = re.compile(r"\s*Timing for main(?: \(dt=[^)]*\))?: time (\S+) on domain\s+1:")
 _LOST = re.compile(r"error opening (\S+) for writing")
 _QUILT = re.compile(r"Quilting with\s+\d+ groups of\s+([1-9]\d*) I/O tasks")
@@ -131,7 +133,7 @@ class Wrf:
         of the namelist come before.
         """
         if match := _WRITTEN.match(line):
-            return self._written(match[1], line)
+            return self._written(match[1], _took_s(match[2]), line)
         if match := _STEP.match(line):
             return LogLine("progress", line, time=wrf_key(match[1]))
         if match := _LOST.search(line):
@@ -181,6 +183,10 @@ class Wrf:
         """A file per rank, parallel files and I/O ranks, as ``namelist.input`` asks for them."""
         return wrf_checks.other_writers(namelist.read(inputs / "namelist.input"))
 
+    def output_advice(self, inputs: Path, ranks: int) -> list[str]:
+        """Serial output of many ranks, as ``namelist.input`` asks for it."""
+        return wrf_checks.output_advice(namelist.read(inputs / "namelist.input"), ranks)
+
     def lacks(self, inputs: Path) -> list[Lack]:
         """Initial state, boundaries and restart files that ``namelist.input`` asks for."""
         settings = namelist.read(inputs / "namelist.input")
@@ -203,7 +209,7 @@ class Wrf:
         about = settings, self.outnames, _date(settings, "start"), _total_s(settings) or 0.0
         return wrf_names.output_names(*about)
 
-    def _written(self, name: str, line: str) -> LogLine | None:
+    def _written(self, name: str, took_s: float | None, line: str) -> LogLine | None:
         file = posixpath.normpath(name)
         logged = wrf_names.logged_frame(file, self.outnames)
         if logged is None:
@@ -211,7 +217,17 @@ class Wrf:
         stream, time = logged
         # To the minute at least: a shorter time may match several frames.
         cut = len(time) < len("YYYYMMDDTHHMM")
-        return LogLine("written", line, stream=stream, time=time, file=file, cut=cut)
+        return LogLine(
+            "written", line, stream=stream, time=time, file=file, cut=cut, elapsed_s=took_s
+        )
+
+
+def _took_s(text: str | None) -> float | None:
+    """Seconds as WRF prints them; None for asterisks or nothing."""
+    try:
+        return float(text or "")
+    except ValueError:
+        return None
 
 
 def _time(line: str) -> str | None:

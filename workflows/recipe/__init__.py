@@ -15,5 +15,6 @@ __all__ = [
     "preflight",
     "recipe",
     "schema",
+    "tune",
     "wanted",
 ]

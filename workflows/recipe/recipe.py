@@ -21,6 +21,7 @@ from burstlens.viz.product import ProductKind
 from burstlens.workflows.models.base import Model
 from burstlens.workflows.notify.options import Notify
 from burstlens.workflows.recipe import mpiio
+from burstlens.workflows.recipe.tune import Tune
 
 if TYPE_CHECKING:
     from burstlens.workflows.guards.guard import Guard
@@ -191,6 +192,7 @@ class Recipe:
     products: tuple[MadeProduct, ...] = ()
     guards: tuple[Guard, ...] = ()
     notify: Notify = field(default_factory=Notify)
+    tune: Tune = field(default_factory=Tune)
     notes: tuple[str, ...] = ()
     """Warnings about how the recipe is written, such as a key that has a new name."""
 

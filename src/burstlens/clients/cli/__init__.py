@@ -20,6 +20,7 @@ from burstlens.clients.cli import (
     looking,
     placing,
     steering,
+    tuning,
 )
 from burstlens.clients.cli.logging_options import DRIVING, VERBOSE, require_level
 from burstlens.core.errors import BurstlensError
@@ -37,7 +38,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="A first run: burstlens demo. Then: burstlens recipes, burstlens check RECIPE.",
 )
-for group in (launching, attaching, looking, placing, steering, after, describing):
+for group in (launching, attaching, looking, placing, steering, after, tuning, describing):
     app.add_typer(group.app)
 
 

@@ -20,6 +20,10 @@ from burstlens.core.run.event import Key as Key
 from burstlens.core.run.notice_events import NoticeDue as NoticeDue
 from burstlens.core.run.notice_events import NoticeFailed as NoticeFailed
 from burstlens.core.run.notice_events import NoticeSent as NoticeSent
+from burstlens.core.run.trial_events import TrialEnded as TrialEnded
+from burstlens.core.run.trial_events import TrialSubmitted as TrialSubmitted
+from burstlens.core.run.trial_events import TrialSubmitting as TrialSubmitting
+from burstlens.core.run.trial_events import TuningEnded as TuningEnded
 
 
 class _DriverBegan(Event, frozen=True, omit_defaults=True):
@@ -386,6 +390,7 @@ AnyEvent = Union[  # noqa: UP007  (its members are listed below)
     GuardTripped, ProductLimits,
     ProductPublishing, ProductPublished, ProductSuperseded, ProductFailed, ProductAdded,
     ProductRefused, ControlReceived, Alarm, NoticeDue, NoticeSent, NoticeFailed,
+    TrialSubmitting, TrialSubmitted, TrialEnded, TuningEnded,
 ]  # fmt: skip
 EVENTS: dict[str, type[Event]] = {kind.__struct_config__.tag: kind for kind in get_args(AnyEvent)}
 """The types by the names of their events."""

@@ -19,6 +19,7 @@ from burstlens.core.run.follow import uncollected
 from burstlens.core.run.job_record import JobRecord
 from burstlens.core.run.noticed import Noticed
 from burstlens.core.run.states import States
+from burstlens.core.run.trial_record import TrialRecord
 
 UNPROVEN = "unproven"
 """The signal of a frame that was taken to be whole after long quiet, without any witness."""
@@ -92,6 +93,8 @@ class History(Attached):
     """The driver that wrote the latest event."""
     idle_s: float = 0.0
     """How long neither a driver nor a model ran."""
+    trials: dict[str, TrialRecord] = field(default_factory=dict)
+    """The trials of a tuning, by the name of their job, in order."""
     ready: TimeSet = field(default_factory=TimeSet)
     """Stream and valid time of the frames that are ready, of any attempt."""
 
@@ -360,6 +363,21 @@ def _added(history: History, event: ev.ProductAdded) -> None:
         before |= history.frames | history.damaged
 
 
+def _trial(history: History, event: ev.TrialSubmitting) -> None:
+    history.jobs.setdefault(event.job, JobRecord(event.job))
+    history.trials.setdefault(event.job, TrialRecord(event))
+
+
+def _trial_submitted(history: History, event: ev.TrialSubmitted) -> None:
+    history.jobs.setdefault(event.job, JobRecord(event.job)).job_id = event.job_id
+
+
+def _trial_ended(history: History, event: ev.TrialEnded) -> None:
+    history.jobs.setdefault(event.job, JobRecord(event.job)).outcome = event.outcome
+    if event.job in history.trials:
+        history.trials[event.job].ended = event
+
+
 _FOLDS: dict[type[Event], Callable[[History, Any], None]] = {
     ev.NoticeDue: _due,
     ev.NoticeSent: _noticed,
@@ -395,4 +413,7 @@ _FOLDS: dict[type[Event], Callable[[History, Any], None]] = {
     ev.ProductPublishing: _publishing,
     ev.ProductPublished: _published,
     ev.ProductFailed: _failed,
+    ev.TrialSubmitting: _trial,
+    ev.TrialSubmitted: _trial_submitted,
+    ev.TrialEnded: _trial_ended,
 }

@@ -27,6 +27,7 @@ from burstlens.core.run.job_record import JobRecord
 from burstlens.core.run.journal import Journal, read
 from burstlens.core.run.noticed import Noticed, Pending
 from burstlens.core.run.states import SeriesStates, States
+from burstlens.core.run.trial_record import TrialRecord
 from burstlens.core.run.volumes import newest_volume, volume_path
 from burstlens.core.version import __version__
 
@@ -138,7 +139,7 @@ def _loaded(kind: Any, value: Any) -> Any:
 
 
 def _layout() -> Iterator[str]:
-    parts = (JobRecord, Noticed, Pending, States, SeriesStates, *EVENTS.values())
+    parts = (JobRecord, TrialRecord, Noticed, Pending, States, SeriesStates, *EVENTS.values())
     for kind in (*History.__mro__[:-1], *parts):
         yield f"{kind.__name__}\n"
         yield from (f"{name}: {of}\n" for name, of in sorted(kind.__annotations__.items()))
