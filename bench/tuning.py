@@ -10,18 +10,22 @@ default counts as a pick where nothing was faster.
 from __future__ import annotations
 
 import csv
+import math
 import random
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-from burstlens.workflows.tuning.course import Course, best
+from bench.pipeline import Scratch
+from bench.report import Figure
+from burstlens.workflows.tuning.course import Course, Ending, best
 from burstlens.workflows.tuning.guesses import first_guesses
 from burstlens.workflows.tuning.search import standings
 from burstlens.workflows.tuning.space import DEFAULT, Configuration, Factor, Space
 from burstlens.workflows.tuning.trial import Measured, Plan, Trial
-from burstlens.workflows.tuning.verdict import PILOT, noise_of
+from burstlens.workflows.tuning.verdict import PAIRS, PILOT, judge, noise_of
 
 DATA = Path(__file__).parent / "data" / "io"
 TABLES = ("btio.loaded", "btio", "wrf", "wrf.loaded")
@@ -40,14 +44,18 @@ class Table:
     space: Space
     seconds: dict[Configuration, list[float]]
 
+    @cached_property
+    def medians(self) -> dict[Configuration, float]:
+        """The median of each configuration."""
+        return {key: statistics.median(runs) for key, runs in self.seconds.items()}
+
     def draw(self, configuration: Configuration, source: random.Random) -> float:
         """One measured repeat."""
         return source.choice(self.seconds[configuration])
 
     def score(self, configuration: Configuration) -> float:
         """Its median over the best median."""
-        medians = {key: statistics.median(runs) for key, runs in self.seconds.items()}
-        return medians[configuration] / min(medians.values())
+        return self.medians[configuration] / min(self.medians.values())
 
 
 def space() -> Space:
@@ -180,3 +188,117 @@ STRATEGIES: dict[str, Search] = {
     "random": at_random,
     "ExpBB's grid": grid,
 }
+MINE, OTHERS = "guesses and TPE", ("random", "ExpBB's grid")
+
+
+def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
+    """Searches on each table by each strategy, then claims of gain by whole tunings."""
+    count = 40 if quick else SEARCHES
+    figures: list[Figure] = []
+    for name in TABLES:
+        measured = table(name)
+        scores = {
+            strategy: [measured.score(search(measured, random.Random(seed)))
+                       for seed in range(count)]
+            for strategy, search in STRATEGIES.items()
+        }  # fmt: skip
+        figures += _near(name, scores)
+        figures += _excess(name, scores)
+    figures += _claims(count)
+    return figures
+
+
+def _near(name: str, scores: dict[str, list[float]]) -> list[Figure]:
+    """How often the pick is within ``NEAR`` of the best."""
+    figures = []
+    shares = {key: [float(one <= NEAR) for one in found] for key, found in scores.items()}
+    for key, hits in shares.items():
+        low, high = _wilson(sum(hits), len(hits))
+        note = f"95 %: {low:.1%} to {high:.1%}, {len(hits)} searches of {RUNS} runs"
+        label = f"{name}: pick within {NEAR} of the best, {key}"
+        figures.append(Figure(label, 100 * statistics.fmean(hits), "%", note=note))
+    if name == "btio.loaded":
+        for mine in (MINE, "TPE"):
+            for other in OTHERS:
+                lead, half = _difference(shares[mine], shares[other])
+                limit = 100 * LEAD if mine == MINE else None
+                label = f"{name}: {mine} more often within {NEAR} than {other}"
+                note = f"95 %: {100 * (lead - half):.1f} to {100 * (lead + half):.1f}"
+                figures.append(Figure(label, 100 * lead, "points", limit, True, note))
+    return figures
+
+
+def _excess(name: str, scores: dict[str, list[float]]) -> list[Figure]:
+    """The mean excess of the pick over the best, and by how much it is less than the others'."""
+    figures = []
+    for key, found in scores.items():
+        ninth = sorted(found)[int(0.9 * len(found))]
+        label = f"{name}: mean excess of the pick, {key}"
+        note = f"9 of 10 within {ninth:.2f} of the best"
+        figures.append(Figure(label, 100 * (statistics.fmean(found) - 1), "%", note=note))
+    for other in OTHERS:
+        more, half = _difference(scores[MINE], scores[other])
+        label = f"{name}: mean excess, {MINE} less {other}"
+        note = f"95 %: {100 * (more - half):.1f} to {100 * (more + half):.1f}; 0: not worse"
+        limit = None if name == "btio.loaded" else 100 * half
+        figures.append(Figure(label, 100 * more, "points", limit, note=note))
+    return figures
+
+
+def _claims(count: int) -> list[Figure]:
+    """Whole tunings where every configuration is equal, and where one gains a factor of 2."""
+    figures = []
+    for variation in (0.15, 0.35):
+        claimed = sum(_tuned(variation, seed).verdict.gain for seed in range(count))
+        low, high = _wilson(claimed, count)
+        figures.append(
+            Figure(
+                f"gain claimed where all are equal, noise {variation:.0%}",
+                100 * claimed / count,
+                "%",
+                5.0 + 100 * (high - low) / 2,
+                note=f"95 %: {low:.1%} to {high:.1%}; 1 of 20 orders of the pairs, so 5 % at most",
+            )
+        )
+    for variation, least in ((0.35, 60.0), (0.15, 95.0)):
+        sigma, source, times = _sigma(variation), random.Random(1), 10 * count
+        found = 0
+        for _ in range(times):
+            default = [2 * source.lognormvariate(0, sigma) for _ in range(PAIRS)]
+            leader = [source.lognormvariate(0, sigma) for _ in range(PAIRS)]
+            found += judge(default, leader).gain
+        low, high = _wilson(found, times)
+        label = f"gain of 2 in the pairs claimed, noise {variation:.0%}"
+        note = f"95 %: {low:.1%} to {high:.1%}"
+        figures.append(Figure(label, 100 * found / times, "%", least, True, note))
+    return figures
+
+
+def _tuned(variation: float, seed: int) -> Ending:
+    """A whole tuning of configurations that are equal, with lognormal noise."""
+    source, sigma = random.Random(seed), _sigma(variation)
+    course = course_of(space(), source, rules=True)
+    trials: list[Trial] = []
+    while isinstance(step := course.after(trials), Plan):
+        trials.append(_trial(step, source.lognormvariate(0, sigma)))
+    return step
+
+
+def _sigma(variation: float) -> float:
+    """Of a lognormal distribution with that coefficient of variation."""
+    return math.sqrt(math.log(1 + variation**2))
+
+
+def _wilson(hits: float, count: int) -> tuple[float, float]:
+    """The 95 % interval of a share."""
+    z = 1.96
+    share, spread = hits / count, z * z / count
+    middle = (share + spread / 2) / (1 + spread)
+    half = z * math.sqrt(share * (1 - share) / count + spread / (4 * count)) / (1 + spread)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def _difference(one: Sequence[float], other: Sequence[float]) -> tuple[float, float]:
+    """The difference of two means, and half of its 95 % interval."""
+    variance = sum(statistics.variance(found) / len(found) for found in (one, other))
+    return statistics.fmean(one) - statistics.fmean(other), 1.96 * math.sqrt(variance)

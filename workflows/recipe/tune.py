@@ -67,11 +67,11 @@ class Tune:
 
 def with_values(table: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """A copy of a recipe's table with these values at their dotted keys. Raises RecipeError."""
-    made, faults = deepcopy(dict(table)), Faults()
+    made = deepcopy(dict(table))
     for key, value in values.items():
-        set_path(made, steps(key), value, _AT, faults)
-    for fault in faults:
-        raise RecipeError(f"[tune] {fault.key or '.'.join(map(str, fault.path))}: {fault.message}")
+        faults = Faults()
+        if set_path(made, steps(key), value, _AT, faults) is None:
+            raise RecipeError(f"[tune] {key} is inside a value of the recipe that has no parts")
     return made
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from burstlens.core.errors import BurstlensError
+from burstlens.core.quantity import counted
 from burstlens.workflows.models.base import Model
 from burstlens.workflows.tuning.trial import Measured
 
@@ -39,8 +40,8 @@ def output_time(model: Model, folder: Path, skip: int = 1) -> Measured:
     if not kept:
         count = max(map(len, most.values()))
         raise NoTimesError(
-            f"the run wrote {count} frame(s) of each stream, and the first {skip} are left out: a "
-            "longer run is needed, or skip = 0 in [tune]"
+            f"the run wrote {counted(count, 'frame')} of each stream, and skip = {skip} leaves out "
+            "as many: a longer run is needed, or a smaller skip in [tune]"
         )
     return Measured(
         {stream: sum(times) for stream, times in kept.items()},

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 Value = str | int | float | bool
-_STEP = re.compile(r'"([^"]*)"|([^."]+)')
+_STEP = re.compile(r'"([^"]+)"|([^."]+)')
+_KEY = re.compile(rf"(?:{_STEP.pattern})(?:\.(?:{_STEP.pattern}))+")
 
 
 def steps(key: str) -> tuple[str, ...]:
@@ -19,11 +20,9 @@ def steps(key: str) -> tuple[str, ...]:
     >>> steps('simulation.mpiio_hints."out_*.nc".cb_nodes')
     ('simulation', 'mpiio_hints', 'out_*.nc', 'cb_nodes')
     """
-    found = tuple(quoted or plain for quoted, plain in _STEP.findall(key))
-    again = ".".join(f'"{part}"' if "." in part else part for part in found)
-    if len(found) < 2 or (again != key.replace('"', "") and again != key):
+    if not _KEY.fullmatch(key):
         raise ValueError(f"{key!r} is not a dotted key such as simulation.ranks_per_node")
-    return found
+    return tuple(quoted or plain for quoted, plain in _STEP.findall(key))
 
 
 def short(key: str) -> str:

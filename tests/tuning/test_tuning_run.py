@@ -1,0 +1,132 @@
+"""Tunings with real processes: the command, its supervisor, its workers, what they survive."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+
+import pytest
+from tuning_case import FACTORS, Tuning
+
+pytest.importorskip("optuna")
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
+
+
+@pytest.fixture
+def tuning(tmp_path):
+    return Tuning(tmp_path)
+
+
+def test_a_gain_is_found_proved_and_written_as_a_recipe_that_runs(tuning):
+    code, out, err = tuning.tune("--runs", "4")
+    assert code == 0, err
+    assert "I/O for output: default 8 s, tuned 2 s" in out or "default 8 s, tuned 2 s" in out
+    assert tuning.result["gain"] is True
+    assert tuning.result["leader"] == {"simulation.environment.EACH": "1.0"}
+    names = {path.name for path in (tuning.run.path / "tuning").iterdir()}
+    assert names == {"trials.tsv", "tuning.json", "tuning.png", "tuned.toml", "verdict.txt"}
+    assert not list((tuning.folder / "buffer").glob("*/*")), "the buffer is given back"
+    tuned = str(tuning.run.path / "tuning" / "tuned.toml")
+    code, _, err = tuning.end(tuning.start("run", tuned, "--name", "again"))
+    assert code == 0, err
+    assert tuning.starts[-1].split()[1] == "1.0"
+
+
+def test_equal_values_gain_nothing_and_json_is_one_document(tmp_path):
+    tuning = Tuning(tmp_path, '[tune.factors]\n"simulation.environment.OTHER" = ["a", "b"]\n')
+    code, out, err = tuning.tune("--runs", "3", "--json")
+    assert code == 0, err
+    found = json.loads(out)
+    assert (found["gain"], found["outcome"], found["run"]) == (False, "done", "t")
+    assert not (tuning.run.path / "tuning" / "tuned.toml").exists()
+
+
+def test_values_that_crash_hang_or_say_nothing_are_passed_over(tmp_path):
+    factors = '"simulation.environment.FAULT" = ["crash", "hang", "quiet", "short", "none"]'
+    limit = '[tune]\nset = { "simulation.walltime" = "00:00:03" }\n'
+    tuning = Tuning(tmp_path, f"{limit}{FACTORS}{factors}\n")
+    code, out, err = tuning.tune("--runs", "9")
+    assert code == 0, err
+    trials = tuning.result["trials"]
+    faults = {one["values"].get("simulation.environment.FAULT") for one in trials
+              if one["seconds"] is None}  # fmt: skip
+    assert faults <= {"crash", "hang", "quiet", "short"}
+    assert faults, "no faulty value was tried"
+    good = [one for one in trials if one["seconds"] is not None]
+    assert all(one["values"].get("simulation.environment.FAULT", "none") == "none" for one in good)
+    assert "failed" in out
+
+
+def test_a_recipe_that_fails_as_it_is_ends_with_one_message(tmp_path):
+    tuning = Tuning(tmp_path)
+    code, _, err = tuning.tune("--set", "simulation.environment.FAULT=crash")
+    assert code == 1
+    assert "could not be measured" in err
+    assert "Traceback" not in err
+    assert len(tuning.starts) == 1
+
+
+def test_a_driver_that_is_killed_is_followed_by_one_that_goes_on(tmp_path):
+    tuning = Tuning(tmp_path, pause="0.4")
+    process = tuning.start("tune", "r.toml", "--name", "t", "--runs", "4")
+    for count in (1, 4, 8):
+        tuning.wait(lambda count=count: len(tuning.events("trial.submitted")) > count)
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+        process = tuning.start("resume", "t")
+    code, out, err = tuning.end(process)
+    assert code == 0, err
+    assert "default 8 s, tuned 2 s" in out
+    ended = tuning.events("trial.ended")
+    assert [one["job"] for one in ended] == [f"trial-{n}" for n in range(1, len(ended) + 1)]
+    assert {one["outcome"] for one in ended} == {"done"}
+    assert len(tuning.starts) == len(ended), "a trial was started twice"
+    phases = [one["phase"] for one in tuning.events("trial.submitting")]
+    assert phases == ["pilot"] * 3 + ["search"] * 4 + ["pair"] * 6
+
+
+def test_a_trial_whose_supervisor_is_killed_is_run_again(tmp_path):
+    tuning = Tuning(tmp_path, pause="0.5")
+    process = tuning.start("tune", "r.toml", "--name", "t", "--runs", "2")
+    started = tuning.run.job("trial-2") / "started.json"
+    about = json.loads(tuning.wait(lambda: started.exists() and started.read_text()))
+    os.kill(about["supervisor"], signal.SIGKILL)
+    code, _, err = tuning.end(process)
+    assert code == 0, err
+    ended = tuning.events("trial.ended")
+    assert [one["outcome"] for one in ended].count("lost") == 1
+    assert ended[1]["outcome"] == "lost"
+    assert [one["phase"] for one in tuning.events("trial.submitting")][:4] == ["pilot"] * 4
+    assert len(tuning.result["trials"]) == len(ended) - 1
+
+
+def test_a_stop_ends_the_trial_and_resume_goes_on(tmp_path):
+    tuning = Tuning(tmp_path, pause="0.5")
+    process = tuning.start("tune", "r.toml", "--name", "t", "--runs", "2")
+    tuning.wait(lambda: len(tuning.events("trial.submitted")) > 1)
+    code, _, err = tuning.end(tuning.start("stop", "t", "--now"))
+    assert code == 0, err
+    code, _, err = tuning.end(process)
+    assert code == 4, err
+    assert "burstlens resume t" in err
+    code, _, err = tuning.end(tuning.start("resume", "t"))
+    assert code == 0, err
+    assert tuning.result["trials"]
+
+
+@pytest.mark.parametrize(
+    ("more", "words", "said"),
+    [
+        ('[tune.factors]\n"simulation.nodes" = [0]', (), "simulation.nodes = 0"),
+        ('[[step]]\nname = "real"\ncommand = ["true"]\nbefore = "simulation"', (), "runs no steps"),
+        (FACTORS, ("--set", "simulation.inputs=nowhere"), "nowhere"),
+    ],
+)
+def test_what_cannot_be_tuned_is_refused_before_anything_is_made(tmp_path, more, words, said):
+    tuning = Tuning(tmp_path, more)
+    code, _, err = tuning.tune(*words)
+    assert code == 1
+    assert said in err
+    assert "Traceback" not in err
+    assert not tuning.run.path.exists()
