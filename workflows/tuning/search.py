@@ -16,13 +16,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from burstlens.core.errors import BurstlensError
-from burstlens.workflows.tuning.space import Configuration, Space
+from burstlens.workflows.tuning.space import Configuration, Space, Value
 from burstlens.workflows.tuning.trial import Trial
 
 STARTUP = 4
 """Trials before the model chooses."""
 FAILED_TIMES = 2.0
 """A failed configuration counts as so many times the slowest measured one."""
+ASKS = 8
+"""How often the model is asked for a configuration that was not tried yet: which ones are worth
+another run is decided by their times (``course``)."""
 
 
 def proposed(space: Space, trials: Sequence[Trial], seed: int) -> Configuration:
@@ -51,10 +54,20 @@ def proposed(space: Space, trials: Sequence[Trial], seed: int) -> Configuration:
                     value=math.log(max(seconds, 1e-9)),
                 )
             )
-        asked, chosen = study.ask(), {}
-        for factor in space.factors:
-            if factor.applies(chosen):
-                chosen[factor.key] = asked.suggest_categorical(factor.key, factor.values)
+        tried = {trial.plan.configuration for trial in known}
+        for _ in range(ASKS):
+            found = _suggested(space, study.ask())
+            if found not in tried:
+                break
+    return found
+
+
+def _suggested(space: Space, asked: Any) -> Configuration:
+    """The configuration of a trial that Optuna was asked for."""
+    chosen: dict[str, Value] = {}
+    for factor in space.factors:
+        if factor.applies(chosen):
+            chosen[factor.key] = asked.suggest_categorical(factor.key, factor.values)
     return Configuration(tuple(chosen.items()))
 
 
