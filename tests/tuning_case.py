@@ -55,6 +55,16 @@ FACTORS = """
 """
 
 
+def fill(folder: Path, more: str, pause: str) -> None:
+    """Write ``r.toml`` and its inputs there."""
+    program = folder / "inputs" / "program.sh"
+    program.write_text(PROGRAM.replace("HERE", str(folder)))
+    program.chmod(0o755)
+    with netCDF4.Dataset(folder / "inputs" / "frame.nc", "w") as frame:
+        frame.createVariable("a", "f4")[:] = 1.0
+    (folder / "r.toml").write_text(RECIPE.replace("PAUSED", pause) + more)
+
+
 @dataclass
 class Tuning:
     """One tuning in a folder of its own."""
@@ -66,12 +76,7 @@ class Tuning:
     def __post_init__(self) -> None:
         for name in ("inputs", "runs", "buffer"):
             (self.folder / name).mkdir()
-        program = self.folder / "inputs" / "program.sh"
-        program.write_text(PROGRAM.replace("HERE", str(self.folder)))
-        program.chmod(0o755)
-        with netCDF4.Dataset(self.folder / "inputs" / "frame.nc", "w") as frame:
-            frame.createVariable("a", "f4")[:] = 1.0
-        (self.folder / "r.toml").write_text(RECIPE.replace("PAUSED", self.pause) + self.more)
+        fill(self.folder, self.more, self.pause)
         self.run = RunDir(self.folder / "runs" / "t")
 
     def start(self, *words: str) -> subprocess.Popen[str]:

@@ -127,3 +127,21 @@ def test_a_search_that_was_cut_short_goes_on_from_the_journal_as_it_would_have()
         lines.append({**lost, "event": "trial.ended", "outcome": "lost"})
         again = trials_of(replay(map(event, lines)).trials.values())
         assert COURSE.after(again) == trials[cut].plan
+
+
+def test_load_that_goes_away_after_the_pilot_is_no_gain():
+    """All are equal, and the pilot was slow: what looks like a leader is unmasked by the pairs."""
+    trials, ending = driven(lambda plan: 8.0 if plan.phase == "pilot" else 4.0)
+    assert [one.plan.phase for one in trials].count("pair") == 2
+    assert not ending.verdict.gain
+
+
+def test_load_that_comes_in_the_pairs_meets_both():
+    slow = iter([1.0, 1.0, 3.0, 3.0, 3.0, 3.0])
+
+    def time(plan: Plan) -> float:
+        found = by_value(4.0, b=2.0)(plan) or 0.0
+        return found * next(slow) if plan.phase == "pair" else found
+
+    _, ending = driven(time)
+    assert not ending.verdict.gain, "the leader under load is slower than the default without"

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
+import subprocess
+from pathlib import Path
 
 import pytest
+from debian import UnavailableError, provided
 from tuning_case import FACTORS, Tuning
 
 pytest.importorskip("optuna")
@@ -130,3 +134,54 @@ def test_what_cannot_be_tuned_is_refused_before_anything_is_made(tmp_path, more,
     assert said in err
     assert "Traceback" not in err
     assert not tuning.run.path.exists()
+
+
+MPI = """#!/bin/sh
+# The hints that the environment names, as the file that ROMIO reads.
+ROMIO_HINTS="$PWD/hints"
+export ROMIO_HINTS
+for name in romio_cb_write cb_nodes cb_buffer_size romio_ds_write; do
+  eval "value=\\$$name"
+  [ -z "$value" ] || echo "$name $value" >> "$ROMIO_HINTS"
+done
+[ -z "$cb_nodes" ] || echo "cb_config_list *:2" >> "$ROMIO_HINTS"
+export ROMIO_PRINT_HINTS=1
+exec MPIEXEC -n 2 ./writer 4 4000 640 .
+"""
+HINTS = """
+[tune.factors]
+"simulation.environment.romio_cb_write" = ["enable", "disable"]
+"simulation.environment.romio_ds_write" = ["automatic", "disable"]
+[tune.factors."simulation.environment.cb_nodes"]
+values = ["1", "2"]
+when = { "simulation.environment.romio_cb_write" = ["enable"] }
+"""
+
+
+def test_a_real_mpi_program_is_tuned_to_an_honest_verdict(tmp_path):
+    try:
+        compiler = provided("mpicc.mpich", package="libmpich-dev")
+        launcher = provided("mpiexec.mpich", "mpiexec.hydra", package="mpich")
+    except UnavailableError as error:
+        pytest.skip(str(error))
+    tuning = Tuning(tmp_path, HINTS)
+    source = Path(__file__).parents[1] / "data" / "tuning" / "writer.c"
+    writer = tmp_path / "inputs" / "writer"
+    subprocess.run([compiler, "-O2", "-o", writer, source], check=True)
+    program = tmp_path / "inputs" / "program.sh"
+    program.write_text(MPI.replace("MPIEXEC", launcher))
+    recipe = tmp_path / "r.toml"
+    recipe.write_text(recipe.read_text().replace("out_*.nc", "out_*.dat"))
+    code, _, err = tuning.tune("--runs", "5")
+    assert code == 0, err
+    trials = tuning.result["trials"]
+    assert all(one["seconds"] > 0 for one in trials)
+    pairs = [one for one in trials if one["phase"] == "pair"]
+    default = [one["seconds"] for one in pairs if not one["values"]]
+    leader = [one["seconds"] for one in pairs if one["values"]]
+    proved = len(leader) == 3 and min(default) > max(leader)
+    assert tuning.result["gain"] is proved
+    for number, one in enumerate(trials, 1):
+        wanted = one["values"].get("simulation.environment.romio_cb_write")
+        log = (tuning.run.logs / f"trial-{number}" / "model.log").read_text()
+        assert re.search(rf"key = romio_cb_write\s+value = {wanted or 'automatic'}", log)

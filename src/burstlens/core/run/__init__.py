@@ -26,6 +26,7 @@ __all__ = [
     "snapshot",
     "start",
     "states",
+    "trial_record",
     "volumes",
     "wording",
 ]
