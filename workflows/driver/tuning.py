@@ -7,13 +7,13 @@ on at the same trial.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
 
 from burstlens.cluster_configs.scheduler import QueuePlace
-from burstlens.core.durable import read_json
-from burstlens.core.errors import BurstlensError, GivenUpError, RecipeError, RunError
+from burstlens.core.errors import BurstlensError, GivenUpError, RecipeError, RunError, SiteError
 from burstlens.core.exit_codes import FAILED, STOPPED
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
@@ -22,7 +22,8 @@ from burstlens.workflows.driver import tuning_results
 from burstlens.workflows.driver.presence import Presence
 from burstlens.workflows.driver.target import TICK_S
 from burstlens.workflows.driver.tuning_options import TuneOptions, course_of, trials_of
-from burstlens.workflows.driver.tuning_trial import TrialFiles, is_lost
+from burstlens.workflows.driver.tuning_trial import TrialFiles, judged, wall_s
+from burstlens.workflows.driver.viewing import Viewing
 from burstlens.workflows.placement import buffer as buffers
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.job_buffer import JobBuffer
@@ -74,6 +75,7 @@ class Tuner:
         self._ended: dict[str, tuple[Ended, float]] = {}
         self._end: Outcome | None = None
         self._retries = Retries(self.snapshot.alarm)
+        self._viewing = Viewing(context, graph)
         self._tick, self._ticked = tick, 0.0
         self._handlers: dict[str, Callable[[Done], None]] = {
             "buffer": self._on_buffer,
@@ -99,19 +101,18 @@ class Tuner:
         """Run to the end. Raises RunError when another driver took over, or the run directory is
         lost."""
         if self.site.scheduler == "local":
-            self._open_block()
+            self._viewing.open()
         self._prepare()
         try:
             while self._end is None:
                 for done in self.graph.events(TICK_S):
+                    if done.error is None:
+                        self._viewing.gave()
                     self._handlers[done.kind](done)
                 self._look_around(time.monotonic())
             return self._end
         finally:
             self.presence.close()
-
-    def _open_block(self) -> None:
-        self.journal.append(ev.ViewingQueued(label=self.graph.open_block()))
 
     # The buffer and the inputs.
 
@@ -141,7 +142,7 @@ class Tuner:
         self.journal.append(event(**asdict(self.buffer)))
         if isinstance(self.provision, JobBuffer):
             self.graph.enter(self.provision.inside())
-            self._open_block()
+            self._viewing.open()
         if self.history.staged_in or self.site.job_stages_in:
             self._go_on()
         else:
@@ -234,16 +235,8 @@ class Tuner:
             return
         else:
             end = done.value
-        self._ended[name] = (end, self._wall_s(name))
+        self._ended[name] = (end, wall_s(self.run.job(name), self._begun))
         self._collect(name)
-
-    def _wall_s(self, name: str) -> float:
-        """By the supervisor's clock; a supervisor that was killed has left none."""
-        value = read_json(self.run.job(name) / "ended.json") or {}
-        begin, end = value.get("started"), value.get("ended")
-        if isinstance(begin, int | float) and isinstance(end, int | float):
-            return max(0.0, end - begin)
-        return max(0.0, time.time() - self._begun)
 
     def _collect(self, name: str) -> None:
         model, skip, logs = self.recipe.model, self.recipe.tune.skip, str(self.run.logs / name)
@@ -254,10 +247,10 @@ class Tuner:
         name: str = done.about
         if name not in self._ended or self._retries.lost(done, lambda: self._collect(name)):
             return
-        end, wall_s = self._ended.pop(name)
+        end, took_s = self._ended.pop(name)
         collected: Collected = done.value or Collected(None, str(done.error), 0.0)
-        event = self._judged(name, end, collected)
-        self._note(name, _with(event, wall_s, collected.load))
+        event = judged(name, end, took_s, collected, self.history.trials.values())
+        self._note(name, event)
         if event.outcome == "stopped":
             self._finish(Outcome("stopped", STOPPED, "stopped, as asked"))
         elif self._lost_in_a_row() >= LOST:
@@ -265,25 +258,6 @@ class Tuner:
                                                    f"{event.message}"))  # fmt: skip
         else:
             self._go_on()
-
-    def _judged(self, name: str, end: Ended, collected: Collected) -> ev.TrialEnded:
-        """What the end of a trial and its log say about its values."""
-        if end.stopped:
-            return ev.TrialEnded(job=name, outcome="stopped", message=end.text())
-        if is_lost(end):
-            return ev.TrialEnded(job=name, outcome="lost", message=end.text())
-        if not end.well:
-            return ev.TrialEnded(job=name, outcome="failed", message=end.text())
-        measured = collected.measured
-        if measured is None:
-            return ev.TrialEnded(job=name, outcome="failed", message=collected.problem)
-        known = next((record.ended.frames for record in self.history.trials.values()
-                      if record.ended and record.ended.frames), None)  # fmt: skip
-        if known is not None and dict(measured.frames) != dict(known):
-            what = f"it wrote {dict(measured.frames)} frames, the first trial {dict(known)}"
-            return ev.TrialEnded(job=name, outcome="failed", message=what)
-        return ev.TrialEnded(job=name, outcome="done", seconds=dict(measured.seconds),
-                             frames=dict(measured.frames))  # fmt: skip
 
     def _lost_in_a_row(self) -> int:
         count = 0
@@ -356,25 +330,22 @@ class Tuner:
             self.journal.append(ev.ControlReceived(control=asked))
         if self.buffer is not None and not self.over:
             self._look_at_block()
-        self.snapshot.look(self, self.graph.block_state())
+        self._viewing.look(self)
         self.snapshot.write()
         self._tick(self.snapshot)
 
     def _look_at_block(self) -> None:
         """Replace a viewing block that died; the tuning ends with the job that has the buffer."""
-        gone = self.graph.block_state() == "gone"
-        if gone and isinstance(self.provision, JobBuffer) and self.provision.has_ended():
+        if self._job_ended():
             self.journal.append(ev.BufferReleased())
             again = f"burstlens resume {self.run.id} goes on in a new job"
             self._end = Outcome("failed", FAILED, f"the job of the trials has ended; {again}")
-        elif (mended := self.graph.mend_block()) is not None:
-            self.journal.append(ev.ViewingEnded(reason=mended))
-            self.snapshot.alarm(f"viewing block: {mended}")
+        else:
+            self._viewing.mend()
 
-
-def _with(event: ev.TrialEnded, wall_s: float, load: float) -> ev.TrialEnded:
-    return ev.TrialEnded(
-        job=event.job, outcome=event.outcome, seconds=event.seconds, frames=event.frames,
-        message=event.message, wall_s=round(wall_s, 3), load=round(load, 2),
-        ended=round(time.time(), 3),
-    )  # fmt: skip
+    def _job_ended(self) -> bool:
+        if not isinstance(self.provision, JobBuffer) or self.graph.block_state() != "gone":
+            return False
+        with contextlib.suppress(SiteError, OSError):  # asked again in a moment
+            return self.provision.has_ended()
+        return False

@@ -1,20 +1,24 @@
-"""The job files of trials: the recipe with other values, in a folder of its own on the buffer."""
+"""Trials of a tuning: the recipe with other values in a job file, and what their end says."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+import time
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from burstlens.core.durable import read_json
 from burstlens.core.errors import RecipeError
+from burstlens.core.run import events as ev
 from burstlens.core.run.facts import facts_of
+from burstlens.core.run.trial_record import TrialRecord
 from burstlens.workflows.driver.tuning_options import configuration_of
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.job_file import JobFile
 from burstlens.workflows.placement.provision import Provision
 from burstlens.workflows.placement.supervised import Ended, describe
 from burstlens.workflows.production.context import RunContext
+from burstlens.workflows.production.trials import Collected
 from burstlens.workflows.recipe.layers import Source
 from burstlens.workflows.recipe.load import check
 from burstlens.workflows.recipe.recipe import Recipe
@@ -67,10 +71,54 @@ class TrialFiles:
     def _buffer(self) -> BufferRef:
         known = self._context.history.buffer
         assert known is not None, "the buffer is journalled before the first trial"
-        return replace(BufferRef(**known))
+        return BufferRef(**known)
 
 
 def is_lost(end: Ended) -> bool:
     """Whether the end says nothing about a trial's values: its supervisor was killed, or was told
     to end, as by a scheduler that preempts its job."""
     return end.reason in {"lost", "given up"} or end.reason.startswith("terminated by")
+
+
+def wall_s(job_folder: Path, begun: float) -> float:
+    """How long the program ran by its supervisor's clock, else since ``begun``. Raises OSError."""
+    value = read_json(job_folder / "ended.json") or {}
+    begin, end = value.get("started"), value.get("ended")
+    if isinstance(begin, int | float) and isinstance(end, int | float):
+        return max(0.0, end - begin)
+    return max(0.0, time.time() - begun)
+
+
+def judged(
+    name: str, end: Ended, took_s: float, collected: Collected, earlier: Iterable[TrialRecord]
+) -> ev.TrialEnded:
+    """What the end of a trial and its log say about its values. A trial that wrote other frames
+    than the first one that was measured cannot be compared with it."""
+    outcome, message, measured = "done", "", collected.measured
+    known = next((one.ended.frames for one in earlier if one.ended and one.ended.frames), None)
+    if end.stopped:
+        outcome, message = "stopped", end.text()
+    elif is_lost(end):
+        outcome, message = "lost", end.text()
+    elif not end.well:
+        outcome, message = "failed", end.text()
+    elif measured is None:
+        outcome, message = "failed", collected.problem
+    elif known is not None and dict(measured.frames) != dict(known):
+        what = f"frames: {_frames(measured.frames)}; in the first trial {_frames(known)}"
+        outcome, message = "failed", what
+    good = measured if outcome == "done" else None
+    return ev.TrialEnded(
+        job=name,
+        outcome=outcome,
+        seconds=dict(good.seconds) if good else None,
+        frames=dict(good.frames) if good else None,
+        wall_s=round(took_s, 3),
+        load=round(collected.load, 2),
+        message=message or None,
+        ended=round(time.time(), 3),
+    )
+
+
+def _frames(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} of {stream}" for stream, count in counts.items())

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from burstlens.workflows.tuning.course import Ending
 from burstlens.workflows.tuning.space import Factor, Space
 from burstlens.workflows.tuning.trial import Trial
@@ -78,7 +80,7 @@ def _parallel(figure: Any, axes: Any, space: Space, trials: Sequence[Trial]) -> 
     colours = ScalarMappable(LogNorm(low, high if high > low else low * 1.01), "viridis")
     for trial in sorted(shown, key=lambda one: -(one.seconds or 0.0)):
         heights = [_height(factor, trial) for factor in space.factors]
-        colour = colours.to_rgba([trial.seconds or low])[0]
+        colour = colours.to_rgba(np.array([trial.seconds or low]))[0]
         axes.plot(range(len(heights)), heights, color=colour, lw=1.8, alpha=0.85)
     for place, factor in enumerate(space.factors):
         axes.axvline(place, color="#444444", lw=0.8, zorder=0)

@@ -59,8 +59,7 @@ def remarks(trials: Sequence[Trial], ending: Ending) -> list[str]:
     if ending.noise is not None and ending.noise.variation > NOISY:
         found.append(
             f"This machine is noisy: runs of the same recipe vary by {ending.noise.variation:.0%}. "
-            f"Gains smaller than {2 * ending.noise.variation:.0%} cannot be seen in "
-            f"{PAIRS} pairs."
+            f"{PAIRS} pairs hardly show a gain below {2 * ending.noise.variation:.0%}."
         )
     loads = [trial.load for trial in trials if trial.load is not None]
     if loads:
