@@ -64,9 +64,8 @@ def new_tuning(
     warnings = [*require(findings(recipe, place)), *_advice(recipe)]
     options = replace(TuneOptions(), runs=runs, node_hours=node_hours, settings=tuple(settings))
     known_as = os.path.abspath(site) if site and site.endswith(".toml") else chosen.name
-    title = f"Tuning of {recipe.title}"
     made = create(
-        replace(recipe, title=title, name=f"tune-{recipe.name}"),
+        replace(recipe, name=f"tune-{recipe.name}"),
         short,
         source.path,
         known_as,
@@ -88,7 +87,8 @@ def _short(table: dict[str, Any], recipe: Recipe) -> dict[str, Any]:
             "once, and tune a recipe whose inputs it has made"
         )
     short = with_values(table, dict(recipe.tune.set))
-    return {key: value for key, value in short.items() if key not in {*LEFT_OUT, "step"}}
+    left = {key: value for key, value in short.items() if key not in {*LEFT_OUT, "step"}}
+    return {**left, "title": f"Tuning of {recipe.title}"}
 
 
 def _check_values(source: Source, table: dict[str, Any], space: Space) -> None:
