@@ -256,7 +256,7 @@ def _claims(count: int) -> list[Figure]:
                 f"gain claimed where all are equal, noise {variation:.0%}",
                 100 * claimed / count,
                 "%",
-                5.0 + 100 * (high - low) / 2,
+                5.0,
                 note=f"95 %: {low:.1%} to {high:.1%}; 1 of 20 orders of the pairs, so 5 % at most",
             )
         )

@@ -105,6 +105,8 @@ def _height(factor: Factor, trial: Trial) -> float:
 
 def _label(value: object) -> str:
     """A value for people: bytes that are whole KiB or MiB as such."""
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        value = int(value)
     if isinstance(value, int) and not isinstance(value, bool) and value >= 1024:
         for unit, size in (("MiB", 1024**2), ("KiB", 1024)):
             if value % size == 0:

@@ -21,7 +21,13 @@ def sentence(trials: Sequence[Trial], ending: Ending) -> str:
         return verdict.reason
     if not verdict.gain:
         noise = f" Default: {ending.noise.text}." if ending.noise else ""
-        return f"No gain beyond noise: {verdict.reason}.{noise}"
+        pairs = (
+            f" Pairs: default {verdict.default_s:.3g} s, {leader_text(ending)} "
+            f"{verdict.leader_s:.3g} s."
+            if verdict.default_s is not None and verdict.leader_s is not None
+            else ""
+        )
+        return f"No gain beyond noise: {verdict.reason}.{noise}{pairs}"
     default, leader = by_stream(trials, default=True), by_stream(trials, default=False)
     parts = [
         f"I/O for {stream}: default {default[stream]:.3g} s, tuned {leader[stream]:.3g} s"
