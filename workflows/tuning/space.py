@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 Value = str | int | float | bool
@@ -153,7 +153,3 @@ class Space:
             if factor.applies(chosen):
                 chosen[factor.key] = source.choice(factor.values)
         return Configuration(tuple(chosen.items()))
-
-    def keys(self) -> Sequence[str]:
-        """The factors' keys, in order."""
-        return [factor.key for factor in self.factors]
