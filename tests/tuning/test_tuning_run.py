@@ -105,6 +105,42 @@ def test_a_trial_whose_supervisor_is_killed_is_run_again(tmp_path):
     assert len(tuning.result["trials"]) == len(ended) - 1
 
 
+STEPS = """
+[[step]]
+name = "prepare"
+command = ["sh", "prepare.sh"]
+before = "simulation"
+[[step]]
+name = "late"
+command = ["false"]
+after = "simulation"
+"""
+
+
+def test_steps_that_prepare_the_inputs_run_once_also_after_a_kill(tmp_path):
+    tuning = Tuning(tmp_path, FACTORS + STEPS, pause="0.4")
+    prepare = tmp_path / "inputs" / "prepare.sh"
+    prepare.write_text(f"#!/bin/sh\necho ran >> {tmp_path}/prepared\ncp frame.nc made.nc\n")
+    program = tmp_path / "inputs" / "program.sh"
+    program.write_text(program.read_text().replace("cp frame.nc", "cp made.nc"))
+    process = tuning.start("tune", "r.toml", "--name", "t", "--runs", "2")
+    tuning.wait(lambda: len(tuning.events("trial.submitted")) > 1)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    code, _, err = tuning.end(tuning.start("resume", "t"))
+    assert code == 0, err
+    assert (tmp_path / "prepared").read_text() == "ran\n"
+    assert {one["outcome"] for one in tuning.events("trial.ended")} == {"done"}
+
+
+def test_a_step_that_fails_ends_the_tuning_with_its_log(tmp_path):
+    tuning = Tuning(tmp_path, FACTORS + STEPS.replace('["sh", "prepare.sh"]', '["false"]'))
+    code, _, err = tuning.tune()
+    assert code == 1
+    assert "step-prepare-1 ended with exit code 1; its log is" in err
+    assert not tuning.events("trial.submitting")
+
+
 def test_a_stop_ends_the_trial_and_resume_goes_on(tmp_path):
     tuning = Tuning(tmp_path, pause="0.5")
     process = tuning.start("tune", "r.toml", "--name", "t", "--runs", "2")
@@ -123,7 +159,6 @@ def test_a_stop_ends_the_trial_and_resume_goes_on(tmp_path):
     ("more", "words", "said"),
     [
         ('[tune.factors]\n"simulation.nodes" = [0]', (), "simulation.nodes = 0"),
-        ('[[step]]\nname = "real"\ncommand = ["true"]\nbefore = "simulation"', (), "runs no steps"),
         (FACTORS, ("--set", "simulation.inputs=nowhere"), "nowhere"),
     ],
 )

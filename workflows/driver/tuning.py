@@ -22,6 +22,7 @@ from burstlens.workflows.driver import tuning_results
 from burstlens.workflows.driver.presence import Presence
 from burstlens.workflows.driver.target import TICK_S
 from burstlens.workflows.driver.tuning_options import TuneOptions, course_of, trials_of
+from burstlens.workflows.driver.tuning_steps import Preparation
 from burstlens.workflows.driver.tuning_trial import TrialFiles, judged, wall_s
 from burstlens.workflows.driver.viewing import Viewing
 from burstlens.workflows.placement import buffer as buffers
@@ -67,6 +68,8 @@ class Tuner:
         self.files = TrialFiles(context, provision)
         self.presence = Presence(self.run, self.history, self.site.scheduler)
         self.launcher: Launcher = launcher or LocalLauncher()
+        self._steps = Preparation(context, graph, provision, self.launcher)
+        self._fresh = True
         self.buffer: BufferRef | None = None
         self.asked: str | None = None
         self.over = False
@@ -81,6 +84,7 @@ class Tuner:
             "buffer": self._on_buffer,
             "stagein": self._on_staged_in,
             "submitted": self._on_submitted,
+            "step": self._on_step,
             "job": self._on_job,
             "collected": self._on_collected,
             "freed": self._on_freed,
@@ -143,8 +147,9 @@ class Tuner:
         if isinstance(self.provision, JobBuffer):
             self.graph.enter(self.provision.inside())
             self._viewing.open()
+        self._fresh = not adopted
         if self.history.staged_in or self.site.job_stages_in:
-            self._go_on()
+            self._make_ready()
         else:
             self._stage_in()
 
@@ -163,7 +168,24 @@ class Tuner:
             return
         files, size, left = done.value
         self.journal.append(ev.StageInDone(files=files, bytes=size, left=left))
-        self._go_on()
+        self._make_ready()
+
+    def _make_ready(self) -> None:
+        """Run the steps that prepare the inputs, then begin with the trials."""
+        assert self.buffer is not None
+        self.snapshot.state = "starting"
+        if not self._steps.go_on(self.buffer, fresh=self._fresh):
+            self._go_on()
+
+    def _on_step(self, done: Done) -> None:
+        end = done.error.ended if isinstance(done.error, JobFailedError) else done.value
+        if end is None:
+            self._finish(Outcome("failed", FAILED, f"{done.about}: {done.error}"))
+        elif why := self._steps.ended(done.about, end):
+            state, code = ("stopped", STOPPED) if end.stopped else ("failed", FAILED)
+            self._finish(Outcome(state, code, why))
+        else:
+            self._make_ready()
 
     # The trials.
 
@@ -223,6 +245,9 @@ class Tuner:
         return 3 * max(pilot) + 30.0 if len(pilot) >= 3 else None
 
     def _on_submitted(self, done: Done) -> None:
+        if done.about not in self.history.trials:
+            self._steps.submitted(done.about, done.value)
+            return
         self.journal.append(ev.TrialSubmitted(job=done.about, job_id=done.value))
         self.journal.sync()
 

@@ -76,18 +76,12 @@ def new_tuning(
 
 
 def _short(table: dict[str, Any], recipe: Recipe) -> dict[str, Any]:
-    """The table of a trial with the recipe's own values: short, without products and guards.
-
-    Raises RecipeError where a step prepares the inputs.
-    """
-    before = [step.name for step in recipe.steps if step.phase == "before"]
-    if before:
-        raise RecipeError(
-            f"the step {before[0]} runs before the simulation, and a tuning runs no steps: run it "
-            "once, and tune a recipe whose inputs it has made"
-        )
+    """The table of a trial with the recipe's own values: short, without products and guards, and
+    of the steps those that prepare the inputs, once. Raises RecipeError."""
     short = with_values(table, dict(recipe.tune.set))
-    left = {key: value for key, value in short.items() if key not in {*LEFT_OUT, "step"}}
+    left = {key: value for key, value in short.items() if key not in LEFT_OUT}
+    if "step" in left:
+        left["step"] = [entry for entry in left["step"] if entry.get("before")]
     return {**left, "title": f"Tuning of {recipe.title}"}
 
 
