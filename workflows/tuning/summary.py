@@ -65,7 +65,7 @@ def remarks(trials: Sequence[Trial], ending: Ending) -> list[str]:
     if ending.noise is not None and ending.noise.variation > NOISY:
         found.append(
             f"This machine is noisy: runs of the same recipe vary by {ending.noise.variation:.0%}. "
-            f"{PAIRS} pairs hardly show a gain below {2 * ending.noise.variation:.0%}."
+            f"{PAIRS} pairs hardly show less than a factor of {1 + 2 * ending.noise.variation:.1f}."
         )
     loads = [trial.load for trial in trials if trial.load is not None]
     if loads:
