@@ -45,6 +45,7 @@ PARTS = (
     "ground",
     "stability",
     "seismic",
+    "tuning",
 )
 
 

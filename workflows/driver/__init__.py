@@ -2,8 +2,10 @@
 
 ``run`` creates and executes a run, ``addition`` adds products to one, ``free`` gives its buffer
 back, ``detach`` starts a driver that outlives the terminal, ``missing`` sends word that a dead
-driver had not sent. Imports the rooms of ``workflows``
-below it; they import nothing from it.
+driver had not sent, ``tuning_options`` a tuning's options and trials. Imports the rooms of
+``workflows`` below it; they import nothing from it.
 """
 
-__all__ = ["addition", "attached_run", "detach", "free", "look", "missing", "run"]
+__all__ = [
+    "addition", "attached_run", "detach", "free", "look", "missing", "run", "tuning_options",
+]  # fmt: skip

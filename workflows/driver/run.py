@@ -56,6 +56,8 @@ from burstlens.workflows.driver.noticing import (
     send_driver_word,
 )
 from burstlens.workflows.driver.scheduling import scheduled, withdraw
+from burstlens.workflows.driver.tuning_options import tuning_site
+from burstlens.workflows.driver.tuning_run import tune
 from burstlens.workflows.placement.provision import provision
 from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.early import EarlyWorker
@@ -81,11 +83,12 @@ def create(
     *,
     folder: Path | None = None,
     attached: dict[str, Any] | None = None,
+    tuning: dict[str, Any] | None = None,
 ) -> RunDir:
     """Make the run directory of a new run, with everything it needs later.
 
     ``folder`` is where runs are kept, if not at the usual place; ``attached`` are the options of
-    ``look``. Raises RunError when it exists or cannot be written.
+    ``look``, ``tuning`` those of ``tune``. Raises RunError when it exists or cannot be written.
     """
     if name is not None and not NAME.fullmatch(name):
         raise RunError(
@@ -122,6 +125,7 @@ def create(
             created=round(time.time(), 3),
             host=socket.gethostname(),
             attached=attached,
+            tuning=tuning,
             **stamp(),
             python=sys.version.split()[0],
         )
@@ -171,7 +175,8 @@ def recipe_of(run: RunDir) -> tuple[Recipe, Site]:
     facts = facts_of(run, "recipe", "source", "table")
     table = table_of(run, history_of(run.journal))
     recipe, _ = check(Source(str(facts.recipe), Path(str(facts.source)), table))
-    return recipe, site_of(run)
+    site = site_of(run)
+    return recipe, site if facts.tuning is None else tuning_site(site)
 
 
 def execute(
@@ -188,7 +193,12 @@ def execute(
     Raises RunError when another driver lives.
     """
     attached = facts_of(run).attached
-    early = launched_early(run) if attached is None else early_worker(attached, early)
+    if facts_of(run).tuning is not None:
+        early = None  # no picture is waited for
+    elif attached is None:
+        early = launched_early(run)
+    else:
+        early = early_worker(attached, early)
     if early is None:
         # Parsl takes a second to load: whoever interrupts that finds a run that has not begun.
         import burstlens.workflows.production.blocks  # noqa: F401
@@ -239,6 +249,8 @@ def _execute(
         try:
             if attached is not None:
                 outcome = look_at(context, attached, early, tick)
+            elif facts_of(run).tuning is not None:
+                outcome = tune(context, tick)
             else:
                 outcome = _launched(context, early, tick)
             run.sweep()
@@ -331,7 +343,7 @@ def idle_s(run: RunDir, history: History) -> float:
 
 def require_host(run: RunDir, history: History) -> None:
     """Raise RunError when the model runs, under its supervisor, on another host."""
-    last = history.jobs.get(f"attempt-{history.attempt}")
+    last = history.jobs.get(next(reversed(history.trials), f"attempt-{history.attempt}"))
     if last is None or last.outcome is not None:
         return
     if not (last.job_id or LOCAL).startswith(LOCAL):  # a scheduler's

@@ -250,6 +250,14 @@ class Writing(Protocol):
 
 
 @runtime_checkable
+class Advising(Protocol):
+    """An adapter that knows settings of its model which decide how fast output is written."""
+
+    def output_advice(self, inputs: Path, ranks: int) -> Sequence[str]:
+        """Settings to change by hand, one message each; never raises for odd settings."""
+
+
+@runtime_checkable
 class Outlined(Protocol):
     """An adapter that knows beforehand what its model's frames will hold."""
 

@@ -64,7 +64,8 @@ class Command:
     progress: str | None = None
     """A regular expression for its output, with the groups `elapsed` and perhaps `total`."""
     written: str | None = None
-    """A regular expression with the groups `file` or `record` (from 1): it is written."""
+    """A regular expression with the groups `file` or `record` (from 1): it is written. A group
+    `seconds` is the time that writing took."""
     trouble: str | None = None
     """A regular expression for lines that become alarms."""
     done: str | None = None

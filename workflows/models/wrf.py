@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from burstlens.viz.frames.outline import Known
 
 _WRITTEN = re.compile(
-    r"\s*Timing for Writing (\S+)\s+for domain\s+\d+(?::\s+(\d[\d.]*) elapsed seconds)?"
+    r"\s*Timing for Writing (\S+)\s+for domain\s+\d+(?::\s*(\d[\d.]*)\s+elapsed seconds)?"
 )
 _STEP = re.compile(r"\s*Timing for main(?: \(dt=[^)]*\))?: time (\S+) on domain\s+1:")
 _LOST = re.compile(r"error opening (\S+) for writing")
@@ -185,6 +185,10 @@ class Wrf:
     def other_writers(self, inputs: Path) -> list[str]:
         """A file per rank, parallel files and I/O ranks, as ``namelist.input`` asks for them."""
         return wrf_checks.other_writers(namelist.read(inputs / "namelist.input"))
+
+    def output_advice(self, inputs: Path, ranks: int) -> list[str]:
+        """Serial output of many ranks, as ``namelist.input`` asks for it."""
+        return wrf_checks.output_advice(namelist.read(inputs / "namelist.input"), ranks)
 
     def lacks(self, inputs: Path) -> list[Lack]:
         """Initial state, boundaries and restart files that ``namelist.input`` asks for."""

@@ -68,6 +68,20 @@ def other_writers(settings: Namelist) -> list[str]:
     return found
 
 
+def output_advice(settings: Namelist, ranks: int) -> list[str]:
+    """What in the namelist decides how fast many ranks write, and no hint can change."""
+    serial = sorted(
+        key for key in filter(_OUTPUT_FORM.fullmatch, settings) if number(settings, key) in SERIAL
+    )
+    if ranks == 1 or not serial or is_quilting(settings):
+        return []
+    return [
+        f"{', '.join(serial)}: one rank writes, so hints of MPI-IO have no effect there; 11 "
+        "(PnetCDF) or I/O ranks (nio_tasks_per_group) may gain more. These are lines of "
+        "namelist.input: change them by hand, then tune"
+    ]
+
+
 def history_interval_s(settings: Namelist, index: int = 0) -> float:
     """Seconds from one history frame of a domain to the next, 0 where the namelist has none."""
     units = {"_d": 86400, "_h": 3600, "_m": 60, "_s": 1, "": 60}

@@ -21,5 +21,6 @@ __all__ = [
     "rewrites",
     "snapshot",
     "tasks",
+    "trials",
     "watching",
 ]

@@ -14,5 +14,6 @@ __all__ = [
     "preflight",
     "recipe",
     "schema",
+    "tune",
     "wanted",
 ]

@@ -34,10 +34,11 @@ from burstlens.workflows.recipe.recipe import (
     inside,
 )
 from burstlens.workflows.recipe.references import check_references, where
+from burstlens.workflows.recipe.tune import Tune
 
 _TABLES = {
     "title", "description", "extends", "parameters", "simulation", "buffer", "stage_out", "viewing",
-    "step", "product", "guard", "notify",
+    "step", "product", "guard", "notify", "tune",
 }  # fmt: skip
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -92,6 +93,7 @@ def _build(source: Source, table: Mapping[str, Any], faults: Faults) -> Recipe |
     stage_out = read_table(StageOut, _table(table, "stage_out", faults), ("stage_out",), faults)
     viewing = read_table(Viewing, _table(table, "viewing", faults), ("viewing",), faults)
     notify = read_table(Notify, _table(table, "notify", faults), ("notify",), faults)
+    tune = read_table(Tune, _table(table, "tune", faults), ("tune",), faults)
     steps = [
         read_table(Step, entry, path, faults) for path, entry in _entries(table, "step", faults)
     ]
@@ -121,6 +123,7 @@ def _build(source: Source, table: Mapping[str, Any], faults: Faults) -> Recipe |
         products=tuple(product for _, product in made if product is not None),
         guards=_named(guard for _, guard in guards if guard is not None),
         notify=notify or Notify(),
+        tune=tune or Tune(),
         notes=source.notes,
     )
 

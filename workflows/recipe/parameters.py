@@ -118,7 +118,7 @@ def _set(
     elif "." in key:
         steps = tuple(key.split("."))
         steps = ("simulation", "command", *steps[2:]) if _is_old(made.table, steps) else steps
-        path = _set_path(made.table, steps, _value(text), place, faults)
+        path = set_path(made.table, steps, _value(text), place, faults)
         if path is not None:
             made.by_path[path] = shown_as
     else:
@@ -176,7 +176,7 @@ def _value(text: str) -> Any:
     return read.table["value"] if not read.faults and list(read.table) == ["value"] else text
 
 
-def _set_path(
+def set_path(
     table: dict[str, Any], steps: tuple[str, ...], value: Any, at: Place, faults: Faults
 ) -> KeyPath | None:
     """Set a value in the table; returns its path there, or None and adds a fault."""

@@ -22,6 +22,7 @@ from burstlens.workflows.hints import delivery
 from burstlens.workflows.hints.stripes import Stripe, check_patterns
 from burstlens.workflows.models.base import Model
 from burstlens.workflows.notify.options import Notify
+from burstlens.workflows.recipe.tune import Tune
 
 if TYPE_CHECKING:
     from burstlens.workflows.guards.guard import Guard
@@ -204,6 +205,7 @@ class Recipe:
     products: tuple[MadeProduct, ...] = ()
     guards: tuple[Guard, ...] = ()
     notify: Notify = field(default_factory=Notify)
+    tune: Tune = field(default_factory=Tune)
     notes: tuple[str, ...] = ()
     """Warnings about how the recipe is written, such as a key that has a new name."""
 

@@ -20,6 +20,7 @@ from burstlens.workflows.models import registry as models
 from burstlens.workflows.notify.options import Notify
 from burstlens.workflows.recipe.parameters import Parameter
 from burstlens.workflows.recipe.recipe import Buffer, Product, Simulation, StageOut, Step, Viewing
+from burstlens.workflows.recipe.tune import Tune
 
 Schema = dict[str, Any]
 
@@ -43,6 +44,7 @@ _ABOUT = {
     "product": "What is made of each frame.",
     "guard": "Conditions that alarm or stop the model.",
     "notify": "Who gets word of the run, and when.",
+    "tune": "What `burstlens tune` may vary, and how short its runs are.",
 }
 _PHASES = ("before", "beside", "after")
 
@@ -104,6 +106,7 @@ def _tables(family: str, defs: Schema) -> Schema:
         "product": {"type": "array", "items": product},
         "guard": {"type": "array", "items": guard},
         "notify": table(Notify),
+        "tune": table(Tune),
     }
 
 

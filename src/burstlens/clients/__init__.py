@@ -15,4 +15,5 @@ __all__ = [
     "serving",
     "support",
     "terminal",
+    "tuning_view",
 ]

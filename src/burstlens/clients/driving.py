@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -10,10 +11,12 @@ from typing import TYPE_CHECKING
 
 from burstlens.clients.opened.status import next_steps, status_of
 from burstlens.core.decode import record
+from burstlens.core.durable import read_json
 from burstlens.core.errors import BurstlensError, RunError
-from burstlens.core.exit_codes import INTERRUPTED
+from burstlens.core.exit_codes import INTERRUPTED, STOPPED
 from burstlens.core.printable import print_stderr, printable, say
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.facts import facts_of
 
 if TYPE_CHECKING:
     from burstlens.workflows.production.early import EarlyWorker
@@ -59,6 +62,8 @@ def _drive(run: RunDir, *, as_json: bool, note: str, early: EarlyWorker | None =
     from burstlens.clients.terminal import View
     from burstlens.workflows.driver.run import execute
 
+    if facts_of(run).tuning is not None:
+        return _drive_tuning(run, as_json=as_json, note=note)
     view = View()
 
     def begun() -> None:
@@ -83,6 +88,46 @@ def _drive(run: RunDir, *, as_json: bool, note: str, early: EarlyWorker | None =
             print_stderr(printable(line))
     for step in next_steps(last):
         print_stderr(step)
+    return outcome.exit_code
+
+
+def _drive_tuning(run: RunDir, *, as_json: bool, note: str) -> int:
+    """As :func:`_drive`, of a tuning: its trials as they end, then the verdict."""
+    from burstlens.clients.tuning_view import TuningView
+    from burstlens.workflows.driver.run import execute
+
+    view = TuningView()
+
+    def begun() -> None:
+        if note:
+            print_stderr(note)
+        if not as_json:
+            view.say(f"tuning {run.id}; if it is interrupted: burstlens resume {run.id}")
+
+    def tick(snapshot: Snapshot) -> None:
+        if not as_json:
+            view.show(snapshot)
+
+    with contextlib.nullcontext() if as_json else view:
+        outcome = execute(run, tick, begun)
+    folder = run.path / "tuning"
+    if as_json:
+        found = read_json(folder / "tuning.json") or {}
+        about = {"run": run.id, "path": str(run.path), "outcome": outcome.state,
+                 "exit_code": outcome.exit_code, "message": outcome.message}  # fmt: skip
+        say(json.dumps({**about, **found}, indent=2))
+        return outcome.exit_code
+    if outcome.state != "done":
+        print_stderr(printable(f"burstlens: {outcome.message}"))
+        if outcome.exit_code == STOPPED:
+            print_stderr(f"go on with: burstlens resume {run.id}")
+        return outcome.exit_code
+    with contextlib.suppress(OSError):
+        say("\n".join(map(printable, (folder / "verdict.txt").read_text("utf-8").splitlines())))
+    tuned = folder / "tuned.toml"
+    say(f"table, picture and JSON: {folder}")
+    if tuned.is_file():
+        say(f"the tuned recipe: burstlens run {tuned}")
     return outcome.exit_code
 
 

@@ -34,7 +34,9 @@ _COLOURS = {
 PLAIN_PERIOD_S = 10.0
 
 
-class _Console(Console):
+class TerminalConsole(Console):
+    """A console whose reader may go away."""
+
     def on_broken_pipe(self) -> None:
         """Go quiet when a pipe's reader ends: Rich would end the program, which drives a run."""
         with contextlib.suppress(SystemExit):
@@ -45,7 +47,7 @@ class View:
     """Shows snapshots as they come; a context manager."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self.console = console or _Console(highlight=False)
+        self.console = console or TerminalConsole(highlight=False)
         self._live: Live | None = None
         self._said: set[str] = set()
         self._next_line = 0.0

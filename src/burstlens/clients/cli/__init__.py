@@ -21,6 +21,7 @@ from burstlens.clients.cli import (
     looking,
     placing,
     steering,
+    tuning,
 )
 from burstlens.clients.cli.logging_options import DRIVING, VERBOSE, require_level
 from burstlens.core.errors import BurstlensError
@@ -39,7 +40,7 @@ app = typer.Typer(
     epilog="A first run: burstlens demo. Then: burstlens recipes, burstlens check RECIPE.",
 )
 for group in (
-    launching, attaching, looking, placing, explaining, steering, after, describing,
+    launching, attaching, looking, placing, explaining, steering, after, tuning, describing,
 ):  # fmt: skip
     app.add_typer(group.app)
 

@@ -37,5 +37,5 @@ VERBOSE: dict[str, Any] = {
     "help": "Print the log of this process on standard error; -vv prints and keeps more.",
 }  # fmt: skip
 """The options of ``-v``."""
-DRIVING = ("run", "demo", "resume", "drive")
+DRIVING = ("run", "demo", "resume", "tune", "drive")
 """Commands that take ``-v`` after their name as well."""

@@ -27,6 +27,7 @@ __all__ = [
     "snapshot",
     "start",
     "states",
+    "trial_record",
     "volumes",
     "wording",
 ]

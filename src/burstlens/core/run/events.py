@@ -12,16 +12,24 @@ from typing import Any, Union, get_args
 from msgspec import Struct, field
 
 from burstlens.core.decode import Clock, Count, Limits, convert
+from burstlens.core.run.attached_events import AttemptObserved as AttemptObserved
+from burstlens.core.run.attached_events import ModelObserved as ModelObserved
+from burstlens.core.run.attached_events import PathBack as PathBack
+from burstlens.core.run.attached_events import PathLost as PathLost
+from burstlens.core.run.attached_events import RunAttached as RunAttached
 from burstlens.core.run.event import Event as Event
 from burstlens.core.run.event import Fingerprint as Fingerprint
 from burstlens.core.run.event import FrameKey as FrameKey
-from burstlens.core.run.event import Inode
 from burstlens.core.run.event import Key as Key
 from burstlens.core.run.notice_events import NoticeDue as NoticeDue
 from burstlens.core.run.notice_events import NoticeFailed as NoticeFailed
 from burstlens.core.run.notice_events import NoticeSent as NoticeSent
 from burstlens.core.run.output_events import OutputReported as OutputReported
 from burstlens.core.run.output_events import OutputTimed as OutputTimed
+from burstlens.core.run.trial_events import TrialEnded as TrialEnded
+from burstlens.core.run.trial_events import TrialSubmitted as TrialSubmitted
+from burstlens.core.run.trial_events import TrialSubmitting as TrialSubmitting
+from burstlens.core.run.trial_events import TuningEnded as TuningEnded
 
 
 class _DriverBegan(Event, frozen=True, omit_defaults=True):
@@ -56,48 +64,6 @@ class RunEnded(Event, frozen=True, tag="run.ended"):
     message: str | None = None
     line: str | None = None
     saved_node_hours: float | None = None
-
-
-class RunAttached(Event, frozen=True, tag="run.attached"):
-    """The run looks at a folder that others write: its real path, the model that it was taken for
-    and why, the folder's device and inode."""
-
-    path: str
-    model: str
-    reason: str
-    device: Inode | None = None
-    inode: Inode | None = None
-
-
-class AttemptObserved(Event, frozen=True, tag="attempt.observed"):
-    """An attempt of a model that others started was recognised."""
-
-    attempt: Count
-    evidence: str
-
-
-class ModelObserved(Event, frozen=True, tag="model.observed"):
-    """The state of a model that others started has changed: unknown, waiting, running, quiet,
-    ended, failed."""
-
-    attempt: Count
-    state: str
-    evidence: str
-
-
-class PathLost(Event, frozen=True, tag="path.lost"):
-    """The folder that the run looks at cannot be read any more; ``for_good``: it went with the disk
-    of a job's node."""
-
-    evidence: str
-    for_good: bool = False
-
-
-class PathBack(Event, frozen=True, tag="path.back"):
-    """The folder can be read again; ``same``: whether it is the one from before, if known."""
-
-    evidence: str
-    same: bool | None = None
 
 
 class BufferRequested(Event, frozen=True, tag="buffer.requested"):
@@ -388,7 +354,7 @@ AnyEvent = Union[  # noqa: UP007  (its members are listed below)
     GuardTripped, ProductLimits,
     ProductPublishing, ProductPublished, ProductSuperseded, ProductFailed, ProductAdded,
     ProductRefused, ControlReceived, Alarm, NoticeDue, NoticeSent, NoticeFailed, OutputTimed,
-    OutputReported,
+    OutputReported, TrialSubmitting, TrialSubmitted, TrialEnded, TuningEnded,
 ]  # fmt: skip
 EVENTS: dict[str, type[Event]] = {kind.__struct_config__.tag: kind for kind in get_args(AnyEvent)}
 """The types by the names of their events."""

@@ -31,7 +31,8 @@ class RunFacts(Struct, frozen=True):
 
     ``buffer_folder`` names the run's folder on the buffer, ``created`` is in Unix seconds,
     ``attached`` is None in a run that starts its model itself, else the ``path`` that the run looks
-    at and the options of ``look``. ``format``, ``burstlens`` and ``python`` say what wrote the
+    at and the options of ``look``. ``tuning`` is None in a run that is no tuning, else its options.
+    ``format``, ``burstlens`` and ``python`` say what wrote the
     file. A key that an older version has not written is None.
     """
 
@@ -44,6 +45,7 @@ class RunFacts(Struct, frozen=True):
     site: str | None = None
     created: Clock | None = None
     attached: dict[str, Any] | None = None
+    tuning: dict[str, Any] | None = None
     host: str | None = None
     format: Count | None = None
     burstlens: str | None = None

@@ -10,7 +10,7 @@ from typing import Any
 from burstlens.core import valid_time
 from burstlens.core.exit_codes import FRAMES_LOST
 from burstlens.core.model import Damage, in_model_folder
-from burstlens.core.run import attached, output
+from burstlens.core.run import attached, output, trial_record
 from burstlens.core.run import events as ev
 from burstlens.core.run.attached import Attached
 from burstlens.core.run.columns import FrameSet, LimitsOf, Numbers, Times, TimeSet
@@ -93,6 +93,8 @@ class History(Attached):
     """The driver that wrote the latest event."""
     idle_s: float = 0.0
     """How long neither a driver nor a model ran."""
+    trials: dict[str, trial_record.TrialRecord] = field(default_factory=dict)
+    """The trials of a tuning, by the name of their job, in order."""
     ready: TimeSet = field(default_factory=TimeSet)
     """Stream and valid time of the frames that are ready, of any attempt."""
     output: Output = field(default_factory=Output)
@@ -290,10 +292,6 @@ def _damaged(history: History, event: ev.FrameDamaged) -> None:
         history.undated.add((event.stream, file, event.record or 0, event.attempt))
 
 
-def _released(history: History, event: ev.FrameReleased) -> None:
-    history.released.add((event.stream, event.time, event.attempt))
-
-
 def _inspected(history: History, event: ev.FrameInspected) -> None:
     history.inspected.add((event.stream, event.time, event.attempt))
 
@@ -384,7 +382,9 @@ _FOLDS: dict[type[Event], Callable[[History, Any], None]] = {
     ev.OutputReported: output.note,
     ev.FrameReady: _ready,
     ev.FrameDamaged: _damaged,
-    ev.FrameReleased: _released,
+    ev.FrameReleased: lambda history, event: history.released.add(
+        (event.stream, event.time, event.attempt)
+    ),
     ev.FrameInspected: _inspected,
     ev.GuardTripped: _tripped,
     ev.ControlReceived: _control,
@@ -393,4 +393,7 @@ _FOLDS: dict[type[Event], Callable[[History, Any], None]] = {
     ev.ProductPublishing: _publishing,
     ev.ProductPublished: _published,
     ev.ProductFailed: _failed,
+    ev.TrialSubmitting: trial_record.note,
+    ev.TrialSubmitted: trial_record.note,
+    ev.TrialEnded: trial_record.note,
 }

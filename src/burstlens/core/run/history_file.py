@@ -28,6 +28,7 @@ from burstlens.core.run.journal import Journal, read
 from burstlens.core.run.noticed import Noticed, Pending
 from burstlens.core.run.output import Output, StreamOutput, Written
 from burstlens.core.run.states import SeriesStates, States
+from burstlens.core.run.trial_record import TrialRecord
 from burstlens.core.run.volumes import newest_volume, volume_path
 from burstlens.core.version import __version__
 
@@ -140,7 +141,7 @@ def _loaded(kind: Any, value: Any) -> Any:
 
 def _layout() -> Iterator[str]:
     states = (States, SeriesStates, Output, StreamOutput, Written)
-    parts = (JobRecord, Noticed, Pending, *states, *EVENTS.values())
+    parts = (JobRecord, TrialRecord, Noticed, Pending, *states, *EVENTS.values())
     for kind in (*History.__mro__[:-1], *parts):
         yield f"{kind.__name__}\n"
         yield from (f"{name}: {of}\n" for name, of in sorted(kind.__annotations__.items()))

@@ -1,0 +1,47 @@
+"""A tuning: its run directory, and the driving of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from burstlens.core.outcome import Outcome
+from burstlens.core.run.facts import facts_of
+from burstlens.workflows.driver.scheduling import scheduled, withdraw
+from burstlens.workflows.driver.tuning_options import TuneOptions
+from burstlens.workflows.placement.provision import provision
+from burstlens.workflows.production.context import RunContext
+from burstlens.workflows.recipe.recipe import Recipe
+from burstlens.workflows.tuning.verdict import PAIRS, PILOT
+
+if TYPE_CHECKING:
+    from burstlens.workflows.production.snapshot import Snapshot
+
+AROUND_S = 600.0
+"""What the job of the trials takes beside them: to begin, to stage in, to wait between them."""
+
+
+def tune(context: RunContext, tick: Callable[[Snapshot], None]) -> Outcome:
+    """Drive a tuning to its end. Raises RunError."""
+    from burstlens.workflows.driver.tuning import Tuner
+    from burstlens.workflows.production.graph import Graph
+
+    run, site = context.run, context.site
+    options = TuneOptions.of(facts_of(run, "tuning").tuning or {})
+    whole = allocation(context.recipe, options)
+    launcher, block = scheduled(run, whole, site)
+    with Graph(site, run, jobs=2, block=block) as graph:
+        space = provision(site, run, whole, launcher, graph.leaving.is_set)
+        outcome = Tuner(context, graph, space, launcher, tick).drive()
+    withdraw(launcher)
+    return outcome
+
+
+def allocation(recipe: Recipe, options: TuneOptions) -> Recipe:
+    """The recipe with the walltime of the one job in which all trials run."""
+    simulation = recipe.simulation
+    trials_s = (options.runs + PILOT + 2 * PAIRS) * simulation.walltime
+    if options.node_hours is not None:
+        trials_s = min(trials_s, options.node_hours * 3600 / simulation.nodes)
+    return replace(recipe, simulation=replace(simulation, walltime=trials_s + AROUND_S))

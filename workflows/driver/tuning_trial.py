@@ -1,0 +1,124 @@
+"""Trials of a tuning: the recipe with other values in a job file, and what their end says."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from burstlens.core.durable import read_json
+from burstlens.core.errors import RecipeError
+from burstlens.core.run import events as ev
+from burstlens.core.run.facts import facts_of
+from burstlens.core.run.trial_record import TrialRecord
+from burstlens.workflows.driver.tuning_options import configuration_of
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.placement.job_file import JobFile
+from burstlens.workflows.placement.provision import Provision
+from burstlens.workflows.placement.supervised import Ended, describe
+from burstlens.workflows.production.context import RunContext
+from burstlens.workflows.production.trials import Collected
+from burstlens.workflows.recipe.layers import Source
+from burstlens.workflows.recipe.load import check
+from burstlens.workflows.recipe.recipe import Recipe
+from burstlens.workflows.recipe.tune import trial_table
+
+
+class TrialFiles:
+    """Writes what the supervisor of each trial is to do."""
+
+    def __init__(self, context: RunContext, provision: Provision) -> None:
+        self._context = context
+        self._provision = provision
+        facts = facts_of(context.run, "recipe", "source", "table")
+        self._source = str(facts.recipe), Path(str(facts.source))
+        self._table = facts.table or {}
+
+    def recipe(self, values: Mapping[str, Any]) -> Recipe:
+        """The recipe with these values. Raises RecipeError where it does not take one."""
+        table = trial_table(self._table, configuration_of(values))
+        return check(Source(*self._source, table))[0]
+
+    def prepared(self, name: str, values: Mapping[str, Any], limit_s: float | None) -> str:
+        """Write ``job.json`` unless a former driver has; returns why the values cannot be run, else
+        an empty text. Raises OSError."""
+        folder = self._context.run.job(name)
+        if (folder / "job.json").exists():
+            return ""
+        try:
+            recipe = self.recipe(values)
+        except RecipeError as error:
+            return f"the recipe does not take these values: {error}"
+        job = JobFile(
+            self._context.run, recipe, self._context.site, self._context.history, self._provision
+        )
+        job.open(self._buffer(), int(name.rpartition("-")[2]))
+        made = job.simulation(name)
+        if limit_s is not None:
+            made["walltime_s"] = min(made["walltime_s"], limit_s)
+        describe(folder, made)
+        return ""
+
+    def folder(self, name: str) -> str:
+        """The trial's folder, relative to the run's on the buffer."""
+        return name.rpartition("-")[2]
+
+    def text(self, values: Mapping[str, Any]) -> str:
+        """The values in words."""
+        return configuration_of(values).text()
+
+    def _buffer(self) -> BufferRef:
+        known = self._context.history.buffer
+        assert known is not None, "the buffer is journalled before the first trial"
+        return BufferRef(**known)
+
+
+def is_lost(end: Ended) -> bool:
+    """Whether the end says nothing about a trial's values: its supervisor was killed, or was told
+    to end, as by a scheduler that preempts its job."""
+    return end.reason in {"lost", "given up"} or end.reason.startswith("terminated by")
+
+
+def wall_s(job_folder: Path, begun: float) -> float:
+    """How long the program ran by its supervisor's clock, else since ``begun``. Raises OSError."""
+    value = read_json(job_folder / "ended.json") or {}
+    begin, end = value.get("started"), value.get("ended")
+    if isinstance(begin, int | float) and isinstance(end, int | float):
+        return max(0.0, end - begin)
+    return max(0.0, time.time() - begun)
+
+
+def judged(
+    name: str, end: Ended, took_s: float, collected: Collected, earlier: Iterable[TrialRecord]
+) -> ev.TrialEnded:
+    """What the end of a trial and its log say about its values. A trial that wrote other frames
+    than the first one that was measured cannot be compared with it."""
+    outcome, message, measured = "done", "", collected.measured
+    known = next((one.ended.frames for one in earlier if one.ended and one.ended.frames), None)
+    if end.stopped:
+        outcome, message = "stopped", end.text()
+    elif is_lost(end):
+        outcome, message = "lost", end.text()
+    elif not end.well:
+        outcome, message = "failed", end.text()
+    elif measured is None:
+        outcome, message = "failed", collected.problem
+    elif known is not None and dict(measured.frames) != dict(known):
+        what = f"frames: {_frames(measured.frames)}; in the first trial {_frames(known)}"
+        outcome, message = "failed", what
+    good = measured if outcome == "done" else None
+    return ev.TrialEnded(
+        job=name,
+        outcome=outcome,
+        seconds=dict(good.seconds) if good else None,
+        frames=dict(good.frames) if good else None,
+        wall_s=round(took_s, 3),
+        load=round(collected.load, 2),
+        message=message or None,
+        ended=round(time.time(), 3),
+    )
+
+
+def _frames(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} of {stream}" for stream, count in counts.items())

@@ -1,0 +1,102 @@
+"""A new tuning: everything checked before anything runs, then its run directory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from burstlens.cluster_configs.site import choose
+from burstlens.core.errors import RecipeError
+from burstlens.core.run.directory import RunDir
+from burstlens.workflows.models.base import Advising
+from burstlens.workflows.plan.capacity import require_capacity
+from burstlens.workflows.plan.commands import findings
+from burstlens.workflows.recipe.file import read
+from burstlens.workflows.recipe.layers import Source
+from burstlens.workflows.recipe.load import check
+from burstlens.workflows.recipe.preflight import require
+from burstlens.workflows.recipe.recipe import Recipe
+from burstlens.workflows.recipe.tune import trial_table, with_values
+from burstlens.workflows.tuning.search import require_optuna
+from burstlens.workflows.tuning.space import Configuration, Space
+
+LEFT_OUT = ("product", "guard", "stage_out", "viewing")
+"""Tables that a trial does without."""
+
+
+def new_tuning(
+    name_or_file: str,
+    site: str | None,
+    settings: Sequence[str],
+    name: str | None,
+    *,
+    runs: int,
+    node_hours: float | None,
+    batch: bool = False,
+) -> tuple[RunDir, list[str]]:
+    """Check the recipe, its factors and each of their values; make the run directory. Returns it
+    with warnings.
+
+    ``batch`` says that the driver is to be a batch job. Raises RecipeError, SiteError,
+    RunError, and BurstlensError without Optuna.
+    """
+    from burstlens.cluster_configs.schedulers import LOCAL, scheduler
+    from burstlens.workflows.driver.detach import require_batch
+    from burstlens.workflows.driver.run import create
+    from burstlens.workflows.driver.tuning_options import TuneOptions, space_of, tuning_site
+
+    require_optuna()
+    source = read(name_or_file)
+    loaded, table = check(source, settings)
+    chosen = choose(site)
+    if batch:
+        require_batch(chosen)
+    short = _short(table, loaded)
+    recipe, short = check(Source(source.name, source.path, short))
+    place = tuning_site(chosen)
+    if place.scheduler != LOCAL:
+        scheduler(place.scheduler)(place.batch).require()
+    require_capacity(place, recipe.buffer.capacity)
+    space = space_of(recipe, place)
+    _check_values(source, short, space)
+    warnings = [*require(findings(recipe, place)), *_advice(recipe)]
+    options = replace(TuneOptions(), runs=runs, node_hours=node_hours, settings=tuple(settings))
+    known_as = os.path.abspath(site) if site and site.endswith(".toml") else chosen.name
+    made = create(
+        replace(recipe, name=f"tune-{recipe.name}"),
+        short,
+        source.path,
+        known_as,
+        name,
+        tuning=options.value(),
+    )
+    return made, warnings
+
+
+def _short(table: dict[str, Any], recipe: Recipe) -> dict[str, Any]:
+    """The table of a trial with the recipe's own values: short, without products and guards, and
+    of the steps those that prepare the inputs, once. Raises RecipeError."""
+    short = with_values(table, dict(recipe.tune.set))
+    left = {key: value for key, value in short.items() if key not in LEFT_OUT}
+    if "step" in left:
+        left["step"] = [entry for entry in left["step"] if entry.get("before")]
+    return {**left, "title": f"Tuning of {recipe.title}"}
+
+
+def _check_values(source: Source, table: dict[str, Any], space: Space) -> None:
+    """Raise RecipeError for a value that the recipe does not take."""
+    for factor in space.factors:
+        for value in factor.values:
+            one = Configuration(((factor.key, value),))
+            try:
+                check(Source(source.name, source.path, trial_table(table, one)))
+            except RecipeError as error:
+                raise RecipeError(f"[tune] {factor.key} = {value!r}: {error}") from error
+
+
+def _advice(recipe: Recipe) -> Iterator[str]:
+    """What may gain more than the factors, and is not Burstlens's to change."""
+    if isinstance(recipe.model, Advising):
+        yield from recipe.model.output_advice(recipe.inputs, recipe.simulation.ranks)

@@ -1,0 +1,136 @@
+"""The course of a tuning: from all trials that have ended to the next one, or to the verdict.
+
+Pilot (the default alone: its noise), search (guesses by rule, then TPE; the last runs measure the
+best again), pairs (default and leader in turn). A pure function of the trials, so that a tuning
+that was cut short goes on where it was.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from burstlens.workflows.tuning.guesses import Guess
+from burstlens.workflows.tuning.search import Standing, proposed, standings
+from burstlens.workflows.tuning.space import DEFAULT, Space
+from burstlens.workflows.tuning.trial import Phase, Plan, Trial
+from burstlens.workflows.tuning.verdict import (
+    LEAST_SHARE,
+    PAIRS,
+    PILOT,
+    Noise,
+    Verdict,
+    is_refuted,
+    judge,
+    noise_of,
+)
+
+AGAIN = 4
+"""Of a search, one run in so many measures the best again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a tuning ended; ``failed`` where nothing could be measured."""
+
+    verdict: Verdict
+    leader: Standing | None = None
+    noise: Noise | None = None
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What to run and when to stop: ``runs`` of the search, within ``budget_s`` seconds of the
+    trials' own time, None for no bound."""
+
+    space: Space
+    guesses: tuple[Guess, ...]
+    runs: int = 12
+    seed: int = 1
+    budget_s: float | None = None
+
+    def after(self, trials: Sequence[Trial]) -> Plan | Ending:
+        """The next trial after these, or how it ended. Raises BurstlensError without Optuna."""
+        pilot = _of("pilot", trials)
+        if failed := next((trial for trial in pilot if trial.seconds is None), None):
+            why = f"the recipe as it is could not be measured: {failed.message}"
+            return Ending(Verdict(False, why), failed=True)
+        if len(pilot) < PILOT:
+            return Plan("pilot", DEFAULT, "default", "the noise of the recipe as it is")
+        noise = noise_of(_seconds(pilot))
+        if (reason := _nothing_to_gain(pilot)) is not None:
+            return Ending(Verdict(False, reason, noise.mean), None, noise)
+        pairs, searched = _of("pair", trials), _of("search", trials)
+        if not pairs and len(searched) < self.runs and self._affords(trials, pilot):
+            return self._next(searched, noise)
+        leader = best(searched, noise)
+        if leader is None or leader.mean >= noise.mean:
+            reason = "no configuration was faster than the recipe as it is"
+            return Ending(Verdict(False, reason, noise.mean), leader, noise)
+        return self._pair(pairs, leader, noise)
+
+    def _affords(self, trials: Sequence[Trial], pilot: Sequence[Trial]) -> bool:
+        """Whether another run of the search leaves time for the pairs."""
+        if self.budget_s is None:
+            return True
+        one = statistics.fmean(trial.wall_s for trial in pilot)
+        spent = sum(trial.wall_s for trial in trials)
+        return spent + (1 + 2 * PAIRS) * one <= self.budget_s
+
+    def _next(self, searched: Sequence[Trial], noise: Noise) -> Plan:
+        done = len(searched)
+        if done < len(self.guesses):
+            guess = self.guesses[done]
+            return Plan("search", guess.configuration, "rule", guess.rule)
+        if self.runs - done <= self.runs // AGAIN and (again := promising(searched, noise)):
+            reason = f"measured {again.runs} times so far, {again.mean:.4g} s"
+            return Plan("search", again.configuration, "again", reason)
+        configuration = proposed(self.space, searched, self.seed + done)
+        return Plan("search", configuration, "model", "by Optuna's TPE")
+
+    def _pair(self, pairs: Sequence[Trial], leader: Standing, noise: Noise) -> Plan | Ending:
+        """Default and leader in turn; ends early where a gain cannot be claimed any more."""
+        default = [trial for trial in pairs if trial.plan.configuration.is_default]
+        others = [trial for trial in pairs if not trial.plan.configuration.is_default]
+        if failed := next((trial for trial in default if trial.seconds is None), None):
+            reason = f"the recipe as it is failed when it was run again: {failed.message}"
+            return Ending(Verdict(False, reason), leader, noise)
+        base, best = _seconds(default), [trial.seconds for trial in others]
+        if is_refuted(base, best) or len(pairs) >= 2 * PAIRS:
+            return Ending(judge(base, best), leader, noise)
+        if len(default) <= len(others):
+            return Plan("pair", DEFAULT, "default", "to compare with the leader")
+        return Plan("pair", leader.configuration, "leader", "to compare with the default")
+
+
+def best(searched: Sequence[Trial], noise: Noise) -> Standing | None:
+    """The leader: the least mean after a penalty for few runs, of which one may have been lucky."""
+    return min(standings(searched), key=lambda one: _bound(one, noise, +1), default=None)
+
+
+def promising(searched: Sequence[Trial], noise: Noise) -> Standing | None:
+    """The configuration that may be the best, by its mean and by how uncertain that is."""
+    return min(standings(searched), key=lambda one: _bound(one, noise, -1), default=None)
+
+
+def _bound(one: Standing, noise: Noise, sign: int) -> float:
+    return one.mean * (1 + sign * min(noise.variation, 0.5) / math.sqrt(one.runs))
+
+
+def _nothing_to_gain(pilot: Sequence[Trial]) -> str | None:
+    wall = sum(trial.wall_s for trial in pilot)
+    share = sum(_seconds(pilot)) / wall if wall > 0 else 1.0
+    if share >= LEAST_SHARE:
+        return None
+    return f"output takes {share:.1%} of the run's time: there is nothing to gain"
+
+
+def _of(phase: Phase, trials: Sequence[Trial]) -> list[Trial]:
+    return [trial for trial in trials if trial.plan.phase == phase]
+
+
+def _seconds(trials: Sequence[Trial]) -> list[float]:
+    return [trial.seconds for trial in trials if trial.seconds is not None]

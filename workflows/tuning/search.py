@@ -1,0 +1,136 @@
+"""What to try next: first guesses, then Optuna's tree-structured Parzen estimator (TPE).
+
+A proposal follows from the trials so far and a seed alone: the study is made anew of them each
+time, so that a search resumes from the journal, without a database.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import random
+import statistics
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from burstlens.core.errors import BurstlensError
+from burstlens.workflows.tuning.space import Configuration, Space, Value
+from burstlens.workflows.tuning.trial import Trial
+
+STARTUP = 4
+"""Trials before the model chooses."""
+FAILED_TIMES = 2.0
+"""A failed configuration counts as so many times the slowest measured one."""
+ASKS = 8
+"""How often the model is asked for a configuration that was not tried yet: which ones are worth
+another run is decided by their times (``course``)."""
+
+
+def proposed(space: Space, trials: Sequence[Trial], seed: int) -> Configuration:
+    """The configuration that TPE asks for after these trials; a random one before the fifth."""
+    known = [trial for trial in trials if space.holds(trial.plan.configuration)]
+    if len(known) < STARTUP:
+        return untried(space, known, random.Random(seed))
+    optuna = _optuna()
+    slowest = max((t.seconds for t in known if t.seconds is not None), default=1.0)
+    values = {
+        factor.key: optuna.distributions.CategoricalDistribution(factor.values)
+        for factor in space.factors
+    }
+    with _quiet(optuna):
+        sampler = optuna.samplers.TPESampler(
+            multivariate=True, group=True, n_startup_trials=STARTUP, seed=seed
+        )
+        study = optuna.create_study(sampler=sampler)
+        for trial in known:
+            chosen = dict(trial.plan.configuration.values)
+            seconds = FAILED_TIMES * slowest if trial.seconds is None else trial.seconds
+            study.add_trial(
+                optuna.trial.create_trial(
+                    params=chosen,
+                    distributions={key: values[key] for key in chosen},
+                    value=math.log(max(seconds, 1e-9)),
+                )
+            )
+        tried = {trial.plan.configuration for trial in known}
+        for _ in range(ASKS):
+            found = _suggested(space, study.ask())
+            if found not in tried:
+                break
+    return found
+
+
+def _suggested(space: Space, asked: Any) -> Configuration:
+    """The configuration of a trial that Optuna was asked for."""
+    chosen: dict[str, Value] = {}
+    for factor in space.factors:
+        if factor.applies(chosen):
+            chosen[factor.key] = asked.suggest_categorical(factor.key, factor.values)
+    return Configuration(tuple(chosen.items()))
+
+
+def untried(space: Space, trials: Sequence[Trial], source: random.Random) -> Configuration:
+    """A random configuration, one that was not tried while there is one at hand."""
+    tried = {trial.plan.configuration for trial in trials}
+    drawn = space.drawn(source)
+    for _ in range(50):
+        if drawn not in tried:
+            break
+        drawn = space.drawn(source)
+    return drawn
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A configuration and the mean of its runs; ``failed`` runs rule it out."""
+
+    configuration: Configuration
+    mean: float
+    runs: int
+
+
+def standings(trials: Sequence[Trial]) -> list[Standing]:
+    """The configurations that never failed, the fastest by the mean of its runs first."""
+    seconds: dict[Configuration, list[float]] = {}
+    failed = set()
+    for trial in trials:
+        if trial.seconds is None:
+            failed.add(trial.plan.configuration)
+        else:
+            seconds.setdefault(trial.plan.configuration, []).append(trial.seconds)
+    found = [
+        Standing(configuration, statistics.fmean(runs), len(runs))
+        for configuration, runs in seconds.items()
+        if configuration not in failed
+    ]
+    return sorted(found, key=lambda standing: standing.mean)
+
+
+def _optuna() -> Any:
+    try:
+        import optuna
+    except ImportError:
+        raise BurstlensError(
+            "tuning needs Optuna, which is not installed: pip install 'burstlens[tuning]'"
+        ) from None
+    return optuna
+
+
+def require_optuna() -> None:
+    """Raise BurstlensError where Optuna is not installed."""
+    _optuna()
+
+
+@contextlib.contextmanager
+def _quiet(optuna: Any) -> Iterator[None]:
+    """Without Optuna's log lines and its warnings of experimental options."""
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        optuna.logging.set_verbosity(before)

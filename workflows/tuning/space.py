@@ -1,0 +1,155 @@
+"""What may be varied: factors with their values, and configurations made of them."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+Value = str | int | float | bool
+_STEP = re.compile(r'"([^"]+)"|([^."]+)')
+_KEY = re.compile(rf"(?:{_STEP.pattern})(?:\.(?:{_STEP.pattern}))+")
+
+
+def steps(key: str) -> tuple[str, ...]:
+    """The parts of a dotted key; a part that holds dots stands in double quotes.
+
+    Raises ValueError for a key with fewer than two parts, or with an empty one.
+
+    >>> steps('simulation.mpiio_hints."out_*.nc".cb_nodes')
+    ('simulation', 'mpiio_hints', 'out_*.nc', 'cb_nodes')
+    """
+    if not _KEY.fullmatch(key):
+        raise ValueError(f"{key!r} is not a dotted key such as simulation.ranks_per_node")
+    return tuple(quoted or plain for quoted, plain in _STEP.findall(key))
+
+
+def short(key: str) -> str:
+    """The last part of a dotted key: its name in tables and plots."""
+    return steps(key)[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """Values by dotted key, in the order of the factors. Without any it is the default: the recipe
+    as it is."""
+
+    values: tuple[tuple[str, Value], ...] = ()
+
+    @property
+    def is_default(self) -> bool:
+        """Whether nothing is changed."""
+        return not self.values
+
+    def get(self, key: str) -> Value | None:
+        """The value of a factor; None where this configuration has none."""
+        return dict(self.values).get(key)
+
+    def text(self) -> str:
+        """``romio_cb_write=enable cb_nodes=4``; ``default`` for the recipe as it is."""
+        return " ".join(f"{short(key)}={value}" for key, value in self.values) or "default"
+
+
+DEFAULT = Configuration()
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """A dotted key of the recipe and the values to try.
+
+    ``when`` has other factors' keys with the values under which this one has an effect: elsewhere
+    it is not set.
+    """
+
+    key: str
+    values: tuple[Value, ...]
+    when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The last part of the key."""
+        return short(self.key)
+
+    def applies(self, chosen: Mapping[str, Value]) -> bool:
+        """Whether it has an effect beside these values of earlier factors."""
+        return all(chosen.get(key) in values for key, values in self.when.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """All configurations of some factors, beside the default.
+
+    Raises ValueError for a factor without values, with a value twice, given twice, or whose
+    ``when`` names what is not an earlier factor, or a value that this one does not have.
+    """
+
+    factors: tuple[Factor, ...]
+
+    def __post_init__(self) -> None:
+        known: dict[str, Factor] = {}
+        for factor in self.factors:
+            steps(factor.key)
+            if factor.key in known:
+                raise ValueError(f"{factor.key} is given twice")
+            if not factor.values:
+                raise ValueError(f"{factor.key} has no values to try")
+            if len(set(map(repr, factor.values))) < len(factor.values):
+                raise ValueError(f"{factor.key} has a value twice")
+            for key, values in factor.when.items():
+                if key not in known:
+                    raise ValueError(f"{factor.key}: when names {key}, not a factor above it")
+                if strange := [value for value in values if value not in known[key].values]:
+                    raise ValueError(f"{factor.key}: when asks for {key} = {strange[0]!r}, which "
+                                     "is not among its values")  # fmt: skip
+            known[factor.key] = factor
+
+    def made(self, chosen: Mapping[str, Value]) -> Configuration:
+        """The configuration with these values, without factors that have no effect beside them.
+
+        Raises ValueError where a factor with an effect has no value.
+        """
+        found: dict[str, Value] = {}
+        for factor in self.factors:
+            if factor.applies(found):
+                if factor.key not in chosen:
+                    raise ValueError(f"{factor.key} needs a value")
+                found[factor.key] = chosen[factor.key]
+        return Configuration(tuple(found.items()))
+
+    def holds(self, configuration: Configuration) -> bool:
+        """Whether it is one of the space's, not the default."""
+        try:
+            same = self.made(dict(configuration.values)) == configuration
+        except ValueError:
+            return False
+        values = {factor.key: factor.values for factor in self.factors}
+        return same and all(value in values[key] for key, value in configuration.values)
+
+    def configurations(self) -> Iterator[Configuration]:
+        """Each one once, without the default; the last factor varies fastest."""
+
+        def below(number: int, chosen: dict[str, Value]) -> Iterator[Configuration]:
+            if number == len(self.factors):
+                yield Configuration(tuple(chosen.items()))
+                return
+            factor = self.factors[number]
+            if not factor.applies(chosen):
+                yield from below(number + 1, chosen)
+                return
+            for value in factor.values:
+                yield from below(number + 1, {**chosen, factor.key: value})
+
+        return below(0, {})
+
+    def size(self, most: int = 100_000) -> int:
+        """How many configurations there are, counted up to ``most``."""
+        return sum(1 for _, _ in zip(self.configurations(), range(most), strict=False))
+
+    def drawn(self, source: random.Random) -> Configuration:
+        """A random one: each factor's values are equally likely."""
+        chosen: dict[str, Value] = {}
+        for factor in self.factors:
+            if factor.applies(chosen):
+                chosen[factor.key] = source.choice(factor.values)
+        return Configuration(tuple(chosen.items()))
