@@ -165,6 +165,7 @@ def test_facts_follow_the_namelist_of_the_traces(traces_namelist):
         io_groups=1,
         output_bytes=facts.output_bytes,
         streams=("d01",),
+        frames=3,
     )
     # The classic run of these traces wrote 3 x 713 252 bytes; the estimate is above that.
     assert 3 * 713_252 <= facts.output_bytes < 3 * 3 * 713_252

@@ -7,6 +7,7 @@ added up over ranks.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import resource
@@ -257,10 +258,13 @@ def read(path: str) -> dict[str, Any]:
 
 def main() -> int:
     """Print the log's JSON, or ``{"error": ...}`` and return 1."""
+    parser = argparse.ArgumentParser(description="Counters of a Darshan log, as JSON.")
+    parser.add_argument("log")
+    path = parser.parse_args().log
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     try:
-        value = read(sys.argv[1])
+        value = read(path)
     except ImportError as error:
         value = {"missing": str(error.name or error)}
     except Exception as error:  # whatever PyDarshan raises for bytes that make no sense
