@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from burstlens.workflows.recipe.file import read
+from burstlens.workflows.recipe.file import known, read
 from burstlens.workflows.recipe.load import check
 from burstlens.workflows.tuning import summary
 from burstlens.workflows.tuning.course import Ending
@@ -14,7 +14,7 @@ from burstlens.workflows.tuning.plot import draw
 from burstlens.workflows.tuning.search import Standing
 from burstlens.workflows.tuning.space import DEFAULT, Configuration, Factor, Space
 from burstlens.workflows.tuning.trial import Measured, Plan, Trial
-from burstlens.workflows.tuning.tuned import tuned_recipe
+from burstlens.workflows.tuning.tuned import base_of, tuned_recipe
 from burstlens.workflows.tuning.verdict import judge, noise_of
 
 CB, NODES = (f'simulation.mpiio_hints."out.*".{name}' for name in ("romio_cb_write", "cb_nodes"))
@@ -99,3 +99,9 @@ def test_the_json_has_every_trial_and_is_json():
 def test_a_picture_is_drawn_of_any_part_of_a_tuning(tmp_path, trials):
     draw(tmp_path / "a.png", "Tuning of $x$ <b>", SPACE, trials, NONE)
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_recipe_that_has_a_name_is_extended_by_its_name():
+    shipped = known()["io-btio"]
+    assert base_of(str(shipped), known()) == "io-btio"
+    assert base_of("/home/me/storm.toml", known()) == "/home/me/storm.toml"

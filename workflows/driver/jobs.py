@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +11,10 @@ from burstlens.cluster_configs.scheduler import QueuePlace
 from burstlens.core.durable import read_json
 from burstlens.core.errors import RunError
 from burstlens.core.exit_codes import NO_SPACE, STOPPED, STOPPED_BY_GUARD
-from burstlens.core.fault import shorten
 from burstlens.core.model import Progress
 from burstlens.core.outcome import Outcome
-from burstlens.core.printable import printable
 from burstlens.core.run import events as ev
+from burstlens.workflows.driver.last_line import last_line
 from burstlens.workflows.frames.cursor import Speech
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.placement.buffer import BufferRef
@@ -33,10 +31,6 @@ if TYPE_CHECKING:
     from burstlens.workflows.production.graph import (
         Graph,  # and with it Parsl, a second of importing
     )
-
-
-LOG_BYTES = 4096
-MOST_SHOWN = 300
 
 
 class Jobs:
@@ -169,7 +163,7 @@ class Jobs:
         if state != "done" and name.rpartition("-")[0] in before:
             exit_code = self._stopped().exit_code if state == "stopped" else 1
             log = self.run.logs / name / f"{name}.log"
-            said = _last_line(log) if state == "failed" else ""
+            said = last_line(log) if state == "failed" else ""
             why = f"{message}: {said}" if said else message
             return Outcome(state, exit_code, f"{why}; its log is {log}")
         return None
@@ -269,16 +263,6 @@ class Jobs:
         if self._progress is None or self._progress.eta_s is None:
             return None
         return round(self._progress.eta_s / 3600 * self.recipe.simulation.nodes, 4)
-
-
-def _last_line(log: Path) -> str:
-    """The final line of a step's log, which mostly says why it failed; empty without one."""
-    with contextlib.suppress(OSError), log.open("rb") as file:
-        file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_BYTES))
-        text = file.read(LOG_BYTES).decode(errors="replace")
-        lines = [line for line in text.splitlines() if line.strip()]
-        return shorten(printable(lines[-1]), MOST_SHOWN) if lines else ""
-    return ""
 
 
 def _root(error: BaseException | None) -> str:

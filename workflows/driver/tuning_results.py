@@ -9,11 +9,12 @@ from burstlens.core.durable import write_json, write_whole
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
+from burstlens.workflows.recipe.file import known
 from burstlens.workflows.tuning import plot, summary
 from burstlens.workflows.tuning.course import Ending
 from burstlens.workflows.tuning.space import Space
 from burstlens.workflows.tuning.trial import Trial
-from burstlens.workflows.tuning.tuned import tuned_recipe
+from burstlens.workflows.tuning.tuned import base_of, tuned_recipe
 
 
 def folder_of(run: RunDir) -> Path:
@@ -54,7 +55,9 @@ def write(run: RunDir, space: Space, trials: Sequence[Trial], ending: Ending) ->
         part.replace(folder / "tuning.png")
     if ending.verdict.gain and ending.leader is not None:
         about = [text, *remarks, f"Found by burstlens tune, in the run {run.id}.", *_again(facts)]
-        recipe = tuned_recipe(str(facts.source), ending.leader.configuration, about)
+        recipe = tuned_recipe(
+            base_of(str(facts.source), known()), ending.leader.configuration, about
+        )
         write_whole(folder / "tuned.toml", recipe)
     return text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from burstlens.core.run import events as ev
+from burstlens.workflows.driver.last_line import last_line
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.job_file import JobFile
 from burstlens.workflows.placement.launch import Launcher, LocalLauncher
@@ -57,7 +58,9 @@ class Preparation:
         if end.well:
             self._done.add(name.removeprefix("step-").rpartition("-")[0])
             return ""
-        return f"{message}; its log is {self._run.logs / name / f'{name}.log'}"
+        log = self._run.logs / name / f"{name}.log"
+        said = "" if end.stopped else last_line(log)
+        return f"{message}: {said}; its log is {log}" if said else f"{message}; its log is {log}"
 
     @staticmethod
     def _name(step: Step, times: int) -> str:

@@ -93,6 +93,8 @@ def _parallel(figure: Any, axes: Any, space: Space, trials: Sequence[Trial]) -> 
     bar = figure.colorbar(colours, ax=axes, pad=0.01, fraction=0.04)
     bar.set_label("seconds in output", fontsize=8)
     bar.ax.tick_params(labelsize=7, which="both")
+    for axis_of in (bar.ax.yaxis.set_major_formatter, bar.ax.yaxis.set_minor_formatter):
+        axis_of("{x:.3g}")
 
 
 def _height(factor: Factor, trial: Trial) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from burstlens.core.toml.written import lines, written
@@ -20,6 +21,12 @@ def tuned_recipe(source: str, leader: Configuration, about: Sequence[str]) -> st
         table[last] = value
     head = [f"# {' '.join(line.split())}".rstrip() for line in about]
     return "\n".join([*head, f"extends = {written(source)}", *_tables(whole, ())]) + "\n"
+
+
+def base_of(source: str, recipes: Mapping[str, Path]) -> str:
+    """What to extend: the name of a recipe that has one, which holds after an update, else its
+    path."""
+    return next((name for name, path in recipes.items() if str(path) == source), source)
 
 
 def _tables(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
