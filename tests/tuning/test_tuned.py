@@ -53,7 +53,7 @@ def test_the_tuned_recipe_is_the_base_with_the_leaders_values(tmp_path):
     (tmp_path / "inputs").mkdir()
     elsewhere = tmp_path / "runs" / "t" / "tuned.toml"
     elsewhere.parent.mkdir(parents=True)
-    elsewhere.write_text(tuned_recipe(str(tmp_path / "base.toml"), LEADER, ["two\nlines"]))
+    elsewhere.write_text(tuned_recipe(str(tmp_path / "base.toml"), None, LEADER, ["two\nlines"]))
     recipe, _ = check(read(str(elsewhere)))
     assert recipe.simulation.mpiio_hints == {
         "out.*": {"cb_nodes": 2, "striping_unit": 65536, "romio_cb_write": "enable"}
@@ -103,5 +103,13 @@ def test_a_picture_is_drawn_of_any_part_of_a_tuning(tmp_path, trials):
 
 def test_a_recipe_that_has_a_name_is_extended_by_its_name():
     shipped = known()["io-btio"]
-    assert base_of(str(shipped), known()) == "io-btio"
+    assert base_of(str(shipped.resolve()), known()) == "io-btio"
     assert base_of("/home/me/storm.toml", known()) == "/home/me/storm.toml"
+
+
+def test_the_tuned_recipe_of_one_whose_inputs_start_at_its_folder_says_them(tmp_path):
+    folder = known()["io-btio"].parent.resolve()
+    elsewhere = tmp_path / "tuned.toml"
+    elsewhere.write_text(tuned_recipe("io-btio", str(folder), LEADER, []))
+    recipe, _ = check(read(str(elsewhere)))
+    assert recipe.inputs == folder

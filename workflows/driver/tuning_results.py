@@ -55,9 +55,9 @@ def write(run: RunDir, space: Space, trials: Sequence[Trial], ending: Ending) ->
         part.replace(folder / "tuning.png")
     if ending.verdict.gain and ending.leader is not None:
         about = [text, *remarks, f"Found by burstlens tune, in the run {run.id}.", *_again(facts)]
-        recipe = tuned_recipe(
-            base_of(str(facts.source), known()), ending.leader.configuration, about
-        )
+        base = base_of(str(facts.source), known())
+        inputs = ((facts.table or {}).get("simulation") or {}).get("inputs")
+        recipe = tuned_recipe(base, inputs, ending.leader.configuration, about)
         write_whole(folder / "tuned.toml", recipe)
     return text
 

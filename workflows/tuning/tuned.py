@@ -10,9 +10,12 @@ from burstlens.core.toml.written import lines, written
 from burstlens.workflows.tuning.space import Configuration, steps
 
 
-def tuned_recipe(source: str, leader: Configuration, about: Sequence[str]) -> str:
-    """The text of the file; ``about`` becomes comments at its head."""
-    whole: dict[str, Any] = {}
+def tuned_recipe(
+    source: str, inputs: str | None, leader: Configuration, about: Sequence[str]
+) -> str:
+    """The text of the file; ``about`` becomes comments at its head. ``inputs`` are said where they
+    are known: those of the recipe may start at its own folder."""
+    whole: dict[str, Any] = {"simulation": {"inputs": inputs}} if inputs else {}
     for key, value in leader.values:
         *above, last = steps(key)
         table = whole
@@ -26,7 +29,7 @@ def tuned_recipe(source: str, leader: Configuration, about: Sequence[str]) -> st
 def base_of(source: str, recipes: Mapping[str, Path]) -> str:
     """What to extend: the name of a recipe that has one, which holds after an update, else its
     path."""
-    return next((name for name, path in recipes.items() if str(path) == source), source)
+    return next((name for name, path in recipes.items() if str(path.resolve()) == source), source)
 
 
 def _tables(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
