@@ -95,3 +95,13 @@ def test_the_talks_reports_give_the_talks_numbers():
 )
 def test_reads_mixed_reports_and_hints_are_left_out(block):
     assert reported_of(block, 1) is None
+
+
+def test_damaged_counts_of_a_report_leave_a_journal_that_can_be_read(drive):
+    damaged = {"aggregators": "9" * 23, "system writes": "-3", "ave system write size": "-7"}
+    rates = damaged | {"net write BW (MiB/s)": "98.114"}
+    events = drive(report(blocks=[Block("accesses", "write", "a", damaged)]))
+    assert events == []
+    [event] = drive(report(blocks=[Block("phases", "write", "a", rates)]))
+    assert (event.aggregators, event.stripe_sized, event.mean_write) == (None, None, None)
+    assert event.rate == pytest.approx(98.114 * 2**20)

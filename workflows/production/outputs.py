@@ -15,6 +15,7 @@ from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.iostats.block import Block
+from burstlens.workflows.iostats.mpiio_log import MAX_COUNT
 
 _DRIVER = re.compile(r"^(?:ufs|nfs|lustre|gpfs|panfs):")
 
@@ -72,16 +73,23 @@ def reported_of(block: Block, attempt: int) -> ev.OutputReported | None:
     """
     if block.way != "write" or block.mixed:
         return None
-    writes, sized = block.number("system writes"), block.number("stripe sized writes")
-    aggregators, rate = block.number("aggregators"), block.number("net write BW (MiB/s)")
+    writes, sized = _sensible(block, "system writes"), _sensible(block, "stripe sized writes")
+    aggregators = _sensible(block, "aggregators")
+    rate = _sensible(block, "net write BW (MiB/s)")
     found = ev.OutputReported(
         attempt=attempt,
         file=_DRIVER.sub("", block.file),
         aggregators=None if aggregators is None else int(aggregators),
         data_send=block.share("data send"),
-        stripe_sized=sized / writes if writes and sized is not None else None,
-        mean_write=block.number("ave system write size"),
+        stripe_sized=min(1.0, sized / writes) if writes and sized is not None else None,
+        mean_write=_sensible(block, "ave system write size"),
         rate=None if rate is None else rate * 2**20,
     )
     said = found.aggregators, found.data_send, found.stripe_sized, found.mean_write, found.rate
     return None if said == (None,) * 5 else found
+
+
+def _sensible(block: Block, key: str) -> float | None:
+    """A number of a report; a damaged one may be below 0, or too large for the journal."""
+    value = block.number(key)
+    return value if value is not None and 0 <= value < MAX_COUNT else None
