@@ -29,7 +29,7 @@ def line(n: int, took_s: float | None = 2.0) -> Written:
 
 
 def report(*lines: Written, blocks: Sequence[Block] = ()) -> Report:
-    return Report((), (), Cursor(), written=lines, blocks=tuple(blocks))
+    return Report((), (), Cursor(), timed=lines, blocks=tuple(blocks))
 
 
 @pytest.fixture
@@ -67,6 +67,13 @@ def test_the_next_driver_reads_the_log_again_and_journals_what_is_new_only(drive
         "20050828T1200", "20050828T1201", "20050828T1202",
     ]  # fmt: skip
     assert sum(isinstance(event, ev.OutputReported) for event in events) == 1
+
+
+def test_restart_files_between_frames_keep_their_place_whatever_pieces_the_log_is_read_in(drive):
+    restart = Written(None, None, "wrfrst", took_s=9.0)
+    drive(report(line(0), restart))
+    events = drive(report(line(0), restart, line(1)))
+    assert [event.took_s for event in events] == [2.0, 9.0, 2.0]
 
 
 def test_each_attempt_has_a_log_of_its_own(drive):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import chain
 
 from burstlens.core.run import events as ev
 from burstlens.core.run.history import History
@@ -52,7 +51,7 @@ class Outputs:
 
 
 def _timed(report: Report, attempt: int) -> Iterator[ev.OutputTimed]:
-    for line in chain(report.written, report.other_output):
+    for line in report.timed:
         if line.took_s is not None:
             yield ev.OutputTimed(
                 attempt=attempt,
