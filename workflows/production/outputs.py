@@ -14,7 +14,6 @@ from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.iostats.block import Block
-from burstlens.workflows.iostats.mpiio_log import MAX_COUNT
 
 _DRIVER = re.compile(r"^(?:ufs|nfs|lustre|gpfs|panfs):")
 
@@ -89,6 +88,6 @@ def reported_of(block: Block, attempt: int) -> ev.OutputReported | None:
 
 
 def _sensible(block: Block, key: str) -> float | None:
-    """A number of a report; a damaged one may be below 0, or too large for the journal."""
+    """A number of a report; a damaged one may be below 0."""
     value = block.number(key)
-    return value if value is not None and 0 <= value < MAX_COUNT else None
+    return None if value is None or value < 0 else value
