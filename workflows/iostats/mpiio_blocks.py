@@ -34,9 +34,7 @@ _ROMIO_HINT = re.compile(r"key = (\S+)\s+value = (.*)")
 _PLACEMENT = re.compile(r"\s*Aggregator Placement for (.+)", re.IGNORECASE)
 _TABLE = re.compile(r"\s*AGG\s+Rank\s+nid\b", re.IGNORECASE)
 _ROW = re.compile(r"\s*(\d+)\s+(\d+)\s+(\S+)$")
-_LABEL = re.compile(
-    r"\s*(?:(?:[a-z][\w.-]* )?(\d+): ?|\[(\d+)\] ?|\[\d+,(\d+)\](?:<std\w+>)?: ?)"
-)
+_LABEL = re.compile(r"\s*(?:(?:[a-z][\w.-]* )?(\d+): ?|\[(\d+)\] ?|\[\d+,(\d+)\](?:<std\w+>)?: ?)")
 """Of ``srun -l``, also with the host before it, of MPICH's and of Open MPI's mpiexec."""
 _ACCESS_KEY = re.compile(
     r"independent |collective (?:writes|reads)|aggregators|stripe |system |total bytes"
