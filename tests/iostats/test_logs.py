@@ -166,3 +166,22 @@ def test_damaged_numbers_leave_a_document_that_is_json(tmp_path, right, damaged)
     path.write_text(text.replace(right, damaged) + step)
     summary = read_log(path)
     json.dumps(document([summary, summary]), allow_nan=False)
+
+
+@pytest.mark.parametrize("folder", ["", "./", "/bb/run/1/", "lustre:/bb/run/1/", "ufs:"])
+def test_a_file_that_the_library_names_with_its_folder_is_the_one_of_wrfs_line(tmp_path, folder):
+    text = (DATA / "mpiio_stats_wrf.txt").read_text().replace("_00_00", ":00:00")
+    path = tmp_path / "rsl.error.0000"
+    path.write_text(text.replace("only, for ", f"only, for {folder}"))
+    summary = read_log(path)
+    assert summary.total.files == 2
+    assert [file.model_s for file in summary.files if file.seconds] == [30.25151]
+
+
+def test_wrfs_line_is_of_no_file_where_two_folders_have_its_name(tmp_path):
+    text = (DATA / "mpiio_stats_wrf.txt").read_text()
+    block = text[text.rindex("| MPIIO") : text.rindex("Timing")]
+    path = tmp_path / "rsl.error.0000"
+    two = "".join(block.replace("for wrfout", f"for /bb/{one}/wrfout") for one in "ab")
+    path.write_text(two + text[text.rindex("Timing") :])
+    assert [file.model_s for file in read_log(path).files if file.seconds] == [None, None]

@@ -12,6 +12,8 @@ Way = Literal["write", "read", ""]
 
 LARGEST = 1e18
 """A number beyond it, or closer to 0 than its inverse, is damage."""
+DRIVER = re.compile(r"^(?:ufs|nfs|lustre|gpfs|panfs):")
+"""ROMIO's driver, which may stand before a file's name."""
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 

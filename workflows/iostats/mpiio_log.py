@@ -12,7 +12,7 @@ from burstlens.core.durable import open_regular
 from burstlens.core.errors import IOLogError
 from burstlens.core.printable import printable
 from burstlens.core.quantity import counted
-from burstlens.workflows.iostats.block import LARGEST, Block
+from burstlens.workflows.iostats.block import DRIVER, LARGEST, Block
 from burstlens.workflows.iostats.merging import merged
 from burstlens.workflows.iostats.mpiio_blocks import Blocks
 from burstlens.workflows.iostats.summary import Flow, Summary, Traffic
@@ -201,7 +201,9 @@ def _model(found: _Found, line: str) -> None:
 
 def _summary(path: Path, found: _Found) -> Summary:
     parts = dict(found.parts)
-    for name, seconds in found.model_s.items():
+    known = _by_base(parts)
+    for named, seconds in found.model_s.items():
+        name = named if named in parts else known.get(_base(named)) or named
         if name not in parts and len(parts) >= MAX_FILES:
             name = OTHERS
         parts.setdefault(name, []).append(Traffic(name, files=0, reports=0, model_s=seconds))
@@ -218,6 +220,18 @@ def _summary(path: Path, found: _Found) -> Summary:
         placement={printable(name): nodes for name, nodes in found.placement.items()},
         notes=tuple(_notes(found, files)),
     )
+
+
+def _by_base(names: Iterable[str]) -> dict[str, str | None]:
+    """The library's names of files, by the name without folders; None where that fits several."""
+    found: dict[str, str | None] = {}
+    for name in names:
+        found[_base(name)] = None if _base(name) in found else name
+    return found
+
+
+def _base(name: str) -> str:
+    return DRIVER.sub("", name).rpartition("/")[2]
 
 
 def _order(file: Traffic) -> tuple[float, int, str]:

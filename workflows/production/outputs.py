@@ -6,16 +6,13 @@ the journal has of the attempt is passed over by its number.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from burstlens.core.run import events as ev
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal
 from burstlens.workflows.frames.report import Report
-from burstlens.workflows.iostats.block import Block
-
-_DRIVER = re.compile(r"^(?:ufs|nfs|lustre|gpfs|panfs):")
+from burstlens.workflows.iostats.block import DRIVER, Block
 
 
 class Outputs:
@@ -76,7 +73,7 @@ def reported_of(block: Block, attempt: int) -> ev.OutputReported | None:
     rate = _sensible(block, "net write BW (MiB/s)")
     found = ev.OutputReported(
         attempt=attempt,
-        file=_DRIVER.sub("", block.file),
+        file=DRIVER.sub("", block.file),
         aggregators=None if aggregators is None else int(aggregators),
         data_send=block.share("data send"),
         stripe_sized=min(1.0, sized / writes) if writes and sized is not None else None,
