@@ -89,6 +89,15 @@ def test_what_the_library_reported_goes_with_the_output_of_that_file(name, first
     assert (written.aggregators, written.data_send) == (4, 0.78)
 
 
+def test_a_report_goes_with_the_output_whose_name_the_log_has_cut():
+    name = "auxhist2_d01_2005-08-28_12:00:00"
+    cut = timed(0, stream="auxhist2_d01", time="20050828T1200", file=name[:30])
+    events = [cut, ev.OutputReported(attempt=1, file=f"/bb/{name}", aggregators=4)]
+    assert replay(events).output.streams["auxhist2_d01"].latest[0].aggregators == 4
+    short = [timed(0, file="out"), ev.OutputReported(attempt=1, file="/bb/out_2", aggregators=4)]
+    assert replay(short).output.streams["d01"].latest[0].aggregators is None
+
+
 def test_a_report_of_another_file_is_kept_for_its_own():
     history = replay([ev.OutputReported(attempt=1, file="restart", aggregators=4), timed(0)])
     assert history.output.streams["d01"].latest[0].aggregators is None

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 LATEST = 60
 """Outputs of a stream that are kept one by one."""
+CUT = 30
+"""Characters of a file's name in WRF's log; it cuts longer ones."""
 WAITING = 8
 """Sizes of frames, and reports of files, that wait for the log's line about them."""
 LEAST = 3
@@ -176,8 +178,12 @@ def note(history: HasOutput, event: FrameReady | OutputTimed | OutputReported) -
 
 
 def _same_file(reported: str, named: str | None) -> bool:
-    """Whether the MPI library's name is that of the model's log: it may have folders before it."""
-    return named is not None and f"/{reported}".endswith(f"/{named}")
+    """Whether the MPI library's name is that of the model's log: it may have folders before it, and
+    the log may have cut it."""
+    if named is None:
+        return False
+    cut = len(named) == CUT and f"/{named}" in f"/{reported}"
+    return cut or f"/{reported}".endswith(f"/{named}")
 
 
 def _explain(written: Written, report: OutputReported) -> None:
