@@ -11,7 +11,8 @@ from burstlens.core.run.output import LATEST, WAITING
 
 def timed(n: int, took_s: float = 4.0, *, attempt: int = 1, **more: object) -> ev.OutputTimed:
     about = {"stream": "d01", "time": f"20050828T12{n:02d}", "file": f"out_{n}"} | more
-    return ev.OutputTimed(t=100.0 + 10 * n, attempt=attempt, took_s=took_s, **about)
+    about.setdefault("t", 100.0 + 10 * n)
+    return ev.OutputTimed(attempt=attempt, took_s=took_s, **about)
 
 
 def ready(n: int, *, attempt: int = 1) -> ev.FrameReady:
@@ -37,9 +38,34 @@ def test_lines_that_were_read_late_count_but_say_nothing_about_the_part():
 
 def test_restart_files_count_to_the_part_and_to_no_stream():
     rest = timed(2, 5.0, stream=None, time=None, file="wrfrst_d01")
-    output = replay([timed(0), timed(1), rest]).output
-    assert output.part == pytest.approx(9 / 20)
-    assert output.streams["d01"].count == 2
+    output = replay([timed(0), timed(1), rest, timed(3)]).output
+    assert output.part == pytest.approx(13 / 30)
+    assert output.streams["d01"].count == 3
+
+
+def test_first_outputs_of_several_streams_say_nothing_about_the_part():
+    """At its start a model writes them one after another, without computing between them."""
+    first = [timed(0, t=100.0 + 5 * n, stream=f"d0{n}") for n in range(1, 6)]
+    restarts = [timed(0, t=130.0 + 5 * n, stream=None, file=f"wrfrst_{n}") for n in range(4)]
+    assert replay([*first, *restarts]).output.part is None
+
+
+def test_lines_that_come_at_once_say_nothing_about_the_part():
+    at_once = [timed(n, t=200.0 + n / 1e6) for n in range(6)]
+    assert replay(at_once).output.part is None
+    output = replay([*at_once, *(timed(n) for n in range(11, 14))]).output
+    assert output.part == pytest.approx(12 / 30, rel=1e-4)
+
+
+def test_the_part_is_measured_anew_after_outputs_that_no_driver_saw():
+    seen = [timed(n, late=3 <= n < 9) for n in range(12)]
+    assert replay(seen[:10]).output.part is None
+    assert replay(seen).output.part == pytest.approx(4 / 10)
+
+
+def test_the_part_is_measured_anew_when_the_clock_was_set_back():
+    back = [timed(n, t=10 * n + 1e4 - 5e3 * (n > 4)) for n in range(9)]
+    assert replay(back).output.part == pytest.approx(4 / 10)
 
 
 @pytest.mark.parametrize("events", [(timed(0), ready(0)), (ready(0), timed(0))])
@@ -61,6 +87,15 @@ def test_what_the_library_reported_goes_with_the_output_of_that_file(name, first
     events = [report, timed(0)] if first else [timed(0), report]
     [written] = replay(events).output.streams["d01"].latest
     assert (written.aggregators, written.data_send) == (4, 0.78)
+
+
+def test_a_report_goes_with_the_output_whose_name_the_log_has_cut():
+    name = "auxhist2_d01_2005-08-28_12:00:00"
+    cut = timed(0, stream="auxhist2_d01", time="20050828T1200", file=name[:30])
+    events = [cut, ev.OutputReported(attempt=1, file=f"/bb/{name}", aggregators=4)]
+    assert replay(events).output.streams["auxhist2_d01"].latest[0].aggregators == 4
+    short = [timed(0, file="out"), ev.OutputReported(attempt=1, file="/bb/out_2", aggregators=4)]
+    assert replay(short).output.streams["d01"].latest[0].aggregators is None
 
 
 def test_a_report_of_another_file_is_kept_for_its_own():

@@ -29,7 +29,7 @@ def line(n: int, took_s: float | None = 2.0) -> Written:
 
 
 def report(*lines: Written, blocks: Sequence[Block] = ()) -> Report:
-    return Report((), (), Cursor(), written=lines, blocks=tuple(blocks))
+    return Report((), (), Cursor(), timed=lines, blocks=tuple(blocks))
 
 
 @pytest.fixture
@@ -69,6 +69,13 @@ def test_the_next_driver_reads_the_log_again_and_journals_what_is_new_only(drive
     assert sum(isinstance(event, ev.OutputReported) for event in events) == 1
 
 
+def test_restart_files_between_frames_keep_their_place_whatever_pieces_the_log_is_read_in(drive):
+    restart = Written(None, None, "wrfrst", took_s=9.0)
+    drive(report(line(0), restart))
+    events = drive(report(line(0), restart, line(1)))
+    assert [event.took_s for event in events] == [2.0, 9.0, 2.0]
+
+
 def test_each_attempt_has_a_log_of_its_own(drive):
     drive(report(line(0), line(1)))
     events = drive(report(line(0)), attempt=2)
@@ -95,3 +102,13 @@ def test_the_talks_reports_give_the_talks_numbers():
 )
 def test_reads_mixed_reports_and_hints_are_left_out(block):
     assert reported_of(block, 1) is None
+
+
+def test_damaged_counts_of_a_report_leave_a_journal_that_can_be_read(drive):
+    damaged = {"aggregators": "9" * 23, "system writes": "-3", "ave system write size": "-7"}
+    rates = damaged | {"net write BW (MiB/s)": "98.114"}
+    events = drive(report(blocks=[Block("accesses", "write", "a", damaged)]))
+    assert events == []
+    [event] = drive(report(blocks=[Block("phases", "write", "a", rates)]))
+    assert (event.aggregators, event.stripe_sized, event.mean_write) == (None, None, None)
+    assert event.rate == pytest.approx(98.114 * 2**20)

@@ -13,6 +13,7 @@ from burstlens.core.decode import record
 from burstlens.core.durable import read_json
 from burstlens.core.exit_codes import FRAMES_LOST
 from burstlens.core.run.history import History, replay
+from burstlens.core.run.output_events import OutputTimed
 from burstlens.core.run.snapshot import AttachedPart, Latency
 from burstlens.workflows.driver.jobs import Outcome
 from burstlens.workflows.production.snapshot import Snapshot
@@ -153,3 +154,12 @@ def test_a_look_goes_on_when_the_model_has_ended(snapshot):
     snapshot.attached = None
     snapshot.look(jobs, "running")
     assert snapshot.state == "draining"
+
+
+def test_node_hours_of_output_are_unknown_of_a_model_that_others_started(snapshot):
+    for t in range(1, 4):
+        snapshot.history.apply(OutputTimed(t=600.0 * t, attempt=1, took_s=36.0, stream="d01"))
+    output = snapshot.value().output
+    assert (output.node_hours, output.part) == (0.03, 0.06)
+    snapshot.attached = AttachedPart(path="/lus/other")
+    assert snapshot.value().output.node_hours is None

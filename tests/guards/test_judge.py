@@ -363,7 +363,7 @@ def test_output_that_takes_too_much_of_the_models_time_is_reported(guard):
     line = Written("d01", key(1), "out", took_s=30.0)
 
     def look(output, *lines):
-        one = Report((), (), Cursor(), written=lines)
+        one = Report((), (), Cursor(), timed=lines)
         return judge.watched(one, ROOM, 1, now=0.0, t=T, output=output)
 
     assert look(None, line) == []

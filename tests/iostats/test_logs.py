@@ -133,3 +133,55 @@ def test_the_share_of_the_run_comes_from_wrfs_own_lines(tmp_path):
     summary = read_log(path)
     assert summary.run_s == pytest.approx(100.0)
     assert summary.io_share == pytest.approx(0.296, abs=1e-3)
+
+
+def test_output_of_a_nest_lies_within_the_steps_of_domain_1(tmp_path):
+    sample = (DATA / "mpiio_stats_wrf.txt").read_text()
+    step = "Timing for main: time 2007-04-03_00:00:36 on domain   1:   69.74849 elapsed seconds\n"
+    nest = "Timing for Writing wrfout_d02 for domain        2:   50.0 elapsed seconds\n"
+    path = tmp_path / "rsl.error.0000"
+    path.write_text(sample + nest + step)
+    assert read_log(path).run_s == pytest.approx(100.0)
+    assert read_log(path).total.model_s == pytest.approx(80.25151)
+
+
+@pytest.mark.parametrize(
+    ("right", "damaged"),
+    [
+        ("2.30        2.30        2.30", "2.30 2.30 1e308"),
+        ("532124046", "1e308"),
+        ("41345308    41345308    41345308  7%", "1 1 1e-308 7%"),
+        ("1262.748", "1e-308"),
+        ("98.114", "1e308"),
+        ("3045341799", "1e308"),
+        ("30.25151", "30.2.5"),
+        ("30.25151", "9" * 400),
+    ],
+)
+def test_damaged_numbers_leave_a_document_that_is_json(tmp_path, right, damaged):
+    text = (DATA / "mpiio_stats_wrf.txt").read_text()
+    assert right in text
+    step = "Timing for main: time 2007-04-03_00:00:36 on domain   1:   1.2.3 elapsed seconds\n"
+    path = tmp_path / "log"
+    path.write_text(text.replace(right, damaged) + step)
+    summary = read_log(path)
+    json.dumps(document([summary, summary]), allow_nan=False)
+
+
+@pytest.mark.parametrize("folder", ["", "./", "/bb/run/1/", "lustre:/bb/run/1/", "ufs:"])
+def test_a_file_that_the_library_names_with_its_folder_is_the_one_of_wrfs_line(tmp_path, folder):
+    text = (DATA / "mpiio_stats_wrf.txt").read_text().replace("_00_00", ":00:00")
+    path = tmp_path / "rsl.error.0000"
+    path.write_text(text.replace("only, for ", f"only, for {folder}"))
+    summary = read_log(path)
+    assert summary.total.files == 2
+    assert [file.model_s for file in summary.files if file.seconds] == [30.25151]
+
+
+def test_wrfs_line_is_of_no_file_where_two_folders_have_its_name(tmp_path):
+    text = (DATA / "mpiio_stats_wrf.txt").read_text()
+    block = text[text.rindex("| MPIIO") : text.rindex("Timing")]
+    path = tmp_path / "rsl.error.0000"
+    two = "".join(block.replace("for wrfout", f"for /bb/{one}/wrfout") for one in "ab")
+    path.write_text(two + text[text.rindex("Timing") :])
+    assert [file.model_s for file in read_log(path).files if file.seconds] == [None, None]

@@ -136,7 +136,9 @@ def test_lines_of_the_model_stand_between_and_inside():
     assert found(noisy) == found(SAMPLE)
 
 
-@pytest.mark.parametrize("form", ["{}: ", "  {}: ", "[{}] ", "[1,{}]<stderr>:", "[1,{}]<stdout>: "])
+@pytest.mark.parametrize(
+    "form", ["{}: ", "  {}: ", "[{}] ", "[1,{}]<stderr>:", "[1,{}]<stdout>: ", "nid001234 {}: "]
+)
 def test_ranks_with_labels_are_told_apart_however_they_interleave(form):
     rng = random.Random(5)
     sources = [labelled(SAMPLE, 0, form), labelled([RULE, *SISU, RULE], 17, form)]
@@ -262,3 +264,7 @@ def test_pieces_of_reports_in_any_order_never_raise():
 def test_a_text_without_line_end_may_stand_before_the_header():
     lines = ["progress 12 %" + ACCESSES[0], "progress 13 %" + ACCESSES[1], *ACCESSES[2:]]
     assert found(lines) == found(ACCESSES)
+
+
+def test_a_report_that_was_indented_is_found():
+    assert found([f"    {line}" for line in SAMPLE]) == found(SAMPLE)

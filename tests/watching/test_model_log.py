@@ -213,9 +213,18 @@ def test_a_report_that_the_models_end_cuts_is_given_as_far_as_it_goes(hear):
     assert (block.share("data send"), block.whole) == (0.78, False)
 
 
+def test_lines_with_seconds_keep_the_logs_order(hear):
+    """The journal counts them: a later driver reads the same log in other pieces."""
+    files = ("wrfout_d01_2005-08-28_12:00:00", "restart", "wrfout_d01_2005-08-28_13:00:00")
+    lines = (f"Timing for Writing {file} for domain 1: 3.0 elapsed seconds" for file in files)
+    found = hear(*lines, model=Wrf(log_patterns=("log.*",)))
+    assert [line.file for line in found.timed] == list(files)
+    assert len(found.written) == 2
+
+
 def test_output_without_frames_is_apart_from_frames(hear):
     line = "Timing for Writing restart for domain        1:   10.35 elapsed seconds"
     found = hear(line, model=Wrf(log_patterns=("log.*",)))
     assert found.written == []
-    [restart] = found.other_output
+    [restart] = found.timed
     assert (restart.stream, restart.took_s) == (None, 10.35)

@@ -261,7 +261,7 @@ class AttachedDriver:
         quiet = seen is not None and seen.state in {"quiet", "ended", "failed"}
         ended = report.ended or (quiet and not self.production.backlog.arriving)
         self.production.outputs.heard(report, self.attempt)
-        silent = replace(report, frames=(), written=(), other_output=(), blocks=(), ended=ended)
+        silent = replace(report, frames=(), written=(), timed=(), blocks=(), ended=ended)
         self.production.take(silent, self.attempt)
         if before:
             self._rank(report.frames)

@@ -49,7 +49,7 @@ class Heard:
     speech: Speech
     lost: list[LogLine] = field(default_factory=list)
     written: list[Written] = field(default_factory=list)
-    other_output: list[Written] = field(default_factory=list)
+    timed: list[Written] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     tail: deque[str] = field(default_factory=lambda: deque(maxlen=TAIL_LINES))
     lines: int = 0
@@ -59,6 +59,11 @@ class Heard:
     reasons: dict[Reason, None] = field(default_factory=dict)
     elapsed: float | None = None
     last_line: str = ""
+
+    def note(self, written: Written) -> None:
+        """Keep a line that says how long output took; others are passed over."""
+        if written.took_s is not None:
+            self.timed.append(written)
 
     @property
     def trouble(self) -> list[str]:
@@ -198,11 +203,11 @@ class Follower:
         if said.kind in {"written", "output"}:
             about = said.stream, said.time, said.file, said.cut, said.record
             written = Written(*about, live=speech.caught_up, took_s=said.took_s)
-            if said.kind == "output":
-                heard.other_output.append(written)
-                return
-            if said.record is not None and said.file is None:
+            if said.kind == "written" and said.record is not None and said.file is None:
                 self._record(heard, written, said.record)
+                return
+            heard.note(written)
+            if said.kind == "output":
                 return
             heard.written.append(written)
             if said.cut:
@@ -224,7 +229,9 @@ class Follower:
         """A line about a record of the file that the model writes now."""
         speech, stream = heard.speech, written.stream or ""
         known = speech.recorded.get(stream, Recorded()).hearing(record)
-        heard.written.append(dataclasses.replace(written, file=known.file))
+        written = dataclasses.replace(written, file=known.file)
+        heard.note(written)
+        heard.written.append(written)
         heard.speech = replace(speech, speaks=True, recorded={**speech.recorded, stream: known})
 
 

@@ -52,8 +52,9 @@ class Report:
     ``tail`` (the log's latest new lines; ``missed`` more came before these). ``ended``: the
     model has ended and no more will come.
     ``behind``: the logs have more than was read so far.
-    ``written`` are the log's new lines that call a frame written, ``other_output`` its lines about
-    output without frames, ``blocks`` what its MPI library reported of its files.
+    ``written`` are the log's new lines that call a frame written, ``timed`` those about output,
+    frames or not, that say how long it took, in the log's order, ``blocks`` what its MPI library
+    reported of its files.
     ``hits`` are the matches of guards' patterns in the logs; ``given_up`` maps guards to the reason
     why their pattern is no longer searched for. ``stopping``: a stop was requested before this
     scan. ``folder`` is what only a watcher of a run that others started reports.
@@ -70,7 +71,7 @@ class Report:
     ended: bool = False
     behind: bool = False
     written: tuple[Written, ...] = ()
-    other_output: tuple[Written, ...] = ()
+    timed: tuple[Written, ...] = ()
     blocks: tuple[Block, ...] = ()
     hits: tuple[Hit, ...] = ()
     given_up: Mapping[str, str] = field(default_factory=dict)

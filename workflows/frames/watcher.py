@@ -111,7 +111,7 @@ class Watcher:
             tail=tuple(heard.tail),
             missed=heard.lines - len(heard.tail),
             written=tuple(heard.written),
-            other_output=tuple(heard.other_output),
+            timed=tuple(heard.timed),
             blocks=tuple(heard.blocks),
             hits=tuple(heard.search.hits.values()),
             given_up=dict(heard.search.failed),

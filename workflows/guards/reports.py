@@ -104,10 +104,10 @@ class ReportGuards:
             yield Verdict(name, breach, frames[-1].stream, frames[-1].time)
 
     def _of_output(self, report: Report, part: float | None) -> Iterator[Verdict]:
-        timed = [line for line in report.written if line.took_s is not None]
-        if part is None or not (timed or report.other_output):
+        if part is None or not report.timed:
             return
-        at = (timed[-1].stream or "", self._time) if timed else ("", self._time)
+        streams = [line.stream for line in report.timed if line.stream]
+        at = (streams[-1] if streams else "", self._time)
         for name, most in self._io.items():
             breach = None
             if part > most:

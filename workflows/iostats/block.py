@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +10,10 @@ from typing import Literal
 Kind = Literal["accesses", "phases", "hints", "aggregators"]
 Way = Literal["write", "read", ""]
 
+LARGEST = 1e18
+"""A number beyond it, or closer to 0 than its inverse, is damage."""
+DRIVER = re.compile(r"^(?:ufs|nfs|lustre|gpfs|panfs):")
+"""ROMIO's driver, which may stand before a file's name."""
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
@@ -61,4 +64,4 @@ class Block:
 
 def _finite(text: str) -> float | None:
     value = float(text)
-    return value if math.isfinite(value) else None
+    return value if value == 0 or 1 / LARGEST < abs(value) < LARGEST else None

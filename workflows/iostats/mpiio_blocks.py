@@ -34,8 +34,8 @@ _ROMIO_HINT = re.compile(r"key = (\S+)\s+value = (.*)")
 _PLACEMENT = re.compile(r"\s*Aggregator Placement for (.+)", re.IGNORECASE)
 _TABLE = re.compile(r"\s*AGG\s+Rank\s+nid\b", re.IGNORECASE)
 _ROW = re.compile(r"\s*(\d+)\s+(\d+)\s+(\S+)$")
-_LABEL = re.compile(r"\s*(?:(\d+): ?|\[(\d+)\] ?|\[\d+,(\d+)\](?:<std\w+>)?: ?)")
-"""Of ``srun -l``, of MPICH's and of Open MPI's mpiexec."""
+_LABEL = re.compile(r"\s*(?:(?:[a-z][\w.-]* )?(\d+): ?|\[(\d+)\] ?|\[\d+,(\d+)\](?:<std\w+>)?: ?)")
+"""Of ``srun -l``, also with the host before it, of MPICH's and of Open MPI's mpiexec."""
 _ACCESS_KEY = re.compile(
     r"independent |collective (?:writes|reads)|aggregators|stripe |system |total bytes"
     r"|ave |read-modify-write |number of (?:write|read) gaps"
@@ -257,11 +257,12 @@ def _labelled(line: str) -> tuple[str, str]:
     """A line's label, and the rest without its end; the rest begins with ``|`` in a report."""
     body = line.rstrip()
     first = body[:1]
-    if first == "|" or first.isalpha():
+    if first == "|" or first.isupper():
         return "", body
     found = _LABEL.match(body)
     if found is None:
-        return "", body
+        inner = body.lstrip()
+        return "", inner if inner[:1] in {"|", "+"} else body
     return found[1] or found[2] or found[3], body[found.end() :]
 
 

@@ -12,7 +12,7 @@ from burstlens.core.durable import open_regular
 from burstlens.core.errors import IOLogError
 from burstlens.core.printable import printable
 from burstlens.core.quantity import counted
-from burstlens.workflows.iostats.block import Block
+from burstlens.workflows.iostats.block import DRIVER, LARGEST, Block
 from burstlens.workflows.iostats.merging import merged
 from burstlens.workflows.iostats.mpiio_blocks import Blocks
 from burstlens.workflows.iostats.summary import Flow, Summary, Traffic
@@ -22,17 +22,16 @@ MAX_FILES = 2000
 """Reports about more files are added up as one."""
 MAX_PARTS = 64
 """Reports about one file that are kept before they are added up."""
-MAX_COUNT = 1e18
-"""A larger count, or one below 0, is damage."""
 MIB = 2**20
 OTHERS = "(other files)"
 NOTHING = (
     "{} has no report about I/O: neither a Darshan log nor a text with Cray MPICH's statistics "
     "(MPICH_MPIIO_STATS=1, MPICH_MPIIO_TIMERS=1) or ROMIO's hints (ROMIO_PRINT_HINTS=1)"
 )
-# WRF's own lines; the step's time is without output, and that of domain 1 has its nests in it.
-_WRITING = re.compile(r"Timing for Writing (\S+) for domain\s+\d+:\s*([\d.]+) elapsed")
-_STEP = re.compile(r"Timing for main:? .*on domain\s+1:\s*([\d.]+) elapsed")
+# WRF's own lines; the step's time is without output of its domain, and that of domain 1 has its
+# nests in it, with their output.
+_WRITING = re.compile(r"Timing for Writing (\S+) for domain\s+(\d+):\s*(\d{1,9}(?:\.\d*)?) elapsed")
+_STEP = re.compile(r"Timing for main:? .*on domain\s+1:\s*(\d{1,9}(?:\.\d*)?) elapsed")
 
 
 @dataclass(slots=True)
@@ -44,7 +43,8 @@ class _Found:
     placement: dict[str, int] = field(default_factory=dict)
     model_s: dict[str, float] = field(default_factory=dict)
     bytes: dict[tuple[str, str], int] = field(default_factory=dict)
-    steps_s: float = 0.0
+    run_s: float = 0.0
+    steps: int = 0
     ranks: int | None = None
     reports: int = 0
     cut: int = 0
@@ -130,7 +130,7 @@ def _one_way(block: Block, flow: Flow, **facts: float | int | None) -> Traffic:
 
 def _count(block: Block, key: str) -> int | None:
     value = block.number(key)
-    return None if value is None or not 0 <= value < MAX_COUNT else int(value)
+    return None if value is None or value < 0 else int(value)
 
 
 def _seconds(block: Block) -> float | None:
@@ -142,7 +142,7 @@ def _seconds(block: Block) -> float | None:
     if not total or len(ticks) < 3 or len(spent) < 3 or not ticks[2]:
         return None
     seconds = total[-1] * spent[2] / ticks[2]
-    return seconds if seconds > 0 else None
+    return seconds if 0 < seconds < LARGEST else None
 
 
 def _shares(block: Block) -> dict[str, float]:
@@ -188,32 +188,50 @@ def _lines(file: BinaryIO) -> Iterator[str]:
 
 def _model(found: _Found, line: str) -> None:
     if step := _STEP.match(line):
-        found.steps_s += float(step[1])
-    elif (writing := _WRITING.match(line)) and len(found.model_s) < MAX_FILES:
-        name = writing[1]
-        found.model_s[name] = found.model_s.get(name, 0.0) + float(writing[2])
+        found.run_s += float(step[1])
+        found.steps += 1
+    elif writing := _WRITING.match(line):
+        name, seconds = writing[1], float(writing[3])
+        if name not in found.model_s and len(found.model_s) >= MAX_FILES:
+            name = OTHERS
+        found.model_s[name] = found.model_s.get(name, 0.0) + seconds
+        if int(writing[2]) == 1:
+            found.run_s += seconds
 
 
 def _summary(path: Path, found: _Found) -> Summary:
     parts = dict(found.parts)
-    for name, seconds in found.model_s.items():
+    known = _by_base(parts)
+    for named, seconds in found.model_s.items():
+        name = named if named in parts else known.get(_base(named)) or named
         if name not in parts and len(parts) >= MAX_FILES:
             name = OTHERS
         parts.setdefault(name, []).append(Traffic(name, files=0, reports=0, model_s=seconds))
     files = [_file(name, held) for name, held in parts.items()]
     total = merged("", files)
-    run_s = found.steps_s + sum(found.model_s.values()) if found.steps_s else None
     return Summary(
         log=str(path),
         source="MPI-IO statistics of Cray MPICH" if parts else "MPI-IO hints",
         ranks=found.ranks,
-        run_s=run_s,
+        run_s=found.run_s if found.steps else None,
         total=total,
         files=tuple(sorted(files, key=_order)),
         hints={printable(name): hints for name, hints in found.hints.items()},
         placement={printable(name): nodes for name, nodes in found.placement.items()},
         notes=tuple(_notes(found, files)),
     )
+
+
+def _by_base(names: Iterable[str]) -> dict[str, str | None]:
+    """The library's names of files, by the name without folders; None where that fits several."""
+    found: dict[str, str | None] = {}
+    for name in names:
+        found[_base(name)] = None if _base(name) in found else name
+    return found
+
+
+def _base(name: str) -> str:
+    return DRIVER.sub("", name).rpartition("/")[2]
 
 
 def _order(file: Traffic) -> tuple[float, int, str]:

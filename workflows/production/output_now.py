@@ -9,15 +9,15 @@ SHOWN = 24
 """Outputs of a stream that are shown one by one."""
 
 
-def output_now(output: Output, nodes: int) -> OutputPart | None:
-    """The output of the current attempt, on so many nodes; None while no line has timed any."""
+def output_now(output: Output, nodes: int | None) -> OutputPart | None:
+    """The output of the current attempt, on so many nodes, which are unknown of a model that others
+    started; None while no line has timed any."""
     streams = {name: _stream(one) for name, one in sorted(output.streams.items()) if one.count}
     if not streams:
         return None
     took_s = sum(one.took_s for one in streams.values())
-    return OutputPart(
-        streams, _rounded(output.part, 4), node_hours=_rounded(nodes * took_s / 3600, 4)
-    )
+    node_hours = None if nodes is None else round(nodes * took_s / 3600, 4)
+    return OutputPart(streams, _rounded(output.part, 4), node_hours=node_hours)
 
 
 def _stream(output: StreamOutput) -> StreamOutputPart:

@@ -6,17 +6,13 @@ the journal has of the attempt is passed over by its number.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from itertools import chain
 
 from burstlens.core.run import events as ev
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal
 from burstlens.workflows.frames.report import Report
-from burstlens.workflows.iostats.block import Block
-
-_DRIVER = re.compile(r"^(?:ufs|nfs|lustre|gpfs|panfs):")
+from burstlens.workflows.iostats.block import DRIVER, Block
 
 
 class Outputs:
@@ -51,7 +47,7 @@ class Outputs:
 
 
 def _timed(report: Report, attempt: int) -> Iterator[ev.OutputTimed]:
-    for line in chain(report.written, report.other_output):
+    for line in report.timed:
         if line.took_s is not None:
             yield ev.OutputTimed(
                 attempt=attempt,
@@ -72,16 +68,23 @@ def reported_of(block: Block, attempt: int) -> ev.OutputReported | None:
     """
     if block.way != "write" or block.mixed:
         return None
-    writes, sized = block.number("system writes"), block.number("stripe sized writes")
-    aggregators, rate = block.number("aggregators"), block.number("net write BW (MiB/s)")
+    writes, sized = _sensible(block, "system writes"), _sensible(block, "stripe sized writes")
+    aggregators = _sensible(block, "aggregators")
+    rate = _sensible(block, "net write BW (MiB/s)")
     found = ev.OutputReported(
         attempt=attempt,
-        file=_DRIVER.sub("", block.file),
+        file=DRIVER.sub("", block.file),
         aggregators=None if aggregators is None else int(aggregators),
         data_send=block.share("data send"),
-        stripe_sized=sized / writes if writes and sized is not None else None,
-        mean_write=block.number("ave system write size"),
+        stripe_sized=min(1.0, sized / writes) if writes and sized is not None else None,
+        mean_write=_sensible(block, "ave system write size"),
         rate=None if rate is None else rate * 2**20,
     )
     said = found.aggregators, found.data_send, found.stripe_sized, found.mean_write, found.rate
     return None if said == (None,) * 5 else found
+
+
+def _sensible(block: Block, key: str) -> float | None:
+    """A number of a report; a damaged one may be below 0."""
+    value = block.number(key)
+    return None if value is None or value < 0 else value

@@ -265,6 +265,7 @@ class Snapshot:
         """The whole snapshot."""
         history, production = self.history, self._production
         kinds = {product.name: product.kind.name for product in self.recipe.products}
+        nodes = None if self.attached else self.recipe.simulation.nodes
         return StatusFile(
             run=self.run.id,
             title=self.recipe.title,
@@ -291,7 +292,7 @@ class Snapshot:
             waits_for=self.waits_for,
             queue=self.queue or UNSET,
             last_product=self._last,
-            output=output_now(history.output, self.recipe.simulation.nodes) or UNSET,
+            output=output_now(history.output, nodes) or UNSET,
             alarms=list(self.alarms),
             trips=list(self.trips),
             guards=[GuardPart(**guard) for guard in self.guards()],

@@ -12,10 +12,13 @@ if TYPE_CHECKING:
 
 LATEST = 60
 """Outputs of a stream that are kept one by one."""
+CUT = 30
+"""Characters of a file's name in WRF's log; it cuts longer ones."""
 WAITING = 8
 """Sizes of frames, and reports of files, that wait for the log's line about them."""
 LEAST = 3
-"""Outputs that must have come as they were written before their part of the time is known."""
+"""Outputs of one stream that must have come as they were written before the part of the time is
+known: the first outputs of several streams follow each other without any computing."""
 
 
 @dataclass(slots=True)
@@ -94,32 +97,26 @@ class Output:
     streams: dict[str, StreamOutput] = field(default_factory=dict)
     reports: list[OutputReported] = field(default_factory=list)
     """Reports of files that the log has not yet called written, and those of no frame."""
-    count: int = 0
-    """Outputs that the log named as they came, those without frames included."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """Outputs that the log named as they came, by stream, since the part is measured."""
     since: float = 0.0
     """When it named the first of them."""
     last: float = 0.0
     after_s: float = 0.0
-    """Seconds that the others took."""
+    """Seconds that the others took, those without frames included."""
 
     @property
     def part(self) -> float | None:
         """The part of the model's time that output took, between its first output and its last;
-        None while fewer than three outputs are known."""
-        if self.count < LEAST or self.last <= self.since:
+        None while fewer than three outputs of a stream are known, and of outputs that overlap."""
+        if max(self.counts.values(), default=0) < LEAST or self.last <= self.since:
             return None
-        return min(1.0, self.after_s / (self.last - self.since))
+        return self.after_s / (self.last - self.since)
 
     def timed(self, event: OutputTimed) -> None:
         """Note how long an output took."""
         self.lines += 1
-        if not event.late:
-            self.count += 1
-            if self.count == 1:
-                self.since = event.t
-            else:
-                self.after_s += event.took_s
-            self.last = event.t
+        self._measure(event)
         if event.stream is None:
             return
         written = Written(event.time, event.file, event.took_s)
@@ -128,6 +125,20 @@ class Output:
                 _explain(written, report)
         self.reports = [one for one in self.reports if not _same_file(one.file, event.file)]
         self.streams.setdefault(event.stream, StreamOutput()).timed(written)
+
+    def _measure(self, event: OutputTimed) -> None:
+        """Measure the part from this output on, or further."""
+        if event.late:  # when it ended is unknown: without a driver, nobody had read the line
+            self.counts, self.since, self.last, self.after_s = {}, 0.0, 0.0, 0.0
+            return
+        after_s = self.after_s + event.took_s
+        if self.since and after_s <= event.t - self.since:
+            self.after_s = after_s
+        else:  # also if the first line was read late, or the clock was set back
+            self.counts, self.since, self.after_s = {}, event.t, 0.0
+        self.last = event.t
+        if event.stream is not None:
+            self.counts[event.stream] = self.counts.get(event.stream, 0) + 1
 
     def reported(self, event: OutputReported) -> None:
         """Note what the MPI library reported of a file."""
@@ -167,8 +178,12 @@ def note(history: HasOutput, event: FrameReady | OutputTimed | OutputReported) -
 
 
 def _same_file(reported: str, named: str | None) -> bool:
-    """Whether the MPI library's name is that of the model's log: it may have folders before it."""
-    return named is not None and f"/{reported}".endswith(f"/{named}")
+    """Whether the MPI library's name is that of the model's log: it may have folders before it, and
+    the log may have cut it."""
+    if named is None:
+        return False
+    cut = len(named) == CUT and f"/{named}" in f"/{reported}"
+    return cut or f"/{reported}".endswith(f"/{named}")
 
 
 def _explain(written: Written, report: OutputReported) -> None:
