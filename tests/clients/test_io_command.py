@@ -93,6 +93,18 @@ def test_one_or_two_logs_are_wanted(burstlens, logs):
     assert "name one log, or two to compare" in done.stderr
 
 
+@pytest.mark.parametrize("words", [["--site", "local"], ["--frames", "3"], ["--set", "a=b"]])
+def test_options_of_a_plan_without_one_are_wrong_usage(burstlens, words):
+    done = burstlens("io", str(WRF), *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "go with --plan" in " ".join(done.stderr.split())
+
+
+def test_a_plan_goes_without_logs(burstlens):
+    done = burstlens("io", str(WRF), "--plan", "io-btio")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
 def test_help_teaches_by_examples(burstlens):
     said = " ".join(burstlens("io", "--help").stdout.split())
     for words in ("burstlens io run.darshan", "--html", "before.darshan after.darshan", "--json"):

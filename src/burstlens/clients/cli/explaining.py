@@ -137,6 +137,8 @@ def io(
             efficiency=efficiency, parallel_efficiency=parallel_efficiency,
         )  # fmt: skip
         return
+    if site or settings or frames or frame_size or compute or efficiency or parallel_efficiency:
+        raise typer.BadParameter("--site, --set and the options of a plan go with --plan")
     if not logs or len(logs) > 2:
         raise typer.BadParameter("name one log, or two to compare")
     found = [read_log(Path(log).expanduser()) for log in logs]
