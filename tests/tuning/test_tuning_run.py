@@ -105,6 +105,19 @@ def test_a_trial_whose_supervisor_is_killed_is_run_again(tmp_path):
     assert len(tuning.result["trials"]) == len(ended) - 1
 
 
+def test_the_recipe_as_it_is_is_run_again_when_its_program_is_killed(tmp_path):
+    tuning = Tuning(tmp_path, pause="0.5")
+    process = tuning.start("tune", "r.toml", "--name", "t", "--runs", "2")
+    started = tuning.run.job("trial-2") / "started.json"
+    about = json.loads(tuning.wait(lambda: started.exists() and started.read_text()))
+    os.killpg(about["group"], signal.SIGKILL)
+    code, _, err = tuning.end(process)
+    assert code == 0, err
+    ended = tuning.events("trial.ended")
+    assert [one["outcome"] for one in ended[:4]] == ["done", "lost", "done", "done"]
+    assert tuning.result["gain"] is True
+
+
 STEPS = """
 [[step]]
 name = "prepare"
