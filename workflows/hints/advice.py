@@ -52,6 +52,18 @@ class Place:
 
 def advise(hints: Hints, place: Place) -> Iterator[Advice]:
     """All remarks on the hints; none without hints."""
+    yield from by_themselves(hints, place)
+    if place.mpi == "none":
+        return
+    for pattern, values in hints.items():
+        if number := _number(text(values.get("cb_nodes", ""))):
+            yield from _aggregators(pattern, number, place)
+            yield from _clipped(pattern, number, text(values.get("cb_config_list", "")), place)
+
+
+def by_themselves(hints: Hints, place: Place) -> Iterator[Advice]:
+    """The remarks on whether each hint reaches the MPI and the file system, without those on
+    whether its value is a good one."""
     if not any(hints.values()):
         return
     yield from _way(hints, place)
@@ -60,9 +72,6 @@ def advise(hints: Hints, place: Place) -> Iterator[Advice]:
     for pattern, values in hints.items():
         for hint, value in values.items():
             yield from _one(pattern, hint, text(value), place)
-        if number := _number(text(values.get("cb_nodes", ""))):
-            yield from _aggregators(pattern, number, place)
-            yield from _clipped(pattern, number, text(values.get("cb_config_list", "")), place)
 
 
 def _way(hints: Hints, place: Place) -> Iterator[Advice]:
