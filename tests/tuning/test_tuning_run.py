@@ -26,6 +26,8 @@ def test_a_gain_is_found_proved_and_written_as_a_recipe_that_runs(tuning):
     code, out, err = tuning.tune("--runs", "4")
     assert code == 0, err
     assert "I/O for output: default 8 s, tuned 2 s" in out or "default 8 s, tuned 2 s" in out
+    shown = [line.split()[0] for line in out.splitlines() if line.startswith("trial-")]
+    assert shown == [one["job"] for one in tuning.events("trial.ended")]
     assert tuning.result["gain"] is True
     assert tuning.result["leader"] == {"simulation.environment.EACH": "1.0"}
     names = {path.name for path in (tuning.run.path / "tuning").iterdir()}
