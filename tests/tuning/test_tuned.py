@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from burstlens.workflows.driver.run import create
+from burstlens.workflows.driver.tuning_results import write
 from burstlens.workflows.recipe.file import read
 from burstlens.workflows.recipe.load import check
 from burstlens.workflows.tuning import summary
@@ -46,6 +48,19 @@ TRIALS = [
 ]
 GAIN = Ending(judge([3.0, 4.0, 5.0], [1.0] * 3), Standing(LEADER, 1.0, 1), noise_of([2, 3, 4]))
 NONE = Ending(judge([1.0], [2.0]), Standing(LEADER, 2.0, 1), noise_of([2, 3, 4]))
+
+
+def test_the_tuned_recipe_finds_inputs_that_a_parameter_has_beside_the_base(tmp_path):
+    text = BASE.replace('inputs = "inputs"', 'inputs = "{inputs}"')
+    place = '[parameters]\ninputs = { type = "path", default = "." }\n'
+    (tmp_path / "base.toml").write_text(text + place)
+    made, table = check(read(str(tmp_path / "base.toml")))
+    assert made.inputs == tmp_path
+    run = create(made, table, tmp_path / "base.toml", "local", "t", folder=tmp_path / "runs")
+    write(run, SPACE, TRIALS, GAIN)
+    recipe, _ = check(read(str(run.path / "tuning" / "tuned.toml")))
+    assert recipe.inputs == tmp_path
+    assert recipe.simulation.mpiio_hints["out.*"]["cb_nodes"] == 2
 
 
 def test_the_tuned_recipe_is_the_base_with_the_leaders_values(tmp_path):
