@@ -102,7 +102,11 @@ def _one(pattern: str, hint: str, value: str, place: Place) -> Iterator[Advice]:
     """A hint by itself: its name, its value, and whether the file system looks at it."""
     called = f"{hint} of {pattern!r}"
     if place.mpi is not None and not understood(place.mpi, hint, value):
-        title, near = _TITLES[place.mpi], did_you_mean(hint, known_names(place.mpi))
+        title, names = _TITLES[place.mpi], known_names(place.mpi)
+        if hint in names:
+            yield Advice("warning", f"{called}: {title} has no way to say {value!r}")
+            return
+        near = did_you_mean(hint, names)
         yield Advice("warning", f"{called}: {title} has no such hint{near}")
         return
     if hint in _COUNTS and not _number(value):
