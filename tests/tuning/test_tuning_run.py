@@ -170,6 +170,18 @@ def test_a_stop_ends_the_trial_and_resume_goes_on(tmp_path):
     assert tuning.result["trials"]
 
 
+def test_a_stop_does_not_wait_for_a_frame_of_the_trial(tmp_path):
+    tuning = Tuning(tmp_path, pause="50")
+    process = tuning.start("tune", "r.toml", "--name", "t")
+    tuning.wait(lambda: (tuning.run.job("trial-1") / "started.json").exists())
+    process.send_signal(signal.SIGINT)
+    code, _, err = tuning.end(process)
+    assert code == 4, err
+    (ended,) = tuning.events("trial.ended")
+    assert ended["outcome"] == "stopped"
+    assert ended["wall_s"] < 40.0
+
+
 @pytest.mark.parametrize(
     ("more", "words", "said"),
     [

@@ -55,6 +55,7 @@ class TrialFiles:
         )
         job.open(self._buffer(), int(name.rpartition("-")[2]))
         made = job.simulation(name)
+        made["stop_grace_s"] = 0.0  # a stop waits for no frame: those of a trial are not kept
         if limit_s is not None:
             made["walltime_s"] = min(made["walltime_s"], limit_s)
         describe(folder, made)
