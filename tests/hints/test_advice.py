@@ -128,3 +128,9 @@ def test_patterns_that_differ_where_one_set_serves_all_files():
     )
     assert note.level == "note"
     assert list(advise(hints, Place(site="here", mpi="cray-mpich"))) == []
+
+
+def test_a_value_that_open_mpi_cannot_say_is_not_called_a_misspelt_hint():
+    place = Place(site="s", mpi="openmpi")
+    texts = [one.text for one in advise({"*": {"romio_cb_write": "enable"}}, place)]
+    assert texts == ["romio_cb_write of '*': Open MPI has no way to say 'enable'"]

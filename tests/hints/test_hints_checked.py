@@ -71,6 +71,25 @@ def test_wrf_that_writes_from_one_process_is_told_that_hints_do_nothing(recipe_p
     assert not any("one process" in text for _, text in found(recipe_path(), "frontier"))
 
 
+def test_a_program_of_ones_own_is_not_told_of_wrfs_settings(tmp_path):
+    recipe = """
+    title = "A"
+    [simulation]
+    model = "command"
+    mpi = true
+    inputs = "."
+    command = ["true"]
+    frames = "out_*.nc"
+    mpiio_hints = { "*" = { romio_cb_write = "disable" } }
+    """
+    (tmp_path / "r.toml").write_text(recipe)
+    (said,) = [text for _, text in found(tmp_path / "r.toml", "frontier") if "no effect" in text]
+    assert "io_form" not in said
+    assert "say parallel = true" in said
+    (tmp_path / "r.toml").write_text(f"{recipe}parallel = true\n")
+    assert not any("no effect" in text for _, text in found(tmp_path / "r.toml", "frontier"))
+
+
 def test_a_size_with_a_unit_keeps_the_run_from_starting(recipe_path):
     path = recipe_path(unit=("striping_factor = 64", 'striping_unit = "4M"'))
     levels = dict(found(path, "frontier"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from burstlens.cluster_configs.site import SITES, read
@@ -88,3 +90,13 @@ def test_options_come_back_from_json_also_of_a_newer_version():
     options = TuneOptions(runs=5, node_hours=1.5, settings=("a=b",))
     known = TuneOptions.of({**options.value(), "newer": 1})
     assert (known.runs, known.node_hours, tuple(known.settings)) == (5, 1.5, ("a=b",))
+
+
+def test_an_mpi_with_one_set_of_hints_is_tuned_by_one_pattern(tmp_path):
+    (tmp_path / "r.toml").write_text(
+        f'{RECIPE}\n[simulation.mpiio_hints."wrfrst*"]\ncb_nodes = 1\n'
+    )
+    two = check(read_recipe(str(tmp_path / "r.toml")))[0]
+    for mpi, patterns in {"romio": 1, "openmpi": 1, "cray-mpich": 2}.items():
+        space = space_of(two, replace(read(SITES / "local.toml"), mpi=mpi))
+        assert len({factor.hint[0] for factor in space.factors}) == patterns

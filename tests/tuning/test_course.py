@@ -109,6 +109,15 @@ def test_the_search_leaves_time_for_the_pairs():
     assert ending.verdict.gain
 
 
+def test_too_few_node_hours_for_any_search_end_as_failed_after_one_trial():
+    course = Course(SPACE, COURSE.guesses, runs=50, budget_s=30.0)
+    trials, ending = driven(by_value(4.0, b=1.0), course)
+    assert len(trials) == 1
+    assert ending.failed
+    assert "no configuration was faster" not in ending.verdict.reason, "none was tried"
+    assert "10 of them, which take about 80 s" in ending.verdict.reason
+
+
 def test_a_search_that_was_cut_short_goes_on_from_the_journal_as_it_would_have():
     trials, _ = driven(by_value(4.0, b=1.0, c=2.0, a=3.0))
     for cut in range(len(trials)):

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from burstlens.workflows.driver.run import create
+from burstlens.workflows.driver.tuning_results import write
 from burstlens.workflows.recipe.file import known, read
 from burstlens.workflows.recipe.load import check
 from burstlens.workflows.tuning import summary
@@ -48,12 +50,25 @@ GAIN = Ending(judge([3.0, 4.0, 5.0], [1.0] * 3), Standing(LEADER, 1.0, 1), noise
 NONE = Ending(judge([1.0], [2.0]), Standing(LEADER, 2.0, 1), noise_of([2, 3, 4]))
 
 
+def test_the_tuned_recipe_finds_inputs_that_a_parameter_has_beside_the_base(tmp_path):
+    text = BASE.replace('inputs = "inputs"', 'inputs = "{inputs}"')
+    place = '[parameters]\ninputs = { type = "path", default = "." }\n'
+    (tmp_path / "base.toml").write_text(text + place)
+    made, table = check(read(str(tmp_path / "base.toml")))
+    assert made.inputs == tmp_path
+    run = create(made, table, tmp_path / "base.toml", "local", "t", folder=tmp_path / "runs")
+    write(run, SPACE, TRIALS, GAIN)
+    recipe, _ = check(read(str(run.path / "tuning" / "tuned.toml")))
+    assert recipe.inputs == tmp_path
+    assert recipe.simulation.mpiio_hints["out.*"]["cb_nodes"] == 2
+
+
 def test_the_tuned_recipe_is_the_base_with_the_leaders_values(tmp_path):
     (tmp_path / "base.toml").write_text(BASE)
     (tmp_path / "inputs").mkdir()
     elsewhere = tmp_path / "runs" / "t" / "tuned.toml"
     elsewhere.parent.mkdir(parents=True)
-    elsewhere.write_text(tuned_recipe(str(tmp_path / "base.toml"), None, LEADER, ["two\nlines"]))
+    elsewhere.write_text(tuned_recipe(str(tmp_path / "base.toml"), LEADER, ["two\nlines"]))
     recipe, _ = check(read(str(elsewhere)))
     assert recipe.simulation.mpiio_hints == {
         "out.*": {"cb_nodes": 2, "striping_unit": 65536, "romio_cb_write": "enable"}
@@ -105,11 +120,3 @@ def test_a_recipe_that_has_a_name_is_extended_by_its_name():
     shipped = known()["io-btio"]
     assert base_of(str(shipped.resolve()), known()) == "io-btio"
     assert base_of("/home/me/storm.toml", known()) == "/home/me/storm.toml"
-
-
-def test_the_tuned_recipe_of_one_whose_inputs_start_at_its_folder_says_them(tmp_path):
-    folder = known()["io-btio"].parent.resolve()
-    elsewhere = tmp_path / "tuned.toml"
-    elsewhere.write_text(tuned_recipe("io-btio", str(folder), LEADER, []))
-    recipe, _ = check(read(str(elsewhere)))
-    assert recipe.inputs == folder

@@ -26,6 +26,8 @@ def test_a_gain_is_found_proved_and_written_as_a_recipe_that_runs(tuning):
     code, out, err = tuning.tune("--runs", "4")
     assert code == 0, err
     assert "I/O for output: default 8 s, tuned 2 s" in out or "default 8 s, tuned 2 s" in out
+    shown = [line.split()[0] for line in out.splitlines() if line.startswith("trial-")]
+    assert shown == [one["job"] for one in tuning.events("trial.ended")]
     assert tuning.result["gain"] is True
     assert tuning.result["leader"] == {"simulation.environment.EACH": "1.0"}
     names = {path.name for path in (tuning.run.path / "tuning").iterdir()}
@@ -105,6 +107,19 @@ def test_a_trial_whose_supervisor_is_killed_is_run_again(tmp_path):
     assert len(tuning.result["trials"]) == len(ended) - 1
 
 
+def test_the_recipe_as_it_is_is_run_again_when_its_program_is_killed(tmp_path):
+    tuning = Tuning(tmp_path, pause="0.5")
+    process = tuning.start("tune", "r.toml", "--name", "t", "--runs", "2")
+    started = tuning.run.job("trial-2") / "started.json"
+    about = json.loads(tuning.wait(lambda: started.exists() and started.read_text()))
+    os.killpg(about["group"], signal.SIGKILL)
+    code, _, err = tuning.end(process)
+    assert code == 0, err
+    ended = tuning.events("trial.ended")
+    assert [one["outcome"] for one in ended[:4]] == ["done", "lost", "done", "done"]
+    assert tuning.result["gain"] is True
+
+
 STEPS = """
 [[step]]
 name = "prepare"
@@ -153,6 +168,18 @@ def test_a_stop_ends_the_trial_and_resume_goes_on(tmp_path):
     code, _, err = tuning.end(tuning.start("resume", "t"))
     assert code == 0, err
     assert tuning.result["trials"]
+
+
+def test_a_stop_does_not_wait_for_a_frame_of_the_trial(tmp_path):
+    tuning = Tuning(tmp_path, pause="50")
+    process = tuning.start("tune", "r.toml", "--name", "t")
+    tuning.wait(lambda: (tuning.run.job("trial-1") / "started.json").exists())
+    process.send_signal(signal.SIGINT)
+    code, _, err = tuning.end(process)
+    assert code == 4, err
+    (ended,) = tuning.events("trial.ended")
+    assert ended["outcome"] == "stopped"
+    assert ended["wall_s"] < 40.0
 
 
 @pytest.mark.parametrize(

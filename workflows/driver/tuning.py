@@ -115,6 +115,7 @@ class Tuner:
                         self._viewing.gave()
                     self._handlers[done.kind](done)
                 self._look_around(time.monotonic())
+            self._tick(self.snapshot)  # the last trial may have ended since the last tick
             return self._end
         finally:
             self.presence.close()

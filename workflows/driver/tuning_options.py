@@ -9,6 +9,7 @@ from typing import Any, cast
 from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.cluster_configs.site import Site
 from burstlens.core.run.trial_record import TrialRecord
+from burstlens.workflows.hints.which_mpi import mpi_of
 from burstlens.workflows.recipe.recipe import Recipe
 from burstlens.workflows.tuning.course import Course
 from burstlens.workflows.tuning.guesses import first_guesses
@@ -45,6 +46,8 @@ def space_of(recipe: Recipe, site: Site) -> Space:
     if named is not None:
         return named
     patterns = tuple(recipe.simulation.mpiio_hints) or ("*",)
+    if len(patterns) > 1 and mpi_of(site) not in {None, "cray-mpich"}:
+        patterns = patterns[:1]  # one set of hints for all files: the first pattern's counts
     striped = site.buffer.kind in {"datawarp", "rabbit"}
     servers = site.buffer.nodes or 1
     return usual_space(recipe.simulation.ranks, patterns, striped=striped, servers=servers)

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from burstlens.core.durable import write_json, write_whole
+from burstlens.core.errors import RecipeError
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
-from burstlens.core.run.facts import facts_of
-from burstlens.workflows.recipe.file import known
+from burstlens.core.run.facts import RunFacts, facts_of
+from burstlens.workflows.recipe.file import known, read
 from burstlens.workflows.tuning import plot, summary
 from burstlens.workflows.tuning.course import Ending
 from burstlens.workflows.tuning.space import Space
@@ -42,7 +43,7 @@ def write(run: RunDir, space: Space, trials: Sequence[Trial], ending: Ending) ->
 
     ``tuned.toml`` is written only where a gain was proved.
     """
-    folder, facts = folder_of(run), facts_of(run, "source")
+    folder, facts = folder_of(run), facts_of(run, "source", "table")
     folder.mkdir(exist_ok=True)
     text = summary.sentence(trials, ending)
     remarks = summary.remarks(trials, ending) if trials else []
@@ -55,11 +56,21 @@ def write(run: RunDir, space: Space, trials: Sequence[Trial], ending: Ending) ->
         part.replace(folder / "tuning.png")
     if ending.verdict.gain and ending.leader is not None:
         about = [text, *remarks, f"Found by burstlens tune, in the run {run.id}.", *_again(facts)]
-        base = base_of(str(facts.source), known())
-        inputs = ((facts.table or {}).get("simulation") or {}).get("inputs")
-        recipe = tuned_recipe(base, inputs, ending.leader.configuration, about)
+        base, leader = base_of(str(facts.source), known()), ending.leader.configuration
+        recipe = tuned_recipe(base, leader, about, _inputs(facts))
         write_whole(folder / "tuned.toml", recipe)
     return text
+
+
+def _inputs(facts: RunFacts) -> str:
+    """The folder of the inputs where the tuned recipe has to name it: a parameter's default, such
+    as ".", is relative to the recipe that is run, and not to the one that it extends."""
+    try:
+        raw = read(str(facts.source)).table["simulation"]["inputs"]
+    except (RecipeError, KeyError, TypeError):  # changed since
+        raw = "{"
+    known = (facts.table or {}).get("simulation", {}).get("inputs")
+    return str(known) if known and "{" in str(raw) else ""
 
 
 def _again(facts: object) -> list[str]:

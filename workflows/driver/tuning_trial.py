@@ -55,6 +55,7 @@ class TrialFiles:
         )
         job.open(self._buffer(), int(name.rpartition("-")[2]))
         made = job.simulation(name)
+        made["stop_grace_s"] = 0.0  # a stop waits for no frame: those of a trial are not kept
         if limit_s is not None:
             made["walltime_s"] = min(made["walltime_s"], limit_s)
         describe(folder, made)
@@ -93,12 +94,17 @@ def judged(
     name: str, end: Ended, took_s: float, collected: Collected, earlier: Iterable[TrialRecord]
 ) -> ev.TrialEnded:
     """What the end of a trial and its log say about its values. A trial that wrote other frames
-    than the first one that was measured cannot be compared with it."""
+    than the first one that was measured cannot be compared with it. ``earlier`` may hold the trial
+    itself. The recipe as it is has no values that can be at fault: where it ran well before, or was
+    killed, the trial is lost."""
+    earlier = list(earlier)
     outcome, message, measured = "done", "", collected.measured
     known = next((one.ended.frames for one in earlier if one.ended and one.ended.frames), None)
+    default = any(one.submitting.job == name and not one.submitting.values for one in earlier)
+    bad_luck = default and end.reason == "exited" and (known or end.signal == "SIGKILL")
     if end.stopped:
         outcome, message = "stopped", end.text()
-    elif is_lost(end):
+    elif is_lost(end) or (bad_luck and not end.well):
         outcome, message = "lost", end.text()
     elif not end.well:
         outcome, message = "failed", end.text()

@@ -52,6 +52,18 @@ class Place:
 
 def advise(hints: Hints, place: Place) -> Iterator[Advice]:
     """All remarks on the hints; none without hints."""
+    yield from by_themselves(hints, place)
+    if place.mpi == "none":
+        return
+    for pattern, values in hints.items():
+        if number := _number(text(values.get("cb_nodes", ""))):
+            yield from _aggregators(pattern, number, place)
+            yield from _clipped(pattern, number, text(values.get("cb_config_list", "")), place)
+
+
+def by_themselves(hints: Hints, place: Place) -> Iterator[Advice]:
+    """The remarks on whether each hint reaches the MPI and the file system, without those on
+    whether its value is a good one."""
     if not any(hints.values()):
         return
     yield from _way(hints, place)
@@ -60,9 +72,6 @@ def advise(hints: Hints, place: Place) -> Iterator[Advice]:
     for pattern, values in hints.items():
         for hint, value in values.items():
             yield from _one(pattern, hint, text(value), place)
-        if number := _number(text(values.get("cb_nodes", ""))):
-            yield from _aggregators(pattern, number, place)
-            yield from _clipped(pattern, number, text(values.get("cb_config_list", "")), place)
 
 
 def _way(hints: Hints, place: Place) -> Iterator[Advice]:
@@ -93,7 +102,11 @@ def _one(pattern: str, hint: str, value: str, place: Place) -> Iterator[Advice]:
     """A hint by itself: its name, its value, and whether the file system looks at it."""
     called = f"{hint} of {pattern!r}"
     if place.mpi is not None and not understood(place.mpi, hint, value):
-        title, near = _TITLES[place.mpi], did_you_mean(hint, known_names(place.mpi))
+        title, names = _TITLES[place.mpi], known_names(place.mpi)
+        if hint in names:
+            yield Advice("warning", f"{called}: {title} has no way to say {value!r}")
+            return
+        near = did_you_mean(hint, names)
         yield Advice("warning", f"{called}: {title} has no such hint{near}")
         return
     if hint in _COUNTS and not _number(value):

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from burstlens.cluster_configs.site import Site
 from burstlens.core.errors import SiteError
 from burstlens.core.run.directory import runs_folder
-from burstlens.workflows.hints.advice import Place, advise
+from burstlens.workflows.hints.advice import Place, advise, by_themselves
+from burstlens.workflows.hints.delivery import Hints
 from burstlens.workflows.hints.stripes import folder_stripes
 from burstlens.workflows.hints.striping import file_system, stripe_text
 from burstlens.workflows.hints.which_mpi import mpi_of
@@ -29,6 +30,13 @@ def hint_findings(recipe: Recipe, site: Site) -> Iterator[Finding]:
     if recipe.stage_out.stripes and (kind := file_system(runs_folder())) not in {"", "lustre"}:
         text = f"the run directory is on {kind}: stripes have no effect"
         yield Finding(NOTE, text, "stage_out.stripes")
+
+
+def tried_findings(hints: Hints, recipe: Recipe, site: Site) -> Iterator[Finding]:
+    """Whether hints that a tuning of the recipe tries can have an effect on that site; what their
+    values are worth it measures."""
+    for one in by_themselves(hints, _place(recipe, site)):
+        yield Finding(one.level, one.text, one.key)
 
 
 def hint_nodes(recipe: Recipe, site: Site) -> Iterator[tuple[str, str]]:

@@ -7,13 +7,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from burstlens.cluster_configs.site import choose
+from burstlens.cluster_configs.site import Site, choose
 from burstlens.core.errors import RecipeError
 from burstlens.core.run.directory import RunDir
+from burstlens.workflows.hints.which_mpi import mpi_of
 from burstlens.workflows.models.base import Advising
 from burstlens.workflows.plan.capacity import require_capacity
 from burstlens.workflows.plan.commands import findings
+from burstlens.workflows.plan.hints import tried_findings
 from burstlens.workflows.recipe.file import read
+from burstlens.workflows.recipe.findings import ERROR, WARNING
 from burstlens.workflows.recipe.layers import Source
 from burstlens.workflows.recipe.load import check
 from burstlens.workflows.recipe.preflight import require
@@ -61,7 +64,8 @@ def new_tuning(
     require_capacity(place, recipe.buffer.capacity)
     space = space_of(recipe, place)
     _check_values(source, short, space)
-    warnings = [*require(findings(recipe, place)), *_advice(recipe)]
+    warnings = [*require(findings(recipe, place)), *_without_effect(space, recipe, place)]
+    warnings = [*dict.fromkeys(warnings), *_advice(recipe)]
     options = replace(TuneOptions(), runs=runs, node_hours=node_hours, settings=tuple(settings))
     known_as = os.path.abspath(site) if site and site.endswith(".toml") else chosen.name
     made = create(
@@ -94,6 +98,30 @@ def _check_values(source: Source, table: dict[str, Any], space: Space) -> None:
                 check(Source(source.name, source.path, trial_table(table, one)))
             except RecipeError as error:
                 raise RecipeError(f"[tune] {factor.key} = {value!r}: {error}") from error
+
+
+def _without_effect(space: Space, recipe: Recipe, site: Site) -> list[str]:
+    """Warnings of hints to be tried that do not reach the model. Raises RecipeError for a value
+    that no MPI takes, and where nothing but such hints is varied and the site's MPI takes none."""
+    found: dict[str, None] = {}
+    hints = [factor for factor in space.factors if len(factor.hint) == 2]
+    if len(hints) == len(space.factors) and mpi_of(site) == "none":
+        raise RecipeError(
+            f'[tune] nothing but MPI-IO hints is varied, and site {site.name} has mpi = "none": '
+            "they have no effect"
+        )
+    for factor in hints:
+        pattern, hint = factor.hint
+        for value in factor.values:
+            own = recipe.simulation.mpiio_hints
+            plain = value if isinstance(value, bool | int) else str(value)
+            tried = {**own, pattern: {**own.get(pattern, {}), hint: plain}}
+            for one in tried_findings(tried, recipe, site):
+                if one.level == ERROR:
+                    raise RecipeError(f"[tune] {factor.key} = {value!r}: {one.text}")
+                if one.level == WARNING:
+                    found[one.text] = None
+    return list(found)
 
 
 def _advice(recipe: Recipe) -> Iterator[str]:

@@ -44,14 +44,24 @@ def survey(recipe: Recipe, site: Site | None = None) -> Iterator[Finding]:
     yield from _output(recipe, facts.output_bytes)
     others = isinstance(recipe.model, Running) and not recipe.model.mpi
     if recipe.simulation.mpiio_hints and facts.serial_classic and not others:
-        text = f"{recipe.model.name} writes its frames from one process and not through MPI-IO"
-        text += " (io_form 2 or 102, not 11)" if recipe.model.mpi else ""
-        yield Finding(WARNING, f"{text}: hints have no effect on them", "simulation.mpiio_hints")
+        yield Finding(WARNING, _unhinted(recipe), "simulation.mpiio_hints")
     yield from _files(recipe)
     if site is not None and site.buffer.node_local and recipe.simulation.nodes > 1:
         yield from _unseen_writers(recipe, site)
     own = site.viewing.memory if site is not None else None
     yield from misfits(recipe, facts.streams, recipe.viewing.memory or own or DEFAULT_MEMORY)
+
+
+def _unhinted(recipe: Recipe) -> str:
+    """Why hints have no effect on frames that one process writes."""
+    if recipe.model.name == "command":
+        return (
+            "hints have no effect on frames that one process writes, as the recipe says by "
+            "parallel = false; for a program that writes through MPI-IO say parallel = true"
+        )
+    text = f"{recipe.model.name} writes its frames from one process and not through MPI-IO"
+    text += " (io_form 2 or 102, not 11)" if recipe.model.mpi else ""
+    return f"{text}: hints have no effect on them"
 
 
 def _files(recipe: Recipe) -> Iterator[Finding]:

@@ -58,12 +58,14 @@ class Course:
         if failed := next((trial for trial in pilot if trial.seconds is None), None):
             why = f"the recipe as it is could not be measured: {failed.message}"
             return Ending(Verdict(False, why), failed=True)
+        pairs, searched = _of("pair", trials), _of("search", trials)
+        if not searched and (why := self._too_little(pilot)):
+            return Ending(Verdict(False, why), failed=True)
         if len(pilot) < PILOT:
             return Plan("pilot", DEFAULT, "default", "the noise of the recipe as it is")
         noise = noise_of(_seconds(pilot))
         if (reason := _nothing_to_gain(pilot)) is not None:
             return Ending(Verdict(False, reason, noise.mean), None, noise)
-        pairs, searched = _of("pair", trials), _of("search", trials)
         if not pairs and len(searched) < self.runs and self._affords(trials, pilot):
             return self._next(searched, noise)
         leader = best(searched, noise)
@@ -71,6 +73,20 @@ class Course:
             reason = "no configuration was faster than the recipe as it is"
             return Ending(Verdict(False, reason, noise.mean), leader, noise)
         return self._pair(pairs, leader, noise)
+
+    def _too_little(self, pilot: Sequence[Trial]) -> str:
+        """Why the budget cannot lead to a verdict, whatever is tried; else an empty text."""
+        if self.budget_s is None or not pilot:
+            return ""
+        least = PILOT + 1 + 2 * PAIRS
+        needed = least * statistics.fmean(trial.wall_s for trial in pilot)
+        if needed <= self.budget_s:
+            return ""
+        return (
+            f"--node-hours allows {self.budget_s:.3g} s of trials, and nothing can be found in "
+            f"less than {least} of them, which take about {needed:.3g} s: give more, or a "
+            "shorter trial by [tune] set"
+        )
 
     def _affords(self, trials: Sequence[Trial], pilot: Sequence[Trial]) -> bool:
         """Whether another run of the search leaves time for the pairs."""

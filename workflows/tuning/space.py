@@ -71,6 +71,12 @@ class Factor:
         """The last part of the key."""
         return short(self.key)
 
+    @property
+    def hint(self) -> tuple[str, ...]:
+        """Pattern and name of the MPI-IO hint that it varies; empty if it varies something else."""
+        first, second, *path = steps(self.key)
+        return tuple(path) if (first, second) == ("simulation", "mpiio_hints") else ()
+
     def applies(self, chosen: Mapping[str, Value]) -> bool:
         """Whether it has an effect beside these values of earlier factors."""
         return all(chosen.get(key) in values for key, values in self.when.items())

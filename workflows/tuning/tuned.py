@@ -10,11 +10,9 @@ from burstlens.core.toml.written import lines, written
 from burstlens.workflows.tuning.space import Configuration, steps
 
 
-def tuned_recipe(
-    source: str, inputs: str | None, leader: Configuration, about: Sequence[str]
-) -> str:
-    """The text of the file; ``about`` becomes comments at its head. ``inputs`` are said where they
-    are known: those of the recipe may start at its own folder."""
+def tuned_recipe(source: str, leader: Configuration, about: Sequence[str], inputs: str = "") -> str:
+    """The text of the file; ``about`` becomes comments at its head. ``inputs`` is their folder
+    where it does not follow from the recipe ``source`` alone."""
     whole: dict[str, Any] = {"simulation": {"inputs": inputs}} if inputs else {}
     for key, value in leader.values:
         *above, last = steps(key)
