@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,9 @@ def precipitable_water(
     """
     r = np.maximum(mixing_ratio, 0)
     density = pressure / (air.RD * air.virtual_temperature(temperature, r))
-    return np.asarray((r / (1 + r) * density * np.diff(faces, axis=0)).sum(axis=0))
+    layers = r / (1 + r) * density * np.diff(faces, axis=0)
+    # One by one: numpy sums a single column in another order, with other last bits.
+    return np.asarray(reduce(np.add, layers))
 
 
 def _theta(block: Block) -> Array:

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from burstlens.core.allowance import CORES_VARIABLE, DEFAULT_MEMORY, MEMORY_VARIABLE
@@ -85,6 +85,7 @@ def test_every_diagnostic_is_the_same_in_slabs(frame, slab_bytes, cores, whole, 
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
+@example("precipitable_water", 1, 0, 2, 0, 1, 1, 1)  # a column alone
 @given(
     st.sampled_from(NAMES), st.integers(1, 10**6), st.integers(0, 20), st.integers(1, 40),
     st.integers(0, 20), st.integers(1, 40), st.integers(1, 3), st.integers(1, 3),
