@@ -9,12 +9,15 @@ from types import SimpleNamespace
 import pytest
 from events_case import event
 
+from burstlens.clients.opened.status import facts
+from burstlens.clients.terminal import one_line
 from burstlens.core.decode import record
 from burstlens.core.durable import read_json
 from burstlens.core.exit_codes import FRAMES_LOST
 from burstlens.core.run.history import History, replay
 from burstlens.core.run.output_events import OutputTimed
 from burstlens.core.run.snapshot import AttachedPart, Latency
+from burstlens.core.run.trial_events import TrialEnded, TrialSubmitting
 from burstlens.workflows.driver.jobs import Outcome
 from burstlens.workflows.production.snapshot import Snapshot
 
@@ -163,3 +166,19 @@ def test_node_hours_of_output_are_unknown_of_a_model_that_others_started(snapsho
     assert (output.node_hours, output.part) == (0.03, 0.06)
     snapshot.attached = AttachedPart(path="/lus/other")
     assert snapshot.value().output.node_hours is None
+
+
+def test_a_tuning_shows_its_trials_in_place_of_frames(snapshot):
+    snapshot.history.apply(
+        TrialSubmitting(job="trial-1", phase="pilot", origin="default", values={})
+    )
+    assert record(snapshot.value())["tuning"] == {"trials": 0}
+    snapshot.history.apply(
+        TrialEnded(job="trial-1", outcome="done", seconds={"d01": 2.0, "d02": 0.5})
+    )
+    status = record(snapshot.value())
+    assert status["tuning"] == {"trials": 1, "phase": "pilot", "seconds": 2.5}
+    shown = dict(facts(status))
+    assert shown["trials"] == "1 done, pilot, 2.5 s in output"
+    assert "frames" not in shown
+    assert "1 trial done" in one_line(status)

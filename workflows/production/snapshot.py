@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, Protocol
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from burstlens.cluster_configs.scheduler import QueuePlace
 from burstlens.core.exit_codes import FRAMES_LOST
@@ -36,6 +36,7 @@ from burstlens.core.run.snapshot import (
     ProgressPart,
     QueuePart,
     StatusFile,
+    TuningPart,
     write_snapshot,
 )
 from burstlens.core.run.start import driver_process
@@ -294,6 +295,7 @@ class Snapshot:
             last_product=self._last,
             output=output_now(history.output, nodes) or UNSET,
             alarms=list(self.alarms),
+            tuning=_tuning(history),
             trips=list(self.trips),
             guards=[GuardPart(**guard) for guard in self.guards()],
             events=list(self.events),
@@ -326,6 +328,20 @@ class Snapshot:
             p50=round(values[len(values) // 2], 3),
             p95=round(values[min(len(values) - 1, int(0.95 * len(values)))], 3),
         )
+
+
+def _tuning(history: History) -> TuningPart | UnsetType:
+    """Of a tuning, its trials; unset for an ordinary run."""
+    if not history.trials:
+        return UNSET
+    ended = [trial for trial in history.trials.values() if trial.ended is not None]
+    last = ended[-1] if ended else None
+    seconds = last.ended.seconds if last is not None and last.ended is not None else None
+    return TuningPart(
+        len(ended),
+        last.submitting.phase if last is not None else None,
+        round(sum(seconds.values()), 4) if seconds else None,
+    )
 
 
 def _named(lost: list[tuple[str, str]]) -> str:

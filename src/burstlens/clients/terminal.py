@@ -110,8 +110,11 @@ def one_line(status: Status) -> str:
     if waits_text(status):
         parts.append(waits_text(status).replace("the scheduler's queue", "the queue"))
     published = sum(product["published"] for product in status["products"].values())
-    parts.append(f"{counted(status['frames']['ready'], 'frame')} ready, "
-                 f"{counted(published, 'product')} published")  # fmt: skip
+    if status.get("tuning"):
+        parts.append(f"{counted(status['tuning']['trials'], 'trial')} done")
+    else:
+        parts.append(f"{counted(status['frames']['ready'], 'frame')} ready, "
+                     f"{counted(published, 'product')} published")  # fmt: skip
     if status.get("latency_s"):
         parts.append(f"latency {show_duration(status['latency_s']['p50'])}")
     parts.append(observed(status.get("attached") or {}))

@@ -69,7 +69,9 @@ def facts(status: Status) -> list[tuple[str, str]]:
     if status["backlog"] or not over:
         frames += f", {counted(status['backlog'], 'product')} to be made"
     shown = attached_facts(status)
-    shown += [("model", progress_text(status)), ("frames", frames)]
+    tuning = status.get("tuning")
+    shown.append(("trials", _trials(tuning) if tuning else ""))
+    shown += [("model", progress_text(status)), ("frames", "" if tuning else frames)]
     for name, product in status["products"].items():
         failed = f", {product['failed']} failed" if product["failed"] else ""
         shown.append((name, f"{product['published']} published{failed}"))
@@ -107,6 +109,13 @@ def waits_text(status: Status) -> str:
         begin = _clock(queue["start"])
         parts.append(f"expected start {begin} by {printable(queue['by'])}'s estimate")
     return f"in the scheduler's queue: {', '.join(parts)}" if parts else "in the scheduler's queue"
+
+
+def _trials(tuning: Mapping[str, Any]) -> str:
+    """How many trials of a tuning are done, and what the latest one took."""
+    last = f", {tuning['phase']}" if tuning.get("phase") else ""
+    took = f", {show_duration(tuning['seconds'])} in output" if tuning.get("seconds") else ""
+    return f"{tuning['trials']} done{last}{took}"
 
 
 def _output(output: Mapping[str, Any]) -> str:

@@ -168,6 +168,15 @@ class OutputPart(Struct, frozen=True, omit_defaults=True):
     node_hours: float | None = None
 
 
+class TuningPart(Struct, frozen=True, omit_defaults=True):
+    """The trials of a tuning: how many were measured, the phase and the seconds in output of the
+    latest of them."""
+
+    trials: Count
+    phase: str | None = None
+    seconds: float | None = None
+
+
 class LastProduct(Struct, frozen=True):
     """The product that was published last."""
 
@@ -229,6 +238,7 @@ class StatusFile(Struct, frozen=True, kw_only=True):
     queue: QueuePart | UnsetType | None = UNSET
     last_product: LastProduct | UnsetType | None = UNSET
     output: OutputPart | UnsetType = UNSET
+    tuning: TuningPart | UnsetType = UNSET
     trips: list[dict[str, Any]] | UnsetType | None = UNSET
     guards: list[GuardPart] | UnsetType | None = UNSET
     log_tail: list[str] | UnsetType | None = UNSET
