@@ -27,9 +27,12 @@ def basin(scene):
     parameters = made.folder / "awm.toml"
     text = parameters.read_text()
     assert "steps = 1200" in text
+    assert "surface_every = 20" in text
     assert "volume_every = 100" in text
-    text = text.replace("steps = 1200", f"steps = {FRAMES * 20}")
-    parameters.write_text(text.replace("volume_every = 100", "volume_every = 80"))
+    # A frame each second of an idle machine: pictures have to come meanwhile.
+    text = text.replace("steps = 1200", f"steps = {FRAMES * 150}")
+    text = text.replace("surface_every = 20", "surface_every = 150")
+    parameters.write_text(text.replace("volume_every = 100", "volume_every = 600"))
     process = made.start()
     output, _ = process.communicate(timeout=280)
     return made, process.returncode, output
