@@ -156,6 +156,14 @@ def test_a_step_that_fails_ends_the_tuning_with_its_log(tmp_path):
     assert not tuning.events("trial.submitting")
 
 
+def test_a_step_that_fails_says_why_by_the_last_line_of_its_log(tmp_path):
+    tuning = Tuning(tmp_path, FACTORS + STEPS)
+    (tmp_path / "inputs" / "prepare.sh").write_text("echo no compiler\nexit 3\n")
+    code, _, err = tuning.tune()
+    assert code == 1
+    assert "step-prepare-1 ended with exit code 3: no compiler; its log is" in err
+
+
 def test_a_stop_ends_the_trial_and_resume_goes_on(tmp_path):
     tuning = Tuning(tmp_path, pause="0.5")
     process = tuning.start("tune", "r.toml", "--name", "t", "--runs", "2")

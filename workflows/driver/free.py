@@ -20,7 +20,8 @@ from burstlens.core.run.history_file import history_of
 from burstlens.core.run.journal import Journal
 from burstlens.core.run.snapshot import read_snapshot, write_snapshot
 from burstlens.workflows.driver.claim import take_over
-from burstlens.workflows.driver.run import recipe_of, require_host, signals
+from burstlens.workflows.driver.left_running import require_host
+from burstlens.workflows.driver.run import recipe_of, signals
 from burstlens.workflows.driver.scheduling import scheduled
 from burstlens.workflows.placement import buffer as buffers
 from burstlens.workflows.placement.buffer import BufferRef

@@ -20,7 +20,6 @@ from msgspec.structs import replace
 
 from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.cluster_configs.site import Site, choose
-from burstlens.core.durable import read_json
 from burstlens.core.errors import RunError
 from burstlens.core.exit_codes import FRAMES_LOST
 from burstlens.core.naming import NAME
@@ -30,7 +29,6 @@ from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir, runs_folder
 from burstlens.core.run.facts import RunFacts, facts_of, write_facts
 from burstlens.core.run.format import stamp
-from burstlens.core.run.history import History
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.journal import Journal
 from burstlens.core.run.log_level import log_level
@@ -49,6 +47,7 @@ from burstlens.workflows.driver.addition import table_of
 from burstlens.workflows.driver.attached_run import early_worker, look_at
 from burstlens.workflows.driver.claim import free_epoch, take_over
 from burstlens.workflows.driver.driver_log import driver_log, logged
+from burstlens.workflows.driver.left_running import forget_stop, idle_s, require_host
 from burstlens.workflows.driver.noticing import (
     begin_notices,
     close_notices,
@@ -315,43 +314,6 @@ def _target(run: RunDir) -> Iterator[None]:
             f"cannot write {place} ({error.strerror}); when it can be again: "
             f"burstlens resume {run.id}"
         ) from error
-
-
-def forget_stop(run: RunDir, history: History, *, was_over: bool) -> None:
-    """Remove a request to stop that was obeyed, or came too late; one that a live attempt has still
-    to obey stays. A run that ``was_over`` has obeyed it, whatever is known of its attempt."""
-    last = history.jobs.get(f"attempt-{history.attempt}")
-    if was_over or last is None or last.outcome is not None:
-        run.clear_control()
-
-
-def idle_s(run: RunDir, history: History) -> float:
-    """Seconds since the previous driver's last event in which no model ran.
-
-    A model that still runs, or whose supervisor has not reported its end, counts as running.
-    """
-    last = history.jobs.get(f"attempt-{history.attempt}")
-    until = history.last
-    if last is not None and last.outcome is None and history.state == "running":
-        ended = read_json(run.job(last.name) / "ended.json")
-        if ended is None:
-            return 0.0
-        end = ended.get("ended")
-        until = max(until, float(end)) if isinstance(end, int | float) else until
-    return round(max(0.0, time.time() - until), 3)
-
-
-def require_host(run: RunDir, history: History) -> None:
-    """Raise RunError when the model runs, under its supervisor, on another host."""
-    last = history.jobs.get(next(reversed(history.trials), f"attempt-{history.attempt}"))
-    if last is None or last.outcome is not None:
-        return
-    if not (last.job_id or LOCAL).startswith(LOCAL):  # a scheduler's
-        return
-    folder = run.job(last.name)
-    host = (read_json(folder / "started.json") or {}).get("host")
-    if host not in {None, socket.gethostname()} and not (folder / "ended.json").exists():
-        raise RunError(f"the model of {run.id} runs on {host}; resume it there")
 
 
 def resumable(run: RunDir) -> str | None:
