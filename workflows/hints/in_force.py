@@ -25,7 +25,7 @@ class Printed:
     """What the probe printed: the MPI library, the ranks, the hints of each file, variables of
     MPI_T, why files were refused. ``whole``: it came to its end."""
 
-    library: str = ""
+    mpi_library: str = ""
     ranks: int = 0
     hints: dict[str, dict[str, str]] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
@@ -56,7 +56,7 @@ def read_printed(output: str) -> Printed:
             case [mark, *_] if mark != MARK:
                 continue
             case [_, "mpi", *name]:
-                found.library = " ".join(" ".join(name).partition(",")[0].split())
+                found.mpi_library = " ".join(" ".join(name).partition(",")[0].split())
             case [_, "ranks", number] if number.isdecimal():
                 found.ranks = int(number)
             case [_, "hint", file, key, *value]:

@@ -49,7 +49,7 @@ class Probed:
 
     site: str
     mpi: Mpi | None
-    library: str
+    mpi_library: str
     ranks: int
     file_system: str
     rows: tuple[Row, ...]
@@ -63,11 +63,13 @@ class Probed:
     def suggestion(self) -> str:
         """What to write in the site file, if the library is not the one that it names; nothing
         where all hints arrived, as with ROMIO inside Open MPI."""
-        found = mpi_of_library(self.library)
+        found = mpi_of_library(self.mpi_library)
         if self.arrived or found is None or found == self.mpi:
             return ""
         said = f'mpi = "{self.mpi}"' if self.mpi else "no mpi"
-        return f'the site file has {said}, and this is {self.library}: write mpi = "{found}" in it'
+        return (
+            f'the site file has {said}, and this is {self.mpi_library}: write mpi = "{found}" in it'
+        )
 
 
 def probe(
@@ -102,7 +104,7 @@ def probe(
     printed = read_printed(output)
     _require_whole(printed, output, ranks)
     return Probed(
-        site.name, mpi, printed.library, printed.ranks, file_system(folder),
+        site.name, mpi, printed.mpi_library, printed.ranks, file_system(folder),
         tuple(rows(hints, mpi, printed)),
     )  # fmt: skip
 
@@ -194,7 +196,7 @@ def _require_whole(printed: Printed, output: str, ranks: int) -> None:
     if printed.ranks != ranks:
         raise SiteError(
             f"the launcher started programs of {counted(printed.ranks, 'rank')} instead of one of "
-            f"{ranks}: it is not that of the MPI which the compiler links, {printed.library}, or "
+            f"{ranks}: it is not that of the MPI which the compiler links, {printed.mpi_library}, or "
             "lacks an option such as --mpi=pmi2 of srun"
         )
 

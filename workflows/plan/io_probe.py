@@ -65,7 +65,7 @@ def value(probed: Probed) -> dict[str, Any]:
     return {
         "site": probed.site,
         "mpi": probed.mpi,
-        "library": probed.library,
+        "library": probed.mpi_library,
         "ranks": probed.ranks,
         "file_system": probed.file_system,
         "arrived": probed.arrived,

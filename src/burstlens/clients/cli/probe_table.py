@@ -17,7 +17,7 @@ def show_probed(probed: Probed, *, as_json: bool) -> None:
         say(json.dumps(value(probed), indent=2))
         return
     where = f", files on {probed.file_system}" if probed.file_system else ""
-    say(f"site {probed.site}: {probed.library}, {counted(probed.ranks, 'rank')}{where}")
+    say(f"site {probed.site}: {probed.mpi_library}, {counted(probed.ranks, 'rank')}{where}")
     by = {row.by.partition("OMPI_MCA_")[0] or "OMPI_MCA_*" for row in probed.rows if row.by}
     say(f"hints by {', '.join(sorted(by))}")
     say("")
