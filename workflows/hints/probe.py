@@ -196,8 +196,8 @@ def _require_whole(printed: Printed, output: str, ranks: int) -> None:
     if printed.ranks != ranks:
         raise SiteError(
             f"the launcher started programs of {counted(printed.ranks, 'rank')} instead of one of "
-            f"{ranks}: it is not that of the MPI which the compiler links, {printed.mpi_library}, or "
-            "lacks an option such as --mpi=pmi2 of srun"
+            f"{ranks}: it is not that of the MPI which the compiler links, "
+            f"{printed.mpi_library}, or lacks an option such as --mpi=pmi2 of srun"
         )
 
 
