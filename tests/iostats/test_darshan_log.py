@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,13 +41,20 @@ def summary_of(path: Path) -> Summary:
     return read_log(path)
 
 
+def opened(path: Path) -> Any:
+    """PyDarshan's report, for ``with``: left to the garbage collector, it may close its log while
+    cffi holds its lock, and waits for that lock for ever.
+    """
+    return darshan.DarshanReport(str(path), read_all=False)
+
+
 def reported(path: Path, module: str) -> tuple[pd.DataFrame, pd.DataFrame, object]:
-    report = darshan.DarshanReport(str(path), read_all=False)
-    report.mod_read_all_records(module)
-    frames = report.records[module].to_df()
+    with opened(path) as report:
+        report.mod_read_all_records(module)
+        frames = report.records[module].to_df()
+        ranks = report.metadata["job"]["nprocs"]
     derived = None
     if module in darshan_log._NAMES and module in ("POSIX", "MPI-IO", "STDIO"):
-        ranks = report.metadata["job"]["nprocs"]
         derived = cffi_backend.accumulate_records(frames, module, ranks).derived_metrics
     return frames["counters"], frames["fcounters"], derived
 
@@ -58,11 +66,11 @@ def test_totals_are_those_of_pydarshan(path, monkeypatch):
         cffi_backend, "log_get_name_records", lambda log: any_names(cffi_backend, log)
     )
     summary = summary_of(path)
-    report = darshan.DarshanReport(str(path), read_all=False)
-    assert summary.ranks == report.metadata["job"]["nprocs"]
-    assert summary.run_s == report.metadata["job"]["run_time"]
-    known = {layer.name for layer in summary.layers}
-    assert known == {name for name, module in NAMES.items() if module in report.modules}
+    with opened(path) as report:
+        assert summary.ranks == report.metadata["job"]["nprocs"]
+        assert summary.run_s == report.metadata["job"]["run_time"]
+        known = {layer.name for layer in summary.layers}
+        assert known == {name for name, module in NAMES.items() if module in report.modules}
     for layer in summary.layers:
         module = NAMES[layer.name]
         prefix = module.replace("-", "") + "_"
@@ -104,8 +112,8 @@ def test_the_share_of_exchange_is_that_of_the_two_times():
 
 
 def test_the_hints_of_darshan_itself_are_not_shown_as_those_of_the_program():
-    report = darshan.DarshanReport(str(OURS[0]), read_all=False)
-    assert "cb_nodes=4" in report.metadata["job"]["metadata"]["h"]
+    with opened(OURS[0]) as report:
+        assert "cb_nodes=4" in report.metadata["job"]["metadata"]["h"]
     summary = summary_of(OURS[0])
     assert not summary.hints
     assert "cb_nodes" not in repr(summary)
