@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from burstlens.core.errors import IOLogError
+from burstlens.workflows.iostats.advice import advise
 from burstlens.workflows.iostats.document import document
 from burstlens.workflows.iostats.logs import read_log
 from burstlens.workflows.iostats.mpiio_blocks import Blocks
@@ -133,6 +134,44 @@ def test_the_share_of_the_run_comes_from_wrfs_own_lines(tmp_path):
     summary = read_log(path)
     assert summary.run_s == pytest.approx(100.0)
     assert summary.io_share == pytest.approx(0.296, abs=1e-3)
+
+
+STEP = "Timing for main: time 2007-04-03_00:00:36 on domain   1:    7.5 elapsed seconds\n"
+WRITING = "Timing for Writing wrfout_d01_2007-04-03_00:00:36 for domain 1:  2.5 elapsed seconds\n"
+
+
+def test_a_log_of_wrf_without_reports_tells_its_output_and_what_is_missing(tmp_path):
+    path = tmp_path / "rsl.error.0000"
+    path.write_text(WRITING + STEP)
+    summary = read_log(path)
+    assert (summary.source, summary.io_share, summary.total.model_s) == ("WRF's own log", 0.25, 2.5)
+    assert not summary.layers
+    assert any("MPICH_MPIIO_TIMERS=1" in note for note in summary.notes)
+    path.write_text(WRITING + 10 * STEP)
+    [advice] = advise(read_log(path))
+    assert (advice.rule, advice.because) == ("little", "I/O takes 3 % of the run (2.5 s)")
+
+
+@pytest.mark.parametrize(
+    "stamp",
+    ["2026-11-25T10:00:00.123456+03:00 ", "[2026-11-25 10:00:00] ", "Nov  5 10:00:00 ",
+     "2026-11-25 10:00:00,123 3: "],
+)  # fmt: skip
+def test_a_time_before_each_line_changes_nothing(tmp_path, stamp):
+    sample = STEP + (DATA / "mpiio_stats_wrf.txt").read_text()
+    plain, stamped = tmp_path / "plain", tmp_path / "stamped"
+    plain.write_text(sample)
+    stamped.write_text("".join(stamp + line for line in sample.splitlines(keepends=True)))
+    one, other = read_log(plain), read_log(stamped)
+    assert one.total.write == other.total.write
+    if "3: " not in stamp:
+        assert (one.run_s, one.total) == (other.run_s, other.total)
+
+
+def test_wrfs_lines_of_several_ranks_are_counted_once(tmp_path):
+    path = tmp_path / "slurm-1.out"
+    path.write_text("".join(f"{rank}: {line}" for rank in range(4) for line in (STEP, WRITING)))
+    assert read_log(path).run_s == 10.0
 
 
 def test_output_of_a_nest_lies_within_the_steps_of_domain_1(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from burstlens.workflows.frames.cursor import MAX_WRITTEN, Speech, Written
@@ -205,6 +207,18 @@ def test_a_report_of_mpi_io_may_come_in_two_pieces_of_the_log(hear):
 def test_reports_of_mpi_io_are_read_from_the_log_that_speaks_only(hear):
     assert hear("t=1 of 2").blocks == []
     assert hear(*TALK, name=OTHER).blocks == []
+
+
+def test_reports_in_two_logs_at_one_time_are_not_mixed(hear, tmp_path):
+    model = dataclasses.replace(MODEL, log_patterns=("log.*", "err.*"))
+    (tmp_path / "err.0").write_text("\n".join(TALK[:2]).replace("out_1", "out_2") + "\n")
+    first = hear(*TALK[:2], model=model)
+    (tmp_path / "err.0").open("a").write(TALK[2].replace("98", "99") + "\n" + TALK[3] + "\n")
+    found = hear(*TALK[2:], model=model, speech=first.speech)
+    rates = {block.file: block.number("net write BW (MiB/s)") for block in found.blocks}
+    assert rates == {"out_1.nc": 98.114, "out_2.nc": 99.114}
+    assert not any(block.mixed for block in found.blocks)
+    assert not found.speech.blocks
 
 
 def test_a_report_that_the_models_end_cuts_is_given_as_far_as_it_goes(hear):

@@ -200,8 +200,8 @@ class Speech(Struct, frozen=True):
     last_line: str = ""
     caught_up: bool = False
     """Whether the logs were once read to their end."""
-    blocks: Blocks = msgspec.field(default_factory=Blocks)
-    """The reports of MPI-IO that are not complete yet."""
+    blocks: Mapping[str, Blocks] = msgspec.field(default_factory=dict)
+    """The reports of MPI-IO that are not complete yet, by log."""
 
     @property
     def why(self) -> str | None:

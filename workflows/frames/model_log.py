@@ -25,6 +25,7 @@ from burstlens.workflows.frames.progress import at_speed, progressed
 from burstlens.workflows.frames.reason import LONGEST, Opened, Reason
 from burstlens.workflows.frames.recorded import Recorded
 from burstlens.workflows.iostats.block import Block
+from burstlens.workflows.iostats.mpiio_blocks import Blocks
 from burstlens.workflows.models.base import BANNER, CAUSE, SIGNAL, TROUBLE, Facts, LogLine, Model
 from burstlens.workflows.models.ends import is_rule, read_end
 
@@ -108,7 +109,7 @@ class Follower:
         """
         heard = Heard(speech, search=Search(self._patterns))
         positions, opened = dict(speech.positions), dict(speech.opened)
-        blocks = copy.deepcopy(speech.blocks)
+        blocks = {name: copy.deepcopy(found) for name, found in speech.blocks.items()}
         for name, speaks in logs.items():
             position = positions.get(name) or Position(self._baseline.get(name, (0, 0))[0])
             try:
@@ -127,13 +128,13 @@ class Follower:
             for line in piece.lines:
                 self._take(heard, opened, name, line, speaks=speaks)
             if speaks:
-                heard.blocks += blocks.take_all(piece.lines)
+                heard.blocks += blocks.setdefault(name, Blocks()).take_all(piece.lines)
                 heard.tail.extend(map(_shown, piece.lines[-TAIL_LINES:]))
                 heard.lines += len(piece.lines)
             if last and not piece.behind and name in opened:
                 self._conclude(heard, opened.pop(name).said)
         if last and not heard.behind:
-            heard.blocks += blocks.finish()
+            heard.blocks += [block for found in blocks.values() for block in found.finish()]
         last_line = heard.last_line.strip()[:_SHOWN] or speech.last_line
         heard.speech = replace(
             heard.speech,
@@ -141,7 +142,7 @@ class Follower:
             opened=opened,
             last_line=last_line,
             caught_up=speech.caught_up or not heard.behind,
-            blocks=blocks,
+            blocks={name: found for name, found in blocks.items() if found != Blocks()},
         )
         self._measure(heard, now)
         return heard

@@ -34,6 +34,10 @@ _ROMIO_HINT = re.compile(r"key = (\S+)\s+value = (.*)")
 _PLACEMENT = re.compile(r"\s*Aggregator Placement for (.+)", re.IGNORECASE)
 _TABLE = re.compile(r"\s*AGG\s+Rank\s+nid\b", re.IGNORECASE)
 _ROW = re.compile(r"\s*(\d+)\s+(\d+)\s+(\S+)$")
+_STAMP = re.compile(
+    r"\[?(?:\d{4}-\d\d-\d\d[T ]|[A-Z][a-z]{2} [ \d]\d )\d\d:\d\d:\d\d[^\s|\]]*\]? ?"
+)
+"""The time that some launchers, and ``ts``, put before each line."""
 _LABEL = re.compile(r"\s*(?:(?:[a-z][\w.-]* )?(\d+): ?|\[(\d+)\] ?|\[\d+,(\d+)\](?:<std\w+>)?: ?)")
 """Of ``srun -l``, also with the host before it, of MPICH's and of Open MPI's mpiexec."""
 _ACCESS_KEY = re.compile(
@@ -99,7 +103,7 @@ class Blocks:
         begins = "MPIIO " in line or "AGG" in line or "Placement for" in line
         if not begins and not self._open and "key = " not in line:
             return ()
-        label, body = ("", line) if line[:1] == "|" else _labelled(line)
+        label, body = ("", line) if line[:1] == "|" else labelled(line)
         header = _header(body) if begins else None
         if header is not None and (header.file or not self._of(label, "aggregators")):
             return self._begin(label, header)
@@ -253,10 +257,15 @@ def _chosen(opens: list[_Open], key: str) -> _Open:
     return chosen
 
 
-def _labelled(line: str) -> tuple[str, str]:
-    """A line's label, and the rest without its end; the rest begins with ``|`` in a report."""
+def labelled(line: str) -> tuple[str, str]:
+    """A line's label, and the rest without its time and end; the rest begins with ``|`` in a
+    report."""
     body = line.rstrip()
     first = body[:1]
+    if first in "[0123456789" or body[9:10] == ":":
+        stamp = _STAMP.match(body)
+        body = body[stamp.end() :] if stamp else body
+        first = body[:1]
     if first == "|" or first.isupper():
         return "", body
     found = _LABEL.match(body)

@@ -1,4 +1,4 @@
-"""A program's log with reports of an MPI library as a summary."""
+"""A program's log with reports of an MPI library, or WRF's own times of output, as a summary."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from burstlens.core.printable import printable
 from burstlens.core.quantity import counted
 from burstlens.workflows.iostats.block import DRIVER, LARGEST, Block
 from burstlens.workflows.iostats.merging import merged
-from burstlens.workflows.iostats.mpiio_blocks import Blocks
+from burstlens.workflows.iostats.mpiio_blocks import Blocks, labelled
 from burstlens.workflows.iostats.summary import Flow, Summary, Traffic
 
 LONGEST_LINE_BYTES = 1 << 16
@@ -26,7 +26,8 @@ MIB = 2**20
 OTHERS = "(other files)"
 NOTHING = (
     "{} has no report about I/O: neither a Darshan log nor a text with Cray MPICH's statistics "
-    "(MPICH_MPIIO_STATS=1, MPICH_MPIIO_TIMERS=1) or ROMIO's hints (ROMIO_PRINT_HINTS=1)"
+    "(MPICH_MPIIO_STATS=1, MPICH_MPIIO_TIMERS=1), ROMIO's hints (ROMIO_PRINT_HINTS=1) or WRF's "
+    '"Timing for Writing"'
 )
 # WRF's own lines; the step's time is without output of its domain, and that of domain 1 has its
 # nests in it, with their output.
@@ -168,11 +169,13 @@ def read_mpiio(path: Path) -> Summary:
         for line in _lines(file):
             for block in blocks.take(line):
                 found.take(block)
-            if line.startswith("Timing for "):
-                _model(found, line)
+            if "Timing for " in line:
+                label, body = labelled(line)
+                if not label.strip("0"):  # each rank may print them
+                    _model(found, body)
     for block in blocks.finish():
         found.take(block)
-    if not found.reports and not found.mixed:
+    if not (found.reports or found.mixed or found.model_s):
         raise IOLogError(NOTHING.format(path))
     return _summary(path, found)
 
@@ -211,7 +214,7 @@ def _summary(path: Path, found: _Found) -> Summary:
     total = merged("", files)
     return Summary(
         log=str(path),
-        source="MPI-IO statistics of Cray MPICH" if parts else "MPI-IO hints",
+        source=_source(found),
         ranks=found.ranks,
         run_s=found.run_s if found.steps else None,
         total=total,
@@ -220,6 +223,12 @@ def _summary(path: Path, found: _Found) -> Summary:
         placement={printable(name): nodes for name, nodes in found.placement.items()},
         notes=tuple(_notes(found, files)),
     )
+
+
+def _source(found: _Found) -> str:
+    if found.parts or found.mixed:
+        return "MPI-IO statistics of Cray MPICH"
+    return "MPI-IO hints" if found.hints else "WRF's own log"
 
 
 def _by_base(names: Iterable[str]) -> dict[str, str | None]:
@@ -253,9 +262,10 @@ def _notes(found: _Found, files: list[Traffic]) -> list[str]:
         )
     if found.cut:
         notes.append(f"{counted(found.cut, 'report')} cut: what is missing in it is unknown")
-    if not files:
+    if not found.parts and not found.mixed:
+        has = "how long output took" if found.model_s else "hints"
         notes.append(
-            "the log has hints and no statistics; MPICH_MPIIO_STATS=1 and MPICH_MPIIO_TIMERS=1 "
+            f"the log has {has} and no statistics; MPICH_MPIIO_STATS=1 and MPICH_MPIIO_TIMERS=1 "
             "print them (Cray MPICH), or Darshan counts"
         )
     elif not any(file.write.phases or file.read.phases for file in files):

@@ -186,7 +186,8 @@ class Summary:
 
     @property
     def io_share(self) -> float | None:
-        """The part of the program's time that I/O took, of its slowest rank, from 0 to 1."""
-        if not self.run_s or self.total.seconds is None:
-            return None
-        return min(1.0, self.total.seconds / self.run_s)
+        """The part of the program's time that I/O took, of its slowest rank, from 0 to 1; where no
+        library has counted, the part that the model itself logged.
+        """
+        spent = self.total.model_s if self.total.seconds is None else self.total.seconds
+        return None if spent is None or not self.run_s else min(1.0, spent / self.run_s)
