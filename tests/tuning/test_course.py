@@ -154,3 +154,16 @@ def test_load_that_comes_in_the_pairs_meets_both():
 
     _, ending = driven(time)
     assert not ending.verdict.gain, "the leader under load is slower than the default without"
+
+
+def test_a_trial_may_take_three_times_as_long_as_the_pilot_and_never_the_time_of_the_pairs():
+    default = Configuration()
+    pilot = [measured(Plan("pilot", default, "default"), 4.0, wall_s=10.0) for _ in range(3)]
+    assert COURSE.limit_s(pilot[:2]) is None
+    assert COURSE.limit_s(pilot) == 3 * 10.0 + 30.0
+    bounded = Course(SPACE, COURSE.guesses, budget_s=130.0)
+    assert bounded.limit_s(pilot) == 130.0 - 30.0 - 60.0
+    searched = [*pilot, measured(Plan("search", FAST, "rule"), 1.0, wall_s=39.0)]
+    assert bounded.limit_s(searched) == 15.0  # noise must not end it
+    pair = [*searched, measured(Plan("pair", default, "default"), 4.0, wall_s=10.0)]
+    assert bounded.limit_s(pair) == 130.0 - 79.0

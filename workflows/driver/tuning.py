@@ -242,11 +242,7 @@ class Tuner:
         self.graph.job("job", name, self.launcher, self.run.job(name), [])
 
     def _limit_s(self) -> float | None:
-        """A trial slower than this is no candidate: it hangs, or its values are bad. None before
-        the pilot is over."""
-        pilot = [trial.wall_s for trial in trials_of(self.history.trials.values())
-                 if trial.plan.phase == "pilot"]  # fmt: skip
-        return 3 * max(pilot) + 30.0 if len(pilot) >= 3 else None
+        return self.course.limit_s(trials_of(self.history.trials.values()))
 
     def _on_submitted(self, done: Done) -> None:
         if done.about not in self.history.trials:

@@ -29,6 +29,10 @@ from burstlens.workflows.tuning.verdict import (
 
 AGAIN = 4
 """Of a search, one run in so many measures the best again."""
+SLOW, PATIENCE_S = 3.0, 30.0
+"""A trial may take so many times as long as the slowest of the pilot, and so many seconds."""
+NOISE_MARGIN = 1.5
+"""However little is left of the budget, a trial may take so many times as long as that one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,20 @@ class Course:
         one = statistics.fmean(trial.wall_s for trial in pilot)
         spent = sum(trial.wall_s for trial in trials)
         return spent + (1 + 2 * PAIRS) * one <= self.budget_s
+
+    def limit_s(self, trials: Sequence[Trial]) -> float | None:
+        """How long the next trial may take: a slower one hangs, its values are bad, or it would
+        leave too little of the budget for the pairs. None before the pilot is over.
+        """
+        pilot = [trial.wall_s for trial in _of("pilot", trials)]
+        if len(pilot) < PILOT:
+            return None
+        limit = SLOW * max(pilot) + PATIENCE_S
+        if self.budget_s is None:
+            return limit
+        kept = 0.0 if _of("pair", trials) else 2 * PAIRS * statistics.fmean(pilot)
+        left = self.budget_s - kept - sum(trial.wall_s for trial in trials)
+        return min(limit, max(left, NOISE_MARGIN * max(pilot)))
 
     def _next(self, searched: Sequence[Trial], noise: Noise) -> Plan:
         done = len(searched)
