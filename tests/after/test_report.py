@@ -20,6 +20,7 @@ from burstlens.viz.pages.report import gallery as galleries
 from burstlens.viz.pages.report.page import write_report
 from burstlens.viz.pages.report.plot import MOST_POINTS, Line, value_ticks
 from burstlens.viz.pages.report.story import story_of
+from burstlens.viz.pages.report.trials import trial_rows
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(2)>"
 
@@ -237,6 +238,31 @@ def test_bringing_home_begins_when_the_last_job_has_ended():
     )
     home = story.spans["bring home"]
     assert (home.begin, home.end) == (5.0, 6.0)
+
+
+def test_the_trials_of_a_tuning_are_rows_and_their_phases_spans():
+    key = 'simulation.mpiio_hints."out*".cb_nodes'
+    trials = [("pilot", {}, "done"), ("search", {key: 4}, "failed"), ("search", {key: 2}, "")]
+    lines = []
+    for number, (phase, values, outcome) in enumerate(trials, 1):
+        about = {"job": f"trial-{number}", "phase": phase, "origin": "model", "values": values}
+        lines.append({"t": 10.0 * number, "event": "trial.submitting", **about})
+        took = (
+            {"seconds": {"out": 1.5, "rst": 0.25}} if outcome == "done" else {"message": "exit 3"}
+        )
+        end = {"job": f"trial-{number}", "outcome": outcome, "load": 0.7, **took}
+        if outcome:
+            lines.append({"t": 10.0 * number + 5, "event": "trial.ended", **end})
+    story = story_of(events(lines))
+    assert [(it.name, it.begin, it.end) for it in story.spans.values()] == [
+        ("pilot", 10.0, 15.0),
+        ("search", 20.0, None),
+    ]
+    assert trial_rows(story.trials) == [
+        ("1", "pilot", "model", "1.75 s", "0.7", "the recipe as it is"),
+        ("2", "search", "model", "failed", "0.7", "cb_nodes=4: exit 3"),
+        ("3", "search", "model", "", "", "cb_nodes=2"),
+    ]
 
 
 def test_a_run_that_looks_at_a_folder_has_no_buffer_and_its_moments_are_shown():

@@ -33,6 +33,11 @@ def test_a_gain_is_found_proved_and_written_as_a_recipe_that_runs(tuning):
     names = {path.name for path in (tuning.run.path / "tuning").iterdir()}
     assert names == {"trials.tsv", "tuning.json", "tuning.png", "tuned.toml", "verdict.txt"}
     assert not list((tuning.folder / "buffer").glob("*/*")), "the buffer is given back"
+    report = tuning.folder / "report.html"
+    code, _, err = tuning.end(tuning.start("report", "t", "--out", str(report)))
+    assert code == 0, err
+    assert report.read_text().count("data:image/png") == 1
+    assert "EACH=1.0" in report.read_text()
     tuned = str(tuning.run.path / "tuning" / "tuned.toml")
     code, _, err = tuning.end(tuning.start("run", tuned, "--name", "again"))
     assert code == 0, err

@@ -80,15 +80,16 @@ def _shown(
         with Image.open(io.BytesIO(data)) as image:
             image.load()
             if len(data) * _BASE64 <= most_bytes:
-                return Shown(entry, _uri(data, picture_type(path)), image.size)
+                return Shown(entry, data_uri(data, picture_type(path)), image.size)
             small = image.convert("RGB")
         small.thumbnail((longest_px, longest_px), Image.Resampling.LANCZOS)
         held = io.BytesIO()
         small.save(held, "WEBP", quality=QUALITY, method=4)
-        return Shown(entry, _uri(held.getvalue(), "image/webp"), small.size)
+        return Shown(entry, data_uri(held.getvalue(), "image/webp"), small.size)
     except (RunError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         return None
 
 
-def _uri(data: bytes, media_type: str) -> str:
+def data_uri(data: bytes, media_type: str) -> str:
+    """The bytes in a URI, as a page that loads nothing needs them."""
     return f"data:{media_type};base64,{base64.b64encode(data).decode('ascii')}"

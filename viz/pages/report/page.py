@@ -31,6 +31,7 @@ from burstlens.core.version import __version__
 from burstlens.viz.pages.report.gallery import BUDGET_BYTES, gallery
 from burstlens.viz.pages.report.plot import Line, Plot, TimeAxis
 from burstlens.viz.pages.report.story import Story, story_of
+from burstlens.viz.pages.report.trials import HEADS, drawn, trial_rows
 
 HASHED_BYTES = 64 * 2**20
 """For a larger file the size is given, but no digest."""
@@ -66,6 +67,7 @@ def write_report(run: RunView, out: Path) -> Report:
         marks=[(_utc(mark.t), mark.text) for mark in story.marks[:MOST_ROWS]],
         products=[_product(view, story) for view in products], what_ran=_what_ran(run, story),
         recipe=_recipe(run), files=_files(run.directory), entries=entries,
+        trial_heads=HEADS, trials=trial_rows(story.trials), tuning=drawn(run.directory),
         pictures=len(shown), picture_bytes=picture_bytes,
     )  # fmt: skip
     try:
@@ -174,7 +176,7 @@ def _files(run: RunDir) -> list[tuple[str, int, str]]:
     """Name, bytes and SHA-256 of the run's inputs and results."""
     place, journal = run.path, [path.name for path in run.journal_files]
     names = ["recipe.toml", "run.json", *journal[-MOST_ROWS:], "products/index.jsonl"]
-    for folder in ("files", "output"):
+    for folder in ("files", "output", "tuning"):
         found = sorted(path for path in (place / folder).rglob("*") if path.is_file())
         names += [str(path.relative_to(place)) for path in found[:MOST_ROWS]]
     files = []

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from burstlens.core.run import events as ev
 from burstlens.core.run.events import Event, FrameKey
+from burstlens.core.run.trial_record import TrialRecord
 
 Point = tuple[float, float]
 
@@ -54,6 +55,8 @@ class Story:
     home: list[tuple[str, float]] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
     buffer: str = ""
+    trials: dict[str, TrialRecord] = field(default_factory=dict)
+    """Of a tuning, by job."""
     looking: float | None = None
     """When the run began, or began again, to look at a folder in which others started the model."""
 
@@ -71,6 +74,7 @@ def story_of(events: Iterable[Event]) -> Story:
             if mark := _mark(event):
                 story.marks.append(mark)
             _add(story, event, sizes)
+            _try(story, event)
     story.marks.sort(key=lambda mark: mark.t)  # a trip may be journalled after it was found
     return story
 
@@ -183,6 +187,17 @@ def _end(spans: dict[str, Span], name: str, t: float, state: str = "") -> None:
     span = spans.get(name)
     if span is not None and span.end is None:
         span.end, span.state = t, state
+
+
+def _try(story: Story, event: Event) -> None:
+    """Take an event of a trial; each phase of a tuning is a span."""
+    match event:
+        case ev.TrialSubmitting(job=job, phase=phase):
+            story.trials[job] = TrialRecord(event)
+            story.spans.setdefault(phase, Span(phase, event.t)).end = None
+        case ev.TrialEnded(job=job) if job in story.trials:
+            story.trials[job].ended = event
+            story.spans[story.trials[job].submitting.phase].end = event.t
 
 
 def _last(points: list[Point]) -> float:
