@@ -6,7 +6,7 @@ import pytest
 
 from burstlens.core.run import events as ev
 from burstlens.core.run.history import History, replay
-from burstlens.core.run.output import LATEST, WAITING
+from burstlens.core.run.output import LATEST, MEASURED, WAITING
 
 
 def timed(n: int, took_s: float = 4.0, *, attempt: int = 1, **more: object) -> ev.OutputTimed:
@@ -66,6 +66,19 @@ def test_the_part_is_measured_anew_after_outputs_that_no_driver_saw():
 def test_the_part_is_measured_anew_when_the_clock_was_set_back():
     back = [timed(n, t=10 * n + 1e4 - 5e3 * (n > 4)) for n in range(9)]
     assert replay(back).output.part == pytest.approx(4 / 10)
+
+
+def test_storage_that_becomes_slow_is_not_hidden_by_what_was_before():
+    before, after = (range(500), range(500, 500 + MEASURED))
+    output = replay([*(timed(n, 1.0) for n in before), *(timed(n, 6.0) for n in after)]).output
+    assert output.part == pytest.approx(0.6)
+    assert output.streams["d01"].count == 500 + MEASURED
+
+
+def test_a_clock_that_was_set_forward_is_forgotten():
+    forward = [timed(n, t=10 * n + 1e6 * (n > 4)) for n in range(5 + MEASURED)]
+    assert replay(forward[:9]).output.part < 0.001
+    assert replay(forward).output.part == pytest.approx(4 / 10)
 
 
 @pytest.mark.parametrize("events", [(timed(0), ready(0)), (ready(0), timed(0))])

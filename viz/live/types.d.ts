@@ -60,7 +60,7 @@ export interface Status {
 
 export interface Output {
   streams: Record<string, StreamOutput>;
-  /** The part of the model's time between its first output and its last. */
+  /** The part of the model's time that its latest outputs took. */
   part?: number;
   node_hours?: number;
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -19,6 +20,9 @@ WAITING = 8
 LEAST = 3
 """Outputs of one stream that must have come as they were written before the part of the time is
 known: the first outputs of several streams follow each other without any computing."""
+MEASURED = 24
+"""The latest outputs, of all streams, by which the part of the time is measured: storage that
+becomes slow must not be hidden by all that went well before."""
 
 
 @dataclass(slots=True)
@@ -87,6 +91,15 @@ class StreamOutput:
 
 
 @dataclass(slots=True)
+class Taken:
+    """An output that the log named as it came, at ``t``; of a stream, or without frames."""
+
+    t: float
+    took_s: float
+    stream: str | None = None
+
+
+@dataclass(slots=True)
 class Output:
     """The model's output in its current attempt."""
 
@@ -97,21 +110,26 @@ class Output:
     streams: dict[str, StreamOutput] = field(default_factory=dict)
     reports: list[OutputReported] = field(default_factory=list)
     """Reports of files that the log has not yet called written, and those of no frame."""
-    counts: dict[str, int] = field(default_factory=dict)
-    """Outputs that the log named as they came, by stream, since the part is measured."""
-    since: float = 0.0
-    """When it named the first of them."""
-    last: float = 0.0
-    after_s: float = 0.0
-    """Seconds that the others took, those without frames included."""
+    measured: list[Taken] = field(default_factory=list)
+    """The latest that the log named as they came, without a gap."""
 
     @property
     def part(self) -> float | None:
-        """The part of the model's time that output took, between its first output and its last;
-        None while fewer than three outputs of a stream are known, and of outputs that overlap."""
-        if max(self.counts.values(), default=0) < LEAST or self.last <= self.since:
+        """The part of the model's time that its latest outputs took, from the first of them to the
+        last; None while fewer than three of a stream are known, and of outputs that overlap."""
+        counts = Counter(one.stream for one in self.measured if one.stream is not None)
+        if max(counts.values(), default=0) < LEAST or self._time <= 0:
             return None
-        return self.after_s / (self.last - self.since)
+        return self._taken / self._time
+
+    @property
+    def _time(self) -> float:
+        return self.measured[-1].t - self.measured[0].t
+
+    @property
+    def _taken(self) -> float:
+        """Seconds of all but the first: time is counted from its end."""
+        return sum(one.took_s for one in self.measured[1:])
 
     def timed(self, event: OutputTimed) -> None:
         """Note how long an output took."""
@@ -127,18 +145,14 @@ class Output:
         self.streams.setdefault(event.stream, StreamOutput()).timed(written)
 
     def _measure(self, event: OutputTimed) -> None:
-        """Measure the part from this output on, or further."""
+        """Measure the part up to this output."""
         if event.late:  # when it ended is unknown: without a driver, nobody had read the line
-            self.counts, self.since, self.last, self.after_s = {}, 0.0, 0.0, 0.0
+            self.measured = []
             return
-        after_s = self.after_s + event.took_s
-        if self.since and after_s <= event.t - self.since:
-            self.after_s = after_s
-        else:  # also if the first line was read late, or the clock was set back
-            self.counts, self.since, self.after_s = {}, event.t, 0.0
-        self.last = event.t
-        if event.stream is not None:
-            self.counts[event.stream] = self.counts.get(event.stream, 0) + 1
+        taken = Taken(event.t, event.took_s, event.stream)
+        self.measured = [*self.measured, taken][-MEASURED:]
+        if self._taken > self._time:  # lines that were read late at once, or a clock set back
+            self.measured = [taken]
 
     def reported(self, event: OutputReported) -> None:
         """Note what the MPI library reported of a file."""
