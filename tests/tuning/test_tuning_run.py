@@ -23,9 +23,11 @@ def tuning(tmp_path):
 
 
 def test_a_gain_is_found_proved_and_written_as_a_recipe_that_runs(tuning):
-    code, out, err = tuning.tune("--runs", "4")
+    code, out, err = tuning.tune("--runs", "4", "--set", "simulation.environment.B=a b")
     assert code == 0, err
-    assert "I/O for output: default 8 s, tuned 2 s" in out or "default 8 s, tuned 2 s" in out
+    tuned = str(tuning.run.path / "tuning" / "tuned.toml")
+    assert f"burstlens run {tuned} --set 'simulation.environment.B=a b'\n" in out
+    assert "I/O for output: default 8 s, tuned 2 s" in out
     shown = [line.split()[0] for line in out.splitlines() if line.startswith("trial-")]
     assert shown == [one["job"] for one in tuning.events("trial.ended")]
     assert tuning.result["gain"] is True
@@ -38,7 +40,6 @@ def test_a_gain_is_found_proved_and_written_as_a_recipe_that_runs(tuning):
     assert code == 0, err
     assert report.read_text().count("data:image/png") == 1
     assert "EACH=1.0" in report.read_text()
-    tuned = str(tuning.run.path / "tuning" / "tuned.toml")
     code, _, err = tuning.end(tuning.start("run", tuned, "--name", "again"))
     assert code == 0, err
     assert tuning.starts[-1].split()[1] == "1.0"

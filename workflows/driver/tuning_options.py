@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
@@ -33,6 +34,11 @@ class TuneOptions:
         """From ``run.json``; keys of a newer version are passed over."""
         known = {name: value[name] for name in cls.__slots__ if name in value}
         return cls(**known)
+
+    @property
+    def again(self) -> str:
+        """The settings as a command takes them again; empty without any."""
+        return " ".join(f"--set {shlex.quote(one)}" for one in self.settings)
 
     def value(self) -> dict[str, Any]:
         """As JSON values."""

@@ -10,6 +10,7 @@ from burstlens.core.errors import RecipeError
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import RunFacts, facts_of
+from burstlens.workflows.driver.tuning_options import TuneOptions
 from burstlens.workflows.recipe.file import known, read
 from burstlens.workflows.tuning import plot, summary
 from burstlens.workflows.tuning.course import Ending
@@ -73,9 +74,7 @@ def _inputs(facts: RunFacts) -> str:
     return str(known) if known and "{" in str(raw) else ""
 
 
-def _again(facts: object) -> list[str]:
+def _again(facts: RunFacts) -> list[str]:
     """How the tuned recipe is run where the tuned one took settings."""
-    given = (getattr(facts, "tuning", None) or {}).get("settings") or []
-    return [f"Tuned with {' '.join(f'--set {one}' for one in given)}: give these again."] * bool(
-        given
-    )
+    given = TuneOptions.of(facts.tuning or {}).again
+    return [f"Tuned with {given}: give these again."] if given else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -95,6 +96,7 @@ def _drive_tuning(run: RunDir, *, as_json: bool, note: str) -> int:
     """As :func:`_drive`, of a tuning: its trials as they end, then the verdict."""
     from burstlens.clients.tuning_view import TuningView
     from burstlens.workflows.driver.run import execute
+    from burstlens.workflows.driver.tuning_options import TuneOptions
 
     view = TuningView()
 
@@ -127,7 +129,8 @@ def _drive_tuning(run: RunDir, *, as_json: bool, note: str) -> int:
     tuned = folder / "tuned.toml"
     say(f"table, picture and JSON: {folder}")
     if tuned.is_file():
-        say(f"the tuned recipe: burstlens run {tuned}")
+        given = TuneOptions.of(facts_of(run).tuning or {}).again
+        say(f"the tuned recipe: burstlens run {shlex.quote(str(tuned))} {given}".rstrip())
     return outcome.exit_code
 
 
