@@ -48,7 +48,7 @@ def by_value(default: float, **values: float | None) -> Callable[[Plan], float |
 def test_pilot_then_guesses_then_the_model_then_pairs_in_turn():
     trials, ending = driven(by_value(4.0, b=1.0))
     assert [one.plan.phase for one in trials] == ["pilot"] * 3 + ["search"] * 4 + ["pair"] * 6
-    assert [one.plan.origin for one in trials[3:7]] == ["rule", "model", "model", "again"]
+    assert [one.plan.origin for one in trials[3:7]] == ["rule", "random", "random", "again"]
     assert [one.plan.configuration.is_default for one in trials[7:]] == [True, False] * 3
     assert ending.verdict.gain
     assert ending.verdict.factor == 4.0

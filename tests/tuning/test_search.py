@@ -75,7 +75,15 @@ def test_before_the_model_has_four_trials_it_draws_untried_ones():
     known = next(SPACE.configurations())
     found = {proposed(SPACE, [tried(known, 1.0)], seed) for seed in range(40)}
     assert known not in found
-    assert len(found) > 10
+    assert len(found) > 1
+
+
+def test_the_first_draws_differ_from_what_was_tried_in_every_factor_that_they_can():
+    known = SPACE.made({CB: "on", NODES: 4, "simulation.h.size": 4})
+    for seed in range(20):
+        drawn = proposed(SPACE, [tried(known, 1.0)], seed)
+        assert drawn.get(CB) == "off"  # so that the number of nodes has no effect
+        assert drawn.get("simulation.h.size") != 4
 
 
 def test_the_standing_of_a_configuration_is_its_mean_and_failing_once_rules_it_out():

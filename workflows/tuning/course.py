@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from burstlens.workflows.tuning.guesses import Guess
-from burstlens.workflows.tuning.search import Standing, proposed, standings
+from burstlens.workflows.tuning.search import Standing, is_modelled, proposed, standings
 from burstlens.workflows.tuning.space import DEFAULT, Space
 from burstlens.workflows.tuning.trial import Phase, Plan, Trial
 from burstlens.workflows.tuning.verdict import (
@@ -123,7 +123,9 @@ class Course:
             reason = f"measured {again.runs} times so far, {again.mean:.4g} s"
             return Plan("search", again.configuration, "again", reason)
         configuration = proposed(self.space, searched, self.seed + done)
-        return Plan("search", configuration, "model", "by Optuna's TPE")
+        if is_modelled(self.space, searched):
+            return Plan("search", configuration, "model", "by Optuna's TPE")
+        return Plan("search", configuration, "random", "unlike what was tried")
 
     def _pair(self, pairs: Sequence[Trial], leader: Standing, noise: Noise) -> Plan | Ending:
         """Default and leader in turn; ends early where a gain cannot be claimed any more."""

@@ -21,6 +21,10 @@ from burstlens.workflows.tuning.trial import Trial
 
 STARTUP = 4
 """Trials before the model chooses."""
+DRAWS = 32
+"""Random configurations of which one is chosen before."""
+PRIOR = 2.0
+"""Weight of the prior, 1 by default: a dozen noisy runs say less than a dozen exact ones."""
 FAILED_TIMES = 2.0
 """A failed configuration counts as so many times the slowest measured one."""
 ASKS = 8
@@ -28,11 +32,16 @@ ASKS = 8
 another run is decided by their times (``course``)."""
 
 
+def is_modelled(space: Space, trials: Sequence[Trial]) -> bool:
+    """Whether these trials suffice for the model to choose the next one."""
+    return len(_known(space, trials)) >= STARTUP
+
+
 def proposed(space: Space, trials: Sequence[Trial], seed: int) -> Configuration:
     """The configuration that TPE asks for after these trials; a random one before the fifth."""
-    known = [trial for trial in trials if space.holds(trial.plan.configuration)]
-    if len(known) < STARTUP:
-        return untried(space, known, random.Random(seed))
+    known = _known(space, trials)
+    if not is_modelled(space, known):
+        return unlike(space, known, random.Random(seed))
     optuna = _optuna()
     slowest = max((t.seconds for t in known if t.seconds is not None), default=1.0)
     values = {
@@ -41,7 +50,11 @@ def proposed(space: Space, trials: Sequence[Trial], seed: int) -> Configuration:
     }
     with _quiet(optuna):
         sampler = optuna.samplers.TPESampler(
-            multivariate=True, group=True, n_startup_trials=STARTUP, seed=seed
+            multivariate=True,
+            group=True,
+            n_startup_trials=STARTUP,
+            prior_weight=PRIOR,
+            seed=seed,
         )
         study = optuna.create_study(sampler=sampler)
         for trial in known:
@@ -62,6 +75,10 @@ def proposed(space: Space, trials: Sequence[Trial], seed: int) -> Configuration:
     return found
 
 
+def _known(space: Space, trials: Sequence[Trial]) -> list[Trial]:
+    return [trial for trial in trials if space.holds(trial.plan.configuration)]
+
+
 def _suggested(space: Space, asked: Any) -> Configuration:
     """The configuration of a trial that Optuna was asked for."""
     chosen: dict[str, Value] = {}
@@ -71,15 +88,19 @@ def _suggested(space: Space, asked: Any) -> Configuration:
     return Configuration(tuple(chosen.items()))
 
 
-def untried(space: Space, trials: Sequence[Trial], source: random.Random) -> Configuration:
-    """A random configuration, one that was not tried while there is one at hand."""
-    tried = {trial.plan.configuration for trial in trials}
-    drawn = space.drawn(source)
-    for _ in range(50):
-        if drawn not in tried:
-            break
-        drawn = space.drawn(source)
-    return drawn
+def unlike(space: Space, trials: Sequence[Trial], source: random.Random) -> Configuration:
+    """Of random configurations the one that differs in the most factors from whichever tried one
+    is nearest to it: few trials are to tell the model something about each value."""
+    tried = [trial.plan.configuration for trial in trials]
+    drawn = [space.drawn(source) for _ in range(DRAWS)]
+    return max(drawn, key=lambda one: min((_differences(one, it) for it in tried), default=0))
+
+
+def _differences(one: Configuration, other: Configuration) -> int:
+    """In how many factors they differ. One that has an effect in one of them only counts: so the
+    draws go to the other side of a factor that switches others."""
+    values, others = dict(one.values), dict(other.values)
+    return sum(values.get(key) != others.get(key) for key in values.keys() | others.keys())
 
 
 @dataclass(frozen=True, slots=True)
