@@ -10,8 +10,8 @@ from typing import Literal
 Kind = Literal["accesses", "phases", "hints", "aggregators"]
 Way = Literal["write", "read", ""]
 
-LARGEST = 1e18
-"""A number beyond it, or closer to 0 than its inverse, is damage."""
+LARGEST, SMALLEST = 1e18, 1e-18
+"""A number beyond these, but 0, is damage."""
 DRIVER = re.compile(r"^(?:ufs|nfs|lustre|gpfs|panfs):")
 """ROMIO's driver, which may stand before a file's name."""
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
@@ -53,15 +53,15 @@ class Block:
 
     def share(self, key: str) -> float | None:
         """A phase's part of the time, from 0 to 1, from its percentage; None if it has none."""
-        before, sign, _ = self.values.get(key, "").partition("%")
-        words = before.split()
-        if not sign or not words:
+        text = self.values.get(key, "")
+        if "%" not in text:
             return None
-        found = _NUMBER.fullmatch(words[-1].lstrip("("))
+        words = text[: text.index("%")].split()
+        found = _NUMBER.fullmatch(words[-1].lstrip("(")) if words else None
         percent = _finite(found[0]) if found else None
         return None if percent is None else min(1.0, max(0.0, percent / 100))
 
 
 def _finite(text: str) -> float | None:
     value = float(text)
-    return value if value == 0 or 1 / LARGEST < abs(value) < LARGEST else None
+    return value if value == 0 or SMALLEST < abs(value) < LARGEST else None

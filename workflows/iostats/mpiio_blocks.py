@@ -262,7 +262,7 @@ def labelled(line: str) -> tuple[str, str]:
     report."""
     body = line.rstrip()
     first = body[:1]
-    if first in "[0123456789" or body[9:10] == ":":
+    if "-" in body[4:6] or body[9:10] == ":":
         stamp = _STAMP.match(body)
         body = body[stamp.end() :] if stamp else body
         first = body[:1]
