@@ -68,6 +68,17 @@ def test_the_part_is_measured_anew_when_the_clock_was_set_back():
     assert replay(back).output.part == pytest.approx(4 / 10)
 
 
+def test_a_model_that_only_writes_has_a_part_though_its_lines_are_read_a_moment_late():
+    late = [0.4 * (n % 3 == 0) for n in range(40)]
+    parts = []
+    for n in range(4, 40):
+        events = [timed(m, 9.99, t=100.0 + 10 * m + late[m]) for m in range(n)]
+        parts.append(replay(events).output.part)
+    assert None not in parts
+    assert min(parts) > 0.9
+    assert max(parts) == 1.0
+
+
 def test_storage_that_becomes_slow_is_not_hidden_by_what_was_before():
     before, after = (range(500), range(500, 500 + MEASURED))
     output = replay([*(timed(n, 1.0) for n in before), *(timed(n, 6.0) for n in after)]).output

@@ -23,6 +23,9 @@ known: the first outputs of several streams follow each other without any comput
 MEASURED = 24
 """The latest outputs, of all streams, by which the part of the time is measured: storage that
 becomes slow must not be hidden by all that went well before."""
+OVERLAP = 1.1
+"""Outputs that take longer than this part of the time overlap, or were read late, all at once. A
+line is read a moment after it was written, so a model that does nothing but write comes above 1."""
 
 
 @dataclass(slots=True)
@@ -120,7 +123,7 @@ class Output:
         counts = Counter(one.stream for one in self.measured if one.stream is not None)
         if max(counts.values(), default=0) < LEAST or self._time <= 0:
             return None
-        return self._taken / self._time
+        return min(1.0, self._taken / self._time)
 
     @property
     def _time(self) -> float:
@@ -151,7 +154,7 @@ class Output:
             return
         taken = Taken(event.t, event.took_s, event.stream)
         self.measured = [*self.measured, taken][-MEASURED:]
-        if self._taken > self._time:  # lines that were read late at once, or a clock set back
+        if self._taken > OVERLAP * self._time:  # also if the clock was set back
             self.measured = [taken]
 
     def reported(self, event: OutputReported) -> None:
