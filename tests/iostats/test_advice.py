@@ -39,6 +39,18 @@ def test_one_aggregator_on_one_stripe_is_striped_wider():
     assert "674.26 s with 1, 10.35 s with 144" in found["one_aggregator"].source
     assert "one_aggregator" not in of(Traffic("wrfrst", aggregators=144, stripe_count=144))
     assert "one_aggregator" not in of(Traffic("w", aggregators=1, stripe_count=1), ranks=1)
+    small = Flow(bytes=MIB)
+    assert of(Traffic("w", aggregators=1, stripe_count=1, write=small)) == {}
+
+
+def test_one_aggregator_that_reads_is_said_to_read():
+    flow = Flow(bytes=360 * GIB, phases={"file read": 0.86})
+    found = of(Traffic("wrfrst", aggregators=1, stripe_count=1, read=flow))["one_aggregator"]
+    assert found.because == (
+        "1 aggregator reads for all ranks, from 1 stripe; reading the file is 86 % of the time"
+    )
+    waits = replace(flow, phases={"file read": 0.1})
+    assert of(Traffic("wrfrst", aggregators=1, stripe_count=1, read=waits)) == {}
 
 
 def test_waiting_for_others_alone_is_no_sign():
@@ -87,6 +99,24 @@ def test_stripes_that_are_filled_need_no_other_size():
     few = replace(flow, stripe_sized=14, system_calls=1000)
     assert "stripe_sized" in of(Traffic("f", write=few, stripe_size=8 * MIB))
     assert of(Traffic("f", write=replace(few, stripe_sized=None), stripe_size=8 * MIB)) == {}
+    small = replace(few, bytes=MIB, system_bytes=MIB)
+    assert of(Traffic("f", write=small, stripe_size=8 * MIB)) == {}
+    least = replace(few, bytes=64 * MIB, system_bytes=64 * MIB, system_calls=40_000)
+    assert of(Traffic("f", write=least, stripe_size=64 * 1024)) == {}, "no less than 64 KiB"
+
+
+def test_an_open_that_waits_is_no_reason_for_fewer_opens():
+    waits = Traffic("pipe", meta_rank_s=90.0, opens=1, ranks=1, seconds=90.0)
+    assert "metadata" not in of(waits)
+    assert "metadata" in of(replace(waits, opens=5000))
+
+
+def test_alignment_of_a_file_that_the_system_hardly_saw_is_nothing():
+    flow = Flow(bytes=23 * GIB, system_bytes=78_480, mpi_calls=10, system_calls=294)
+    file = Traffic("big", write=flow, seconds=90.0, misaligned=294, system_accesses=294)
+    assert "misaligned" not in of(file)
+    seen = replace(flow, system_bytes=23 * GIB)
+    assert "misaligned" in of(replace(file, write=seen))
 
 
 def test_large_pieces_with_exchange_may_do_without_it():

@@ -33,6 +33,8 @@ def timed(seconds: float, size: int = 1000, **facts: object) -> Summary:
         (timed(10.0), timed(10.3), "about as long in both"),
         (timed(10.0), timed(5.0, size=5000), "do not compare: the one moved 5 times"),
         (timed(10.0), Summary("log", "test"), "neither"),
+        (timed(10.0, size=0, files=4), timed(30.0, size=0, files=20), "wrote 5 times the other's "
+                                                                      "files"),
     ],
 )  # fmt: skip
 def test_the_verdict_never_claims_more_than_two_runs_say(first, second, said):
@@ -94,6 +96,14 @@ def test_phases_are_weighted_by_their_time():
     slow = Traffic("a", write=Flow(seconds=9.0, phases={"data send": 0.8}))
     fast = Traffic("b", write=Flow(seconds=1.0, phases={"data send": 0.2}))
     assert merged("", [slow, fast]).write.phases["data send"] == pytest.approx(0.74)
+
+
+def test_stripes_are_those_of_what_is_written():
+    wrote = Traffic("f", write=Flow(bytes=9, system_calls=2), stripe_size=4 * MIB, stripe_count=8)
+    read = Traffic("f", read=Flow(bytes=9, system_calls=2), stripe_size=MIB // 2, stripe_count=1)
+    both = merged("f", [read, wrote])
+    assert (both.stripe_size, both.stripe_count) == (4 * MIB, 8)
+    assert merged("f", [read]).stripe_size == MIB // 2
 
 
 def test_bandwidths_are_bytes_over_time():

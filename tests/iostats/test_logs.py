@@ -130,10 +130,10 @@ def test_the_share_of_the_run_comes_from_wrfs_own_lines(tmp_path):
     step = "Timing for main: time 2007-04-03_00:00:36 on domain   1:    {} elapsed seconds\n"
     nest = "Timing for main: time 2007-04-03_00:00:36 on domain   2:    9.0 elapsed seconds\n"
     path = tmp_path / "rsl.error.0000"
-    path.write_text(nest + step.format("40.0") + sample + step.format("29.74849"))
+    path.write_text(nest + step.format("40.0") + sample + step.format("60.0"))
     summary = read_log(path)
     assert summary.run_s == pytest.approx(100.0)
-    assert summary.io_share == pytest.approx(0.296, abs=1e-3)
+    assert summary.io_share == pytest.approx(0.3025, abs=1e-3)
 
 
 STEP = "Timing for main: time 2007-04-03_00:00:36 on domain   1:    7.5 elapsed seconds\n"
@@ -144,17 +144,22 @@ def test_a_log_of_wrf_without_reports_tells_its_output_and_what_is_missing(tmp_p
     path = tmp_path / "rsl.error.0000"
     path.write_text(WRITING + STEP)
     summary = read_log(path)
-    assert (summary.source, summary.io_share, summary.total.model_s) == ("WRF's own log", 0.25, 2.5)
+    assert (summary.source, summary.io_share, summary.total.model_s) == (
+        "WRF's own log",
+        2.5 / 7.5,
+        2.5,
+    )
     assert not summary.layers
     assert any("MPICH_MPIIO_TIMERS=1" in note for note in summary.notes)
-    path.write_text(WRITING + 10 * STEP)
+    steps = (STEP.replace("36 on", f"{second} on") for second in range(10, 20))
+    path.write_text(WRITING + "".join(steps))
     [advice] = advise(read_log(path))
     assert (advice.rule, advice.because) == ("little", "I/O takes 3 % of the run (2.5 s)")
 
 
 @pytest.mark.parametrize(
     "stamp",
-    ["2026-11-25T10:00:00.123456+03:00 ", "[2026-11-25 10:00:00] ", "Nov  5 10:00:00 ",
+    ["2026-11-25T10:00:00.123456+03:00 ", "[2026-11-25 10:00:00] ", "Nov  5 10:00:00 ", "00:00:07 ",
      "2026-11-25 10:00:00,123 3: "],
 )  # fmt: skip
 def test_a_time_before_each_line_changes_nothing(tmp_path, stamp):
@@ -176,12 +181,59 @@ def test_wrfs_lines_of_several_ranks_are_counted_once(tmp_path):
 
 def test_output_of_a_nest_lies_within_the_steps_of_domain_1(tmp_path):
     sample = (DATA / "mpiio_stats_wrf.txt").read_text()
-    step = "Timing for main: time 2007-04-03_00:00:36 on domain   1:   69.74849 elapsed seconds\n"
+    step = "Timing for main: time 2007-04-03_00:00:36 on domain   1:   100.0 elapsed seconds\n"
     nest = "Timing for Writing wrfout_d02 for domain        2:   50.0 elapsed seconds\n"
     path = tmp_path / "rsl.error.0000"
     path.write_text(sample + nest + step)
     assert read_log(path).run_s == pytest.approx(100.0)
     assert read_log(path).total.model_s == pytest.approx(80.25151)
+
+
+def test_output_after_the_last_step_is_in_no_step(tmp_path):
+    path = tmp_path / "rsl.error.0000"
+    path.write_text(WRITING + STEP + WRITING)
+    assert (read_log(path).run_s, read_log(path).io_share) == (10.0, 0.5)
+
+
+def test_lines_that_stand_in_the_log_twice_count_once(tmp_path):
+    path = tmp_path / "slurm-1.out"
+    path.write_text("".join(2 * line for line in (WRITING, STEP, WRITING)))
+    assert (read_log(path).run_s, read_log(path).total.model_s) == (10.0, 5.0)
+
+
+def test_a_report_about_one_file_does_not_hide_the_models_time_of_the_others(tmp_path):
+    sample = (DATA / "mpiio_stats_wrf.txt").read_text()
+    serial = WRITING.replace("2.5", "160.0")
+    path = tmp_path / "rsl.error.0000"
+    path.write_text(serial + sample + STEP.replace("7.5", "500.0"))
+    summary = read_log(path)
+    assert summary.total.seconds == pytest.approx(29.6, abs=0.1)
+    assert summary.spent_s == pytest.approx(190.25, abs=0.1)
+    assert summary.io_share == pytest.approx(0.38, abs=0.01)
+    assert "little" not in [advice.rule for advice in advise(summary)]
+
+
+def test_a_report_that_was_cut_before_its_bytes_has_no_mean(tmp_path):
+    lines = (DATA / "mpiio_stats_wrf.txt").read_text().splitlines(keepends=True)
+    at = next(n for n, line in enumerate(lines) if "total bytes" in line)
+    path = tmp_path / "cut"
+    path.write_text("".join(lines[:at]))
+    flow = read_log(path).total.write
+    assert (flow.mean_call, flow.mean_system_call, flow.bytes) == (None, None, 0)
+    assert "stripe_sized" not in [advice.rule for advice in advise(read_log(path))]
+    path.write_text("".join(lines[:at] + lines))
+    assert read_log(path).total.write.mean_system_call == pytest.approx(3821006, abs=1)
+    ave = next(line for line in lines if "ave system write size" in line)
+    path.write_text("".join([*lines[:at], ave]))
+    assert read_log(path).total.write.mean_system_call == pytest.approx(3821006, abs=1)
+
+
+def test_whole_reports_at_the_end_of_a_log_are_not_called_cut(tmp_path):
+    path = tmp_path / "hints"
+    path.write_text(
+        "PE 0: MPIIO hints for out.nc:\n          cb_buffer_size           = 16777216\n"
+    )
+    assert not [note for note in read_log(path).notes if "cut" in note]
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,7 @@ def advise(summary: Summary) -> list[Advice]:
     """What to try, the most promising first; empty if no rule applies."""
     share = summary.io_share
     if share is not None and share < LITTLE_OF_RUN:
-        spent = summary.total.seconds or summary.total.model_s
-        because = f"I/O takes {percent(share)} of the run ({shown(spent)})"
+        because = f"I/O takes {percent(share)} of the run ({shown(summary.spent_s)})"
         what = "nothing: faster I/O would gain no more than that"
         return [Advice("little", "", what, because, "ours", inference=True)]
     found: dict[str, Advice] = {}

@@ -99,9 +99,8 @@ def verdict(first: Summary, second: Summary) -> str:
         if row is None or not row.first or not row.second:
             continue
         ratio = row.first / row.second
-        moved = _unlike(first.total.bytes, second.total.bytes)
-        if moved:
-            return f"the logs do not compare: {moved}"
+        if unlike := _unlike(first, second):
+            return f"the logs do not compare: {unlike}"
         if max(ratio, 1 / ratio) < NOISE:
             return f"{name} took about as long in both: one run of each cannot tell 5 % from noise"
         more, less = ("first", "second") if ratio > 1 else ("second", "first")
@@ -113,10 +112,16 @@ def verdict(first: Summary, second: Summary) -> str:
     return "neither run time nor time in I/O is in both logs"
 
 
-def _unlike(first: int, second: int) -> str:
-    if not first or not second or 0.8 < first / second < 1.25:
+def _unlike(first: Summary, second: Summary) -> str:
+    """How much more the one did than the other, in bytes, else in files; empty where it is alike or
+    unknown."""
+    sizes, what = sorted((first.total.bytes, second.total.bytes)), "moved"
+    of = "bytes"
+    if not all(sizes):
+        sizes, what, of = sorted((first.total.files, second.total.files)), "wrote", "files"
+    if not all(sizes) or sizes[1] < 1.25 * sizes[0]:
         return ""
-    return f"the one moved {max(first, second) / min(first, second):.2g} times the other's bytes"
+    return f"the one {what} {sizes[1] / sizes[0]:.2g} times the other's {of}"
 
 
 def advise_on_change(first: Summary, second: Summary) -> list[Advice]:

@@ -32,6 +32,9 @@ PROGRAM = (sys.executable, "-P", "-m", "burstlens.workflows.iostats.darshan_reco
 LIMIT_S = 120.0
 MAGIC = 6567223
 """Bytes 8 to 15 of a Darshan log of version 3, as an integer."""
+SEEN = 0.5
+"""Of the bytes that MPI-IO wrote, at least this part went through POSIX if its times are those of
+the file system. Reads may be fewer: one aggregator reads for all ranks."""
 MISSING = "reading a Darshan log needs PyDarshan: pip install 'burstlens[tuning]'"
 NO_RECORDS = (
     "the log has no records of the program's files. Darshan leaves out what lies in /etc, /dev, "
@@ -178,6 +181,8 @@ def _flow(way: str, parts: Mapping[str, Any]) -> Flow:
     time = f"F_{way}_TIME"
     mpi_s = max(0.0, mpi["times"][time]) if mpi else None
     system_s = max(0.0, posix["times"][time]) if posix else None
+    if way == "WRITE" and mpi and posix and posix["counters"][done] < SEEN * mpi["counters"][done]:
+        system_s = None  # the MPI library did not write by POSIX calls that Darshan sees
     flow = Flow(
         bytes=sum(part["counters"][done] for part in own),
         calls=sum(calls.values())
@@ -188,7 +193,7 @@ def _flow(way: str, parts: Mapping[str, Any]) -> Flow:
         system_bytes=posix["counters"][done] if posix else None,
         sizes=_sizes(way, posix["counters"]) if posix else None,
         rank_s=sum(max(0.0, part["times"][time]) for part in own),
-        mpi_rank_s=mpi_s if posix else None,
+        mpi_rank_s=mpi_s if system_s is not None else None,
         mpi_system_rank_s=system_s if mpi else None,
     )
     share = flow.exchange_share

@@ -267,8 +267,10 @@ def main() -> int:
         value = read(path)
     except ImportError as error:
         value = {"missing": str(error.name or error)}
+    except ValueError as error:
+        value = {"error": str(error)}
     except Exception as error:  # whatever PyDarshan raises for bytes that make no sense
-        value = {"error": f"{type(error).__name__}: {error}"}
+        value = {"error": f"PyDarshan cannot make sense of it ({type(error).__name__})"}
     print(json.dumps(value))
     return int("job" not in value)
 

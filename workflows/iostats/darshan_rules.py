@@ -6,6 +6,7 @@ from burstlens.core.quantity import counted, show_bytes
 from burstlens.workflows.iostats.rule import (
     AMPLIFIED,
     DRISHTI,
+    FEW_OPENS,
     LEAST_BYTES,
     LEAST_SECONDS,
     MANY,
@@ -150,7 +151,7 @@ def misaligned(summary: Summary, file: Traffic) -> Advice | None:
     share, count = file.aligned_share, file.system_accesses or 0
     if share is None or share > 0.9 or count < 100 or (file.seconds or 0.0) < LEAST_SECONDS:
         return None
-    if file.bytes < LEAST_BYTES:
+    if sum(flow.system_bytes or 0 for flow in (file.write, file.read)) < LEAST_BYTES:
         return None
     block = show_bytes(file.alignment) if file.alignment else "the file system's block"
     because = f"{percent(1 - share)} of {count} accesses do not begin at a multiple of {block}"
@@ -165,6 +166,8 @@ def metadata(summary: Summary, file: Traffic) -> Advice | None:
     ranks = max(1, file.ranks or 1) * max(1, file.files if (file.ranks or 1) == 1 else 1)
     if not file.meta_rank_s or file.meta_rank_s / ranks < META_S:
         return None
+    if file.opens is not None and file.opens < FEW_OPENS:
+        return None  # one that waited, as for a pipe's other end
     because = f"open, close and stat took {shown(file.meta_rank_s / ranks)} per rank"
     because += f", {counted(file.opens, 'open')}" if file.opens else ""
     what = "fewer opens and files; or the burst buffer, which spares the metadata server"

@@ -18,6 +18,8 @@ def merged(name: str, parts: Iterable[Traffic]) -> Traffic:
     for part in found:
         common.update(part.common)
     slowest, fastest = _extremes(found)
+    # Reads may be of a file with other stripes; the rules are about those that are written.
+    striped = [part for part in found if part.write.system_calls] or found
     return Traffic(
         name,
         _flow([part.write for part in found]),
@@ -35,8 +37,8 @@ def merged(name: str, parts: Iterable[Traffic]) -> Traffic:
         system_accesses=_whole(part.system_accesses for part in found),
         common=dict(common.most_common(MOST_COMMON)),
         aggregators=_least(part.aggregators for part in found),
-        stripe_count=_least(part.stripe_count for part in found),
-        stripe_size=_least(part.stripe_size for part in found),
+        stripe_count=_least(part.stripe_count for part in striped),
+        stripe_size=_least(part.stripe_size for part in striped),
         slowest=slowest,
         fastest=fastest,
     )

@@ -35,7 +35,7 @@ _PLACEMENT = re.compile(r"\s*Aggregator Placement for (.+)", re.IGNORECASE)
 _TABLE = re.compile(r"\s*AGG\s+Rank\s+nid\b", re.IGNORECASE)
 _ROW = re.compile(r"\s*(\d+)\s+(\d+)\s+(\S+)$")
 _STAMP = re.compile(
-    r"\[?(?:\d{4}-\d\d-\d\d[T ]|[A-Z][a-z]{2} [ \d]\d )\d\d:\d\d:\d\d[^\s|\]]*\]? ?"
+    r"\[?(?:\d{4}-\d\d-\d\d[T ]|[A-Z][a-z]{2} [ \d]\d )?\d\d:\d\d:\d\d[^\s|\]]*\]? ?"
 )
 """The time that some launchers, and ``ts``, put before each line."""
 _LABEL = re.compile(r"\s*(?:(?:[a-z][\w.-]* )?(\d+): ?|\[(\d+)\] ?|\[\d+,(\d+)\](?:<std\w+>)?: ?)")
@@ -61,6 +61,11 @@ class _Open:
     complete: bool = False
     grown: bool = False
     doubtful: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is of statistics; others end where their lines end."""
+        return self.kind in _STATISTICS
 
     def takes(self, key: str) -> bool:
         """Whether a line with this key can belong to it."""
@@ -125,7 +130,7 @@ class Blocks:
     def finish(self) -> tuple[Block, ...]:
         """What is open at the end of the log, as far as it goes; afterwards nothing is open."""
         found = [
-            open_.done(label, whole=open_.complete or label in self._ruled)
+            open_.done(label, whole=open_.complete or label in self._ruled or not open_.counts)
             for label, opens in self._open.items()
             for open_ in opens
             if open_.values
@@ -160,12 +165,13 @@ class Blocks:
             key = " ".join(key.split())
         if key.endswith(" (*)"):  # of a footnote
             key = key[:-4]
-        chosen = opens[0] if len(opens) == 1 else _chosen(opens, key)
         if self._ruled:
             self._ruled.discard(label)
-        if key[:4] == "See ":
-            chosen.complete |= chosen.kind == "accesses"
+        if key[:4] == "See ":  # the end of a report of accesses
+            if accesses := [open_ for open_ in opens if open_.kind == "accesses"]:
+                _chosen(accesses, key).complete = True
             return
+        chosen = opens[0] if len(opens) == 1 else _chosen(opens, key)
         chosen.add(key, text.strip())
         if key[-9:] == " gap size" or key[:4] == "net ":
             chosen.complete = True
@@ -217,7 +223,7 @@ class Blocks:
                 patience = PATIENCE
             open_.foreign += 1
             if open_.foreign > patience:
-                found += self._close(label, open_, whole=open_.kind in ("hints", "aggregators"))
+                found += self._close(label, open_, whole=not open_.counts)
         if "key = " in body and not self._of(label, "hints"):
             found += self._romio(label, body)
         return tuple(found)
@@ -262,7 +268,7 @@ def labelled(line: str) -> tuple[str, str]:
     report."""
     body = line.rstrip()
     first = body[:1]
-    if "-" in body[4:6] or body[9:10] == ":":
+    if "-" in body[4:6] or ":" in body[2:4] or body[9:10] == ":":
         stamp = _STAMP.match(body)
         body = body[stamp.end() :] if stamp else body
         first = body[:1]

@@ -29,8 +29,9 @@ NOTHING = (
     "(MPICH_MPIIO_STATS=1, MPICH_MPIIO_TIMERS=1), ROMIO's hints (ROMIO_PRINT_HINTS=1) or WRF's "
     '"Timing for Writing"'
 )
-# WRF's own lines; the step's time is without output of its domain, and that of domain 1 has its
-# nests in it, with their output.
+# WRF's own lines. A step's time has its domain's output in it, which is logged before it, and that
+# of domain 1 its nests' steps (start_timing stands before med_before_solve_io in WRF's
+# frame/module_integrate.F). Only output after the last step has no step around it.
 _WRITING = re.compile(r"Timing for Writing (\S+) for domain\s+(\d+):\s*(\d{1,9}(?:\.\d*)?) elapsed")
 _STEP = re.compile(r"Timing for main:? .*on domain\s+1:\s*(\d{1,9}(?:\.\d*)?) elapsed")
 
@@ -45,13 +46,19 @@ class _Found:
     model_s: dict[str, float] = field(default_factory=dict)
     bytes: dict[tuple[str, str], int] = field(default_factory=dict)
     run_s: float = 0.0
+    after_s: float = 0.0
+    """Of output after the latest step."""
     steps: int = 0
+    line: str = ""
+    """WRF's latest line: a log of standard output and error has each twice."""
     ranks: int | None = None
     reports: int = 0
     cut: int = 0
     mixed: int = 0
+    kinds: set[str] = field(default_factory=set)
 
     def take(self, block: Block) -> None:
+        self.kinds.add(block.kind)
         if block.mixed:
             self.mixed += 1
             return
@@ -80,20 +87,22 @@ class _Found:
 
     def _accesses(self, block: Block) -> Traffic:
         way = block.way
-        size = _count(block, f"total bytes for {way}s") or 0
+        system = _count(block, f"system {way}s")
+        size = _size(block, system)
         independent = _count(block, f"independent {way}s")
         collective = _count(block, f"collective {way}s")
+        calls = (independent or 0) + (collective or 0)
         flow = Flow(
-            bytes=size,
-            calls=(independent or 0) + (collective or 0),
+            bytes=size or 0,
+            calls=0 if size is None else calls,  # of a report that was cut: no mean without bytes
             collective=collective,
-            mpi_calls=(independent or 0) + (collective or 0) if collective is not None else None,
-            system_calls=_count(block, f"system {way}s"),
+            mpi_calls=calls if collective is not None else None,
+            system_calls=None if size is None else system,
             system_bytes=size,
             stripe_sized=_count(block, f"stripe sized {way}s"),
             read_modify_writes=_count(block, "read-modify-write count"),
         )
-        if len(self.bytes) < MAX_FILES:
+        if size is not None and len(self.bytes) < MAX_FILES:
             self.bytes[block.file, way] = size
         return _one_way(
             block,
@@ -127,6 +136,15 @@ _ENDS = {"write": ("writing", "not writing"), "read": ("reading", "not reading")
 def _one_way(block: Block, flow: Flow, **facts: float | int | None) -> Traffic:
     one = {"write": flow} if block.way == "write" else {"read": flow}
     return Traffic(block.file, layers=("MPI-IO",), files=0, **one, **facts)  # type: ignore[arg-type]
+
+
+def _size(block: Block, system: int | None) -> int | None:
+    """The bytes that the file system saw; a report that was cut may have their mean only."""
+    size = _count(block, f"total bytes for {block.way}s")
+    mean = _count(block, f"ave system {block.way} size")
+    if size is None and system is not None and mean is not None:
+        return system * mean
+    return size
 
 
 def _count(block: Block, key: str) -> int | None:
@@ -190,16 +208,19 @@ def _lines(file: BinaryIO) -> Iterator[str]:
 
 
 def _model(found: _Found, line: str) -> None:
+    if line == found.line:
+        return
+    found.line = line
     if step := _STEP.match(line):
         found.run_s += float(step[1])
+        found.after_s = 0.0
         found.steps += 1
     elif writing := _WRITING.match(line):
         name, seconds = writing[1], float(writing[3])
         if name not in found.model_s and len(found.model_s) >= MAX_FILES:
             name = OTHERS
         found.model_s[name] = found.model_s.get(name, 0.0) + seconds
-        if int(writing[2]) == 1:
-            found.run_s += seconds
+        found.after_s += seconds
 
 
 def _summary(path: Path, found: _Found) -> Summary:
@@ -216,7 +237,7 @@ def _summary(path: Path, found: _Found) -> Summary:
         log=str(path),
         source=_source(found),
         ranks=found.ranks,
-        run_s=found.run_s if found.steps else None,
+        run_s=found.run_s + found.after_s if found.steps else None,
         total=total,
         files=tuple(sorted(files, key=_order)),
         hints={printable(name): hints for name, hints in found.hints.items()},
@@ -268,9 +289,9 @@ def _notes(found: _Found, files: list[Traffic]) -> list[str]:
             f"the log has {has} and no statistics; MPICH_MPIIO_STATS=1 and MPICH_MPIIO_TIMERS=1 "
             "print them (Cray MPICH), or Darshan counts"
         )
-    elif not any(file.write.phases or file.read.phases for file in files):
+    elif "phases" not in found.kinds:
         notes.append("the log has no times by phase: MPICH_MPIIO_TIMERS=1 prints them")
-    elif not any(file.bytes for file in files):
+    elif "accesses" not in found.kinds:
         notes.append("the log has no access patterns: MPICH_MPIIO_STATS=1 prints them")
     if OTHERS in found.parts:
         notes.append(f"beyond {MAX_FILES} files the others are added up as one")

@@ -6,9 +6,11 @@ from burstlens.core.quantity import counted, show_bytes
 from burstlens.workflows.iostats.rule import (
     AMPLIFIED,
     LARGE_PIECE,
+    LEAST_BYTES,
     MOST,
     MUCH,
     TALK,
+    UNIT,
     Advice,
     aggregator_choices,
     percent,
@@ -18,14 +20,16 @@ from burstlens.workflows.iostats.summary import Summary, Traffic
 
 
 def one_aggregator(summary: Summary, file: Traffic) -> Advice | None:
-    writing = file.write.phases.get("file write")
+    reads = file.read.bytes > file.write.bytes
+    way, flow = ("read", file.read) if reads else ("write", file.write)
+    busy = flow.phases.get(f"file {way}")
     if file.aggregators != 1 or file.stripe_count != 1 or summary.ranks == 1:
         return None
-    if writing is not None and writing < MUCH:
+    if (busy is not None and busy < MUCH) or 0 < flow.bytes < LEAST_BYTES:
         return None
-    because = "1 aggregator writes for all ranks, into 1 stripe"
-    if writing is not None:
-        because += f"; writing the file is {percent(writing)} of the time"
+    because = f"1 aggregator {way}s for all ranks, {'from' if reads else 'into'} 1 stripe"
+    if busy is not None:
+        because += f"; {'reading' if reads else 'writing'} the file is {percent(busy)} of the time"
     what = (
         "stripe wider: lfs setstripe -c N on the empty folder, or the hint striping_factor; Cray "
         "MPICH takes as many aggregators as stripes (on DataWarp: as buffer nodes, so cb_nodes)"
@@ -87,6 +91,8 @@ def stripe_sized(summary: Summary, file: Traffic) -> Advice | None:
     flow, size = file.write, file.stripe_size
     share, mean = flow.stripe_sized_share, flow.mean_system_call
     if share is None or mean is None or size is None or share >= MOST or mean >= size / 2:
+        return None
+    if flow.bytes < LEAST_BYTES or size < 2 * UNIT:
         return None
     because = (
         f"{flow.stripe_sized} of {flow.system_calls} writes ({percent(share, 1)}) have the stripe "

@@ -29,8 +29,10 @@ STRAGGLER = 0.15
 LEAST_SECONDS = 1.0
 """Differences between ranks of less are noise; ours."""
 LEAST_BYTES = 16 << 20
-"""Alignment of less does not matter; ours. It also leaves out pipes."""
+"""Alignment and stripes of less do not matter; ours. It also leaves out pipes."""
 META_S = 30.0
+FEW_OPENS = 10
+"""Fewer are not what takes the time, but what they wait for; ours."""
 UNIT = 64 * 1024
 """Lustre takes stripe sizes that are multiples of this."""
 

@@ -59,7 +59,7 @@ class Flow:
     @property
     def mean_call(self) -> float | None:
         """Bytes per call of the program."""
-        return self.bytes / self.calls if self.calls else None
+        return self.bytes / self.calls if self.calls and self.bytes else None
 
     @property
     def mean_system_call(self) -> float | None:
@@ -85,7 +85,8 @@ class Flow:
     @property
     def exchange_share(self) -> float | None:
         """The part of the time in MPI-IO outside the system's calls, which is exchange between
-        ranks and waiting, from 0 to 1. By Darshan's times, else by the two bandwidths.
+        ranks and waiting, from 0 to 1. By Darshan's times, else by the two bandwidths. Unknown
+        (None) where Darshan saw few of the bytes on their way to the system.
         """
         if self.mpi_rank_s and self.mpi_system_rank_s is not None:
             inside = self.mpi_system_rank_s / self.mpi_rank_s
@@ -185,9 +186,15 @@ class Summary:
     notes: tuple[str, ...] = ()
 
     @property
-    def io_share(self) -> float | None:
-        """The part of the program's time that I/O took, of its slowest rank, from 0 to 1; where no
-        library has counted, the part that the model itself logged.
+    def spent_s(self) -> float | None:
+        """Seconds in I/O, of the slowest rank; or in output, as the model logged, where that is
+        more: libraries report some files only.
         """
-        spent = self.total.model_s if self.total.seconds is None else self.total.seconds
+        known = [one for one in (self.total.seconds, self.total.model_s) if one is not None]
+        return max(known, default=None)
+
+    @property
+    def io_share(self) -> float | None:
+        """The part of the program's time that I/O took, from 0 to 1."""
+        spent = self.spent_s
         return None if spent is None or not self.run_s else min(1.0, spent / self.run_s)

@@ -22,8 +22,16 @@ def printable(text: str) -> str:
 
 
 def say(text: str) -> None:
-    """Print a command's result on standard output, flushed at once also through a pipe."""
-    print(text, flush=True)
+    """Print a command's result on standard output, flushed at once also through a pipe.
+
+    Raises BrokenPipeError, and OSError that names standard output, as of a disk that is full.
+    """
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, "standard output") from None
 
 
 def print_stderr(text: str) -> None:

@@ -45,10 +45,10 @@ def show_logs(summaries: Sequence[Summary]) -> None:
     else:
         _details(first)
     for number, summary in enumerate(summaries, 1):
-        for note in summary.notes:
-            _wrapped(f"note: {note}", "")
-        found = advise(summary)
         of = f" ({number}: {Path(summary.log).name})" if others else ""
+        for note in summary.notes:
+            _wrapped(f"note{of}: {note}", "")
+        found = advise(summary)
         _advices(f"Try{of}:", found)
         if not found:
             say(f"No rule applies to these numbers{of}.")
