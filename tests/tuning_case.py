@@ -28,8 +28,9 @@ esac
 for n in 1 2 3; do
   [ "$FAULT" = short ] && [ $n = 3 ] && break
   sleep ${PAUSE:-0.02}
-  cp frame.nc out_$n.nc
-  echo "written out_$n.nc ${EACH:-4.0} s"
+  name=out_$n.nc; [ "$FAULT" = alien ] && name=alien_$n.nc
+  cp frame.nc $name
+  echo "written $name ${EACH:-4.0} s"
 done
 echo done
 """

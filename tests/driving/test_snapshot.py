@@ -178,6 +178,11 @@ def test_a_tuning_shows_its_trials_in_place_of_frames(snapshot):
     )
     status = record(snapshot.value())
     assert status["tuning"] == {"trials": 1, "phase": "pilot", "seconds": 2.5}
+    snapshot.history.apply(
+        TrialSubmitting(job="trial-2", phase="pilot", origin="default", values={})
+    )
+    snapshot.history.apply(TrialEnded(job="trial-2", outcome="stopped"))
+    assert record(snapshot.value())["tuning"]["trials"] == 1, "a stopped one is run again"
     shown = dict(facts(status))
     assert shown["trials"] == "1 done, pilot, 2.5 s in output"
     assert "frames" not in shown

@@ -14,6 +14,7 @@ from burstlens.workflows.driver.tuning_options import (
     tuning_site,
 )
 from burstlens.workflows.models.wrf import Wrf
+from burstlens.workflows.plan.tuning import anywhere
 from burstlens.workflows.recipe.file import read as read_recipe
 from burstlens.workflows.recipe.load import check
 
@@ -100,3 +101,13 @@ def test_an_mpi_with_one_set_of_hints_is_tuned_by_one_pattern(tmp_path):
     for mpi, patterns in {"romio": 1, "openmpi": 1, "cray-mpich": 2}.items():
         space = space_of(two, replace(read(SITES / "local.toml"), mpi=mpi))
         assert len({factor.hint[0] for factor in space.factors}) == patterns
+
+
+def test_the_path_of_a_parameter_is_kept_absolute_and_other_settings_as_given(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    source = read_recipe("io-btio")
+    assert anywhere(source, "inputs=mine") == f"inputs={tmp_path}/mine"
+    for other in ("size=class-b", "simulation.inputs=mine", "mpicc=./cc"):
+        assert anywhere(source, other) == other

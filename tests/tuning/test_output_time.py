@@ -57,6 +57,14 @@ def test_the_first_frame_of_each_stream_is_left_out(tmp_path):
     assert output_time(PROGRAM, tmp_path, skip=0).total == 23.0
 
 
+def test_files_that_are_no_frames_do_not_count(tmp_path):
+    frames = "".join(f"written fine_{n} 1 s\nwritten alien_{n} 0.1 s\n" for n in range(3))
+    assert output_time(PROGRAM, folder(tmp_path, frames)).seconds == {"fine": 2.0}
+    aliens = "".join(f"written alien_{n} 0.1 s\n" for n in range(3))
+    with pytest.raises(NoTimesError, match="must name the files of `frames`"):
+        output_time(PROGRAM, folder(tmp_path, aliens))
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

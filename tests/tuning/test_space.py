@@ -69,3 +69,10 @@ def test_a_configuration_of_other_factors_or_values_does_not_belong(strange):
 def test_factors_that_do_not_fit_are_refused(factors, said):
     with pytest.raises(ValueError, match=said):
         Space(factors)
+
+
+def test_hints_of_several_patterns_are_told_apart_by_their_pattern():
+    one, other = ('simulation.mpiio_hints."a.*".cb_nodes', "simulation.mpiio_hints.b*.cb_nodes")
+    chosen = Configuration(((one, 2), (other, 4), ("simulation.nodes", 1)))
+    assert chosen.text() == "a.*.cb_nodes=2 b*.cb_nodes=4 nodes=1"
+    assert Configuration(((one, 2),)).text() == "cb_nodes=2"

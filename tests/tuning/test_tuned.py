@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from typing import get_args
 
 import pytest
 
@@ -10,12 +12,12 @@ from burstlens.workflows.driver.run import create
 from burstlens.workflows.driver.tuning_results import write
 from burstlens.workflows.recipe.file import known, read
 from burstlens.workflows.recipe.load import check
-from burstlens.workflows.tuning import summary
+from burstlens.workflows.tuning import plot, summary
 from burstlens.workflows.tuning.course import Ending
 from burstlens.workflows.tuning.plot import draw
 from burstlens.workflows.tuning.search import Standing
 from burstlens.workflows.tuning.space import DEFAULT, Configuration, Factor, Space
-from burstlens.workflows.tuning.trial import Measured, Plan, Trial
+from burstlens.workflows.tuning.trial import Measured, Origin, Plan, Trial
 from burstlens.workflows.tuning.tuned import base_of, tuned_recipe
 from burstlens.workflows.tuning.verdict import judge, noise_of
 
@@ -39,13 +41,13 @@ def trial(phase, configuration, origin, **seconds):
     return Trial(Plan(phase, configuration, origin), measured, "it\nfailed\t!", 3.0, 1.5)
 
 
-TRIALS = [
+TRIALS = [replace(one, number=number) for number, one in enumerate((
     *[trial("pilot", DEFAULT, "default", a=1.0 + n, b=1.0) for n in range(3)],
     trial("search", Configuration(((CB, "disable"),)), "rule"),
     trial("search", LEADER, "model", a=0.5, b=0.5),
     *[trial("pair", DEFAULT, "default", a=2.0 + n, b=1.0) for n in range(3)],
     *[trial("pair", LEADER, "leader", a=0.5, b=0.5) for n in range(3)],
-]
+), 1)]  # fmt: skip
 GAIN = Ending(judge([3.0, 4.0, 5.0], [1.0] * 3), Standing(LEADER, 1.0, 1), noise_of([2, 3, 4]))
 NONE = Ending(judge([1.0], [2.0]), Standing(LEADER, 2.0, 1), noise_of([2, 3, 4]))
 
@@ -114,6 +116,21 @@ def test_the_json_has_every_trial_and_is_json():
 def test_a_picture_is_drawn_of_any_part_of_a_tuning(tmp_path, trials):
     draw(tmp_path / "a.png", "Tuning of $x$ <b>", SPACE, trials, NONE)
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_picture_has_a_colour_and_words_for_every_reason_to_try():
+    assert set(get_args(Origin)) == set(plot.COLOURS) == set(plot.WORDS)
+
+
+def test_trials_keep_their_numbers_where_one_was_lost():
+    kept = [one for one in TRIALS if one.number != 2]
+    assert [row["trial"] for row in summary.rows(kept)] == [1, *range(3, 12)]
+
+
+def test_a_small_gain_is_told_with_what_it_is_more_than_one():
+    verdict = judge([1.1, 1.12, 1.13], [1.0, 1.01, 1.02])
+    said = summary.sentence(TRIALS, Ending(verdict, GAIN.leader, GAIN.noise))
+    assert "1.11 times as fast (1.08 to 1.13)" in said
 
 
 def test_a_recipe_that_has_a_name_is_extended_by_its_name():

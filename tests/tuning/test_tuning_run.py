@@ -55,7 +55,9 @@ def test_equal_values_gain_nothing_and_json_is_one_document(tmp_path):
 
 
 def test_values_that_crash_hang_or_say_nothing_are_passed_over(tmp_path):
-    factors = '"simulation.environment.FAULT" = ["crash", "hang", "quiet", "short", "none"]'
+    factors = (
+        '"simulation.environment.FAULT" = ["crash", "hang", "quiet", "short", "alien", "none"]'
+    )
     limit = '[tune]\nset = { "simulation.walltime" = "00:00:03" }\n'
     tuning = Tuning(tmp_path, f"{limit}{FACTORS}{factors}\n")
     code, out, err = tuning.tune("--runs", "9")
@@ -63,7 +65,7 @@ def test_values_that_crash_hang_or_say_nothing_are_passed_over(tmp_path):
     trials = tuning.result["trials"]
     faults = {one["values"].get("simulation.environment.FAULT") for one in trials
               if one["seconds"] is None}  # fmt: skip
-    assert faults <= {"crash", "hang", "quiet", "short"}
+    assert faults <= {"crash", "hang", "quiet", "short", "alien"}
     assert faults, "no faulty value was tried"
     good = [one for one in trials if one["seconds"] is not None]
     assert all(one["values"].get("simulation.environment.FAULT", "none") == "none" for one in good)
@@ -74,7 +76,9 @@ def test_a_recipe_that_fails_as_it_is_ends_with_one_message(tmp_path):
     tuning = Tuning(tmp_path)
     code, _, err = tuning.tune("--set", "simulation.environment.FAULT=crash")
     assert code == 1
-    assert "could not be measured" in err
+    assert "could not be measured: ended with exit code 3: cannot write" in err
+    assert "resume" not in err, "there is nothing to go on with"
+    assert not list((tuning.folder / "buffer").glob("*/*")), "the buffer is given back"
     assert "Traceback" not in err
     assert len(tuning.starts) == 1
 

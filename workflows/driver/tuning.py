@@ -266,7 +266,10 @@ class Tuner:
     def _collect(self, name: str) -> None:
         model, skip, logs = self.recipe.model, self.recipe.tune.skip, str(self.run.logs / name)
         folder = self.files.folder(name)
-        self.graph.view("collected", name, trials.collect, self.buffer, folder, model, skip, logs)
+        well = self._ended[name][0].well
+        self.graph.view(
+            "collected", name, trials.collect, self.buffer, folder, model, skip, logs, well
+        )
 
     def _on_collected(self, done: Done) -> None:
         name: str = done.about
@@ -316,22 +319,24 @@ class Tuner:
             self._finish(Outcome("failed", FAILED, text))
             return
         state, code = ("failed", FAILED) if ending.failed else ("done", 0)
-        self._finish(Outcome(state, code, text))
+        self._finish(Outcome(state, code, text), concluded=True)
 
-    def _finish(self, outcome: Outcome) -> None:
-        """Give the buffer back where the tuning is over, or where it goes with its job."""
+    def _finish(self, outcome: Outcome, *, concluded: bool = False) -> None:
+        """Give the buffer back where the tuning is ``concluded``, so that no resume needs it, or
+        where it goes with its job."""
         self.over = True
-        self.snapshot.state = "giving the buffer back"
-        if self.buffer is None or (self.provision.lasts and outcome.state != "done"):
+        if self.buffer is None or (self.provision.lasts and not concluded):
             self._end = outcome
-        elif isinstance(self.provision, JobBuffer) or (self.buffer.name and self.buffer.owned):
+            return
+        self.snapshot.state = "giving the buffer back"
+        if isinstance(self.provision, JobBuffer) or (self.buffer.name and self.buffer.owned):
             self.graph.close_block()
             self.graph.login("freed", outcome, self.provision.give_back, self.buffer)
         else:
             self.graph.view("freed", outcome, buffers.destroy, self.buffer)
 
     def _on_freed(self, done: Done) -> None:
-        if self._retries.lost(done, lambda: self._finish(done.about)):
+        if self._retries.lost(done, lambda: self._finish(done.about, concluded=True)):
             return
         if done.error is None:
             self.journal.append(ev.BufferReleased())

@@ -98,5 +98,6 @@ def trials_of(records: Iterable[TrialRecord]) -> list[Trial]:
             cast("Origin", begun.origin),
             begun.reason or "",
         )
-        found.append(Trial(plan, measured, ended.message or "", ended.wall_s or 0.0, ended.load))
+        about = ended.message or "", ended.wall_s or 0.0, ended.load
+        found.append(Trial(plan, measured, *about, int(begun.job.rpartition("-")[2])))
     return found

@@ -107,7 +107,8 @@ def judged(
     elif is_lost(end) or (bad_luck and not end.well):
         outcome, message = "lost", end.text()
     elif not end.well:
-        outcome, message = "failed", end.text()
+        said = collected.problem if end.reason == "exited" else ""
+        outcome, message = "failed", f"{end.text()}: {said}" if said else end.text()
     elif measured is None:
         outcome, message = "failed", collected.problem
     elif known is not None and dict(measured.frames) != dict(known):

@@ -14,6 +14,7 @@ __all__ = [
     "cursor",
     "hdf5",
     "log_search",
+    "model_log",
     "promised",
     "report",
     "structure",

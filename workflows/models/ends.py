@@ -68,6 +68,7 @@ _TABLE: tuple[tuple[str, int, str], ...] = (
     (r"process(?:es)? exited with\s+non-zero status|has exited improperly"
      r"|exited without calling", BANNER, _PROSE),
     (r"^YOUR APPLICATION TERMINATED WITH THE EXIT STRING", BANNER, ""),
+    (r"^This typically refers to a problem with your application", BANNER, ""),
     (r"Please see the FAQ page", BANNER, ""),
     (r"^(?:srun|slurmstepd|aprun|_pmiu_daemon|mpirun|mpiexec|prterun|orterun)\b.*:", BANNER, ""),
     (r"^\[(?:mpiexec|proxy)\S*\]", BANNER, ""),
@@ -86,7 +87,7 @@ _HINTS = (
     "rror", "terminate called", "bad_alloc", "xception", "ignal", "free()", "double free",
     "corrupted", "malloc()", "ault", "STRING", "Killed", "Abort", "abort", "BAD TERM", "Primary",
     "exited", "FAQ", "srun", "slurmstepd", "aprun", "_pmiu", "mpirun", "mpiexec", "proxy", "[",
-    "write_line", "termin",
+    "write_line", "termin", "typically",
 )  # fmt: skip
 """Every line that a row matches contains one of them: most lines cost these comparisons only."""
 

@@ -66,7 +66,8 @@ def new_tuning(
     _check_values(source, short, space)
     warnings = [*require(findings(recipe, place)), *_without_effect(space, recipe, place)]
     warnings = [*dict.fromkeys(warnings), *_advice(recipe)]
-    options = replace(TuneOptions(), runs=runs, node_hours=node_hours, settings=tuple(settings))
+    given = tuple(anywhere(source, one) for one in settings)
+    options = replace(TuneOptions(), runs=runs, node_hours=node_hours, settings=given)
     known_as = os.path.abspath(site) if site and site.endswith(".toml") else chosen.name
     made = create(
         replace(recipe, name=f"tune-{recipe.name}"),
@@ -77,6 +78,15 @@ def new_tuning(
         tuning=options.value(),
     )
     return made, warnings
+
+
+def anywhere(source: Source, setting: str) -> str:
+    """The setting as it means the same in every folder: the path of a parameter is absolute."""
+    name, _, value = setting.partition("=")
+    entry = source.table.get("parameters", {}).get(name.strip())
+    if not isinstance(entry, dict) or entry.get("type") != "path":
+        return setting
+    return f"{name}={os.path.realpath(os.path.expanduser(value))}"
 
 
 def _short(table: dict[str, Any], recipe: Recipe) -> dict[str, Any]:

@@ -334,7 +334,12 @@ def _tuning(history: History) -> TuningPart | UnsetType:
     """Of a tuning, its trials; unset for an ordinary run."""
     if not history.trials:
         return UNSET
-    ended = [trial for trial in history.trials.values() if trial.ended is not None]
+    counted = {"done", "failed"}  # of the others nothing is known: they are run again
+    ended = [
+        trial
+        for trial in history.trials.values()
+        if trial.ended is not None and trial.ended.outcome in counted
+    ]
     last = ended[-1] if ended else None
     seconds = last.ended.seconds if last is not None and last.ended is not None else None
     return TuningPart(

@@ -12,6 +12,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from burstlens.core.quantity import counted
 from burstlens.workflows.tuning.guesses import Guess
 from burstlens.workflows.tuning.search import Standing, is_modelled, proposed, standings
 from burstlens.workflows.tuning.space import DEFAULT, Space
@@ -120,7 +121,7 @@ class Course:
             guess = self.guesses[done]
             return Plan("search", guess.configuration, "rule", guess.rule)
         if self.runs - done <= self.runs // AGAIN and (again := promising(searched, noise)):
-            reason = f"measured {again.runs} times so far, {again.mean:.4g} s"
+            reason = f"measured {counted(again.runs, 'time')} so far, {again.mean:.4g} s"
             return Plan("search", again.configuration, "again", reason)
         configuration = proposed(self.space, searched, self.seed + done)
         if is_modelled(self.space, searched):

@@ -33,8 +33,7 @@ def output_time(model: Model, folder: Path, skip: int = 1) -> Measured:
     if not most:
         looked = ", ".join(path.name for path in names) or "there is no log"
         raise NoTimesError(
-            f"the model's log does not say how long an output took ({looked}): the adapter "
-            f'"{model.name}" knows such lines, or none was printed'
+            f"the model's log does not say how long a frame took ({looked}): {_wanted(model)}"
         )
     kept = {stream: times[skip:] for stream, times in most.items() if len(times) > skip}
     if not kept:
@@ -49,13 +48,21 @@ def output_time(model: Model, folder: Path, skip: int = 1) -> Measured:
     )
 
 
+def _wanted(model: Model) -> str:
+    if model.name == "command":
+        return "`written` needs a group `seconds`, and must name the files of `frames`"
+    return f'the adapter "{model.name}" knows such lines, and none was printed'
+
+
 def frame_times(model: Model, lines: Iterable[str]) -> dict[str, list[float]]:
     """Seconds of each frame, by stream, in the order of the log; a stream without a name is
-    ``output``."""
+    ``output``. Files that are no frames of the recipe are passed over."""
     found: dict[str, list[float]] = {}
     for line in lines:
         said = model.read_line(line)
-        if said is not None and said.kind == "written" and said.took_s is not None:
+        if said is None or said.kind != "written" or said.took_s is None:
+            continue
+        if said.stream is not None or said.file is None:
             found.setdefault(said.stream or "output", []).append(said.took_s)
     return found
 

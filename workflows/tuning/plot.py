@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from burstlens.workflows.tuning.course import Ending
-from burstlens.workflows.tuning.space import Factor, Space
+from burstlens.workflows.tuning.space import Factor, Space, labels
 from burstlens.workflows.tuning.trial import Trial
 
 COLOURS = {
     "default": "#555555", "rule": "#d95f02", "model": "#1b7fb8", "again": "#7b3294",
-    "leader": "#1a9641",
+    "leader": "#1a9641", "random": "#e6ab02",
 }  # fmt: skip
 WORDS = {
     "default": "as it is", "rule": "guess by rule", "model": "TPE", "again": "measured again",
-    "leader": "leader, in pairs",
+    "leader": "leader, in pairs", "random": "at random",
 }  # fmt: skip
 BOX = {"facecolor": "white", "alpha": 0.75, "lw": 0, "pad": 0.8}
 BETWEEN = "– not set –"
@@ -38,13 +38,13 @@ def draw(path: Path, title: str, space: Space, trials: Sequence[Trial], ending: 
 
 
 def _history(axes: Any, trials: Sequence[Trial], ending: Ending) -> None:
-    measured = [(n, t) for n, t in enumerate(trials, 1) if t.seconds is not None]
+    measured = [(t.number, t) for t in trials if t.seconds is not None]
     top = max((t.seconds or 0.0 for _, t in measured), default=1.0)
     for origin, colour in COLOURS.items():
         points = [(n, t.seconds) for n, t in measured if t.plan.origin == origin]
         if points:
             axes.plot(*zip(*points, strict=True), "o", color=colour, label=WORDS[origin], ms=6)
-    failed = [n for n, t in enumerate(trials, 1) if t.seconds is None]
+    failed = [t.number for t in trials if t.seconds is None]
     if failed:
         axes.plot(failed, [top] * len(failed), "x", color="#b2182b", label="failed", ms=8, mew=2)
     if ending.noise is not None:
@@ -52,14 +52,14 @@ def _history(axes: Any, trials: Sequence[Trial], ending: Ending) -> None:
         high = ending.noise.mean * (1 + ending.noise.variation)
         axes.axhspan(low, high, color="#bbbbbb", alpha=0.35, lw=0, label="noise of the pilot")
     begins: dict[str, int] = {}
-    for number, trial in enumerate(trials, 1):
-        begins.setdefault(trial.plan.phase, number)
+    for trial in trials:
+        begins.setdefault(trial.plan.phase, trial.number)
     for phase, number in begins.items():
         if number > 1:
             axes.axvline(number - 0.5, color="#cccccc", lw=0.8)
         axes.text(number - 0.4, 1.01, phase, transform=axes.get_xaxis_transform(), fontsize=8,
                   color="#555555")  # fmt: skip
-    axes.set(xlabel="trial", ylabel="seconds in output", xlim=(0.4, len(trials) + 0.6))
+    axes.set(xlabel="trial", ylabel="seconds in output", xlim=(0.4, trials[-1].number + 0.6))
     axes.set_ylim(bottom=0)
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.legend(fontsize=7.5, loc="best", framealpha=0.85)
@@ -81,14 +81,15 @@ def _parallel(figure: Any, axes: Any, space: Space, trials: Sequence[Trial]) -> 
     for trial in sorted(shown, key=lambda one: -(one.seconds or 0.0)):
         heights = [_height(factor, trial) for factor in space.factors]
         colour = colours.to_rgba(np.array([trial.seconds or low]))[0]
-        axes.plot(range(len(heights)), heights, color=colour, lw=1.8, alpha=0.85)
+        axes.plot(range(len(heights)), heights, "o-", color=colour, lw=1.8, ms=4, alpha=0.85)
+    names = labels(factor.key for factor in space.factors)
     for place, factor in enumerate(space.factors):
         axes.axvline(place, color="#444444", lw=0.8, zorder=0)
-        labels = [*map(_label, factor.values), *([BETWEEN] if factor.when else [])]
-        for number, label in enumerate(labels):
-            height = number / max(1, len(labels) - 1)
+        ticks = [*map(_label, factor.values), *([BETWEEN] if factor.when else [])]
+        for number, label in enumerate(ticks):
+            height = number / max(1, len(ticks) - 1)
             axes.text(place + 0.04, height, label, fontsize=7.5, va="center", bbox=BOX)
-        axes.text(place, 1.07, factor.name, ha="center", fontsize=8.5, weight="bold")
+        axes.text(place, 1.07, names[factor.key], ha="center", fontsize=8.5, weight="bold")
     axes.set(xlim=(-0.3, len(space.factors) - 0.4), ylim=(-0.06, 1.12))
     bar = figure.colorbar(colours, ax=axes, pad=0.01, fraction=0.04)
     bar.set_label("seconds in output", fontsize=8)

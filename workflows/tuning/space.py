@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 Value = str | int | float | bool
@@ -30,6 +31,17 @@ def short(key: str) -> str:
     return steps(key)[-1]
 
 
+def labels(keys: Iterable[str]) -> dict[str, str]:
+    """The last part of each dotted key, with the part before it where two have the same: the hints
+    of several patterns of files."""
+    paths = {key: steps(key) for key in keys}
+    often = Counter(path[-1] for path in paths.values())
+    return {
+        key: path[-1] if often[path[-1]] == 1 else ".".join(path[-2:])
+        for key, path in paths.items()
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Configuration:
     """Values by dotted key, in the order of the factors. Without any it is the default: the recipe
@@ -48,7 +60,8 @@ class Configuration:
 
     def text(self) -> str:
         """``romio_cb_write=enable cb_nodes=4``; ``default`` for the recipe as it is."""
-        return " ".join(f"{short(key)}={value}" for key, value in self.values) or "default"
+        names = labels(key for key, _ in self.values)
+        return " ".join(f"{names[key]}={value}" for key, value in self.values) or "default"
 
 
 DEFAULT = Configuration()

@@ -34,8 +34,14 @@ def sentence(trials: Sequence[Trial], ending: Ending) -> str:
         for stream in default
         if stream in leader
     ]
-    sizes = f"{verdict.factor:.2g} times as fast ({verdict.least:.2g} to {verdict.most:.2g})"
+    factor, least, most = map(_times, (verdict.factor, verdict.least, verdict.most))
+    sizes = f"{factor} times as fast ({least} to {most})"
     return f"{'; '.join(parts)}. In all {sizes}, with {leader_text(ending)}."
+
+
+def _times(factor: float | None) -> str:
+    """Two digits; of a small one what it is more than 1."""
+    return f"{factor or 0.0:.{2 if (factor or 0.0) >= 2 else 3}g}"
 
 
 def by_stream(trials: Sequence[Trial], *, default: bool) -> Mapping[str, float]:
@@ -69,8 +75,10 @@ def remarks(trials: Sequence[Trial], ending: Ending) -> list[str]:
         )
     loads = [trial.load for trial in trials if trial.load is not None]
     if loads:
+        least, most = f"{min(loads):.1f}", f"{max(loads):.1f}"
+        span = least if least == most else f"{least} to {most}"
         found.append(
-            f"Measured at a load average of {min(loads):.1f} to {max(loads):.1f}, the trials' own "
+            f"Measured at a load average of {span}, the trials' own "
             "included: the best setting of an idle machine may not be that of a loaded one."
         )
     failed = [trial for trial in trials if trial.measured is None]
@@ -85,16 +93,16 @@ def rows(trials: Sequence[Trial]) -> list[dict[str, Any]]:
     """One row per trial, in order, by :data:`COLUMNS`."""
     return [
         {
-            "trial": number,
+            "trial": trial.number,
             "phase": trial.plan.phase,
             "origin": trial.plan.origin,
-            "seconds": trial.seconds,
+            "seconds": None if trial.seconds is None else round(trial.seconds, 6),
             "wall_s": trial.wall_s,
             "load": trial.load,
             "configuration": trial.plan.configuration.text(),
             "message": trial.message or trial.plan.reason,
         }
-        for number, trial in enumerate(trials, 1)
+        for trial in trials
     ]
 
 

@@ -48,6 +48,8 @@ class Trial:
     message: str = ""
     wall_s: float = 0.0
     load: float | None = None
+    number: int = 0
+    """Of all that were started; one that was lost, or stopped, is missing among them."""
 
     @property
     def seconds(self) -> float | None:

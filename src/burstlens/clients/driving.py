@@ -14,7 +14,7 @@ from burstlens.clients.opened.status import next_steps, status_of
 from burstlens.core.decode import record
 from burstlens.core.durable import read_json
 from burstlens.core.errors import BurstlensError, RunError
-from burstlens.core.exit_codes import INTERRUPTED, STOPPED
+from burstlens.core.exit_codes import INTERRUPTED
 from burstlens.core.printable import print_stderr, printable, say
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
@@ -121,8 +121,9 @@ def _drive_tuning(run: RunDir, *, as_json: bool, note: str) -> int:
         return outcome.exit_code
     if outcome.state != "done":
         print_stderr(printable(f"burstlens: {outcome.message}"))
-        if outcome.exit_code == STOPPED:
-            print_stderr(f"go on with: burstlens resume {run.id}")
+        if not (folder / "tuning.json").exists():  # else it is over: there is nothing to go on with
+            for step in next_steps(status_of(str(run.path))):
+                print_stderr(step)
         return outcome.exit_code
     with contextlib.suppress(OSError):
         say("\n".join(map(printable, (folder / "verdict.txt").read_text("utf-8").splitlines())))
