@@ -71,7 +71,7 @@ varaible = "W"
     assert "'keep' or 'release', got 'forget'" in found["buffer.raw"]
     assert "less than 1, got 1.5" in found["buffer.reserve"]
     assert "must stay inside" in found["stage_out.keep.0"]
-    assert "at least 1 item" in found["step.real.command"]
+    assert "a list that is not empty" in found["step.real.command"]
     assert found["product.t2.kind"] == 'there is no kind "mapp"; did you mean map?'
     assert found["product.w.variable"] == "is required"
     assert found["product.w.varaible"] == "unknown key; did you mean variable?"

@@ -56,7 +56,7 @@ def test_without_factors_there_is_no_space_of_the_recipes_own(tmp_path):
     [
         ('[tune.factors]\n"product.t2.every" = [1]', r"trials take \[simulation\] and \[buffer\]"),
         ('[tune.factors]\n"nodes" = [1]', "not a dotted key"),
-        (f'[tune.factors]\n"{NODES}" = []', "at least 1"),
+        (f'[tune.factors]\n"{NODES}" = []', "not empty"),
         (
             f'[tune.factors]\n"{NODES}" = {{ values = [1], when = {{ "{CB}" = ["a"] }} }}',
             "above it",

@@ -28,7 +28,7 @@ def draw(path: Path, title: str, space: Space, trials: Sequence[Trial], ending: 
     """Write the picture as PNG. Raises OSError."""
     from matplotlib.figure import Figure
 
-    axes_count = max(2, len(space.factors))
+    axes_count = max(1, len(space.factors))
     figure = Figure(figsize=(6.5 + 1.7 * axes_count, 4.8), layout="constrained")
     history, values = figure.subplots(1, 2, width_ratios=(6.0, 1.7 * axes_count + 0.5))
     figure.suptitle(title, fontsize=11)

@@ -98,6 +98,12 @@ class _Found:
     """Suggestions for an unknown key."""
 
 
+_LIST = 'expected a list, such as ["a", "b"]'
+_SAID = {"sequence_str": _LIST, "tuple_type": _LIST, "list_type": _LIST,
+         "too_short": "expected a list that is not empty"}  # fmt: skip
+"""Messages of pydantic that speak of Python."""
+
+
 @dataclass(slots=True)
 class _Reading:
     """A table that is checked repeatedly, each time without the keys found wrong."""
@@ -171,7 +177,7 @@ class _Reading:
                 else:
                     yield _Found(path, message, value)
         else:
-            message = str(detail["msg"])
+            message = _SAID.get(kind) or str(detail["msg"])
             message = message[:1].lower() + message[1:]
             if not isinstance(value, Mapping | list):
                 message += f", got {shown(value)}"
