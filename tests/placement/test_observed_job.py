@@ -237,6 +237,17 @@ def test_a_job_that_slurm_forgets_is_judged_by_logs_and_frames_which_is_said(com
     assert observer.quiet_end(1.0)
 
 
+def test_a_quiet_model_whose_job_ends_may_have_written_just_before(commands):
+    observer = observe(quiet_after_s=4.0)
+    quiet = activity(900.0)
+    assert observer.look(0.0, quiet).state == "quiet"
+    commands.job("JobState=COMPLETED ExitCode=0:0 NodeList=nid00012")
+    shown_by(observer, "COMPLETED", quiet)
+    assert not observer.quiet_end(0.0)
+    assert observer.look(2.0, activity(0.5, **DONE)).state == "ended"
+    assert observer.over()
+
+
 def test_a_later_observer_accepts_a_forgotten_job(commands):
     mark = observe().mark
     commands.set("scontrol", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1")

@@ -133,6 +133,8 @@ class Observer:
         lives = witness.standing in {Standing.WAITING, Standing.ALIVE}
         if self._files.seen is None or ((lives or unheard) and not self._is_silent(witness)):
             return False
+        if witness.standing is Standing.OVER and not self._is_settled(now):
+            return False  # it may have written just before its end
         least_s = self._files.long_s if self._quiet_after_s is None else self._quiet_after_s
         return self._files.quiet_s >= least_s
 
