@@ -28,7 +28,8 @@ from burstlens.viz.frames.reader import FrameReader
 TESTS = Path(__file__).parent
 TRACES = TESTS / "data" / "traces"
 LIMIT_S = 150.0
-ENDS_S = 15.0
+ENDS_S = 40.0
+"""For processes to end, beside four other tests on two cores."""
 
 CONTENT = '''\
 """A product that shows each bit of a frame: the CRC-32 of each of its fields."""

@@ -36,7 +36,8 @@ TIMES = ("00010101T000000", "00010101T000100", "00010101T000200")
 FINAL = {f"{product}_d01_{time}" for product in ("w", "core") for time in TIMES}
 LIMIT_S = float(os.environ.get("FAULT_LIFE_S", "150"))
 """For one life of a driver; a run takes 12 s on two idle cores."""
-ENDS_S = 15.0
+ENDS_S = 40.0
+"""For processes to end, beside four other tests on two cores."""
 WAITS = "--interval 0.5 --go-on HERE/go-on"
 """A model whose last frame waits for :meth:`Case.go_on`, however slow the machine is."""
 BLOCK = ("interchange", "manager", "worker")

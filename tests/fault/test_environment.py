@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from run_case import WAITS
+from run_case import ENDS_S, WAITS
 
 AWAY_S = 4.0
 LONG = "--interval 60"
@@ -250,7 +250,7 @@ def test_a_signal_stops_the_model_and_the_run_says_so(make_case: Any, signals: l
     assert _status(case)["state"] == "stopped"
     ended = [line for line in case.journal() if line["event"].endswith(".ended")]
     assert [line["outcome"] for line in ended] == ["stopped", "stopped"], ended
-    case.await_that(lambda: not case.processes(), "end of all processes", 15)
+    case.await_that(lambda: not case.processes(), "end of all processes", ENDS_S)
     case.go_on()
     case.finish()
     assert not case.faults(), case.said()
@@ -264,7 +264,7 @@ def test_stop_now_needs_no_driver(make_case: Any) -> None:
     ended = case.run / "attempts" / "1" / "ended.json"
     case.await_that(ended.exists, "end of the model", 5)  # what the command promises
     assert json.loads(ended.read_text())["reason"] == "stop-now"
-    case.await_that(lambda: not case.processes(), "end of all processes", 15)
+    case.await_that(lambda: not case.processes(), "end of all processes", ENDS_S)
     assert (case.run / "logs" / "attempt-1" / "rsl.error.0000").exists()
 
 
