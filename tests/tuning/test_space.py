@@ -71,7 +71,7 @@ def test_factors_that_do_not_fit_are_refused(factors, said):
         Space(factors)
 
 
-def test_hints_of_several_patterns_are_told_apart_by_their_pattern():
+def test_hints_of_several_patterns_are_named_with_their_pattern():
     one, other = ('simulation.mpiio_hints."a.*".cb_nodes', "simulation.mpiio_hints.b*.cb_nodes")
     chosen = Configuration(((one, 2), (other, 4), ("simulation.nodes", 1)))
     assert chosen.text() == "a.*.cb_nodes=2 b*.cb_nodes=4 nodes=1"

@@ -127,7 +127,7 @@ def test_trials_keep_their_numbers_where_one_was_lost():
     assert [row["trial"] for row in summary.rows(kept)] == [1, *range(3, 12)]
 
 
-def test_a_small_gain_is_told_with_what_it_is_more_than_one():
+def test_a_small_gain_is_given_with_three_digits():
     verdict = judge([1.1, 1.12, 1.13], [1.0, 1.01, 1.02])
     said = summary.sentence(TRIALS, Ending(verdict, GAIN.leader, GAIN.noise))
     assert "1.11 times as fast (1.08 to 1.13)" in said
