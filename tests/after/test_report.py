@@ -263,6 +263,10 @@ def test_the_trials_of_a_tuning_are_rows_and_their_phases_spans():
         ("2", "search", "model", "failed", "0.7", "cb_nodes=4: exit 3"),
         ("3", "search", "model", "", "", "cb_nodes=2"),
     ]
+    other = {key: 2, "simulation.mpiio_hints.rst*.cb_nodes": 8}
+    about = {"job": "trial-4", "phase": "search", "origin": "model", "values": other}
+    story = story_of(events([{"t": 50.0, "event": "trial.submitting", **about}]))
+    assert trial_rows(story.trials)[0][-1] == "out*.cb_nodes=2 rst*.cb_nodes=8"
 
 
 def test_a_run_that_looks_at_a_folder_has_no_buffer_and_its_moments_are_shown():

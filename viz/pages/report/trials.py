@@ -13,6 +13,7 @@ from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.trial_record import TrialRecord
 from burstlens.viz.pages.report.gallery import data_uri
+from burstlens.workflows.driver.tuning_options import configuration_of
 
 HEADS = ("trial", "phase", "why", "output#", "load#", "values, or what went wrong")
 """Of the rows; one that ends with # is above numbers."""
@@ -44,8 +45,8 @@ def drawn(run: RunDir) -> Drawn | None:
 
 def _row(name: str, record: TrialRecord) -> tuple[str, ...]:
     begun, ended = record.submitting, record.ended
-    values = ", ".join(f"{key.rpartition('.')[2]}={it}" for key, it in begun.values.items())
-    what, took, load = values or "the recipe as it is", "", ""
+    values = configuration_of(begun.values).text() if begun.values else "the recipe as it is"
+    what, took, load = values, "", ""
     if ended is not None:
         done = ended.outcome == "done"
         took = f"{sum((ended.seconds or {}).values()):.4g} s" if done else ended.outcome
