@@ -5,16 +5,20 @@ from __future__ import annotations
 import gzip
 import json
 import os
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
+from burstlens.clients.cli.io_tables import show_logs
 from burstlens.core.errors import IOLogError
+from burstlens.workflows.iostats import darshan_log
 from burstlens.workflows.iostats.advice import advise
 from burstlens.workflows.iostats.document import document
 from burstlens.workflows.iostats.logs import read_log
 from burstlens.workflows.iostats.mpiio_blocks import Blocks
 from burstlens.workflows.iostats.mpiio_log import traffic
+from burstlens.workflows.iostats.summary import Flow
 
 DATA = Path(__file__).parents[1] / "data" / "io"
 
@@ -276,3 +280,41 @@ def test_wrfs_line_is_of_no_file_where_two_folders_have_its_name(tmp_path):
     two = "".join(block.replace("for wrfout", f"for /bb/{one}/wrfout") for one in "ab")
     path.write_text(two + text[text.rindex("Timing") :])
     assert [file.model_s for file in read_log(path).files if file.seconds] == [None, None]
+
+
+def test_timers_without_a_value_are_not_said_to_be_off(tmp_path):
+    path = tmp_path / "na"
+    path.write_text(
+        "| MPIIO write by phases, writers only, for out.nc\n|   net write BW (MiB/s) = NA\n+----+\n"
+    )
+    assert not [note for note in read_log(path).notes if "TIMERS=1 prints" in note]
+
+
+def test_a_start_after_one_that_was_killed_within_its_times_is_not_another_rank(tmp_path):
+    lines = (DATA / "mpiio_stats_wrf.txt").read_text().splitlines(keepends=True)
+    begin = next(n for n, line in enumerate(lines) if "by phases" in line)
+    for cut in range(begin + 2, begin + 8):
+        path = tmp_path / f"cut{cut}"
+        path.write_text("".join(lines[:cut] + lines))
+        summary = read_log(path)
+        assert not [note for note in summary.notes if "lay over each other" in note], cut
+        assert summary.total.write.phases["data send"] == pytest.approx(0.78)
+
+
+def test_exchange_is_unknown_where_posix_saw_few_of_the_bytes():
+    def flow(way: str, posix_bytes: int) -> Flow:
+        done = "BYTES_WRITTEN" if way == "WRITE" else "BYTES_READ"
+        times = {f"F_{way}_TIME": 4.0}
+        mpi = {"counters": defaultdict(int, {done: 1000, f"COLL_{way}S": 2}), "times": times}
+        posix = {"counters": defaultdict(int, {done: posix_bytes}), "times": {f"F_{way}_TIME": 1.0}}
+        return darshan_log._flow(way, {"MPI-IO": mpi, "POSIX": posix})
+
+    assert flow("WRITE", 1000).exchange_share == 0.75
+    assert flow("WRITE", 10).exchange_share is None
+    assert flow("READ", 10).exchange_share == 0.75, "one aggregator reads for all ranks"
+
+
+def test_of_two_logs_each_note_says_which_it_is_about(tmp_path, capsys):
+    (tmp_path / "one").write_text(WRITING)
+    show_logs([read_log(tmp_path / "one"), read_log(DATA / "mpiio_stats_wrf.txt")])
+    assert "note (1: one): the log has how long output took" in capsys.readouterr().out

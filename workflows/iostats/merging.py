@@ -81,14 +81,17 @@ def _flow(parts: list[Flow]) -> Flow:
 
 
 def _phases(parts: list[Flow]) -> dict[str, float]:
-    """Mean parts of the time; each flow counts by its time, where all have one."""
+    """Mean parts of the time, of the flows that have that phase: a report that was cut lacks some.
+    Each flow counts by its time, where all have one."""
     times = [part.seconds or part.rank_s or 0.0 for part in parts]
     weights = times if all(times) else [1.0] * len(parts)
     found: dict[str, float] = {}
+    whole: dict[str, float] = {}
     for part, weight in zip(parts, weights, strict=True):
         for phase, share in part.phases.items():
-            found[phase] = found.get(phase, 0.0) + share * weight / sum(weights)
-    return found
+            found[phase] = found.get(phase, 0.0) + share * weight
+            whole[phase] = whole.get(phase, 0.0) + weight
+    return {phase: total / whole[phase] for phase, total in found.items()}
 
 
 def _of_all(parts: Iterable[tuple[int | None, int | None]]) -> int | None:
