@@ -9,6 +9,7 @@ import pytest
 from notify_case import WORD
 
 from burstlens.core.run import events as ev
+from burstlens.core.run.attached_events import RunAttached
 from burstlens.workflows.notify import delivery, notices
 from burstlens.workflows.notify.asked import ask, asked
 from burstlens.workflows.notify.options import Notify
@@ -176,6 +177,23 @@ def test_times_that_are_passed_at_once_make_one_word(sender, web, config, wait):
     publishing(sender, "t00000040.000", product="w")  # not the first product
     drained(driver, sender, wait)
     assert [facts["time"] for facts in web.facts()] == ["t00000026.000"]
+
+
+@pytest.mark.parametrize("attached", [False, True])
+def test_times_count_from_the_first_frame_of_a_run_though_the_newest_is_drawn_first(
+    sender, web, config, wait, attached
+):
+    config(f'[notify]\nwebhook = "{web.url}"\nevery = 10\n')
+    driver = sender.driver()
+    if attached:  # what was there before the looking began is passed over
+        sender.journal.append(RunAttached(path="/model", model="command", reason="asked"))
+    times = ("t00000000.000", "t00000010.000", "t00000020.000")
+    for time_ in times:
+        sender.journal.append(ev.FrameReady(stream="d01", time=time_, attempt=1))
+    for time_ in reversed(times):
+        publishing(sender, time_)
+        drained(driver, sender, wait)
+    assert [facts["time"] for facts in web.facts()] == ([] if attached else [times[-1]])
 
 
 def test_the_last_model_time_is_sent_though_an_earlier_word_is_on_its_way(sender, web, config):

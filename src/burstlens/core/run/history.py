@@ -264,6 +264,7 @@ def _ready(history: History, event: ev.FrameReady) -> None:
     if frame not in history.frames:
         history.frames.add(frame)
         history.ready.add(frame[:2])
+        history.noticed.note_frame(*frame[:2])
         history.raw_bytes += event.bytes or 0
         _reach(history, event.attempt, event.file or "", event.record)
         history.hollow.get(event.attempt, set()).discard(event.file or "")
@@ -313,7 +314,7 @@ def _published(history: History, event: ev.ProductPublished) -> None:
     stood = key in history.published and key not in history.holes
     history.publishing.pop(key, None)
     history.published[key] = event.attempt
-    history.noticed.note_product(product, event.time)
+    history.noticed.note_product(event, looked=history.attached is not None)
     if history.attached is not None:
         history.sums[key] = event.crc32
     if event.limits is not None:
@@ -338,7 +339,7 @@ def _failed(history: History, event: ev.ProductFailed) -> None:
     history.failures[product] += key not in history.failed
     history.failed[key] = max(event.attempt, history.failed.get(key, 0))
     history.reasons[product] = str(event.reason)
-    history.noticed.note_product(product, event.time)
+    history.noticed.note_product(event, looked=history.attached is not None)
 
 
 def _control(history: History, event: ev.ControlReceived) -> None:

@@ -27,8 +27,11 @@ class Noticed:
     """The valid time of the latest word at a model time."""
     settled: dict[str, str] = field(default_factory=dict)
     """The newest valid time at which each product is published or has failed."""
+    began: dict[str, str] = field(default_factory=dict)
+    """The earliest valid time of each stream's ready frames."""
     first: dict[str, str] = field(default_factory=dict)
-    """The one that was settled first: of frames that were there before, the newest."""
+    """The one from which model times count: of a model that others started the one that was settled
+    first (of frames that were there before, the newest), else the stream's first frame."""
     over: bool = True
     """Whether the run has ended, or not begun."""
 
@@ -49,10 +52,17 @@ class Noticed:
         if not found.ways:
             del self.pending[event.key]
 
-    def note_product(self, product: str, time: str) -> None:
-        """Note that a product of that valid time is published or has failed."""
+    def note_frame(self, stream: str, time: str) -> None:
+        """Note that a frame of that valid time is ready."""
+        self.began[stream] = min(time, self.began.get(stream, time))
+
+    def note_product(self, event: ev.ProductPublished | ev.ProductFailed, *, looked: bool) -> None:
+        """Note that a product is published or has failed; ``looked``: others started the model."""
+        product, time = event.product, event.time
         self.settled[product] = max(time, self.settled.get(product, time))
-        self.first.setdefault(product, time)
+        # Where several frames are waiting, the newest is made first: it is not the run's first.
+        first = time if looked else min(time, self.began.get(event.stream, time))
+        self.first.setdefault(product, first)
 
     def begin(self) -> None:
         """A driver has begun: word of an end that its predecessor did not live to journal is not
