@@ -17,7 +17,8 @@ from burstlens.core.exit_codes import FRAMES_LOST
 from burstlens.core.run.history import History, replay
 from burstlens.core.run.output_events import OutputTimed
 from burstlens.core.run.snapshot import AttachedPart, Latency
-from burstlens.core.run.trial_events import TrialEnded, TrialSubmitting
+from burstlens.core.run.trial_events import TrialEnded, TrialSubmitting, TuningEnded
+from burstlens.core.run.wording import next_steps
 from burstlens.workflows.driver.jobs import Outcome
 from burstlens.workflows.production.snapshot import Snapshot
 
@@ -187,3 +188,16 @@ def test_a_tuning_shows_its_trials_in_place_of_frames(snapshot):
     assert shown["trials"] == "1 done, pilot, 2.5 s in output"
     assert "frames" not in shown
     assert "1 trial done" in one_line(status)
+
+
+def test_a_tuning_that_could_measure_nothing_is_not_to_be_resumed(snapshot):
+    snapshot.history.apply(
+        TrialSubmitting(job="trial-1", phase="pilot", origin="default", values={})
+    )
+    snapshot.history.apply(TrialEnded(job="trial-1", outcome="failed", message="no such file"))
+    failed = {"state": "failed", "outcome": {"state": "failed", "exit_code": 1}}
+    (step,) = next_steps(record(snapshot.value()) | failed)
+    assert step.startswith("go on with")  # the driver died before the verdict
+    snapshot.history.apply(TuningEnded(gain=False, reason="it could not be measured"))
+    (step,) = next_steps(record(snapshot.value()) | failed)
+    assert step == "correct what is named, then tune anew"

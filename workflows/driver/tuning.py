@@ -309,8 +309,6 @@ class Tuner:
     # The end.
 
     def _conclude(self, ending: Ending) -> None:
-        self.journal.append(tuning_results.event_of(ending))
-        self.journal.sync()
         done = trials_of(self.history.trials.values())
         try:
             text = tuning_results.write(self.run, self.course.space, done, ending)
@@ -318,6 +316,8 @@ class Tuner:
             text = f"{error.filename or self.run.path} cannot be written: {error.strerror}"
             self._finish(Outcome("failed", FAILED, text))
             return
+        self.journal.append(tuning_results.event_of(ending))
+        self.journal.sync()
         state, code = ("failed", FAILED) if ending.failed else ("done", 0)
         self._finish(Outcome(state, code, text), concluded=True)
 

@@ -346,6 +346,7 @@ def _tuning(history: History) -> TuningPart | UnsetType:
         len(ended),
         last.submitting.phase if last is not None else None,
         round(sum(seconds.values()), 4) if seconds else None,
+        history.concluded,
     )
 
 

@@ -95,6 +95,8 @@ class History(Attached):
     """How long neither a driver nor a model ran."""
     trials: dict[str, trial_record.TrialRecord] = field(default_factory=dict)
     """The trials of a tuning, by the name of their job, in order."""
+    concluded: bool = False
+    """Whether a tuning has its verdict: no further trial can change it."""
     ready: TimeSet = field(default_factory=TimeSet)
     """Stream and valid time of the frames that are ready, of any attempt."""
     output: Output = field(default_factory=Output)
@@ -178,7 +180,7 @@ def replay(events: Iterable[Event]) -> History:
     return history
 
 
-def _started(history: History, event: ev.RunStarted) -> None:
+def _started(history: History, event: ev.RunStarted | ev.RunResumed) -> None:
     history.state, history.outcome = "running", None
     history.noticed.begin()
     if history.started is None:
@@ -186,11 +188,8 @@ def _started(history: History, event: ev.RunStarted) -> None:
 
 
 def _resumed(history: History, event: ev.RunResumed) -> None:
-    history.state, history.outcome = "running", None
-    history.noticed.begin()
+    _started(history, event)
     history.idle_s += max(0.0, event.idle_s or 0.0)
-    if history.started is None:
-        history.started = event.t
 
 
 def _ended(history: History, event: ev.RunEnded) -> None:
@@ -397,4 +396,5 @@ _FOLDS: dict[type[Event], Callable[[History, Any], None]] = {
     ev.TrialSubmitting: trial_record.note,
     ev.TrialSubmitted: trial_record.note,
     ev.TrialEnded: trial_record.note,
+    ev.TuningEnded: trial_record.conclude,
 }

@@ -170,11 +170,12 @@ class OutputPart(Struct, frozen=True, omit_defaults=True):
 
 class TuningPart(Struct, frozen=True, omit_defaults=True):
     """The trials of a tuning: how many were measured, the phase and the seconds in output of the
-    latest of them."""
+    latest of them; whether it has its verdict."""
 
     trials: Count
     phase: str | None = None
     seconds: float | None = None
+    concluded: bool = False
 
 
 class LastProduct(Struct, frozen=True):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from burstlens.core.run.job_record import JobRecord
-from burstlens.core.run.trial_events import TrialEnded, TrialSubmitted, TrialSubmitting
+from burstlens.core.run.trial_events import TrialEnded, TrialSubmitted, TrialSubmitting, TuningEnded
 
 
 @dataclass(slots=True)
@@ -22,6 +22,7 @@ class HasTrials(Protocol):
 
     jobs: dict[str, JobRecord]
     trials: dict[str, TrialRecord]
+    concluded: bool
 
 
 def note(history: HasTrials, event: TrialSubmitting | TrialSubmitted | TrialEnded) -> None:
@@ -35,3 +36,8 @@ def note(history: HasTrials, event: TrialSubmitting | TrialSubmitted | TrialEnde
         job.outcome = event.outcome
         if event.job in history.trials:
             history.trials[event.job].ended = event
+
+
+def conclude(history: HasTrials, event: TuningEnded) -> None:
+    """Take the verdict."""
+    history.concluded = True

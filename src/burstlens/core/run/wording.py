@@ -51,7 +51,9 @@ def next_steps(status: Status) -> list[str]:
         return [f"look again: burstlens resume {status['run']}"]
     code = (status.get("outcome") or {}).get("exit_code")
     steps = [f"go on with: burstlens resume {status['run']}"]
-    if code == STOPPED_BY_GUARD:
+    if (status.get("tuning") or {}).get("concluded"):  # to resume would repeat the verdict
+        steps = ["correct what is named, then tune anew"]
+    elif code == STOPPED_BY_GUARD:
         steps[0] += "; the guard that stopped it looks again"
     elif code == NO_SPACE:
         steps = [
