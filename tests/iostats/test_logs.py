@@ -164,7 +164,7 @@ def test_a_log_of_wrf_without_reports_tells_its_output_and_what_is_missing(tmp_p
 @pytest.mark.parametrize(
     "stamp",
     ["2026-11-25T10:00:00.123456+03:00 ", "[2026-11-25 10:00:00] ", "Nov  5 10:00:00 ", "00:00:07 ",
-     "2026-11-25 10:00:00,123 3: "],
+     "1795608000 ", "1795608000.123456 ", "2026-11-25 10:00:00,123 3: "],
 )  # fmt: skip
 def test_a_time_before_each_line_changes_nothing(tmp_path, stamp):
     sample = STEP + (DATA / "mpiio_stats_wrf.txt").read_text()

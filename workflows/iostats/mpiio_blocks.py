@@ -36,6 +36,7 @@ _TABLE = re.compile(r"\s*AGG\s+Rank\s+nid\b", re.IGNORECASE)
 _ROW = re.compile(r"\s*(\d+)\s+(\d+)\s+(\S+)$")
 _STAMP = re.compile(
     r"\[?(?:\d{4}-\d\d-\d\d[T ]|[A-Z][a-z]{2} [ \d]\d )?\d\d:\d\d:\d\d[^\s|\]]*\]? ?"
+    r"|\d{10}(?:\.\d+)? "
 )
 """The time that some launchers, and ``ts``, put before each line."""
 _LABEL = re.compile(r"\s*(?:(?:[a-z][\w.-]* )?(\d+): ?|\[(\d+)\] ?|\[\d+,(\d+)\](?:<std\w+>)?: ?)")
@@ -268,7 +269,7 @@ def labelled(line: str) -> tuple[str, str]:
     report."""
     body = line.rstrip()
     first = body[:1]
-    if "-" in body[4:6] or ":" in body[2:4] or body[9:10] == ":":
+    if "-" in body[4:6] or ":" in body[2:4] or body[9:10] == ":" or body[:10].isdigit():
         stamp = _STAMP.match(body)
         body = body[stamp.end() :] if stamp else body
         first = body[:1]
