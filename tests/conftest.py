@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import platform
 import random
 import shutil
 import signal
@@ -113,6 +114,7 @@ def _audit(event: str, _: tuple[Any, ...]) -> None:
 
 
 sys.addaudithook(_audit)
+platform.processor()  # h5py asks for it when it is imported; Python keeps what `uname -p` says
 
 
 @pytest.hookimpl(wrapper=True)

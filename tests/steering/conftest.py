@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from run_case import RECIPE, Case
+from run_case import RECIPE, WAITS, Case
 
 LAST_CALL = 5391
 """Call at which the recorded model waits, with all three frames written."""
@@ -65,16 +65,22 @@ class Steered(Case):
 
 @pytest.fixture
 def steered(tmp_path: Path) -> Iterator[Any]:
-    """Makes a case, by the pace of its model; ``wait``: it waits at its end for ever."""
+    """Makes a case, by the pace of its model; ``wait``: it waits at its end for ever, ``held``:
+    ahead of its last frame, until :meth:`Case.go_on`."""
     made: list[Steered] = []
 
     def make(
-        interval_s: float, *, wait: bool = False, capacity: str = "100 MiB", buffer: str = ""
+        interval_s: float = 0.5,
+        *,
+        wait: bool = False,
+        held: bool = False,
+        capacity: str = "100 MiB",
+        buffer: str = "",
     ) -> Steered:
         pause = f" --pause-at {LAST_CALL}:3000" if wait else ""
         case = Steered(
             tmp_path / "case",
-            model=f"--interval {interval_s}{pause}",
+            model=WAITS if held else f"--interval {interval_s}{pause}",
             capacity=capacity,
             recipe=RECIPE.replace("[buffer]", f"[buffer]\n{buffer}"),
         )

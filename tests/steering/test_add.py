@@ -34,7 +34,7 @@ def live(standing):
 @pytest.mark.slow
 @pytest.mark.parametrize("kill", [None, pytest.param(KILL, id="driver-killed-as-it-takes-them")])
 def test_products_added_at_once_are_made_once(steered, kill):
-    case = steered(2.0)
+    case = steered(held=True)
     driver = case.launch(kill=kill)
     case.await_event("frame.ready", 1)
     os.mkfifo(case.control / "add-0-fifo.json")
@@ -47,6 +47,7 @@ def test_products_added_at_once_are_made_once(steered, kill):
     case.await_that(lambda: len(list(case.control.glob("add-*.json"))) == 5, "two requests more")
     driver.send_signal(signal.SIGCONT)
     assert [add.wait(60) for add in adds] == [0, 0]
+    case.go_on()
     if kill:
         assert case.wait(driver).code != 0
         assert (case.folder / "calls" / "killed").exists()
@@ -77,7 +78,7 @@ def test_products_added_at_once_are_made_once(steered, kill):
 
 @pytest.mark.slow
 def test_frames_that_are_gone_are_counted_and_reported(steered):
-    case = steered(6.0, buffer='raw = "release"')
+    case = steered(held=True, buffer='raw = "release"')
     driver = case.launch()
     case.await_event("frame.released")
     said = case.ask("add", "r", "u.toml", "--all-frames", "--json")
@@ -85,6 +86,7 @@ def test_frames_that_are_gone_are_counted_and_reported(steered):
     gone = case.events("product.added")[0]["gone"]
     assert gone > 0
     assert answer["gone"] == {"u": gone}
+    case.go_on()
     assert case.wait(driver).code == 0
     assert sorted(case.published("u")) == list(TIMES[gone:])
 
