@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from burstlens.core import valid_time
 from burstlens.workflows.recipe import file as recipe_file
 
 pytestmark = pytest.mark.slow
@@ -29,7 +28,9 @@ def unstable(tmp_path_factory):
     text = "allow_unstable = true\n" + path.read_text()
     text, count = re.subn(r"(?m)^step_s = .*$", "step_s = 0.0168", text)
     text, more = re.subn(r"(?m)^surface_every = .*$", "surface_every = 5", text)
-    assert (count, more) == (1, 1)
+    # Long, so that a busy machine, whose guard looks late, does not decide how far the model gets.
+    text, longer = re.subn(r"(?m)^steps = .*$", "steps = 3600", text)
+    assert (count, more, longer) == (1, 1, 1)
     path.write_text(text)
     (folder / "buffer").mkdir()
     environment = {
@@ -51,15 +52,12 @@ def events(run: Path, kind: str):
     return [event for event in map(json.loads, lines) if event["event"] == kind]
 
 
-def test_it_is_stopped_by_its_guard_before_the_end(unstable):
+def test_it_is_stopped_by_its_guard_long_before_the_end(unstable):
     done, run = unstable
     assert done.returncode == 3, done.stdout + done.stderr
     assert 'stopped by guard "stable": vz = ' in done.stderr
     progress = json.loads((run / "status.json").read_text())["progress"]
-    # The trip is early in the model's time; how far the model gets meanwhile is the machine's.
-    tripped = min(valid_time.seconds(trip["time"]) for trip in events(run, "guard.tripped"))
-    assert tripped < progress["total_s"] / 2
-    assert progress["elapsed_s"] < progress["total_s"]
+    assert progress["elapsed_s"] < progress["total_s"] / 2
 
 
 def test_the_trip_says_where_on_the_ground_and_the_picture_shows_it(unstable):

@@ -78,9 +78,30 @@ def test_a_recipe_that_fails_as_it_is_ends_with_one_message(tmp_path):
     assert code == 1
     assert "could not be measured: ended with exit code 3: cannot write" in err
     assert "resume" not in err, "there is nothing to go on with"
+    assert "correct what is named, then tune anew" in err
     assert not list((tuning.folder / "buffer").glob("*/*")), "the buffer is given back"
     assert "Traceback" not in err
     assert len(tuning.starts) == 1
+
+
+def test_a_verdict_that_cannot_be_written_is_written_by_resume(tmp_path):
+    tuning = Tuning(tmp_path)
+    process = tuning.start("tune", "r.toml", "--name", "t", "--runs", "2")
+    tuning.wait(lambda: tuning.events("trial.submitted"))
+    in_the_way = tuning.run.path / "tuning"
+    in_the_way.touch()  # a file where the folder is to be
+    code, _, err = tuning.end(process)
+    assert code == 1
+    assert f"{in_the_way} cannot be written" in err
+    assert "go on with: burstlens resume t" in err
+    assert not tuning.events("tuning.ended")
+    in_the_way.unlink()
+    starts = len(tuning.starts)
+    code, out, err = tuning.end(tuning.start("resume", "t"))
+    assert code == 0, err
+    assert "I/O for output: default 8 s, tuned " in out
+    assert len(tuning.starts) == starts, "nothing is measured again"
+    assert len(tuning.events("tuning.ended")) == 1
 
 
 def test_a_driver_that_is_killed_is_followed_by_one_that_goes_on(tmp_path):

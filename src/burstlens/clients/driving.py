@@ -121,9 +121,8 @@ def _drive_tuning(run: RunDir, *, as_json: bool, note: str) -> int:
         return outcome.exit_code
     if outcome.state != "done":
         print_stderr(printable(f"burstlens: {outcome.message}"))
-        if not (folder / "tuning.json").exists():  # else it is over: there is nothing to go on with
-            for step in next_steps(status_of(str(run.path))):
-                print_stderr(step)
+        for step in next_steps(status_of(str(run.path))):
+            print_stderr(step)
         return outcome.exit_code
     with contextlib.suppress(OSError):
         say("\n".join(map(printable, (folder / "verdict.txt").read_text("utf-8").splitlines())))

@@ -83,7 +83,7 @@ def test_every_diagnostic_is_the_same_in_slabs(frame, slab_bytes, cores, whole, 
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @example("precipitable_water", 1, 0, 2, 0, 1, 1, 1)  # a column alone
 @given(
@@ -106,7 +106,8 @@ def test_windows_and_strides_are_those_of_the_whole(
 @pytest.mark.parametrize(("chunk", "cores"), [(None, 1), (7, 1), (16, 2), (25, 1)])
 def test_classic_and_compressed_files_give_the_same(supercell, whole, tmp_path, chunk, cores):
     path = copied(tmp_path / "deflated.nc", supercell, chunk)
-    window = {"south_north": slice(3, 28), "west_east": slice(10, 29)}  # of some chunks each way
+    # Of some chunks each way, with the last ones, which are not full.
+    window = {"south_north": slice(15, None), "west_east": slice(20, None)}
     for name in NAMES:
         expected = whole([supercell], name, window)
         if expected is not None:
