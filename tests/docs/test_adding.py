@@ -89,6 +89,12 @@ class Copy:
         """What this Python prints."""
         return self.run(sys.executable, *words, **environment)
 
+    def tests(self, path: str) -> str:
+        """What pytest says of a file of tests, with temporary folders of its own: at its end it
+        deletes what older sessions left in the shared ones, which takes up to minutes."""
+        own = f"--basetemp={self.folder / 'temporary'}"
+        return self.python("-m", "pytest", "-q", "-p", "no:cacheprovider", own, path)
+
     def check_style(self) -> None:
         """What `make lint` says of imports and of the files' form, without the type checker."""
         scripts = Path(sys.executable).parent
@@ -166,7 +172,7 @@ def test_a_model(copy, followed, tmp_path):
 
 def test_a_scheduler(copy, followed, tmp_path):
     walk = followed("A scheduler")
-    passed = copy.python("-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/sites/test_pbs.py")
+    passed = copy.tests("tests/sites/test_pbs.py")
     assert re.search(r"^1 passed", passed, re.MULTILINE)
     site = copy.folder / "ourpbs.toml"
     site.write_text(re.findall(r"```toml\n(.*?)```", walk, re.DOTALL)[0])
@@ -199,9 +205,7 @@ def test_a_scheduler(copy, followed, tmp_path):
 
 def test_a_stager(copy, followed):
     followed("A stager")
-    said = copy.python(
-        "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/stagers/test_kernel.py"
-    )
+    said = copy.tests("tests/stagers/test_kernel.py")
     assert re.search(r"^\d{2} passed", said, re.MULTILINE)
     copy.python(
         "-c",
