@@ -177,6 +177,32 @@ def test_a_time_before_each_line_changes_nothing(tmp_path, stamp):
         assert (one.run_s, one.total) == (other.run_s, other.total)
 
 
+def test_a_time_that_wrf_could_not_print_is_said_and_no_share_is_made_of_the_rest(tmp_path):
+    path = tmp_path / "rsl.error.0000"
+    path.write_text(WRITING + STEP + WRITING.replace("  2.5 ", "********** ") + STEP)
+    summary = read_log(path)
+    assert (summary.total.model_s, summary.run_s, summary.io_share) == (2.5, None, None)
+    assert "1 time of WRF's cannot be read" in summary.notes[0]
+
+
+@pytest.mark.parametrize("form", ["nid00012: {}", "nid00012:{}", "\x1b[0;31m{}\x1b[0m"])
+def test_hosts_and_colours_change_nothing(tmp_path, form):
+    sample = STEP + (DATA / "mpiio_stats_wrf.txt").read_text()
+    plain, dressed = tmp_path / "plain", tmp_path / "dressed"
+    plain.write_text(sample)
+    dressed.write_text("".join(form.format(line) + "\n" for line in sample.splitlines()))
+    one, other = read_log(plain), read_log(dressed)
+    assert one.total.write == other.total.write
+    assert (one.run_s, one.total.model_s) == (other.run_s, other.total.model_s)
+
+
+def test_of_several_hosts_one_tells_wrfs_times(tmp_path):
+    path = tmp_path / "pdsh.out"
+    hosts = ("nid00012", "nid00013")
+    path.write_text("".join(f"{host}: {line}" for host in hosts for line in (STEP, WRITING)))
+    assert read_log(path).run_s == 10.0
+
+
 def test_wrfs_lines_of_several_ranks_are_counted_once(tmp_path):
     path = tmp_path / "slurm-1.out"
     path.write_text("".join(f"{rank}: {line}" for rank in range(4) for line in (STEP, WRITING)))

@@ -39,8 +39,13 @@ _STAMP = re.compile(
     r"|\d{10}(?:\.\d+)? "
 )
 """The time that some launchers, and ``ts``, put before each line."""
-_LABEL = re.compile(r"\s*(?:(?:[a-z][\w.-]* )?(\d+): ?|\[(\d+)\] ?|\[\d+,(\d+)\](?:<std\w+>)?: ?)")
-"""Of ``srun -l``, also with the host before it, of MPICH's and of Open MPI's mpiexec."""
+_LABEL = re.compile(
+    r"\s*(?:(?:[a-z][\w.-]* )?(\d+): ?|\[(\d+)\] ?|\[\d+,(\d+)\](?:<std\w+>)?: ?"
+    r"|([a-z][\w.-]*): ?(?=[|+]|Timing for ))"
+)
+"""Of ``srun -l``, also with the host before it, of MPICH's and of Open MPI's mpiexec, and of
+``pdsh``: the host alone."""
+_COLOUR = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 _ACCESS_KEY = re.compile(
     r"independent |collective (?:writes|reads)|aggregators|stripe |system |total bytes"
     r"|ave |read-modify-write |number of (?:write|read) gaps"
@@ -267,6 +272,8 @@ def _chosen(opens: list[_Open], key: str) -> _Open:
 def labelled(line: str) -> tuple[str, str]:
     """A line's label, and the rest without its time and end; the rest begins with ``|`` in a
     report."""
+    if "\x1b" in line:
+        line = _COLOUR.sub("", line)
     body = line.rstrip()
     first = body[:1]
     if "-" in body[4:6] or ":" in body[2:4] or body[9:10] == ":" or body[:10].isdigit():
@@ -279,7 +286,7 @@ def labelled(line: str) -> tuple[str, str]:
     if found is None:
         inner = body.lstrip()
         return "", inner if inner[:1] in {"|", "+"} else body
-    return found[1] or found[2] or found[3], body[found.end() :]
+    return found[found.lastindex or 0], body[found.end() :]
 
 
 def _header(body: str) -> _Open | None:

@@ -32,8 +32,11 @@ NOTHING = (
 # WRF's own lines. A step's time has its domain's output in it, which is logged before it, and that
 # of domain 1 its nests' steps (start_timing stands before med_before_solve_io in WRF's
 # frame/module_integrate.F). Only output after the last step has no step around it.
-_WRITING = re.compile(r"Timing for Writing (\S+) for domain\s+(\d+):\s*(\d{1,9}(?:\.\d*)?) elapsed")
-_STEP = re.compile(r"Timing for main:? .*on domain\s+1:\s*(\d{1,9}(?:\.\d*)?) elapsed")
+# Stars: more than 9999.99999 s, which its format F10.5 cannot print.
+_WRITING = re.compile(
+    r"Timing for Writing (\S+) for domain\s+\d+:\s*(\d{1,9}(?:\.\d*)?|\*+) elapsed"
+)
+_STEP = re.compile(r"Timing for main:? .*on domain\s+1:\s*(\d{1,9}(?:\.\d*)?|\*+) elapsed")
 
 
 @dataclass(slots=True)
@@ -49,6 +52,8 @@ class _Found:
     after_s: float = 0.0
     """Of output after the latest step."""
     steps: int = 0
+    unprinted: int = 0
+    """Times of steps and of output that WRF could not print."""
     line: str = ""
     """WRF's latest line: a log of standard output and error has each twice."""
     ranks: int | None = None
@@ -56,6 +61,15 @@ class _Found:
     cut: int = 0
     mixed: int = 0
     kinds: set[str] = field(default_factory=set)
+    host: str = ""
+    """The first one whose name stands before WRF's times."""
+
+    def counts(self, label: str) -> bool:
+        """Whether WRF's times under this label do: each rank may print them, on each host."""
+        if label and not label.isdigit():
+            self.host = self.host or label
+            return label == self.host
+        return not label.strip("0")
 
     def take(self, block: Block) -> None:
         self.kinds.add(block.kind)
@@ -189,7 +203,7 @@ def read_mpiio(path: Path) -> Summary:
                 found.take(block)
             if "Timing for " in line:
                 label, body = labelled(line)
-                if not label.strip("0"):  # each rank may print them
+                if found.counts(label):
                     _model(found, body)
     for block in blocks.finish():
         found.take(block)
@@ -211,12 +225,15 @@ def _model(found: _Found, line: str) -> None:
     if line == found.line:
         return
     found.line = line
-    if step := _STEP.match(line):
+    step, writing = _STEP.match(line), _WRITING.match(line)
+    if (step and "*" in step[1]) or (writing and "*" in writing[2]):
+        found.unprinted += 1
+    elif step:
         found.run_s += float(step[1])
         found.after_s = 0.0
         found.steps += 1
-    elif writing := _WRITING.match(line):
-        name, seconds = writing[1], float(writing[3])
+    elif writing:
+        name, seconds = writing[1], float(writing[2])
         if name not in found.model_s and len(found.model_s) >= MAX_FILES:
             name = OTHERS
         found.model_s[name] = found.model_s.get(name, 0.0) + seconds
@@ -237,7 +254,7 @@ def _summary(path: Path, found: _Found) -> Summary:
         log=str(path),
         source=_source(found),
         ranks=found.ranks,
-        run_s=found.run_s + found.after_s if found.steps else None,
+        run_s=found.run_s + found.after_s if found.steps and not found.unprinted else None,
         total=total,
         files=tuple(sorted(files, key=_order)),
         hints={printable(name): hints for name, hints in found.hints.items()},
@@ -283,6 +300,11 @@ def _notes(found: _Found, files: list[Traffic]) -> list[str]:
         )
     if found.cut:
         notes.append(f"{counted(found.cut, 'report')} cut: what is missing in it is unknown")
+    if found.unprinted:
+        notes.append(
+            f"{counted(found.unprinted, 'time')} of WRF's cannot be read (*****, above 9999.99999 s): "
+            "they are left out, and the share of the run is unknown"
+        )
     if not found.parts and not found.mixed:
         has = "how long output took" if found.model_s else "hints"
         notes.append(
