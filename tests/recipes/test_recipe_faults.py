@@ -190,6 +190,18 @@ def test_several_faults_of_one_table_are_reported_together(recipe_file, number):
         assert (lines.index(line) + 1, line.split(" ")[0]) in found
 
 
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("out.nc = { cb_nodes = 2 }", 'a name with a dot needs quotes: "out.nc"'),
+        ('"out*" = { cb_nodes = [2] }', "expected text, a whole number or true or false"),
+    ],
+)
+def test_a_value_that_fits_none_of_several_kinds_is_one_fault(recipe_file, value, said):
+    [fault] = faults_of(recipe_file(f"{RIGHT}[simulation.mpiio_hints]\n{value}\n"))
+    assert said in fault.message
+
+
 def test_a_key_that_is_missing_is_reported_at_its_table(recipe_file):
     text = RIGHT.replace('kind = "map"\n', "").replace('inputs = "inputs"\n', "")
     found = [(fault.key, fault.place.line) for fault in faults_of(recipe_file(text))]

@@ -73,6 +73,13 @@ def test_what_does_not_fit_is_refused_with_its_place(tmp_path, tune, said):
     assert "tune" in str(error.value)
 
 
+def test_a_fault_of_a_factors_values_has_the_factors_line(tmp_path):
+    with pytest.raises(RecipeError) as error:
+        recipe(tmp_path, f'[tune.factors]\n"{NODES}" = [1]\n"{CB}" = ["enable", "enable"]\n')
+    assert f"r.toml:{len(BASE.splitlines()) + 3}:1" in str(error.value)
+    assert f"tune.factors.{CB}" in str(error.value)
+
+
 def test_a_trials_table_is_the_recipes_with_other_values(tmp_path):
     made, table = recipe(tmp_path, "")
     changed = trial_table(table, Configuration(((CB, "disable"), ("simulation.nodes", 2))))

@@ -102,6 +102,9 @@ _LIST = 'expected a list, such as ["a", "b"]'
 _SAID = {"sequence_str": _LIST, "tuple_type": _LIST, "list_type": _LIST,
          "too_short": "expected a list that is not empty"}  # fmt: skip
 """Messages of pydantic that speak of Python."""
+_PLAIN = {"string_type": "text", "int_type": "a whole number", "float_type": "a number",
+          "bool_type": "true or false"}  # fmt: skip
+"""What the members of a union of plain values want."""
 
 
 @dataclass(slots=True)
@@ -122,11 +125,11 @@ class _Reading:
         details = error.errors(include_url=False)[:MOST]
         found = [one for detail in details for one in self._of(detail)]
         # Each member of a union reports a fault: those of the other members say nothing.
-        return [
+        return _joined(
             one
             for one in found
             if not (one.kind.endswith("_type") and any(_closer(other, one) for other in found))
-        ]
+        )
 
     def fresh(self, found: Iterable[_Found]) -> Iterator[_Found]:
         """Those that are new and not a consequence of keys that were taken out."""
@@ -150,6 +153,7 @@ class _Reading:
         blamed = _blamed(at(self.left, place), message)
         for key in blamed:  # the report shows the key in any case
             message = message.removeprefix(f"{key}: ")
+            message = message.removeprefix(f"{key} ") if "." in str(key) else message
         path = (*place, *blamed)
         value = at(self.left, path) if blamed else None
         return _Found(path, message, value, lacking=not blamed)
@@ -215,6 +219,27 @@ class _Reading:
         return False
 
 
+def _joined(found: Iterable[_Found]) -> list[_Found]:
+    """The faults, with one for all members of a union that takes several kinds of plain values."""
+    of_path: dict[KeyPath, list[_Found]] = {}
+    for one in found:
+        of_path.setdefault(one.path, []).append(one)
+    joined: list[_Found] = []
+    for path, members in of_path.items():
+        kinds = {one.kind for one in members}
+        if len(kinds) == 1 or not kinds <= _PLAIN.keys():
+            joined += members
+            continue
+        *first, last = (wanted for kind, wanted in _PLAIN.items() if kind in kinds)
+        message, value = f"expected {', '.join(first)} or {last}", members[0].value
+        if isinstance(value, Mapping) and len(path) > 1:
+            message += f'; a name with a dot needs quotes: "{path[-2]}.{path[-1]}"'
+        elif not isinstance(value, list):
+            message += f", got {shown(value)}"
+        joined.append(_Found(path, message, value, members[0].kind))
+    return joined
+
+
 def _closer(other: _Found, one: _Found) -> bool:
     """Whether ``other`` is more exact than a message about a wrong type."""
     if other.path == one.path:
@@ -229,6 +254,8 @@ def _blamed(place: Any, message: str) -> KeyPath:
     while isinstance(place, Mapping):
         key = next((word for word in words if word in place), None)
         if key is None and not path:
+            if quoted := _quoted(place, message):
+                return quoted
             key = next(
                 (
                     name
@@ -242,6 +269,17 @@ def _blamed(place: Any, message: str) -> KeyPath:
         path, place = (*path, key), place[key]
         words = [word for word in words if word != key]
     return path
+
+
+def _quoted(place: Mapping[str, Any], message: str) -> KeyPath:
+    """The longest key with a dot in it, at whatever depth, that a message names."""
+    found: list[KeyPath] = []
+    for key, value in place.items():
+        if "." in key and key in message:
+            found.append((key,))
+        elif isinstance(value, Mapping) and (inner := _quoted(value, message)):
+            found.append((key, *inner))
+    return max(found, key=lambda path: len(str(path[-1])), default=())
 
 
 def _texts(value: Any) -> list[str]:
