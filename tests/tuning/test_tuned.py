@@ -99,6 +99,14 @@ def test_noise_load_and_failures_are_remarked():
     assert "1 of 11 trials failed" in said
 
 
+def test_output_that_takes_longer_than_its_run_is_remarked():
+    assert any(
+        "In 3 of 11 trials output took longer" in one for one in summary.remarks(TRIALS, NONE)
+    )
+    shorter = [replace(one, wall_s=9.0) for one in TRIALS]
+    assert not any("took longer" in one for one in summary.remarks(shorter, NONE))
+
+
 def test_what_a_model_printed_breaks_no_line_of_the_table():
     lines = summary.as_tsv(TRIALS).splitlines()
     assert len(lines) == 1 + len(TRIALS)

@@ -84,6 +84,11 @@ def remarks(trials: Sequence[Trial], ending: Ending) -> list[str]:
     failed = [trial for trial in trials if trial.measured is None]
     if failed:
         found.append(f"{len(failed)} of {len(trials)} trials failed; the table says how.")
+    if more := sum((trial.seconds or 0.0) > trial.wall_s for trial in trials):
+        found.append(
+            f"In {more} of {len(trials)} trials output took longer than the run: its lines in the "
+            "model's log count more than once, by several ranks or at the same time."
+        )
     wall = sum(trial.wall_s for trial in trials)
     found.append(f"{len(trials)} trials took {show_duration(wall)} of the model's time.")
     return found
