@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import platform
@@ -54,9 +55,9 @@ ORDINARY = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
 
 
 LONGEST = (
-    "slurm", "test_live_page.py", "live", "serving", "jupyter", "emulator", "fault", "runs",
-    "steering", "test_watch.py", "test_cli.py", "test_status.py", "test_plugins.py", "driving",
-    "awm", "recipes", "after",
+    "test_slabs.py", "slurm", "test_live_page.py", "live", "serving", "jupyter", "emulator",
+    "fault", "runs", "steering", "test_watch.py", "test_cli.py", "test_status.py",
+    "test_plugins.py", "driving", "awm", "recipes", "after", "test_slab_faults.py",
 )  # fmt: skip
 """The slowest folders and files: they start first, or one worker would end much later."""
 
@@ -84,6 +85,17 @@ INTEGRATION = {
     "servers",
 }
 """Fixtures that start processes: tests that use one are not in the unit tier."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """The tests, some million objects, stay to the end: no garbage is looked for among them."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)

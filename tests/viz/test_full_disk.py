@@ -46,8 +46,8 @@ Image.fromarray(noise).save(out, format="bmp")""",
     "matplotlib": """\
 from matplotlib import image
 import numpy
-noise = numpy.random.default_rng(1).random((5000, 5000, 3))
-image.imsave(out, noise, format="png")""",
+noise = numpy.random.default_rng(1).integers(0, 255, (4000, 4000, 3), numpy.uint8)
+image.imsave(out, noise, format="png", pil_kwargs={"compress_level": 1})""",
     "VTK": """\
 from vtkmodules.vtkCommonDataModel import vtkImageData
 from vtkmodules.vtkIOXML import vtkXMLImageDataWriter

@@ -17,6 +17,7 @@ from burstlens.viz.diagnostics import slabs
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.frames.reader import netCDF4
 
+SUPERCELL = Path(__file__).parents[2] / "data" / "wrf" / "wrfout_d01_0001-01-01_00_08_00"
 ROWS, COLUMNS, LEVELS = 400, 800, 40
 
 LIMITED = """
@@ -45,11 +46,11 @@ with open_frame([sys.argv[1]]) as frame:
 """
 
 
-@pytest.fixture
-def large(tmp_path: Path, supercell: Path) -> Path:
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The storm's columns side by side in chunks that are deflated."""
-    path = tmp_path / "large.nc"
-    with netCDF4.Dataset(os.fspath(supercell)) as old, netCDF4.Dataset(path, "w") as new:
+    path = tmp_path_factory.mktemp("large") / "large.nc"
+    with netCDF4.Dataset(SUPERCELL) as old, netCDF4.Dataset(path, "w") as new:
         sizes = {"Time": 1, "bottom_top": LEVELS, "south_north": ROWS, "west_east": COLUMNS}
         for name, size in sizes.items():
             new.createDimension(name, size)

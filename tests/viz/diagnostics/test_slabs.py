@@ -69,8 +69,16 @@ def cut(paths, name, window, slab_bytes, cores=1):
         return frame.read(name, window)
 
 
-@pytest.mark.parametrize("frame", ["supercell", "cyclone", "nest", "tiles"])
-@pytest.mark.parametrize(("slab_bytes", "cores"), [(1, 1), (200_000, 1), (200_000, 3)])
+CUTS = [(1, 1), (200_000, 1), (200_000, 3)]
+"""The largest bytes of a slab, and the cores."""
+
+
+@pytest.mark.parametrize(
+    ("frame", "slab_bytes", "cores"),
+    [(frame, *cut) for frame in ("cyclone", "nest", "tiles") for cut in CUTS]
+    + [("supercell", 200_000, 1)]
+    + [pytest.param("supercell", *cut, marks=pytest.mark.slow) for cut in ((1, 1), (200_000, 3))],
+)
 def test_every_diagnostic_is_the_same_in_slabs(frame, slab_bytes, cores, whole, request):
     found = request.getfixturevalue(frame)
     paths = found if isinstance(found, list) else [found]
@@ -103,7 +111,10 @@ def test_windows_and_strides_are_those_of_the_whole(
         assert np.array_equal(values, expected, equal_nan=True)
 
 
-@pytest.mark.parametrize(("chunk", "cores"), [(None, 1), (7, 1), (16, 2), (25, 1)])
+@pytest.mark.parametrize(
+    ("chunk", "cores"),
+    [(16, 2), (25, 1)] + [pytest.param(n, 1, marks=pytest.mark.slow) for n in (None, 7)],
+)
 def test_classic_and_compressed_files_give_the_same(supercell, whole, tmp_path, chunk, cores):
     path = copied(tmp_path / "deflated.nc", supercell, chunk)
     # Of some chunks each way, with the last ones, which are not full.
