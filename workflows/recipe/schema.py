@@ -160,7 +160,7 @@ def _variants(
 
 
 def _table(cls: Any, family: str, defs: Schema) -> Schema:
-    schema = deepcopy(adapter(cls).json_schema())
+    schema = deepcopy(adapter(cls, described=True).json_schema())
     inner = schema.pop("$defs", {})
     for name, one in inner.items():
         defs[f"{name}.{family}"] = _shape(one, family)

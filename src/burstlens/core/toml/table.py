@@ -26,13 +26,20 @@ _UNKNOWN = "unexpected_keyword_argument"
 _WORD = re.compile(r"[A-Za-z_][\w-]*")
 
 
+_READS = ConfigDict(extra="forbid")
+_DESCRIBES = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+
 @cache  # to build one takes milliseconds, and a recipe has many tables of one class
-def adapter(cls: Callable[..., T]) -> TypeAdapter[T]:
-    """A pydantic adapter of a dataclass that forbids unknown keys."""
-    if is_dataclass(cls) and not hasattr(cls, "__pydantic_config__"):
-        cls.__pydantic_config__ = ConfigDict(  # type: ignore[attr-defined]
-            extra="forbid", use_attribute_docstrings=True
-        )
+def adapter(cls: Callable[..., T], *, described: bool = False) -> TypeAdapter[T]:
+    """A pydantic adapter of a dataclass that forbids unknown keys.
+
+    ``described``: its schema has the text below each attribute. To find these in the sources takes
+    as long as all else, so only who prints a schema wants them.
+    """
+    if is_dataclass(cls) and getattr(cls, "__pydantic_config__", _READS) in (_READS, _DESCRIBES):
+        config = _DESCRIBES if described else _READS
+        cls.__pydantic_config__ = config  # type: ignore[attr-defined]
     return TypeAdapter(cls)  # type: ignore[arg-type]
 
 
