@@ -100,7 +100,7 @@ def _values(
     part: Any, prefix: str, table: dict[str, Any], places: dict[str, tuple[int, str]], file: str
 ) -> Iterator[Value]:
     cls: Any = type(part)
-    meanings = adapter(cls).json_schema()["properties"]
+    meanings = adapter(cls, described=True).json_schema()["properties"]
     later = []
     for field in fields(part):
         key, value = f"{prefix}{field.name}", getattr(part, field.name)

@@ -18,6 +18,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from burstlens.core.errors import BurstlensError, FrameError, RecipeError, StagingError
+from burstlens.core.toml.table import adapter
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.product import Context, Made
 from burstlens.viz.registry import product_kind, product_kinds
@@ -131,7 +132,7 @@ class TestContract:
 
     def test_every_option_is_described_in_the_schema(self, name: str):
         cls = product_kind(name).options
-        properties = TypeAdapter(cls).json_schema()["properties"]
+        properties = adapter(cls, described=True).json_schema()["properties"]
         for field in fields(cls):
             assert len(properties[field.name].get("description", "")) > 10, field.name
 
