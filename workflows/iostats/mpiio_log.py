@@ -207,7 +207,7 @@ def read_mpiio(path: Path) -> Summary:
                     _model(found, body)
     for block in blocks.finish():
         found.take(block)
-    if not (found.reports or found.mixed or found.model_s):
+    if not (found.reports or found.mixed or found.model_s or found.unprinted):
         raise IOLogError(NOTHING.format(path))
     return _summary(path, found)
 
@@ -302,11 +302,11 @@ def _notes(found: _Found, files: list[Traffic]) -> list[str]:
         notes.append(f"{counted(found.cut, 'report')} cut: what is missing in it is unknown")
     if found.unprinted:
         notes.append(
-            f"{counted(found.unprinted, 'time')} of WRF's cannot be read (*****, above 9999.99999 s): "
-            "they are left out, and the share of the run is unknown"
+            f"{counted(found.unprinted, 'time')} of WRF's left out, which it printed as ***** "
+            "(above 9999.99999 s): the share of the run is unknown"
         )
     if not found.parts and not found.mixed:
-        has = "how long output took" if found.model_s else "hints"
+        has = "how long output took" if found.model_s or found.unprinted else "hints"
         notes.append(
             f"the log has {has} and no statistics; MPICH_MPIIO_STATS=1 and MPICH_MPIIO_TIMERS=1 "
             "print them (Cray MPICH), or Darshan counts"
