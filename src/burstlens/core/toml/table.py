@@ -34,8 +34,8 @@ _DESCRIBES = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 def adapter(cls: Callable[..., T], *, described: bool = False) -> TypeAdapter[T]:
     """A pydantic adapter of a dataclass that forbids unknown keys.
 
-    ``described``: its schema has the text below each attribute. To find these in the sources takes
-    as long as all else, so only who prints a schema wants them.
+    ``described``: its schema has the text below each attribute. To look for these in the sources
+    takes longer than all else, so only who prints a schema asks for them.
     """
     if is_dataclass(cls) and getattr(cls, "__pydantic_config__", _READS) in (_READS, _DESCRIBES):
         config = _DESCRIBES if described else _READS
