@@ -21,6 +21,8 @@ INTERCHANGE = "parsl.executors.high_throughput.interchange"
 interpreter, and without SQLAlchemy."""
 WORKER_POOL = "parsl.executors.high_throughput.process_worker_pool"
 """Run as ``__main__``, it is the worker pool, whose workers look for its functions there."""
+LOG_FOLDER = "--logdir"
+"""The pool's option with the folder below which it makes one for its logs."""
 QUEUE_HOLDER = "SyncManager"
 """Beginning of the name of the pool's child that holds its queues: the pool makes these by
 ``SpawnContext.Manager()``."""

@@ -8,6 +8,10 @@ The process that holds its queues may be killed, for memory say, and one of its 
 Parsl's pool then goes on answering the interchange without a worker that takes a task, and a run
 would wait for its products for ever. Where it ends instead, the driver replaces the block and its
 tasks are made again.
+
+Parsl's pool makes the folder of its logs with every folder above it. A run directory that is moved
+away while the pool starts would be made again, and could not come back: so the pool gets the
+folder by the descriptor that it holds, which follows where it goes.
 """
 
 from __future__ import annotations
@@ -24,7 +28,12 @@ from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from typing import NoReturn
 
-from burstlens.cluster_configs.parsl_internals import QUEUE_HOLDER, WORKER_POOL, fork_workers_by
+from burstlens.cluster_configs.parsl_internals import (
+    LOG_FOLDER,
+    QUEUE_HOLDER,
+    WORKER_POOL,
+    fork_workers_by,
+)
 
 UNMONITORED = "burstlens.cluster_configs.unmonitored"
 PRELOADED = (
@@ -44,11 +53,25 @@ _over = threading.Event()
 def main() -> None:
     """Run Parsl's pool as ``__main__`` with this process's arguments; its workers look there for
     its functions."""
+    sys.argv[1:] = map(_held, sys.argv[1:])
     _fork_workers()
     threading.excepthook = _failed
     threading.Thread(target=_watch, name="holder-watch", daemon=True).start()
     runpy.run_module(WORKER_POOL, run_name="__main__", alter_sys=True)
     _over.set()
+
+
+def _held(argument: str) -> str:
+    """The argument, with the folder of the logs by a descriptor that this process holds; its
+    workers find it by this process's number."""
+    option, _, folder = argument.partition("=")
+    if option != LOG_FOLDER:
+        return argument
+    try:
+        held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        _end(f"the folder of its logs cannot be opened: {error}")
+    return f"{option}=/proc/{os.getpid()}/fd/{held}"
 
 
 def _fork_workers() -> None:

@@ -25,6 +25,7 @@ import zmq
 from burstlens.cluster_configs.parsl_config import config, viewing_block
 from burstlens.cluster_configs.parsl_internals import (
     INTERCHANGE,
+    LOG_FOLDER,
     QUEUE_HOLDER,
     SUBMIT_SCRIPTS,
     WORKER_POOL,
@@ -144,6 +145,8 @@ def test_parsl_still_has_a_command_of_the_worker_pool_that_begins_with_its_scrip
     assert command.startswith("python -m ours "), why
     assert "process_worker_pool.py" not in command, why
     assert "--block_id={{block_id}}" in command, why
+    why = "the pool's logs follow a run directory that is moved, by this option"
+    assert f"{LOG_FOLDER}={{logdir}} " in command, why
 
 
 def test_the_pool_still_holds_its_queues_in_a_process_of_this_name():

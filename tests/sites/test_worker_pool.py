@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import subprocess
 import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -37,3 +42,60 @@ def test_what_parsl_is_imported_without_can_be_imported_later():
     )
     done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("sqlalchemy\n", "")
+
+
+@pytest.fixture
+def pool(tmp_path: Path):
+    """Starts a pool whose logs go into the folder of this name, and which no interchange answers;
+    what it says goes to ``said``."""
+    started = []
+
+    def start(folder: Path) -> subprocess.Popen[bytes]:
+        options = [
+            "-a", "127.0.0.1", "-p", "0", "-c", "1", "-m", "None", "--poll", "10", "--port=1",
+            "--cert_dir", "None", "--block_id=0", "--hb_period=2", "--hb_threshold=10",
+            "--drain_period=None", "--cpu-affinity", "none", "--mpi-launcher=mpiexec",
+            "--available-accelerators",
+        ]  # fmt: skip
+        module = ("-P", "-m", "burstlens.cluster_configs.worker_pool")
+        command = [sys.executable, *module, f"--logdir={folder}", *options]
+        with (tmp_path / "said").open("wb") as said:
+            started.append(subprocess.Popen(command, stderr=said))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.kill()
+        one.wait()
+
+
+def holds(process: int, folder: Path) -> bool:
+    with contextlib.suppress(FileNotFoundError):  # one was closed just now
+        return any(os.path.samefile(one, folder) for one in Path(f"/proc/{process}/fd").iterdir())
+    return False
+
+
+def until(condition: Callable[[], object], limit_s: float = 60.0) -> None:
+    end = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+@pytest.mark.integration
+def test_the_logs_of_a_pool_follow_a_run_directory_that_is_moved(pool, tmp_path: Path):
+    run, away = tmp_path / "run", tmp_path / "away"
+    (run / "logs").mkdir(parents=True)
+    process = pool(run / "logs")
+    until(lambda: holds(process.pid, run / "logs"))
+    run.rename(away)
+    until(lambda: list(away.glob("logs/block-0/*/manager.log")))
+    assert not run.exists()
+
+
+@pytest.mark.integration
+def test_a_pool_makes_no_run_directory(pool, tmp_path: Path):
+    process = pool(tmp_path / "run" / "logs")
+    assert process.wait(60) == 1
+    assert "the folder of its logs cannot be opened: " in (tmp_path / "said").read_text()
+    assert not (tmp_path / "run").exists()
