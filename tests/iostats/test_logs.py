@@ -198,7 +198,7 @@ def test_hosts_and_colours_change_nothing(tmp_path, form):
     assert (one.run_s, one.total.model_s) == (other.run_s, other.total.model_s)
 
 
-def test_of_several_hosts_one_tells_wrfs_times(tmp_path):
+def test_of_several_hosts_the_times_of_the_first_count(tmp_path):
     path = tmp_path / "pdsh.out"
     hosts = ("nid00012", "nid00013")
     path.write_text("".join(f"{host}: {line}" for host in hosts for line in (STEP, WRITING)))
