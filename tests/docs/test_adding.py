@@ -91,7 +91,7 @@ class Copy:
 
     def tests(self, path: str) -> str:
         """What pytest says of a file of tests, with temporary folders of its own: at its end it
-        deletes what older sessions left in the shared ones, which takes up to minutes."""
+        deletes what older sessions left in the shared ones, which took 50 s on a busy disk."""
         own = f"--basetemp={self.folder / 'temporary'}"
         return self.python("-m", "pytest", "-q", "-p", "no:cacheprovider", own, path)
 

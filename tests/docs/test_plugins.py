@@ -144,7 +144,7 @@ def test_a_site_names_a_plugins_scheduler(own_runs: Any, tmp_path: Path):
 @pytest.mark.slow
 def test_the_stagers_contract_is_subclassed_as_shown(tmp_path: Path):
     (tmp_path / "test_mine.py").write_text(CONTRACT)
-    # With a folder of its own: at its end pytest deletes what older sessions left, for minutes.
+    # With a folder of its own: at its end pytest deletes what older sessions left, however long.
     own = f"--basetemp={tmp_path / 'temporary'}"
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", own, "test_mine.py"],

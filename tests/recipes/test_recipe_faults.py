@@ -195,6 +195,7 @@ def test_several_faults_of_one_table_are_reported_together(recipe_file, number):
     [
         ("out.nc = { cb_nodes = 2 }", 'a name with a dot needs quotes: "out.nc"'),
         ('"out*" = { cb_nodes = [2] }', "expected text, a whole number or true or false"),
+        ('"out*" = { cb_nodes = 2026-11-26 }', "or true or false, got "),
     ],
 )
 def test_a_value_that_fits_none_of_several_kinds_is_one_fault(recipe_file, value, said):

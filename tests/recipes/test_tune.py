@@ -78,6 +78,9 @@ def test_a_fault_of_a_factors_values_has_the_factors_line(tmp_path):
         recipe(tmp_path, f'[tune.factors]\n"{NODES}" = [1]\n"{CB}" = ["enable", "enable"]\n')
     assert f"r.toml:{len(BASE.splitlines()) + 3}:1" in str(error.value)
     assert f"tune.factors.{CB}  has a value twice" in str(error.value)
+    with pytest.raises(RecipeError) as error:
+        recipe(tmp_path, f'[tune.factors]\n"{NODES}" = [1]\n"{NODES}_list" = ["*:1", "*:1"]\n')
+    assert f"tune.factors.{NODES}_list  has a value twice" in str(error.value)
 
 
 def test_a_trials_table_is_the_recipes_with_other_values(tmp_path):
