@@ -9,12 +9,22 @@ import re
 import program
 import pytest
 
+from burstlens.workflows.recipe.load import load
+
 CASES = {
     "io-ior": (4, 16 * 2**20), "io-btio": (4, 64**3 * 40), "io-wrf": (4, 20 * 150 * 160 * 4 * 8),
     "io-neuromapp": (4, 16 * 665600), "io-seissol": (4, 32 * 2**20), "io-pidx": (4, 16 * 2**20),
     "io-migration": (1, 4 * 17310596),
 }  # fmt: skip
 """Frames and bytes of each."""
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_recipe_that_extends_one_reads_the_same_profile(name, tmp_path):
+    (tmp_path / "mine.toml").write_text(f'extends = "{name}"\n')
+    inputs = load(str(tmp_path / "mine.toml"))[0].inputs
+    assert inputs == load(name)[0].inputs
+    assert (inputs.name, (inputs / "profile.toml").is_file()) == (name, True)
 
 
 @pytest.mark.slow

@@ -93,6 +93,19 @@ def test_inputs_of_an_extended_recipe_lie_beside_that_recipe(shelf, tmp_path):
     assert read(str(tmp_path / "two.toml")).table["simulation"]["inputs"] == "/data/in"
 
 
+def test_a_default_path_of_an_extended_recipe_starts_at_that_recipe(shelf, tmp_path):
+    shelf(
+        "deep/base.toml",
+        'title = "Base"\n[simulation]\nmodel = "command"\ncommand = ["./a"]\ninputs = "{inputs}"\n'
+        '[parameters]\ninputs = { type = "path", default = "in" }\n',
+    )
+    (tmp_path / "one.toml").write_text('extends = "shelf/deep/base.toml"\n')
+    own = 'extends = "shelf/deep/base.toml"\n[parameters]\ninputs = { default = "mine" }\n'
+    (tmp_path / "two.toml").write_text(own)
+    assert load(str(tmp_path / "one.toml"))[0].inputs == tmp_path / "shelf" / "deep" / "in"
+    assert load(str(tmp_path / "two.toml"))[0].inputs == tmp_path / "mine"
+
+
 @pytest.mark.parametrize("name", ["{}", "{}.toml", "../shelf/{}.toml"])
 def test_a_circle_is_reported_and_does_not_hang(shelf, name):
     shelf("a.toml", f'extends = "{name.format("b")}"\n')

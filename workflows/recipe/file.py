@@ -112,8 +112,22 @@ def _extended(layers: list[Layer], wanted: object) -> Layer:
 
 
 def _anchor(table: dict[str, Any], folder: Path) -> None:
-    # Relative inputs of an extended recipe start at that recipe's folder.
-    simulation = table.get("simulation")
-    inputs = simulation.get("inputs") if isinstance(simulation, dict) else None
-    if isinstance(inputs, str) and inputs and not inputs.startswith(("/", "~", "{")):
-        table["simulation"] = {**table["simulation"], "inputs": str((folder / inputs).resolve())}
+    """Let relative inputs of an extended recipe, and the defaults of its parameters that are paths,
+    start at that recipe's folder."""
+    simulation, parameters = table.get("simulation"), table.get("parameters")
+    if isinstance(simulation, dict):
+        table["simulation"] = _anchored(simulation, "inputs", folder)
+    if isinstance(parameters, dict):
+        table["parameters"] = {
+            name: _anchored(entry, "default", folder)
+            if isinstance(entry, dict) and entry.get("type") == "path"
+            else entry
+            for name, entry in parameters.items()
+        }
+
+
+def _anchored(table: dict[str, Any], key: str, folder: Path) -> dict[str, Any]:
+    path = table.get(key)
+    if not isinstance(path, str) or not path or path.startswith(("/", "~", "{")):
+        return table
+    return {**table, key: str((folder / path).resolve())}
