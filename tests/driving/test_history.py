@@ -40,7 +40,8 @@ def test_how_a_run_ended_is_forgotten_when_it_is_resumed():
     }
     history = folded({"event": "run.started"}, ended)
     assert history.outcome == {
-        "state": "failed", "exit_code": 1, "message": "no", "line": "7", "saved_node_hours": None,
+        "state": "failed", "exit_code": 1, "message": "no", "line": "7",
+        "saved_node_hours": None, "left": None,
     }  # fmt: skip
     history.apply(event({"event": "run.resumed", "t": 9.0}))
     assert (history.state, history.outcome) == ("running", None)

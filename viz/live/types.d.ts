@@ -187,6 +187,7 @@ export interface Outcome {
   /** The line of the model's log that says why. */
   line?: string;
   saved_node_hours?: number;
+  left?: string;
 }
 
 /** A line of products/index.jsonl: one published file. `isLine` checks the first four keys. */

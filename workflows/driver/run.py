@@ -264,6 +264,7 @@ def _execute(
                 message=outcome.message,
                 line=outcome.line,
                 saved_node_hours=outcome.saved_node_hours,
+                left=outcome.left,
             )
         )
         journal.sync()

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burstlens.core import valid_time
-from burstlens.core.exit_codes import FRAMES_LOST, NO_SPACE
+from burstlens.core.exit_codes import BUFFER_LEFT, FRAMES_LOST, NO_SPACE, TRIPPED_AFTER_END
 from burstlens.core.outcome import Outcome
 from burstlens.core.printable import printable
 from burstlens.core.run.directory import RunDir
 
-NEEDS_YOU = frozenset({FRAMES_LOST, NO_SPACE})
+NEEDS_YOU = frozenset({FRAMES_LOST, NO_SPACE, TRIPPED_AFTER_END, BUFFER_LEFT})
 """Exit codes of ends after which nothing goes on without a person."""
 
 

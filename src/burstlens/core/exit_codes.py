@@ -11,6 +11,19 @@ STOPPED = 4
 FRAMES_LOST = 5
 """The model ended well, and frames are lost or damaged."""
 NO_SPACE = 6
-"""The model was stopped for want of space on the buffer."""
+"""Ended for want of space: on the buffer, or where the run directory lies."""
+TRIPPED_AFTER_END = 7
+"""A guard with ``then = "stop"`` tripped after the model had ended."""
+BUFFER_LEFT = 8
+"""Done, but the buffer was not given back: ``outcome.left`` says what is left."""
 INTERRUPTED = 130
 """Ctrl-C before the run has begun, as shells report it."""
+PRECEDENCE = (
+    FAILED, NO_SPACE, FRAMES_LOST, STOPPED, STOPPED_BY_GUARD, TRIPPED_AFTER_END, BUFFER_LEFT, DONE,
+)  # fmt: skip
+"""Where several codes describe one end, the first of these is the run's."""
+
+
+def leading(*codes: int) -> int:
+    """The code that a run ends with when all of these describe its end."""
+    return min(codes, key=PRECEDENCE.index)

@@ -57,13 +57,14 @@ class JournalContinued(Event, frozen=True, tag="journal.continued", omit_default
 
 
 class RunEnded(Event, frozen=True, tag="run.ended"):
-    """The run ended: outcome (done, failed, stopped), the log line that matters."""
+    """The run ended: outcome (done, failed, stopped), the log line that matters, what is left."""
 
     outcome: str | None = None
     exit_code: Count | None = None
     message: str | None = None
     line: str | None = None
     saved_node_hours: float | None = None
+    left: str | None = None
 
 
 class BufferRequested(Event, frozen=True, tag="buffer.requested"):

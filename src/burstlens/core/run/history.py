@@ -201,6 +201,7 @@ def _ended(history: History, event: ev.RunEnded) -> None:
         "message": event.message,
         "line": event.line,
         "saved_node_hours": event.saved_node_hours,
+        "left": event.left,
     }
 
 

@@ -208,6 +208,7 @@ class OutcomePart(Struct, frozen=True):
     message: str | None = None
     line: str | None = None
     saved_node_hours: float | None = None
+    left: str | None = None
 
 
 class StatusFile(Struct, frozen=True, kw_only=True):
