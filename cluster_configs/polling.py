@@ -34,7 +34,7 @@ FORECAST_S = 60.0
 """How often the queue as a whole is asked for, while a job waits."""
 _PASSING = re.compile(
     r"Unable to contact|Connection refused|timed out|Zero Bytes|Socket|temporarily|try again"
-    r"|cannot connect",
+    r"|cannot connect|authentication|munge",
     re.IGNORECASE,
 )
 
