@@ -12,7 +12,8 @@ from watcher_case import MODEL
 
 from burstlens.workflows.frames import attached, attached_listing
 from burstlens.workflows.frames.arrival import Selection
-from burstlens.workflows.frames.attached import AttachedWatcher, Attachment
+from burstlens.workflows.frames.attached import AttachedWatcher
+from burstlens.workflows.frames.attachment import Attachment
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.watch import watch
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from burstlens.workflows.frames.report import Report
-from burstlens.workflows.models.base import TROUBLE
 from burstlens.workflows.placement.observer import Activity
 
 
@@ -18,7 +17,7 @@ def activity_of(report: Report) -> Activity | None:
         server_now=folder.server_now,
         quiet_s=folder.quiet_s,
         ended_well=speech.ended_well and folder.log_is_newest,
-        reason=speech.why if speech.reason and speech.reason.weight != TROUBLE else None,
+        reason=speech.bad_end,
         last_line=speech.last_line,
         in_progress=report.in_progress,
         intervals=folder.intervals,

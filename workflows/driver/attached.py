@@ -32,7 +32,7 @@ from burstlens.workflows.driver.steering import Steering
 from burstlens.workflows.driver.target import TICK_S, Target
 from burstlens.workflows.driver.viewing import FIRST_S
 from burstlens.workflows.frames.arrival import coarseness
-from burstlens.workflows.frames.attached import Attachment
+from burstlens.workflows.frames.attachment import Attachment
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import FolderReport, Report
 from burstlens.workflows.placement.buffer import BufferRef

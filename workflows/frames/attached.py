@@ -21,6 +21,7 @@ from burstlens.core.model import Damage, Fingerprint
 from burstlens.workflows.frames import ready
 from burstlens.workflows.frames.arrival import Selection, choose, is_full, newest_first, records
 from burstlens.workflows.frames.attached_listing import AttachedListing
+from burstlens.workflows.frames.bad_ends import known_ends, lived_on
 from burstlens.workflows.frames.cursor import (
     Attached,
     Cursor,
@@ -59,25 +60,8 @@ when the model has said its end, and so do other ranks."""
 SWEEP_S = 0.1
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Attachment:
-    """How a folder is watched in which others started a model.
-
-    ``selection``: what is wanted of the frames that are there on arrival. ``stamp``: a file of the
-    run directory that shows the file server's time. ``sweep``: finished files to look at again, by
-    name, with their fingerprints. ``ended``: the model certainly writes no more; ``concluded``:
-    that the watch has ended was reported before, so it is no news.
-    """
-
-    selection: Selection
-    stamp: str
-    sweep: Mapping[str, Fingerprint] = dataclasses.field(default_factory=dict)
-    ended: bool = False
-    concluded: bool = False
-
-
 class AttachedWatcher(Watcher):
-    """The scans of one call; see :class:`Attachment`."""
+    """The scans of one call; see :class:`.Attachment`."""
 
     _listing: AttachedListing
 
@@ -147,7 +131,10 @@ class AttachedWatcher(Watcher):
         self._restarted = self._look_at_logs()
         if self._restarted:  # what follows belongs to the next attempt
             return Heard(Speech(caught_up=True))
-        return super()._hear(speech, now, last=last)
+        heard = super()._hear(speech, now, last=last)
+        ends = known_ends(heard.speech.bad_ends, self._folder, self._log_ns)
+        heard.speech = replace(heard.speech, bad_ends=ends)
+        return heard
 
     def _look_at_logs(self) -> str:
         """The sign that a log of the model began anew; empty if none did."""
@@ -194,14 +181,16 @@ class AttachedWatcher(Watcher):
             quiet_s = seen_s if before else self._clock.quiet_s(newest, device)
         else:
             quiet_s += elapsed_s
-        self.cursor = replace(self.cursor, attached=replace(state, still=(newest, quiet_s, name)))
+        arriving = self._more or bool(state.pending)
+        state = replace(state, still=(newest, quiet_s, name))
+        self.cursor = lived_on(replace(self.cursor, attached=state), arriving=arriving)
         longest = max(state.mtimes.values(), key=len, default=())
         return FolderReport(
             identity=None if self._lost else self._listing.identity,
             lost=self._lost,
             changed=tuple(self._changed),
             restarted=self._restarted,
-            arriving=self._more or bool(state.pending),
+            arriving=arriving,
             newest=name,
             written=newest / 1e9 if newest else None,
             server_now=self._clock.latest,

@@ -23,10 +23,10 @@ from burstlens.core.model import Fingerprint, Progress
 from burstlens.core.printable import printable
 from burstlens.workflows.frames.log_file import Position
 from burstlens.workflows.frames.progress import Pulse
-from burstlens.workflows.frames.reason import Opened, Reason
+from burstlens.workflows.frames.reason import BadEnd, Opened, Reason, with_reason
 from burstlens.workflows.frames.recorded import Recorded
 from burstlens.workflows.iostats.mpiio_blocks import Blocks
-from burstlens.workflows.models.base import BANNER, OutputName
+from burstlens.workflows.models.base import BANNER, TROUBLE, OutputName
 
 RECENT = 32
 """Finished files kept by name per series: how far output may come out of order."""
@@ -182,8 +182,9 @@ class Speech(Struct, frozen=True):
     ``recorded``: lines that name a record and no file, by stream.
     ``declared``: the newest declared time of each stream. ``speaks``: the log has called a frame
     written at least once. ``pulse`` measures the speed. ``reason`` is the cause to report if the
-    run ends badly, ``opened`` the logs' entries of trouble whose next lines may belong to them,
-    ``last_line`` the latest line that is not from a launcher.
+    run ends badly, ``bad_ends`` the lines by log that show that it has, ``opened`` the logs'
+    entries of trouble whose next lines may belong to them, ``last_line`` the latest line that is
+    not from a launcher.
     """
 
     positions: Mapping[str, Position] = msgspec.field(default_factory=dict)
@@ -196,6 +197,7 @@ class Speech(Struct, frozen=True):
     progress: Progress | None = None
     pulse: Pulse = msgspec.field(default_factory=Pulse)
     reason: Reason | None = None
+    bad_ends: Mapping[str, BadEnd] = msgspec.field(default_factory=dict)
     opened: Mapping[str, Opened] = msgspec.field(default_factory=dict)
     last_line: str = ""
     caught_up: bool = False
@@ -211,6 +213,22 @@ class Speech(Struct, frozen=True):
             return printable(said.text)
         return printable(self.last_line) or None
 
+    @property
+    def bad_end(self) -> str | None:
+        """How the model has ended badly, if the end of its logs shows that; the newest trouble
+        before it, which may explain it. Trouble alone is no end."""
+        ends = self.bad_ends
+        for name, entry in self.opened.items():
+            text = " ".join(entry.said.text.split())
+            ends = with_reason(ends, name, Reason(entry.said.weight, text))
+        if not ends:
+            return None
+        found = max((end.reason for end in ends.values()), key=lambda reason: reason.weight)
+        said = self.reason
+        if said is not None and found.weight < said.weight == TROUBLE:
+            return printable(f"{found.text}; before it: {said.text}")
+        return printable(self.last_line if found.weight == BANNER else "") or printable(found.text)
+
 
 class Attached(Struct, frozen=True):
     """What the watch of a run that others started keeps between two calls.
@@ -221,7 +239,8 @@ class Attached(Struct, frozen=True):
     stream that were looked at and became frames, ``newest`` is the newest time of each. ``again``
     are finished units that were written anew. ``mtimes`` are those of each stream's latest
     frames, ``logs`` device and inode of each log, ``still`` the newest mtime (ns), for how long
-    there was none newer, and the file that has it.
+    there was none newer, and the file that has it. ``bad_end_ns``: the newest mtime when the log's
+    bad end was first seen, 0 without one.
     """
 
     arrived: bool = False
@@ -234,6 +253,7 @@ class Attached(Struct, frozen=True):
     mtimes: Mapping[str, tuple[float, ...]] = msgspec.field(default_factory=dict)
     logs: Mapping[str, tuple[int, int]] = msgspec.field(default_factory=dict)
     still: tuple[int, float, str | None] = (0, 0.0, None)
+    bad_end_ns: int = 0
 
     def finishing(self, unit: Unit) -> Attached:
         """A copy for which that unit is finished."""

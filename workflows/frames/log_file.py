@@ -29,11 +29,13 @@ class Position(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Whole lines without line ends, the position after them, and whether the file has more."""
+    """Whole lines without line ends, the position after them, whether the file has more, and
+    whether it began anew (what was read of it before is no longer there)."""
 
     lines: list[str]
     position: Position
     behind: bool
+    anew: bool = False
 
 
 def began_anew(path: Path, position: Position, size: int) -> bool:
@@ -64,7 +66,8 @@ def read_piece(path: Path, position: Position, size: int, *, last: bool = False)
         file.seek(position.offset - before)
         known = file.read(before)
         moved = position.mark is not None and zlib.crc32(known) != position.mark
-        if len(known) < before or moved:
+        anew = len(known) < before or moved
+        if anew:
             position, known = Position(), b""
             file.seek(0)
         data = file.read(size)
@@ -85,4 +88,4 @@ def read_piece(path: Path, position: Position, size: int, *, last: bool = False)
         lines.pop()
     mark = zlib.crc32((known + data[:end])[-_MARK_BYTES:])
     after = Position(position.offset + end, mark, cut)
-    return Piece([line[:LONGEST_LINE_BYTES] for line in lines], after, behind)
+    return Piece([line[:LONGEST_LINE_BYTES] for line in lines], after, behind, anew)

@@ -21,8 +21,15 @@ from burstlens.core.model import Progress
 from burstlens.workflows.frames.cursor import MAX_WRITTEN, Speech, Written
 from burstlens.workflows.frames.log_file import PIECE_BYTES, Position, read_piece
 from burstlens.workflows.frames.log_search import LogPattern, Search
-from burstlens.workflows.frames.progress import at_speed, progressed
-from burstlens.workflows.frames.reason import LONGEST, Opened, Reason
+from burstlens.workflows.frames.progress import at_speed, progressed, went_back
+from burstlens.workflows.frames.reason import (
+    LONGEST,
+    Opened,
+    Reason,
+    with_line,
+    with_reason,
+    without,
+)
 from burstlens.workflows.frames.recorded import Recorded
 from burstlens.workflows.iostats.block import Block
 from burstlens.workflows.iostats.mpiio_blocks import Blocks
@@ -125,6 +132,10 @@ class Follower:
                 continue
             positions[name] = piece.position
             heard.behind |= piece.behind
+            if piece.anew:
+                opened.pop(name, None)
+                ends = without(heard.speech.bad_ends, name)
+                heard.speech = replace(heard.speech, bad_ends=ends)
             for line in piece.lines:
                 self._take(heard, opened, name, line, speaks=speaks)
             if speaks:
@@ -132,7 +143,7 @@ class Follower:
                 heard.tail.extend(map(_shown, piece.lines[-TAIL_LINES:]))
                 heard.lines += len(piece.lines)
             if last and not piece.behind and name in opened:
-                self._conclude(heard, opened.pop(name).said)
+                self._conclude(heard, name, opened.pop(name).said)
         if last and not heard.behind:
             heard.blocks += [block for found in blocks.values() for block in found.finish()]
         last_line = heard.last_line.strip()[:_SHOWN] or speech.last_line
@@ -164,12 +175,15 @@ class Follower:
             opened[name], said = longer, longer.said
         else:
             if entry is not None:
-                self._conclude(heard, entry.said)
+                self._conclude(heard, name, entry.said)
             said = self._model.read_line(line) or read_end(line)
             if said is not None and said.kind == "trouble" and said.more:
                 opened[name] = Opened(said)
             elif said is not None:
-                self._apply(heard, said, speaks=speaks)
+                self._apply(heard, name, said, speaks=speaks)
+            if (said is None or said.kind != "trouble") and not is_rule(line):
+                ends = with_line(heard.speech.bad_ends, name, line)
+                heard.speech = replace(heard.speech, bad_ends=ends)
         progress = heard.speech.progress
         has_time = said is not None and said.kind not in {"written", "output"}
         time = (said.time if said and has_time else "") or (
@@ -180,21 +194,22 @@ class Follower:
         if speaks and not banner and not is_rule(line):
             heard.last_line = line
 
-    def _conclude(self, heard: Heard, said: LogLine) -> None:
-        """Record an entry of trouble with all its lines."""
+    def _conclude(self, heard: Heard, name: str, said: LogLine) -> None:
+        """Record an entry of trouble in that log, with all its lines."""
         reason = Reason(said.weight, " ".join(said.text.split())[:LONGEST])
         if not reason.text:
             return
         before = heard.speech.reason
-        heard.speech = replace(heard.speech, reason=reason.against(before))
+        ends = with_reason(heard.speech.bad_ends, name, reason)
+        heard.speech = replace(heard.speech, reason=reason.against(before), bad_ends=ends)
         # More ranks that were killed by the same cause are not reported again.
         again = before is not None and before.weight == reason.weight in {SIGNAL, CAUSE}
         if reason.weight > BANNER and not again:
             heard.reasons[reason] = None
 
-    def _apply(self, heard: Heard, said: LogLine, *, speaks: bool) -> None:
+    def _apply(self, heard: Heard, name: str, said: LogLine, *, speaks: bool) -> None:
         if said.kind == "trouble":
-            self._conclude(heard, said)
+            self._conclude(heard, name, said)
             if said.file is not None and speaks:
                 heard.lost.append(said)
             return
@@ -223,6 +238,8 @@ class Follower:
             progress = progressed(speech.progress or Progress(), said, self._facts)
             over = speech.ended_well or said.kind == "end"
             heard.speech = replace(speech, progress=progress, ended_well=over)
+            if speech.bad_ends and went_back(speech.progress, progress):
+                heard.speech = replace(heard.speech, bad_ends=without(speech.bad_ends, name))
             heard.elapsed = progress.elapsed_s
 
     @staticmethod

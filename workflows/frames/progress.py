@@ -91,6 +91,15 @@ def progressed(before: Progress, said: LogLine, facts: Facts) -> Progress:
     )
 
 
+def went_back(before: Progress | None, after: Progress) -> bool:
+    """Whether the model is at an earlier time than before: it was started again."""
+    if before is None:
+        return False
+    if before.elapsed_s is not None and after.elapsed_s is not None:
+        return after.elapsed_s < before.elapsed_s
+    return bool(before.time and after.time) and (after.time or "") < (before.time or "")
+
+
 def at_speed(progress: Progress, speed: float | None) -> Progress:
     """With the speed (the previous one if ``speed`` is None) and the time left at that speed."""
     speed = speed or progress.speed

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from burstlens.workflows.frames.attached import AttachedWatcher, Attachment
+from burstlens.workflows.frames.attached import AttachedWatcher
+from burstlens.workflows.frames.attachment import Attachment
 from burstlens.workflows.frames.cursor import Cursor, Written
 from burstlens.workflows.frames.log_search import Hit, LogPattern, together
 from burstlens.workflows.frames.model_log import TAIL_LINES

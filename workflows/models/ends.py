@@ -53,7 +53,7 @@ _TABLE: tuple[tuple[str, int, str], ...] = (
     (r"Signal: \w.* \(\d+\)", SIGNAL, ""),
     (r"\*\*\* Process received signal", BANNER, ""),
     (r"free\(\): invalid|double free or corruption|corrupted (?:size|double)|malloc\(\): ",
-     SIGNAL, ""),
+     SIGNAL, r"\s*Program received signal"),
     (r"(?:[Ss]egmentation fault|[Bb]us error|[Ff]loating point exception"
      r"|[Ii]llegal instruction|Aborted \(core dumped\))(?: \(core dumped\))?",
      SIGNAL, ""),
@@ -85,7 +85,8 @@ _HINTS = (
     "unable to", "detected that", "could not", "enough slots", "No such file", "denied", "execut",
     "xec format", "At line ", "untime error", "forrtl", "UNRECOVERABLE", "IO-F-", "ERROR STOP",
     "rror", "terminate called", "bad_alloc", "xception", "ignal", "free()", "double free",
-    "corrupted", "malloc()", "ault", "STRING", "Killed", "Abort", "abort", "BAD TERM", "Primary",
+    "corrupted", "malloc()", "ault", "STRING", "Killed", "Abort", "abort", "ABORT", "BAD TERM",
+    "Primary",
     "exited", "FAQ", "srun", "slurmstepd", "aprun", "_pmiu", "mpirun", "mpiexec", "proxy", "[",
     "write_line", "termin", "typically",
 )  # fmt: skip

@@ -26,7 +26,7 @@ class Activity:
     ``newest`` is the newest file among frames and logs, ``written`` its mtime, ``server_now`` the
     file server's present time, both Unix seconds; ``quiet_s``: for how long nothing was written, as
     the watcher judges. ``ended_well``: the log has said that the model is done. ``reason`` is the
-    log's line that explains a bad end, None without one: never plain trouble (weight ``TROUBLE`` of
+    log's line that shows a bad end, None without one: never trouble alone (weight ``TROUBLE`` of
     ``models.base``), which models survive, and never just the last line. ``last_line`` is the
     log's, ``""`` where there is no log. ``in_progress``: a frame is half written. ``intervals`` are
     the latest seconds between two frames.

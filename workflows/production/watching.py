@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from burstlens.core.durable import read_json
-from burstlens.workflows.frames.attached import Attachment
+from burstlens.workflows.frames.attachment import Attachment
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.log_search import LogPattern
 from burstlens.workflows.frames.report import Report
