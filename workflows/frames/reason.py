@@ -89,7 +89,7 @@ def with_reason(ends: Mapping[str, BadEnd], log: str, reason: Reason) -> Mapping
     known = ends.get(log)
     if known is None and len(ends) >= MOST_LOGS:
         return ends
-    return {**ends, log: BadEnd(reason.against(known and known.reason))}
+    return {**ends, log: BadEnd(reason.against(known.reason if known else None))}
 
 
 def with_line(ends: Mapping[str, BadEnd], log: str, line: str) -> Mapping[str, BadEnd]:
