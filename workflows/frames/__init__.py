@@ -10,6 +10,7 @@ Imports ``models``, the rooms of ``viz`` and ``core``; never ``recipe``, ``place
 __all__ = [
     "arrival",
     "attached",
+    "attachment",
     "contents",
     "cursor",
     "hdf5",
