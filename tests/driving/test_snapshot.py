@@ -100,6 +100,21 @@ def test_a_model_that_failed_is_not_judged_by_its_frames(run_dir, recipe):
     assert Snapshot(run_dir, recipe(), history, 1).judge(failed) == failed
 
 
+def test_of_lost_frames_and_a_late_trip_the_frames_give_the_code_and_both_are_said(run_dir, recipe):
+    trip = {"event": "guard.tripped", "guard": "whole", "then": "stop", "text": "W is NaN",
+            "what": "finite", "time": "20050828T110000", "after_end": True}  # fmt: skip
+    history = history_of({"event": "frame.damaged", "time": "20050828T120000"}, trip)
+    history.attempt = 1
+    outcome = Snapshot(run_dir, recipe(), history, 1).judge(DONE)
+    assert outcome.exit_code == FRAMES_LOST
+    assert outcome.message == (
+        "the model ended well, but 1 frame is lost or damaged (d01 2005-08-28 12:00:00 UTC); "
+        'guard "whole" tripped after the model\'s end: W is NaN, d01 2005-08-28 11:00:00 UTC'
+    )
+    stopped = Outcome("stopped", 4, "stopped, as asked")
+    assert Snapshot(run_dir, recipe(), history, 1).judge(stopped) == stopped
+
+
 def test_the_last_snapshot_waits_until_the_disk_takes_it(run_dir, recipe):
     snapshot = Snapshot(run_dir, recipe(), History(), 1)
     away = run_dir.path.with_name("away")

@@ -158,6 +158,24 @@ GUARD = '[[guard]]\nname = "whole"\nvariable = "W"\nthen = "stop"\n'
 
 
 @pytest.mark.slow
+def test_a_run_whose_guard_trips_after_the_models_end_is_not_done_and_is_not_run_again(storm):
+    case = storm("--frames 6 --begin 1 --period 0.01 --plant 3 W nan 12 20 25", GUARD)
+    life = case.wait(case.launch())
+    assert life.code == 7, life.said
+    assert "stopped by" not in life.said
+    (ended,) = case.events("run.ended")
+    assert (ended["outcome"], ended["exit_code"]) == ("failed", 7)
+    assert ended["message"].startswith('guard "whole" ')
+    assert ended["message"].endswith("d01 0001-01-01 00:03:00 UTC")
+    assert status(case)["outcome"]["exit_code"] == 7
+    assert status(case)["products"]["w"]["published"] == 6
+    life = case.burstlens("resume", "r")
+    assert life.code == 7
+    assert "the model is not run again" in life.said
+    assert len(case.events("simulation.submitting")) == 1
+
+
+@pytest.mark.slow
 def test_a_stop_by_a_user_is_reported_as_such_even_if_a_guard_trips_after_it(storm):
     case = storm("--frames 30 --begin 6 --period 2 --plant 20 W nan 1 1 1", GUARD)
     driver = case.launch()

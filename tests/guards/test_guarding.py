@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from recipe_texts import guarded_recipe
 
 from burstlens.cluster_configs.site import choose
-from burstlens.core.run.history import replay
+from burstlens.core.exit_codes import TRIPPED_AFTER_END
+from burstlens.core.outcome import Outcome
+from burstlens.core.run.history import History, replay
 from burstlens.core.run.journal import Journal, read
+from burstlens.workflows.frames.cursor import Cursor
+from burstlens.workflows.frames.log_search import Hit
+from burstlens.workflows.frames.report import Report
 from burstlens.workflows.guards.finding import Breach, Reading, Trip
 from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.guarding import Guarding
@@ -131,3 +138,87 @@ def test_a_resumed_driver_knows_that_a_guard_has_checked_a_frame(driver, events,
     end()
     assert events("alarm") == []
     assert {guard["state"] for guard in second.snapshot.guards()} == {"good"}
+
+
+@pytest.fixture
+def ended(run_dir):
+    """The first attempt's end, as its supervisor reports it."""
+    folder = run_dir.job("attempt-1")
+    folder.mkdir(parents=True)
+    (folder / "ended.json").write_text('{"reason": "exited", "exit_code": 0}')
+
+
+def test_a_trip_after_the_models_end_asks_for_no_stop_and_says_so(
+    driver, events, run_dir, frame, ended
+):
+    guarding, history, end = driver()
+    history.attempt = 1
+    for number in (3, 2):  # the newest first
+        bad = frame(f"t0000000{number}.000", stream="d01")
+        guarding.read(bad, readings(bad, breach=BAD))
+    end()
+    assert run_dir.stop_requested() is None
+    trips = [(event.time[-5:], event.after_end, event.earlier) for event in events("guard.tripped")]
+    assert trips == [("3.000", True, False), ("2.000", True, True)]
+    (alarm,) = guarding.snapshot.alarms
+    assert alarm.text == 'guard "whole": W is NaN, d01 t = 3 s (after the model\'s end)'
+    outcome = guarding.snapshot.judge(Outcome("done", 0))
+    assert (outcome.state, outcome.exit_code) == ("failed", TRIPPED_AFTER_END)
+    text = 'guard "whole" tripped after the model\'s end: W is NaN, d01 t = 2 s'
+    assert outcome.message == text
+    second, history, end = driver()  # after a crash
+    history.attempt = 1
+    end()
+    assert second.snapshot.judge(Outcome("done", 0)) == outcome
+
+
+def test_a_stop_that_the_model_forestalled_by_its_own_end_is_not_a_run_that_is_done(
+    driver, events, run_dir, frame, ended
+):
+    guarding, history, end = driver()
+    history.attempt = 1
+    bad = frame("t00000002.000", stream="d01")
+    trip = Trip.of("whole", "stop", BAD, 1.0, "d01", bad.time, 1)
+    run_dir.request("stop", trip.why())  # by the worker, while the model ran
+    guarding.read(bad, readings(bad, breach=BAD))
+    end()
+    (event,) = events("guard.tripped")
+    assert not event.after_end
+    outcome = guarding.snapshot.judge(Outcome("done", 0))
+    assert (outcome.state, outcome.exit_code) == ("failed", TRIPPED_AFTER_END)
+    assert (
+        "asked for a stop, and the model ended by itself before it was stopped" in outcome.message
+    )
+
+
+def test_a_log_line_after_the_models_end_is_a_trip_after_it(run_dir, recipe, ended):
+    text = guarded_recipe("Guarded", "W", '[[guard]]\nlog = "NaN"\nthen = "stop"\n')
+    made = recipe(text=text)
+    history = History()
+    with contextlib.closing(Journal(run_dir.journal, 1, history.apply)) as journal:
+        context = RunContext.of(run_dir, made, choose("local"), journal, history)
+        guarding = Guarding(context)
+        history.attempt = 1
+        hit = Hit("log-NaN", 1, 0, "NaN in theta", "rsl.error.0000", "t00000009.000")
+        report = Report((), (), Cursor(), hits=(hit,), ended=True)
+        space = SimpleNamespace(recipe=made, raw_bytes=0)
+        guarding.heard(report, space, None, 1)
+        outcome = context.snapshot.judge(Outcome("done", 0))
+    assert outcome.exit_code == TRIPPED_AFTER_END
+    assert 'guard "log-NaN" tripped after the model\'s end: NaN in rsl' in outcome.message
+    assert run_dir.stop_requested() is None
+
+
+def test_a_trip_of_an_earlier_attempt_or_of_a_guard_that_only_alarms_fails_no_run(
+    driver, run_dir, frame, ended
+):
+    guarding, history, end = driver()
+    bad = frame("t00000002.000", stream="d01")
+    whole, race = readings(bad)
+    guarding.read(bad, (whole, replace(race, breach=BAD)))
+    history.attempt = 1
+    assert guarding.snapshot.judge(Outcome("done", 0)).exit_code == 0
+    guarding.read(bad, readings(bad, breach=BAD))
+    history.attempt = 2
+    end()
+    assert guarding.snapshot.judge(Outcome("done", 0)).exit_code == 0

@@ -69,6 +69,20 @@ def test_frames_that_come_late_do_not_change_a_newer_breach(judge):
     assert state(one) == ("tripped", 0)
 
 
+def test_of_a_guard_that_stops_each_earlier_bad_frame_is_a_trip_that_nobody_gets_word_of(judge):
+    one = judge(then="stop")
+    trips = remarks(one, *(reading(number, breach=BAD) for number in (9, 12, 8, 3, 5)))
+    assert [(trip.time, trip.earlier) for trip in trips] == [
+        (key(9), False), (key(8), True), (key(3), True)
+    ]  # fmt: skip
+    assert state(one) == ("tripped", 4)
+    second = judge(then="stop")
+    second.recall([event({"event": "guard.tripped", "t": T, **trip.fields()}) for trip in trips])
+    assert remarks(second, reading(4, breach=BAD), reading(9)) == []
+    (trip,) = remarks(second, reading(2, breach=BAD))
+    assert (trip.time, trip.earlier) == (key(2), True)
+
+
 def test_a_frame_that_is_read_again_is_not_a_repeat(judge):
     one = judge()
     remarks(one, reading(2, breach=BAD))
@@ -333,6 +347,15 @@ def test_a_buffer_that_fills_up_is_reported_before_it_is_full(watched, frame):
     assert n == 6  # 700 of 1000 are used, 100 per frame: three more
     assert trip.value == 3.0
     assert trip.time == key(6)
+
+
+@pytest.mark.parametrize("over", [{"ended": True}, {"ended_well": True}])
+def test_nothing_fills_the_buffer_when_the_model_has_ended(watched, frame, over):
+    _, look = watched(buffer_full_in=3)
+    for n in range(6):
+        look(n, Room.of(1000, 100 * (n + 1), None), frames=(frame(key(n), "d01"),))
+    last = (frame(key(9), "d01"),)
+    assert look(9, Room.of(1000, 950, None), frames=last, **over) == []
 
 
 def test_frames_that_come_together_count_each(watched, frame):

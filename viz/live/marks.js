@@ -33,8 +33,9 @@ export function objects(list) {
 }
 
 /** @param {Trip} trip */
-function kindOf({ then }) {
-  return String(then).startsWith("stop") ? "stop" : "trip";
+function kindOf({ then, after_end: late }) {
+  if (!String(then).startsWith("stop")) return "trip";
+  return late ? "late" : "stop";
 }
 
 /**

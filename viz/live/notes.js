@@ -13,7 +13,12 @@ import { clockTime, counted, showBytes } from "./quantity.js";
  * @type {Record<string, string>}
  */
 const SERIES = { vti: "pvd", vtr: "pvd", vts: "pvd", vtkhdf: "vtkhdf" };
-const KINDS = { alarm: "Alarm", trip: "Guard", stop: "Guard, stopped the model" };
+const KINDS = {
+  alarm: "Alarm",
+  trip: "Guard",
+  stop: "Guard, asked for a stop",
+  late: "Guard, after the model's end",
+};
 
 /** Alarms and trips, files other than pictures, and the latest events. */
 export class Notes {

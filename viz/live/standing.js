@@ -11,6 +11,7 @@ const OVER = new Set(["done", "failed", "stopped"]);
 const BY_A_GUARD = 3;
 const FRAMES_LOST = 5;
 const NO_SPACE = 6;
+const TRIPPED_AFTER_END = 7;
 /** @type {Set<number | undefined>} */
 const BAD_ENDS = new Set([BY_A_GUARD, NO_SPACE]);
 /**
@@ -133,6 +134,9 @@ function ended(status, make) {
   const why = /[.!?]$/.test(message) ? message : `${message}.`;
   if (outcome.exit_code === FRAMES_LOST) {
     return make("bad", `${why}${took} Only the model can write them again: start a new run.`);
+  }
+  if (outcome.exit_code === TRIPPED_AFTER_END) {
+    return make("bad", `${why}${took} Correct the model's settings and start a new run.`);
   }
   const wrong = status.state === "failed" || BAD_ENDS.has(outcome.exit_code);
   return make(

@@ -160,6 +160,7 @@ export interface Alarm {
 export interface Trip extends Alarm {
   guard: string;
   then?: string;
+  after_end?: boolean;
 }
 
 export interface Guard {
@@ -463,7 +464,7 @@ export interface LogPart {
 
 /** A place on the time axis: an alarm, a guard that tripped, one that stopped the model. */
 export interface Mark {
-  kind: "alarm" | "trip" | "stop";
+  kind: "alarm" | "trip" | "stop" | "late";
   /** Unix seconds at which it was raised. */
   t: number;
   /** Valid-time key, or null where there is no frame yet. */

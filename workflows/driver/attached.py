@@ -86,7 +86,7 @@ class AttachedDriver:
         self._without_process = without_process
         self.presence = Presence(context.run, history, context.site.scheduler)
         self.steering = Steering(context)
-        self.guarding = Guarding(context)
+        self.guarding = Guarding(context, self._has_ended)
         self.buffer = BufferRef("posix", str(context.run.path / "watched"), FOLDER, owned=False)
         self.production = Production(context, graph, self.buffer, 2 * graph.workers, self.guarding)
         self._choosing = Choosing(context, graph, self.production, look)
@@ -125,6 +125,9 @@ class AttachedDriver:
     def over(self) -> bool:
         """Whether the model certainly writes no more."""
         return self._finished
+
+    def _has_ended(self, attempt: int) -> bool:
+        return attempt != self.attempt or self.observer.over()
 
     def drive(self) -> Outcome:
         """Look until the end. Raises RunError when the run directory is lost or another's."""
@@ -382,6 +385,9 @@ class AttachedDriver:
         """How the looking ended; None while it goes on."""
         asked = self.run.stop_requested()
         stops = self.look.allow_stop and not self.observer.over()
+        if asked and not stops and self.run.stop_reason().get("by") == "guard":
+            self.run.clear_control()  # a worker asked for it, of a model that had ended
+            asked = None
         if self._leaving.is_set() or (asked and not stops):
             return Outcome("stopped", 0, "looking has ended, the model is not touched")
         if asked:
@@ -392,8 +398,10 @@ class AttachedDriver:
                 said = str(error)
             self.snapshot.alarm(said)
             self.run.clear_control()
-        if self.look.page or self._viewing.gone:
-            return None if self.look.page else self._viewing.end()
+        if self.look.page:
+            return None
+        if self._viewing.gone:
+            return self._viewing.end()
         over = (self._finished and self._watched_all) or (self._quiet and self._rests)
         busy = self.rewrites.busy or self._choosing.busy or not self.production.settled
-        return self.observer.outcome() if over and not busy else None
+        return self.snapshot.judge(self.observer.outcome()) if over and not busy else None

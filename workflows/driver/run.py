@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.cluster_configs.site import Site, choose
 from burstlens.core.errors import RunError
-from burstlens.core.exit_codes import FRAMES_LOST
+from burstlens.core.exit_codes import FRAMES_LOST, TRIPPED_AFTER_END
 from burstlens.core.naming import NAME
 from burstlens.core.outcome import Outcome
 from burstlens.core.quantity import counted
@@ -41,6 +41,7 @@ from burstlens.core.run.snapshot import (
     write_snapshot,
 )
 from burstlens.core.run.start import driver_process, note_start, read_start
+from burstlens.core.run.tripped import too_late
 from burstlens.viz.live.feed import FrameFeed, write_recipe, write_status
 from burstlens.viz.live.page import write_page
 from burstlens.workflows.driver.addition import table_of
@@ -330,11 +331,18 @@ def resumable(run: RunDir) -> str | None:
         return None  # to look again is always possible: more may have been written
     if history.state == "done":
         return f"run {run.id} is done; there is nothing to resume"
-    if history.outcome is not None and history.outcome["exit_code"] == FRAMES_LOST:
+    code = None if history.outcome is None else history.outcome["exit_code"]
+    if code == FRAMES_LOST:
         return (
             f"run {run.id} has ended, with {counted(len(history.lost_frames()), 'frame')} lost or "
             "damaged: to resume would not bring them back, only the model writes them again; "
             "start a new run"
+        )
+    if code == TRIPPED_AFTER_END:
+        return (
+            f"run {run.id} has ended: {too_late(history, history.attempt)}. All of its products "
+            "are there, so there is nothing to resume, and the model is not run again; correct its "
+            "settings and start a new run"
         )
     return None
 

@@ -73,7 +73,11 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Trip:
-    """A guard that tripped, at the Unix second ``t``, as it is journalled."""
+    """A guard that tripped, at the Unix second ``t``, as it is journalled.
+
+    ``after_end``: the model had ended by then. ``earlier``: an earlier frame of an episode that was
+    reported; it is journalled, and nobody gets word of it.
+    """
 
     t: float
     guard: str
@@ -88,6 +92,8 @@ class Trip:
     time: str = ""
     attempt: int = 0
     place: Mapping[str, Any] | None = None
+    after_end: bool = False
+    earlier: bool = False
 
     @classmethod
     def of(
@@ -131,7 +137,8 @@ class Trip:
         """The full text for users."""
         words = (self.stream, valid_time.label(self.time)) if self.time else ()
         frame = f", {' '.join(filter(None, words))}" if words else ""
-        return f'guard "{self.guard}": {self.text}{frame}'
+        late = " (after the model's end)" if self.after_end else ""
+        return f'guard "{self.guard}": {self.text}{frame}{late}'
 
     def fields(self) -> dict[str, Any]:
         """The fields as JSON values, without ``t``."""

@@ -68,8 +68,10 @@ class Judge:
     def mark_tripped(self, trip: Trip) -> None:
         """Record a trip that an earlier driver or the sentinel has reported."""
         if trip.guard in self.standings:
+            known = self.standings[trip.guard]
+            last = max(known.last, trip.time) if trip.earlier else trip.time
             self.standings[trip.guard] = Standing(
-                "tripped", trip.text, attempt=trip.attempt, since=trip.time, last=trip.time
+                "tripped", trip.text, attempt=trip.attempt, since=trip.time, last=last
             )
 
     def read(self, reading: Reading, t: float) -> list[Remark]:
@@ -145,6 +147,11 @@ class Judge:
             again = guard.of_frames and time == standing.since  # the same frame, read again
             standing.repeats += not again
             standing.last = max(standing.last, time)  # only a good frame after it clears the trip
+            known = attempt == standing.attempt and guard.of_frames and guard.stops
+            if known and time < standing.since:  # frames are read newest first
+                standing.since, standing.text = time, breach.text
+                trip = Trip.of(name, guard.then, breach, t, stream, time, attempt)
+                return [replace(trip, earlier=True)]
             return []
         self.standings[name] = replace(
             standing,

@@ -66,10 +66,11 @@ class ReportGuards:
         if report.progress and report.progress.time:
             self._time = report.progress.time
         yield from self._of_logs(report)
-        yield from self._of_room(report, room)
         yield from self._of_output(report, output)
-        over = report.ended or report.stopping or report.cursor.speech.ended_well
-        if not over:  # after the final frame nothing is late
+        ended = report.ended or report.cursor.speech.ended_well
+        if not ended:  # after the final frame nothing fills the buffer, and nothing is late
+            yield from self._of_room(report, room)
+        if not (ended or report.stopping):
             yield from self._of_pace(report, now)
 
     def _of_logs(self, report: Report) -> Iterator[Verdict]:

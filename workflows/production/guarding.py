@@ -7,8 +7,10 @@ frames on the viewing block (:mod:`burstlens.workflows.guards.field`).
 from __future__ import annotations
 
 import contextlib
+import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from burstlens.core.decode import record
 from burstlens.core.errors import RunError
@@ -28,11 +30,15 @@ from burstlens.workflows.production.space import Space
 
 
 class Guarding:
-    """The guards of a run. Driver's thread only."""
+    """The guards of a run. Driver's thread only.
 
-    def __init__(self, context: RunContext) -> None:
+    ``ended`` says whether that attempt of the model has ended; by default its supervisor's report.
+    """
+
+    def __init__(self, context: RunContext, ended: Callable[[int], bool] | None = None) -> None:
         run, recipe, snapshot = context.run, context.recipe, context.snapshot
         self.run, self.recipe = run, recipe
+        self._has_ended = ended or self._is_reported
         self.journal = context.journal
         self.history = context.history
         self.snapshot = snapshot
@@ -52,7 +58,7 @@ class Guarding:
                 trip = trip_of(line)
                 if trip.guard in self.judge.guards and not self._was_reported(trip):
                     self.judge.mark_tripped(trip)
-                    self._act(trip)
+                    self._act(trip, recalled=True)
 
     def read(self, frame: Frame, readings: Iterable[Reading]) -> None:
         """Judge and journal what the guards of its stream read of a frame.
@@ -124,21 +130,28 @@ class Guarding:
         self.journal.append(ev.Alarm(text=text))
         self.snapshot.alarm(text)
 
-    def _act(self, trip: Trip) -> None:
+    def _act(self, trip: Trip, *, recalled: bool = False) -> None:
         """Ask for the stop, journal the trip, and notify.
 
         The stop goes first: a trip that the journal has is not acted on again.
         """
         guard = self.judge.guards[trip.guard]
-        if guard.stops and not self._has_ended(trip.attempt):
+        if guard.stops and self._has_ended(trip.attempt):
+            # What the sentinel found says itself when; where a guard's stop stands, the model was
+            # asked in time.
+            late = not recalled and self.run.stop_reason().get("by") != "guard"
+            trip = replace(trip, after_end=trip.after_end or late)
+        elif guard.stops and not trip.earlier:
             try:
                 self.run.request(guard.then, trip.why())
             except RunError as error:
                 self.snapshot.alarm(str(error))
-        start = self.notices.due(self._word(trip), guard.ways)
+        start = None if trip.earlier else self.notices.due(self._word(trip), guard.ways)
         # The sentinel's trip may be hours old.
         self.journal.append(ev.GuardTripped(found=trip.t, **trip.fields()))
         self.snapshot.trips.append(trip.status())
+        if start is None:
+            return
         place = {"stream": trip.stream, "time": trip.time}
         self.snapshot.alarm(trip.sentence, **{key: text for key, text in place.items() if text})
         if guard.stops:
@@ -156,5 +169,5 @@ class Guarding:
         """Whether the journal has that trip already."""
         return isinstance(remark, Trip) and remark.key in self.history.tripped
 
-    def _has_ended(self, attempt: int) -> bool:
-        return (self.run.job(f"attempt-{attempt}") / "ended.json").exists()
+    def _is_reported(self, attempt: int) -> bool:
+        return os.path.exists(self.run.job(f"attempt-{attempt}") / "ended.json")

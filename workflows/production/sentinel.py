@@ -17,6 +17,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -158,10 +159,12 @@ class Sentinel:
         print(remark.sentence, flush=True)
         if isinstance(remark, Trip):
             guard = self.judge.guards[remark.guard]
-            self._trips.append(remark.status())
+            ended = remark.attempt != self.attempt or self._has_ended()
+            trip = replace(remark, after_end=guard.stops and ended)
+            self._trips.append(trip.status())
             self._trips.sync()
-            if guard.stops and remark.attempt == self.attempt and not self._has_ended():
-                self.run.request(guard.then, remark.why())
+            if guard.stops and not ended:
+                self.run.request(guard.then, trip.why())
 
     def _has_ended(self) -> bool:
         return os.path.exists(self.job_folder / "ended.json")

@@ -13,11 +13,9 @@ from typing import Any, Protocol
 from msgspec import UNSET, UnsetType
 
 from burstlens.cluster_configs.scheduler import QueuePlace
-from burstlens.core.exit_codes import FRAMES_LOST
 from burstlens.core.model import Failure, Frame, Progress
 from burstlens.core.outcome import Outcome
 from burstlens.core.printable import printable
-from burstlens.core.quantity import counted
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.events import ProductPublished
 from burstlens.core.run.history import History
@@ -46,6 +44,7 @@ from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.production.backlog import Backlog
 from burstlens.workflows.production.live_log import LiveLog, log_names
 from burstlens.workflows.production.output_now import output_now
+from burstlens.workflows.production.run_outcome import run_outcome
 from burstlens.workflows.production.space import Space
 from burstlens.workflows.recipe.recipe import Recipe
 
@@ -209,27 +208,13 @@ class Snapshot:
         ):
             self.state = "draining"
 
-    def judge(self, jobs: Outcome) -> Outcome:
-        """The run's outcome: the jobs', unless a product could not be made of any frame, or frames
-        are lost or damaged.
+    def judge(self, model: Outcome) -> Outcome:
+        """The run's outcome, of a model that ended so."""
 
-        A product that was added to the running run only raises an alarm: a mistake in it must not
-        fail the run.
-        """
-        if jobs.state != "done":
-            return jobs
-        made = {key[0] for key in self.history.published if key not in self.history.holes}
-        for product, reason in self.history.reasons.items():
-            if product in made or not self.history.frames:
-                continue  # without a whole frame it is not the product's fault
-            message = f"product {product} could not be made of any frame: {reason}"
-            if product not in self.history.added:
-                return Outcome("failed", 1, message)
-            self.alarm(message, product=product)
-        lost = self.history.lost_frames()
-        if lost:
-            return Outcome("failed", FRAMES_LOST, f"the model ended well, but {_named(lost)}")
-        return jobs
+        def alarm(text: str, product: str) -> None:
+            self.alarm(text, product=product)
+
+        return run_outcome(model, self.history, alarm)
 
     def end(self, outcome: Outcome) -> None:
         """End the run. Raises OSError when the last snapshot cannot be written for a minute."""
@@ -348,14 +333,6 @@ def _tuning(history: History) -> TuningPart | UnsetType:
         round(sum(seconds.values()), 4) if seconds else None,
         history.concluded,
     )
-
-
-def _named(lost: list[tuple[str, str]]) -> str:
-    """How many frames are lost, with the first and the last of them."""
-    first, last = " ".join(lost[0]), " ".join(lost[-1])
-    which = first if len(lost) == 1 else f"{first} to {last}"
-    are = "is" if len(lost) == 1 else "are"
-    return f"{counted(len(lost), 'frame')} {are} lost or damaged ({which})"
 
 
 def _progress(progress: Progress | None) -> ProgressPart | None:

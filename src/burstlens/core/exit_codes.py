@@ -22,6 +22,9 @@ PRECEDENCE = (
     FAILED, NO_SPACE, FRAMES_LOST, STOPPED, STOPPED_BY_GUARD, TRIPPED_AFTER_END, BUFFER_LEFT, DONE,
 )  # fmt: skip
 """Where several codes describe one end, the first of these is the run's."""
+COMPLETE = {FRAMES_LOST, TRIPPED_AFTER_END}
+"""Codes of runs that are ``failed``, although their model has ended well and all that could be made
+of its frames is there: to resume them makes nothing more."""
 
 
 def leading(*codes: int) -> int:

@@ -16,7 +16,7 @@ from pathlib import Path
 from burstlens.clients.opened.attached import may_stop, subject
 from burstlens.clients.opened.status import Status, has_ended, status_of
 from burstlens.core.errors import RecipeError, RunError
-from burstlens.core.exit_codes import FRAMES_LOST
+from burstlens.core.exit_codes import COMPLETE
 from burstlens.core.run.directory import RunDir, open_run_dir
 from burstlens.core.run.events import ProductAdded, ProductRefused
 from burstlens.core.run.journal import read_only
@@ -182,9 +182,9 @@ def _going_on(name: str) -> RunDir:
     status = status_of(str(run.path))
     state = status["state"]
     if has_ended(status):
-        lost = (status.get("outcome") or {}).get("exit_code") == FRAMES_LOST
+        complete = (status.get("outcome") or {}).get("exit_code") in COMPLETE
         verb = "looks again" if status.get("attached") else "goes on with it"
-        hint = "" if state == "done" or lost else f"; burstlens resume {run.id} {verb}"
+        hint = "" if state == "done" or complete else f"; burstlens resume {run.id} {verb}"
         raise RunError(f"{run.id} is over already: {state}{hint}")
     return run
 

@@ -28,6 +28,7 @@ __all__ = [
     "start",
     "states",
     "trial_record",
+    "tripped",
     "volumes",
     "wording",
 ]

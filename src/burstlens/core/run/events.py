@@ -237,7 +237,11 @@ class ReleaseDone(Event, frozen=True, tag="release.done"):
 
 
 class GuardTripped(_OfFrame, frozen=True, tag="guard.tripped"):
-    """A guard tripped, at the Unix second ``found``."""
+    """A guard tripped, at the Unix second ``found``.
+
+    ``after_end``: the model had ended by then. ``earlier``: the guard had tripped on a later frame
+    of the same episode, which was reported.
+    """
 
     guard: str
     then: str
@@ -249,6 +253,8 @@ class GuardTripped(_OfFrame, frozen=True, tag="guard.tripped"):
     limit: float | None = None
     units: str | None = None
     place: dict[str, Any] | None = None
+    after_end: bool = False
+    earlier: bool = False
 
 
 class ProductLimits(Event, frozen=True, tag="product.limits", omit_defaults=True):

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burstlens.core import valid_time
-from burstlens.core.exit_codes import FRAMES_LOST
+from burstlens.core.exit_codes import COMPLETE
 from burstlens.core.model import Damage, in_model_folder
-from burstlens.core.run import attached, output, trial_record
+from burstlens.core.run import attached, output, trial_record, tripped
 from burstlens.core.run import events as ev
 from burstlens.core.run.attached import Attached
 from burstlens.core.run.columns import FrameSet, LimitsOf, Numbers, Times, TimeSet
@@ -58,6 +58,8 @@ class History(Attached):
     """Frames that every guard of their stream has read."""
     tripped: set[tuple[str, str, str, int]] = field(default_factory=set)
     """Guard, stream, valid time and attempt of each trip."""
+    stopping: dict[str, ev.GuardTripped] = field(default_factory=dict)
+    """The earliest trip of each guard that may stop the model."""
     published: Numbers = field(default_factory=Numbers)
     publishing: dict[Key, ev.ProductPublishing] = field(default_factory=dict)
     failed: Numbers = field(default_factory=Numbers)
@@ -230,7 +232,7 @@ def _staged_in(history: History, event: ev.StageInDone) -> None:
 
 
 def _brought_home(history: History, event: ev.StageOutDone) -> None:
-    history.brought_home = event.outcome == "done" or event.exit_code == FRAMES_LOST
+    history.brought_home = event.outcome == "done" or event.exit_code in COMPLETE
     history.kept_home = True
 
 
@@ -295,10 +297,6 @@ def _damaged(history: History, event: ev.FrameDamaged) -> None:
 
 def _inspected(history: History, event: ev.FrameInspected) -> None:
     history.inspected.add((event.stream, event.time, event.attempt))
-
-
-def _tripped(history: History, event: ev.GuardTripped) -> None:
-    history.tripped.add((event.guard, event.stream, event.time, event.attempt))
 
 
 def _limits(history: History, event: ev.ProductLimits) -> None:
@@ -387,7 +385,7 @@ _FOLDS: dict[type[Event], Callable[[History, Any], None]] = {
         (event.stream, event.time, event.attempt)
     ),
     ev.FrameInspected: _inspected,
-    ev.GuardTripped: _tripped,
+    ev.GuardTripped: tripped.note,
     ev.ControlReceived: _control,
     ev.ProductAdded: _added,
     ev.ProductLimits: _limits,

@@ -5,7 +5,12 @@ from __future__ import annotations
 import math
 
 from burstlens.core import valid_time
-from burstlens.core.exit_codes import FRAMES_LOST, NO_SPACE, STOPPED_BY_GUARD
+from burstlens.core.exit_codes import (
+    FRAMES_LOST,
+    NO_SPACE,
+    STOPPED_BY_GUARD,
+    TRIPPED_AFTER_END,
+)
 from burstlens.core.printable import printable
 from burstlens.core.quantity import show_duration
 from burstlens.core.run.snapshot import Status
@@ -62,6 +67,8 @@ def next_steps(status: Status) -> list[str]:
         ]
     elif code == FRAMES_LOST:
         steps = ["only the model can write the lost frames again: start a new run"]
+    elif code == TRIPPED_AFTER_END:
+        steps = ["all products are made; correct the model's settings and start a new run"]
     if (status.get("buffer") or {"released": True})["released"] is False:
         steps.append(f"give its buffer back: burstlens free {status['run']}")
     return steps
