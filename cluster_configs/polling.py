@@ -5,13 +5,14 @@ scheduler only confirms it.
 from __future__ import annotations
 
 import contextlib
+import logging
 import re
 import shutil
 import subprocess
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from burstlens.cluster_configs.scheduler import (
@@ -22,7 +23,9 @@ from burstlens.cluster_configs.scheduler import (
     QueuePlace,
     SchedulerError,
 )
+from burstlens.cluster_configs.silence import Silence
 
+_log = logging.getLogger(__name__)
 LIMIT_S = 60.0
 """Longest time that one command may take."""
 PAUSE_S = 3.0
@@ -32,6 +35,8 @@ FIRST_S, GROWTH = 2.0, 3.0
 site's interval, so that the reason why a job waits is reported early."""
 FORECAST_S = 60.0
 """How often the queue as a whole is asked for, while a job waits."""
+PROMPT_S = 1.0
+"""A scheduler that answers so soon is waited for; without its answer the latest one counts."""
 _PASSING = re.compile(
     r"Unable to contact|Connection refused|timed out|Zero Bytes|Socket|temporarily|try again"
     r"|cannot connect|authentication|munge",
@@ -61,6 +66,9 @@ class PollingScheduler(ABC):
         self._next: dict[str, float] = {}
         self._pause: dict[str, float] = {}
         self._calm: set[str] = set()
+        self._noted: dict[str, float] = {}
+        self._asking = threading.Lock()
+        self._silence = Silence()
         self._places: Mapping[str, QueuePlace] = {}
         self._forecast_due = 0.0
         self._forecasting = threading.Lock()
@@ -92,43 +100,61 @@ class PollingScheduler(ABC):
         """Raise SchedulerError where the program that submits is missing."""
         self._require(self.submits)
 
+    @property
+    def silent_s(self) -> float:
+        """For how long the scheduler has not answered; 0 while it answers."""
+        return self._silence.seconds
+
     def state(self, job_id: str) -> JobState:
         """The job's state when the scheduler was last asked, which is seldom.
 
-        One query serves all jobs that are waited for. Without an answer the latest one counts: a
-        scheduler that restarts does not end jobs.
+        One query serves all jobs that are waited for, on a thread of its own. Without an answer the
+        latest one counts: a scheduler that restarts does not end jobs. Only the first answer about
+        a job that was not submitted by this process is waited for.
         """
         with self._lock:
             now = time.monotonic()
+            is_known = job_id in self._known
             if job_id not in self._next:  # just submitted, or met again: nothing is known yet
-                known = job_id in self._known
                 self._known.setdefault(job_id, _waits(job_id))
                 self._pause[job_id] = min(FIRST_S, self.query_interval_s)
-                self._next[job_id] = now + self._pause[job_id] if known else now
-            if now >= self._next[job_id]:
-                self._refresh(job_id)
-            return self._known[job_id]
+                self._next[job_id] = now + self._pause[job_id] if is_known else now
+            known, due = self._known[job_id], now >= self._next[job_id]
+        if not due:
+            return known
+        if not is_known:
+            self._refresh(job_id)
+        elif not self._asking.locked():
+            _wait_for(lambda: self._refresh(job_id))
+        with self._lock:
+            return self._known.get(job_id, known)
 
     def place(self, job_id: str) -> QueuePlace | None:
         """The place of a waiting job when the queue was last asked for; None while it is not known.
 
         Without an answer nothing is known: an old place in a queue is a wrong one.
         """
-        # Another thread that asks is not waited for.
-        if time.monotonic() >= self._forecast_due and self._forecasting.acquire(blocking=False):
-            try:
-                self._places = self.forecast()
-            except SchedulerError:
-                self._places = {}
-            finally:
-                self._forecast_due = time.monotonic() + FORECAST_S
-                self._forecasting.release()
+        if time.monotonic() >= self._forecast_due and not self._forecasting.locked():
+            _wait_for(self._forecast)
         return self._places.get(job_id)
+
+    def _forecast(self) -> None:
+        if not self._forecasting.acquire(blocking=False):
+            return
+        try:
+            self._places = self.forecast()
+        except Exception as error:  # also of a plugin
+            _log.info("%s: the queue is not known: %s", self.title, error)
+            self._places = {}
+        finally:
+            self._forecast_due = time.monotonic() + FORECAST_S
+            self._forecasting.release()
 
     def submitted(self, job_id: str) -> None:
         """Note that the job was submitted a moment ago: it waits, and is asked about soon."""
         with self._lock:
             self._known[job_id] = _waits(job_id)
+            self._noted[job_id] = time.monotonic()
             self._pause[job_id] = min(FIRST_S, self.query_interval_s)
             self._next[job_id] = time.monotonic() + self._pause[job_id]
 
@@ -137,6 +163,7 @@ class PollingScheduler(ABC):
         with self._lock:
             if job_id not in self._calm:
                 self._calm.add(job_id)
+                self._noted[job_id] = time.monotonic()
                 if self._known.get(job_id, _waits(job_id)).waiting:
                     self._known[job_id] = JobState(job_id, Phase.RUNNING, "RUNNING")
                 self._pause[job_id] = self.query_interval_s
@@ -145,14 +172,15 @@ class PollingScheduler(ABC):
     def forget(self, job_id: str) -> None:
         """Note that the job has done its work: it is not asked about any more."""
         with self._lock:
-            for known in (self._known, self._next, self._pause):
+            for known in (self._known, self._next, self._pause, self._noted):
                 known.pop(job_id, None)
 
     def look(self, job_id: str) -> JobState:
         """What the scheduler says of the job now. Raises SchedulerError when it does not answer."""
+        begin = time.monotonic()
         state = self.ask(job_id)
         with self._lock:
-            self._known[job_id] = state
+            self._learn(job_id, state, begin)
             self._pause[job_id] = self.query_interval_s
             self._next[job_id] = time.monotonic() + self.query_interval_s
         return state
@@ -178,17 +206,20 @@ class PollingScheduler(ABC):
         *,
         with_parent: bool = False,
         once: bool = False,
+        beside: bool = False,
     ) -> str:
         """The output of a command that reads ``given``. Raises SchedulerError.
 
         A query is repeated while the scheduler does not answer, unless ``once``. A command
         ``with_parent`` is called once, and killed with this process: it cannot submit a job that no
-        driver has noted.
+        driver has noted. ``beside``: it asks another service than the scheduler, accounting.
         """
         end = time.monotonic() + (0.0 if with_parent or once else self._patience_s)
         while True:
             try:
-                return self._call_once(command, given, with_parent=with_parent)
+                if beside:
+                    return self._call_once(command, given, with_parent=with_parent)
+                return self._measured(command, given, with_parent=with_parent)
             except SchedulerError as error:
                 if not error.passing or time.monotonic() >= end:
                     raise
@@ -197,6 +228,20 @@ class PollingScheduler(ABC):
     def explain(self, said: Sequence[str]) -> str:
         """The error message of a command that printed those lines."""
         return "; ".join(said[-3:])
+
+    def _measured(self, command: Sequence[str], given: str, *, with_parent: bool) -> str:
+        """The output of a question to the scheduler itself, whose silence is measured by it."""
+        self._silence.asked()
+        try:
+            said = self._call_once(command, given, with_parent=with_parent)
+        except SchedulerError as error:
+            if error.passing:
+                self._silence.failed()
+            else:
+                self._silence.answered()
+            raise
+        self._silence.answered()
+        return said
 
     def _call_once(self, command: Sequence[str], given: str, *, with_parent: bool) -> str:
         name = command[0]
@@ -223,14 +268,41 @@ class PollingScheduler(ABC):
         if shutil.which(program) is None:
             raise self.error(f"{program} is not on PATH: is this a login node of {self.title}?")
 
-    def _refresh(self, asked: str) -> None:
-        """Ask about every job that is waited for."""
-        waited = {asked, *(job_id for job_id in self._next if not self._known[job_id].final)}
-        with contextlib.suppress(SchedulerError):
-            self._known |= {job.job_id: job for job in self.ask_all(sorted(waited))}
-        for job_id in waited:
-            self._next[job_id] = time.monotonic() + self._pause[job_id]
-            self._pause[job_id] = min(GROWTH * self._pause[job_id], self.query_interval_s)
+    def _refresh(self, due: str) -> None:
+        """Ask about every job that is waited for, unless another thread just did."""
+        with self._asking:
+            begin = time.monotonic()
+            with self._lock:
+                if begin < self._next.get(due, begin + 1.0):
+                    return
+                waited = {due, *(job for job in self._next if not self._known[job].final)}
+            answers: dict[str, JobState] = {}
+            try:
+                answers |= {job.job_id: job for job in self.ask_all(sorted(waited))}
+            except SchedulerError as error:
+                _log.info("%s: %s", self.title, error)
+            except Exception:  # of a plugin: the thread must not end without the next pause
+                _log.exception("%s cannot be asked", self.title)
+            with self._lock:
+                for job_id in waited & self._next.keys():
+                    if job_id in answers:
+                        self._learn(job_id, answers[job_id], begin)
+                    self._next[job_id] = time.monotonic() + self._pause[job_id]
+                    self._pause[job_id] = min(GROWTH * self._pause[job_id], self.query_interval_s)
+
+    def _learn(self, job_id: str, state: JobState, asked: float) -> None:
+        """Take an answer to a question of that moment, unless more is known since."""
+        if self._noted.get(job_id, asked) <= asked:
+            self._known[job_id], self._noted[job_id] = state, asked
+
+
+def _wait_for(ask: Callable[[], None]) -> None:
+    """Ask on a thread, and wait for the answer for a moment."""
+    # A daemon: the end of this process does not wait for a scheduler that hangs.
+    thread = threading.Thread(target=ask, name="scheduler", daemon=True)
+    with contextlib.suppress(RuntimeError):  # no more threads: asked again at the next call
+        thread.start()
+        thread.join(PROMPT_S)
 
 
 def _waits(job_id: str) -> JobState:

@@ -72,6 +72,7 @@ class Phase(Enum):
 
     WAITING = "not begun"
     RUNNING = "begun, and not known to have ended"
+    UNKNOWN = "alive: the scheduler's word for its state is not a known one"
     LEAVING = "its program has ended, the stage out of its buffer has not"
     OVER = "ended for good, or it never will begin"
 
@@ -121,7 +122,9 @@ class JobState:
     @property
     def text(self) -> str:
         """In words: ``CANCELLED (by 1001)``."""
-        return f"{self.state} ({self.reason})" if self.reason else self.state
+        unknown = "not a known state" if self.phase is Phase.UNKNOWN else ""
+        notes = ", ".join(part for part in (unknown, self.reason) if part)
+        return f"{self.state} ({notes})" if notes else self.state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +202,8 @@ class Scheduler(Protocol):
         """Note that the job was submitted a moment ago: it waits, and is asked about soon."""
 
     def state(self, job_id: str) -> JobState:
-        """The job's state when the scheduler was last asked, which is seldom. Never raises."""
+        """The job's state when the scheduler was last asked, which is seldom. Never raises, and
+        does not wait for a scheduler that is silent where an earlier answer is known."""
 
     def calm(self, job_id: str) -> None:
         """Note that the job itself has reported its begin: the scheduler need only confirm it."""
@@ -244,6 +248,18 @@ class ForecastingScheduler(Scheduler, Protocol):
     def place(self, job_id: str) -> QueuePlace | None:
         """The place of a waiting job when the scheduler was last asked, at most once a minute for
         all jobs; None while it is not known. Never raises."""
+
+
+@runtime_checkable
+class MeasuredScheduler(Scheduler, Protocol):
+    """A scheduler that knows for how long it has not answered.
+
+    It is optional: without it a run's status does not name its silence.
+    """
+
+    @property
+    def silent_s(self) -> float:
+        """Seconds since the first question that nothing was answered after; 0 while it answers."""
 
 
 @runtime_checkable

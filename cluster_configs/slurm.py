@@ -9,7 +9,6 @@ import contextlib
 import getpass
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from burstlens.cluster_configs.batch_script import minutes, warned_s, word
@@ -18,7 +17,6 @@ from burstlens.cluster_configs.bursts import (
     Burst,
     Holder,
     Pool,
-    fields,
     holders_format,
     read_buffers,
     read_holders,
@@ -36,20 +34,19 @@ from burstlens.cluster_configs.scheduler import (
     SchedulerError,
     user_name,
 )
-
-_WAITING = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"}
-_ACTIVE = {"CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "RESIZING"}
-_AFTER = {"STAGE_OUT"}
-_CUT = {
-    "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "DEADLINE", "BOOT_FAIL",
-}  # fmt: skip
-"""What Slurm calls a job that did not end by its program."""
-_HOPELESS = re.compile(
-    r"burst_buffer/|held|BadConstraints|PartitionTimeLimit|PartitionConfig|PartitionNodeLimit|PartitionInactive"
-    r"|Invalid|InvalidAccount|InvalidQOS|launch.failed|DependencyNeverSatisfied",
-    re.IGNORECASE,
+from burstlens.cluster_configs.slurm_output import (
+    ACCOUNT_FORMAT,
+    QUEUE_FORMAT,
+    cells_format,
+    least_far,
+    read_account,
+    read_cells,
+    read_part,
+    read_parts,
+    read_queue,
+    submitted_job,
 )
-_ORDER = (Phase.RUNNING, Phase.WAITING, Phase.LEAVING, Phase.OVER)
+
 _STEP = "--cpus-per-task=%d --no-kill --kill-on-bad-exit=0 --wait=0"
 """Since Slurm 22.05 a step has to ask for its CPUs itself. The pools of the other nodes go on when
 a node or its pool is lost, whatever the site's KillOnBadExit and WaitTime say."""
@@ -80,7 +77,10 @@ class Slurm(PollingScheduler):
     def submit(self, script: str) -> str:
         """Hand a script to sbatch; returns the job's id. Raises SlurmError."""
         said = self.call(["sbatch", "--parsable"], script, with_parent=True)
-        return said.strip().split(";")[0]
+        job_id = submitted_job(said)
+        if job_id is None:  # it may have been accepted: passing, so that it is looked for
+            raise SlurmError(f"sbatch printed no job id: {said.strip()[-200:]}", passing=True)
+        return job_id
 
     def ask(self, job_id: str) -> JobState:
         """What scontrol says of the job, else accounting; of an array or a heterogeneous job, the
@@ -91,11 +91,7 @@ class Slurm(PollingScheduler):
             if error.unknown_job:
                 return self._accounted(job_id)
             raise
-        # A part that has failed stands for those that are over.
-        return min(
-            (_read_job(job_id, part) for part in found),
-            key=lambda job: (_ORDER.index(job.phase), not job.failed),
-        )
+        return least_far([read_part(job_id, part) for part in found])
 
     def owner(self, job_id: str) -> str:
         """The job's user, by scontrol. Raises SlurmError."""
@@ -114,11 +110,14 @@ class Slurm(PollingScheduler):
         )
 
     def _shown(self, job_id: str) -> list[dict[str, str]]:
-        """What scontrol shows of each part of the job, one or more. Raises SlurmError."""
-        said = self.call(["scontrol", "--oneliner", "show", "job", job_id])
-        found = [part for line in said.splitlines() if "JobState" in (part := fields(line))]
+        """What scontrol shows of each part of the job, one or more; where a user's text looks like
+        a field, what squeue does, in cells of its own. Raises SlurmError."""
+        found = read_parts(self.call(["scontrol", "--oneliner", "show", "job", job_id]))
+        if found is None:
+            words = ["squeue", "-h", "-t", "all", "-j", job_id, "-O", cells_format()]
+            found = read_cells(self.call(words))
         if not found:
-            raise SlurmError(f"scontrol printed no state of job {job_id}", passing=True)
+            raise SlurmError(f"Slurm printed no state of job {job_id}", passing=True)
         return found
 
     def ask_all(self, job_ids: Sequence[str]) -> Iterator[JobState]:
@@ -135,13 +134,10 @@ class Slurm(PollingScheduler):
 
     def queue(self) -> list[tuple[JobState, str]]:
         """This user's jobs with their comments. Raises SlurmError."""
-        form = "%i\t%T\t%j\t%k\t%r"
-        said = self.call(["squeue", "-h", "-t", "all", "-u", getpass.getuser(), "-o", form])
-        found = []
-        for line in said.splitlines():
-            job_id, state, name, remark, reason = [*line.split("\t", 4), "", "", "", ""][:5]
-            found.append((_job(job_id, state, _reason(reason), name), remark))
-        return found
+        user = getpass.getuser()
+        return list(
+            read_queue(self.call(["squeue", "-h", "-t", "all", "-u", user, "-o", QUEUE_FORMAT]))
+        )
 
     def forecast(self) -> Mapping[str, QueuePlace]:
         """By one squeue of all pending jobs: the order of their priorities, and the starts that the
@@ -230,50 +226,14 @@ class Slurm(PollingScheduler):
 
     def _accounted(self, job_id: str) -> JobState:
         """The state of a job that the controller forgot, from accounting if there is any."""
-        try:
-            command = ["sacct", "-X", "-n", "-P", "-j", job_id, "-o", "State%60,JobName%60"]
-            said = self.call(command)
-        except SlurmError:
-            said = ""
-        if not said.strip():
-            return _job(job_id, FORGOTTEN)
-        state, _, name = said.splitlines()[0].partition("|")
-        first, _, rest = state.strip().partition(" ")
-        return _job(job_id, first, rest, name)
-
-
-def _read_job(job_id: str, found: dict[str, str]) -> JobState:
-    """A job by the fields that scontrol shows."""
-    reason = _reason(found.get("Reason", ""))
-    system = _reason(found.get("SystemComment", ""))
-    if system:
-        reason = f"{reason}: {system}" if reason else system
-    job = _job(job_id, found["JobState"], reason, found.get("JobName", ""))
-    return replace(job, nodes=_reason(found.get("NodeList", "")))
-
-
-def _job(job_id: str, state: str, reason: str = "", name: str = "") -> JobState:
-    """A job by Slurm's word for its state."""
-    if state in _WAITING:
-        phase = Phase.WAITING
-    elif state in _ACTIVE:
-        phase = Phase.RUNNING
-    else:
-        phase = Phase.LEAVING if state in _AFTER else Phase.OVER
-    hopeless = phase is Phase.WAITING and bool(_HOPELESS.search(reason))
-    # Slurm calls a job completed whose stage out failed, and gives that only in the reason.
-    cut = state in _CUT or (state == "COMPLETED" and "burst_buffer" in reason)
-    ended = phase is Phase.OVER and state != FORGOTTEN
-    failed = (cut or state != "COMPLETED") if ended else None
-    ending = state == "COMPLETING"
-    return JobState(job_id, phase, state, reason, name, hopeless, cut, failed=failed, ending=ending)
+        command = ["sacct", "-X", "-n", "-P", "-j", job_id, "-o", ACCOUNT_FORMAT]
+        found = None
+        with contextlib.suppress(SlurmError):
+            found = read_account(self.call(command, beside=True), job_id)
+        return found or JobState(job_id, Phase.OVER, FORGOTTEN)
 
 
 def _first_number(text: str) -> int:
     """``2`` of ``2-4``; 1 where there is none."""
     found = re.match(r"[1-9]\d*", text)
     return int(found[0]) if found else 1
-
-
-def _reason(text: str) -> str:
-    return "" if text in {"None", "(null)"} else text

@@ -39,3 +39,14 @@ class TestSlurm(SchedulerContract):
         assert found[held].position is None
         assert found[late].start == pytest.approx(time.time() + 3600, abs=120)
         assert found[first].partition == found[second].partition != ""
+
+    def test_what_a_comment_holds_is_not_taken_for_the_jobs_state(self, scheduler, submit, slurm):
+        job = submit("sleep 600", "commented")
+        self.wait(scheduler, job, lambda state: not state.waiting)
+        comment = "Comment=x JobState=FAILED UserId=root(0) NodeList=nowhere"
+        slurm.daemons.ask("scontrol", "update", f"JobId={job}", comment)
+        assert "JobState=FAILED" in slurm.daemons.ask("scontrol", "-o", "show", "job", job)
+        state = scheduler.look(job)
+        assert (state.state, state.nodes[:3]) == ("RUNNING", "dwn")
+        assert scheduler.owner(job) != "root"
+        assert scheduler.inside(job).node == state.nodes
