@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 import pytest
 
-from burstlens.cluster_configs.scheduler import BatchSite
+from burstlens.cluster_configs.scheduler import BatchSite, user_name
 from burstlens.cluster_configs.scheduler_contract import SchedulerContract
 from burstlens.cluster_configs.slurm import Slurm
 
@@ -43,10 +44,10 @@ class TestSlurm(SchedulerContract):
     def test_what_a_comment_holds_is_not_taken_for_the_jobs_state(self, scheduler, submit, slurm):
         job = submit("sleep 600", "commented")
         self.wait(scheduler, job, lambda state: not state.waiting)
-        comment = "Comment=x JobState=FAILED UserId=root(0) NodeList=nowhere"
+        comment = "Comment=x JobState=FAILED UserId=nobody(65534) NodeList=nowhere"
         slurm.daemons.ask("scontrol", "update", f"JobId={job}", comment)
         assert "JobState=FAILED" in slurm.daemons.ask("scontrol", "-o", "show", "job", job)
         state = scheduler.look(job)
         assert (state.state, state.nodes[:3]) == ("RUNNING", "dwn")
-        assert scheduler.owner(job) != "root"
+        assert scheduler.owner(job) == user_name(os.getuid())
         assert scheduler.inside(job).node == state.nodes
