@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from burstlens.cluster_configs.scheduler import Scheduler
-from burstlens.core.quantity import parse_bytes
+from burstlens.cluster_configs.scheduler import Scheduler, SchedulerError
+from burstlens.core.quantity import parse_bytes, show_bytes
 
 HOLDING = ("COMPLETING", "CONFIGURING", "PENDING", "RUNNING", "STAGE_OUT", "SUSPENDED")
 """States of jobs that ask for buffers or have them."""
@@ -24,6 +24,8 @@ class Pool:
     granule: int
     total: int
     free: int
+    used: int = 0
+    """What the buffers that the scheduler knows take of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +56,23 @@ class BurstScheduler(Scheduler, Protocol):
     """A scheduler that makes, lists and destroys burst buffers: Slurm with its plugin."""
 
     def buffers(self) -> tuple[list[Pool], list[Burst]]:
-        """Pools and buffers that exist. Raises SchedulerError."""
+        """Pools, one or more, and buffers that exist. :func:`are_listed` says whether the buffers
+        are known. Raises SchedulerError, also when it does not know of its pools for long."""
 
     def buffer(self, name: str) -> Burst | None:
-        """The persistent buffer of that name. Raises SchedulerError."""
+        """The persistent buffer of that name, None when there is none for certain. Raises
+        SchedulerError, also when it does not know of its buffers for long."""
 
     def holders(self) -> list[Holder]:
         """Jobs with burst buffers, also other users' if they are shown. Raises SchedulerError."""
 
 
 def read_buffers(said: str) -> tuple[list[Pool], list[Burst]]:
-    """Pools and buffers in what ``scontrol show burst`` prints."""
+    """Pools and buffers in what ``scontrol show burst`` prints.
+
+    Raises SchedulerError, which passes, where no pool has a size: a controller that was started
+    while the service of the buffers does not answer prints one of no size, and no buffers.
+    """
     pools: list[Pool] = []
     found: list[Burst] = []
     for line in said.splitlines():
@@ -73,7 +81,30 @@ def read_buffers(said: str) -> tuple[list[Pool], list[Burst]]:
             pools += _pools(values)
         elif "Size" in values:
             found.append(_burst(values))
+    if not any(pool.total for pool in pools):
+        raise SchedulerError(
+            "scontrol show burst names no pool with its size: which buffers exist is not known",
+            passing=True,
+        )
     return pools, found
+
+
+def are_listed(pools: list[Pool]) -> bool:
+    """Whether an answer with these pools lists all buffers that exist.
+
+    A controller learns the pools first. Until it has learned the buffers, or while the service does
+    not say them, it reckons that none of the pool is used, though not all of it is free.
+    """
+    return all(pool.used or pool.free >= pool.total for pool in pools)
+
+
+def unlisted(pools: list[Pool]) -> str:
+    """What is not known while the buffers are not listed, in one sentence."""
+    pool = next(pool for pool in pools if pool.free < pool.total)
+    return (
+        f"scontrol show burst lists no buffer, though {show_bytes(pool.total - pool.free)} of pool "
+        f"{pool.name} are not free: which buffers exist is not known"
+    )
 
 
 def holders_format() -> str:
@@ -83,11 +114,14 @@ def holders_format() -> str:
 
 
 def read_holders(said: str) -> list[Holder]:
-    """Jobs with burst buffers in what squeue prints."""
-    rows = [row.strip().split(_CELL_END) for row in said.split(_ROW_END)]
+    """Jobs with burst buffers in what squeue prints. Raises SchedulerError for anything else."""
+    rows = [row.strip().split(_CELL_END) for row in said.split(_ROW_END) if row.strip()]
+    if not all(row[5:] for row in rows):
+        text = "squeue printed no list of jobs: which of them have a buffer is not known"
+        raise SchedulerError(text, passing=True)
     return [
         Holder(job_id, user, state, comment, tuple(lines.splitlines()))
-        for job_id, user, state, comment, lines in (row[:5] for row in rows if row[5:])
+        for job_id, user, state, comment, lines in (row[:5] for row in rows)
         if lines != "(null)"
     ]
 
@@ -99,10 +133,11 @@ def fields(line: str) -> dict[str, str]:
 
 
 def _pools(values: dict[str, str]) -> list[Pool]:
-    granule, total, free = (
-        _size(values.get(key, "")) for key in ("Granularity", "TotalSpace", "FreeSpace")
+    granule, total, free, used = (
+        _size(values.get(key, ""))
+        for key in ("Granularity", "TotalSpace", "FreeSpace", "UsedSpace")
     )
-    return [Pool(values.get("DefaultPool", ""), granule, total, free)]
+    return [Pool(values.get("DefaultPool", ""), granule, total, free, used)]
 
 
 def _burst(values: dict[str, str]) -> Burst:

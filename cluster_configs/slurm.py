@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import getpass
 import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -17,12 +18,14 @@ from burstlens.cluster_configs.bursts import (
     Burst,
     Holder,
     Pool,
+    are_listed,
     holders_format,
     read_buffers,
     read_holders,
+    unlisted,
 )
 from burstlens.cluster_configs.inside import Inside
-from burstlens.cluster_configs.polling import PollingScheduler
+from burstlens.cluster_configs.polling import PAUSE_S, PollingScheduler
 from burstlens.cluster_configs.queue_places import FORMAT, places
 from burstlens.cluster_configs.scheduler import (
     FORGOTTEN,
@@ -203,12 +206,27 @@ class Slurm(PollingScheduler):
         }
 
     def buffers(self) -> tuple[list[Pool], list[Burst]]:
-        """Pools and buffers that exist. Raises SlurmError."""
-        return read_buffers(self.call(["scontrol", "show", "burst"]))
+        """Pools and buffers that exist; asked again while Slurm does not know them itself. After
+        that the pools may come without the buffers. Raises SchedulerError."""
+        end = time.monotonic() + self._patience_s
+        while True:
+            try:
+                found = read_buffers(self.call(["scontrol", "show", "burst"], once=True))
+                if are_listed(found[0]) or time.monotonic() >= end:
+                    return found
+            except SchedulerError as error:
+                if not error.passing or time.monotonic() >= end:
+                    raise
+            time.sleep(PAUSE_S)
 
     def buffer(self, name: str) -> Burst | None:
-        """The persistent buffer of that name. Raises SlurmError."""
-        return next((burst for burst in self.buffers()[1] if burst.name == name), None)
+        """The persistent buffer of that name; None only by an answer that lists the buffers. Raises
+        SchedulerError."""
+        pools, bursts = self.buffers()
+        burst = next((burst for burst in bursts if burst.name == name), None)
+        if burst is None and not are_listed(pools):
+            raise SlurmError(unlisted(pools), passing=True)
+        return burst
 
     def holders(self) -> list[Holder]:
         """Jobs with burst buffers, also other users' if Slurm shows them. Raises SlurmError."""

@@ -74,6 +74,8 @@ class Persistent:
         name = known.name if known else self.name
         pools, bursts = self.slurm.buffers()
         burst = _named(name, bursts)
+        if burst is None and known is not None:
+            burst = self.slurm.buffer(name)  # with what lies on it: it must be gone for certain
         if burst is not None and burst.user != getpass.getuser():
             raise SiteError(
                 f"a buffer {name} exists and belongs to {burst.user}; buffer.name names another"

@@ -15,11 +15,11 @@ from burstlens.workflows.plan.capacity import show_exactly
 
 def show_buffers(site: str | None, *, as_json: bool) -> None:
     """Print the pools and buffers of a site. Raises SiteError."""
-    pools, rows = buffers(choose(site))
+    found = buffers(choose(site))
     if as_json:
-        found = {"pools": [asdict(pool) for pool in pools], "buffers": [asdict(r) for r in rows]}
-        print(json.dumps(found, indent=2))
+        print(json.dumps(asdict(found), indent=2))
         return
+    pools, rows = found.pools, found.buffers
     show_table(
         ("pool", "granule", "size", "free"),
         [
@@ -33,7 +33,7 @@ def show_buffers(site: str | None, *, as_json: bool) -> None:
         ],
     )
     if not rows:
-        print("no buffers")
+        print(found.unknown or "no buffers")
         return
     show_table(
         ("buffer", "size", "used", "age", "user"),
@@ -49,6 +49,7 @@ def show_buffers(site: str | None, *, as_json: bool) -> None:
         ],
     )
     lines = [text for row in rows if (text := _details(row))]
+    lines += [found.unknown] if found.unknown else []
     if lines:
         print("\n".join(lines))
 

@@ -15,7 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from burstlens.clients.opened.status import OVER, status_of
-from burstlens.cluster_configs.bursts import Burst, BurstScheduler, Holder
+from burstlens.cluster_configs.bursts import (
+    Burst,
+    BurstScheduler,
+    Holder,
+    are_listed,
+    unlisted,
+)
 from burstlens.cluster_configs.schedulers import scheduler
 from burstlens.cluster_configs.site import Site
 from burstlens.core.errors import BurstlensError
@@ -66,20 +72,33 @@ class _Owner:
     used: int | None
 
 
-def buffers(site: Site) -> tuple[list[PoolRow], list[BufferRow]]:
+@dataclass(frozen=True, slots=True)
+class BuffersReport:
+    """Pools and buffers of a site; ``unknown`` says why there may be other buffers."""
+
+    pools: list[PoolRow]
+    buffers: list[BufferRow]
+    unknown: str = ""
+
+
+def buffers(site: Site) -> BuffersReport:
     """Pools and buffers of a site, the user's own first. Raises SiteError."""
     if site.buffer.kind == "posix":
         found = list(_folders(site))
-        return [pool for pool, _ in found], [row for _, rows in found for row in rows]
+        return BuffersReport(
+            [pool for pool, _ in found], [row for _, rows in found for row in rows]
+        )
     slurm = scheduler(site.scheduler)(site.batch)
     assert isinstance(slurm, BurstScheduler), "the site was checked"
     pools, bursts = slurm.buffers()
     holders, owners, user = slurm.holders(), _owners(), getpass.getuser()
     # A job that only mounts a persistent buffer has an entry of its own, of no size.
-    rows = [_burst(burst, holders, owners.get(burst.name)) for burst in bursts if burst.size]
-    return (
+    listed = [burst for burst in bursts if burst.size or burst.name]
+    rows = [_burst(burst, holders, owners.get(burst.name)) for burst in listed]
+    return BuffersReport(
         [PoolRow(pool.name, pool.granule or None, pool.total, pool.free) for pool in pools],
         sorted(rows, key=lambda row: (row.user != user, row.name)),
+        "" if are_listed(pools) else unlisted(pools),
     )
 
 

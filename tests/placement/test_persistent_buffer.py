@@ -1,0 +1,130 @@
+"""Persistent buffers by Slurm's answers: what is made, adopted, given back, or not known."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import asdict
+
+import pytest
+from burst_case import EMPTY, SILENT, UNLISTED, SlurmPrograms, holding, on_path
+
+from burstlens.cluster_configs import slurm as client
+from burstlens.cluster_configs.polling import PollingScheduler
+from burstlens.cluster_configs.scheduler import SchedulerError
+from burstlens.core.run import events as ev
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.history_file import history_of
+from burstlens.core.run.journal import Journal, read
+from burstlens.workflows.driver.free import free
+from burstlens.workflows.driver.run import recipe_of
+from burstlens.workflows.driver.scheduling import scheduled
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.placement.persistent_buffer import Persistent
+from burstlens.workflows.placement.provision import provision
+from burstlens.workflows.plan.commands import new_run
+
+pytestmark = pytest.mark.integration
+RECIPE = """\
+title = "A model"
+[simulation]
+model = "command"
+command = ["./model.sh"]
+frames = "out_*.nc"
+inputs = "inputs"
+[buffer]
+capacity = "10 GiB"
+{}
+[[product]]
+name = "t2"
+kind = "map"
+variable = "T2"
+"""
+
+
+@pytest.fixture
+def slurm(tmp_path, monkeypatch) -> SlurmPrograms:
+    monkeypatch.setattr(client, "PAUSE_S", 0.01)
+    monkeypatch.setattr(PollingScheduler.__init__, "__defaults__", (None, 0.2))
+    return on_path(tmp_path / "slurm", monkeypatch)
+
+
+@pytest.fixture
+def new(slurm, recipe_file, tmp_path, monkeypatch) -> Callable[..., RunDir]:
+    """A new run whose buffer has that name, or one of its own."""
+    monkeypatch.setenv("BURSTLENS_RUNS", str(tmp_path / "runs"))
+
+    def make(name: str = "", run: str = "storm") -> RunDir:
+        line = f'name = "{name}"' if name else ""
+        text = RECIPE.format(line)
+        return new_run(str(recipe_file(text)), "slurm-datawarp", name=run)[0]
+
+    return make
+
+
+def space_of(run: RunDir) -> Persistent:
+    recipe, site = recipe_of(run)
+    launcher, _ = scheduled(run, recipe, site)
+    space = provision(site, run, recipe, launcher, lambda: False)
+    assert isinstance(space, Persistent)
+    return space
+
+
+def journalled(run: RunDir, *events: ev.Event) -> None:
+    with contextlib.closing(Journal(run.journal, 1)) as journal:
+        for event in (ev.RunStarted(host="here"), *events):
+            journal.append(event)
+
+
+def buffer_of(run: RunDir, *, owned: bool = True) -> BufferRef:
+    space = space_of(run)
+    path = f"$DW_PERSISTENT_STRIPED_{space.name}"
+    return BufferRef("datawarp", path, space.folder, space.name, owned)
+
+
+@pytest.mark.parametrize("said", [SILENT, "", UNLISTED], ids=["silent", "nothing", "unlisted"])
+def test_free_says_what_it_does_not_know_and_journals_nothing(slurm, new, said):
+    run = new()
+    journalled(run, ev.BufferCreated(**asdict(buffer_of(run))))
+    slurm.answers(said)
+    with pytest.raises(SchedulerError, match="which buffers exist is not known"):
+        free(run)
+    assert [event.event for event in read(run.journal)][-1] == "buffer.created"
+    assert not [call for call in slurm.calls if call.startswith("sbatch")]
+
+
+@pytest.mark.parametrize("said", [SILENT, "", UNLISTED], ids=["silent", "nothing", "unlisted"])
+def test_a_known_buffer_is_not_made_again_while_it_is_not_known_to_be_gone(slurm, new, said):
+    run = new()
+    known = buffer_of(run)
+    slurm.answers(said)
+    with pytest.raises(SchedulerError, match="which buffers exist is not known"):
+        space_of(run).provide(known)
+    assert not [call for call in slurm.calls if call.startswith("sbatch")]
+    slurm.answers(said, holding(known.name))
+    assert space_of(run).provide(known) == (known, True)
+
+
+@pytest.mark.parametrize("said", [SILENT, "", UNLISTED], ids=["silent", "nothing", "unlisted"])
+def test_a_run_does_not_end_with_its_buffer_unknown(slurm, new, said):
+    run = new()
+    slurm.answers(said)
+    with pytest.raises(SchedulerError, match="which buffers exist is not known"):
+        space_of(run).give_back(buffer_of(run))
+
+
+def test_a_buffer_is_destroyed_only_when_an_answer_lists_it_no_more(slurm, new):
+    run = new()
+    buffer = buffer_of(run)
+    slurm.answers(holding(buffer.name))
+    slurm.on("sbatch", slurm.becomes(SILENT) + "\nprintf '%s' '" + EMPTY + "' > burst.1")
+    space_of(run).give_back(buffer)
+    assert "destroy_persistent" in (slurm.folder / "script-1").read_text()
+    assert slurm.calls.count("scontrol show burst") >= 3
+
+
+def test_a_buffer_that_is_gone_already_is_said_to_be(slurm, new):
+    run = new()
+    journalled(run, ev.BufferCreated(**asdict(buffer_of(run))))
+    assert free(run) == f"buffer {space_of(run).name} is gone already"
+    assert history_of(run.journal).buffer_released
