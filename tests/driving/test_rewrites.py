@@ -12,6 +12,7 @@ from burstlens.core.errors import StagingError
 from burstlens.core.run import events as ev
 from burstlens.core.run.history import replay
 from burstlens.core.run.journal import read
+from burstlens.workflows.frames.report import ClosedFile, FolderReport
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.graph import Done
@@ -22,13 +23,21 @@ FULL = StagingError("no room", path="x", number=28)
 
 
 class Compared:
-    """A published frame whose file has another date, and its comparison."""
+    """A file with records that have products, which gets another date, and its comparison.
 
-    def __init__(self, drivers: Drivers) -> None:
+    ``published`` of the ``records`` have their products already when the date changes.
+    """
+
+    def __init__(self, drivers: Drivers, records: int = 1, published: int = 1) -> None:
         self.drivers, self.begun, self.later = drivers, [], []
         drivers.up()
-        drivers.model[drivers.attempt] = [True]
-        self.frame = replace(drivers.frame(0), fingerprint=(1, 2, 1000, 10))
+        drivers.model[drivers.attempt] = [True] * records
+        self.frames = [
+            replace(drivers.frame(number), paths=drivers.frame(0).paths, record=number,
+                    fingerprint=(1, 2, 1000, 10 + number))
+            for number in range(records)
+        ]  # fmt: skip
+        self.frame = self.frames[-1]
         self.production = drivers.production
         self.production.journal.append(ev.RunAttached(path="/x", model="command", reason="names"))
         self.context = RunContext(
@@ -40,13 +49,20 @@ class Compared:
             BufferRef("posix", "/nowhere", "storm-1"), self._begin,
             lambda pause_s, call: self.later.append(call),
         )  # fmt: skip
-        self.rewrites.take([self.frame])
+        self.rewrites.take(self.frames[:published])
+        if published:
+            self.publish()
+        self.rewrites.take(self.frames[published:])
+        self.rewrites.take([replace(one, fingerprint=(1, 2, 1000, 99)) for one in self.frames])
+
+    def publish(self) -> None:
+        """Make and publish the products of all frames that are taken."""
+        drivers = self.drivers
         drivers.turn()
-        drivers.work(("made",) * len(drivers.block.tasks), 0)
-        drivers.deliver(0)
-        drivers.turn(release=False)
-        drivers.block.tasks.clear()
-        self.rewrites.take([replace(self.frame, fingerprint=(1, 2, 1000, 99))])
+        while drivers.block.tasks and drivers.block.tasks[0].kind == "work":
+            drivers.work(("made",) * 20, 0)
+            drivers.deliver(0)
+            drivers.turn(release=False)
 
     def _begin(self, evidence: str) -> int:
         self.begun.append(evidence)
@@ -81,10 +97,15 @@ class Compared:
 
 
 @pytest.fixture
-def compared(recipe, tmp_path):
+def make(recipe, tmp_path):
     drivers = Drivers(recipe(), choose("local"), tmp_path)
-    yield Compared(drivers)
+    yield lambda **about: Compared(drivers, **about)
     drivers.disk.remove()
+
+
+@pytest.fixture
+def compared(make):
+    return make()
 
 
 def events(compared: Compared, kind: str) -> int:
@@ -135,3 +156,56 @@ def test_a_file_that_changes_once_more_is_compared_as_it_is_then(compared):
     compared.later.pop()()
     assert len(compared.tasks) == 1
     assert compared.tasks[0].about.frames[-1].fingerprint[3] == 100
+
+
+def ready(compared: Compared) -> list[tuple[str, int]]:
+    lines = read(compared.drivers.run.journal)
+    return [(line.time, line.attempt) for line in lines if isinstance(line, ev.FrameReady)]
+
+
+@pytest.mark.parametrize("records", [1, 3])
+def test_a_file_that_is_closed_before_any_picture_is_published_begins_no_attempt(make, records):
+    compared = make(records=records, published=0)
+    assert compared.begun == []
+    assert compared.rewrites.busy
+    compared.publish()
+    compared.rewrites.look()
+    while compared.tasks:
+        compared.ends()
+        compared.rewrites.look()
+    assert compared.begun == []
+    assert not compared.rewrites.busy
+    assert len(ready(compared)) == len(set(ready(compared))) == records
+
+
+def test_a_file_is_compared_by_its_newest_record_with_a_published_product(make):
+    compared = make(records=3, published=2)
+    assert compared.tasks[0].about.orders[0].frame.record == 1
+    compared.ends(crc32=1)
+    assert len(compared.begun) == 1
+
+
+def test_what_was_rewritten_before_any_picture_is_published_is_noticed(make):
+    compared = make(records=3, published=0)
+    compared.publish()
+    compared.rewrites.look()
+    compared.ends(crc32=1)
+    assert len(compared.begun) == 1
+
+
+def test_each_record_is_ready_once_in_an_attempt_whatever_its_files_date(compared):
+    for number in range(3):
+        while compared.tasks:
+            compared.ends()
+        again = replace(compared.frame, fingerprint=(1, 2, 1000, 100 + number))
+        compared.rewrites.take([again])
+    assert ready(compared) == [(compared.frame.time, 1)]
+
+
+def test_a_writer_that_closes_its_file_changes_the_known_date_alone(make):
+    compared = make(records=3, published=0)
+    closed = ClosedFile("output", "out_00000000.nc", (1, 2, 1010, 50))
+    compared.rewrites.close(FolderReport(closed=(closed,)))
+    history = compared.production.history
+    assert history.fingerprints["output", compared.frame.time][3] == (1, 2, 1010, 50)
+    assert len(ready(compared)) == 3

@@ -74,8 +74,7 @@ class AttachedDriver:
         tick: Callable[[Snapshot], None],
         leaving: threading.Event,
     ) -> None:
-        self.run = context.run
-        self.journal = context.journal
+        self.run, self.journal = context.run, context.journal
         self.history = history = context.history
         self.snapshot = context.snapshot
         self.recipe = context.recipe
@@ -269,7 +268,8 @@ class AttachedDriver:
         if before:
             self._rank(report.frames)
         self.rewrites.take(self._choosing.take(report.frames))
-        if report.frames or report.damaged:
+        self.rewrites.close(report.folder)
+        if report.urgent:
             self._declared = declared_files(self.history)
         for line in (*report.trouble, *report.notices):
             self.journal.append(ev.Alarm(text=line))
@@ -317,6 +317,7 @@ class AttachedDriver:
         self.presence.look(now)
         self._retries.call_due(now)
         self._drawn |= self.production.look()
+        self.rewrites.look()
         try:
             self.production.publish()
             self._flushing.look(self.production.publisher, now)

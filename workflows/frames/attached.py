@@ -21,7 +21,9 @@ from burstlens.core.model import Damage, Fingerprint
 from burstlens.workflows.frames import ready
 from burstlens.workflows.frames.arrival import Selection, choose, is_full, newest_first, records
 from burstlens.workflows.frames.attached_listing import AttachedListing
+from burstlens.workflows.frames.attached_logs import find_logs
 from burstlens.workflows.frames.bad_ends import known_ends, lived_on
+from burstlens.workflows.frames.closing import is_closed
 from burstlens.workflows.frames.cursor import (
     Attached,
     Cursor,
@@ -33,12 +35,11 @@ from burstlens.workflows.frames.cursor import (
 )
 from burstlens.workflows.frames.hdf5 import Prober
 from burstlens.workflows.frames.intervals import intervals, usual_interval, with_mtime
-from burstlens.workflows.frames.log_file import Position, began_anew
 from burstlens.workflows.frames.log_search import LogPattern
 from burstlens.workflows.frames.model_log import Heard
 from burstlens.workflows.frames.ready import Evidence
 from burstlens.workflows.frames.recorded import Recorded
-from burstlens.workflows.frames.report import FolderReport, Report
+from burstlens.workflows.frames.report import ClosedFile, FolderReport, Report
 from burstlens.workflows.frames.server_clock import ServerClock
 from burstlens.workflows.frames.structure import Structure
 from burstlens.workflows.frames.watcher import Watcher
@@ -57,6 +58,8 @@ OLD_LOG_S = 600.0
 AFTER_LOG_NS = 60 * 10**9
 """Frames may be written so long after the log's last line: servers of asynchronous output go on
 when the model has said its end, and so do other ranks."""
+FEW = 4
+"""Files with declared frames whose dates are compared with a log's."""
 SWEEP_S = 0.1
 
 
@@ -84,6 +87,7 @@ class AttachedWatcher(Watcher):
         self._more = False
         self._lost = self._restarted = ""
         self._changed: list[str] = []
+        self._closed: list[ClosedFile] = []
         self._log_ns = 0
         place = root, folder, model, run, attempt, cursor
         super().__init__(*place, prober=prober, patterns=patterns)
@@ -102,6 +106,7 @@ class AttachedWatcher(Watcher):
         report = super().scan(elapsed_s=elapsed_s, now=now, ended=ended)
         found = self._folder_report(elapsed_s)
         self._changed.clear()
+        self._closed.clear()
         return dataclasses.replace(report, cursor=self.cursor, folder=found)
 
     def sweep(self, declared: Mapping[str, Fingerprint]) -> None:
@@ -138,26 +143,16 @@ class AttachedWatcher(Watcher):
 
     def _look_at_logs(self) -> str:
         """The sign that a log of the model began anew; empty if none did."""
-        logs, restarted = dict(self._state.logs), ""
-        self._log_ns = 0
-        for name, speaks in self._listing.logs.items():
-            if not speaks:
-                continue
-            position = self.cursor.speech.positions.get(name, Position())
-            try:
-                found = os.stat(self._folder / name)
-                anew = began_anew(self._folder / name, position, found.st_size)
-            except OSError:
-                continue
-            self._log_ns = max(self._log_ns, found.st_mtime_ns)
-            identity, known = (found.st_dev, found.st_ino), logs.get(name)
-            if known is not None and known != identity:
-                restarted = f"{name} is a new file"
-            elif known is not None and anew:
-                restarted = f"{name} began anew"
-            logs[name] = identity
-        self.cursor = replace(self.cursor, attached=replace(self._state, logs=logs))
-        return restarted
+        speaking = [name for name, speaks in self._listing.logs.items() if speaks]
+        found = find_logs(self._folder, speaking, self.cursor, self._declared_files)
+        self._log_ns = found.newest_ns
+        self.cursor = replace(self.cursor, attached=replace(self._state, logs=found.logs))
+        return found.restarted
+
+    def _declared_files(self) -> list[str]:
+        """A few files with declared frames."""
+        partly = [file for entry in self.cursor.open if entry.declared for file in entry.files]
+        return [*partly[:FEW], *self._listing.finished(self.cursor, FEW)]
 
     def _away(self, error: OSError, complaints: list[str]) -> None:
         self._lost = f"the folder does not answer: {error.strerror or error}"
@@ -189,6 +184,7 @@ class AttachedWatcher(Watcher):
             identity=None if self._lost else self._listing.identity,
             lost=self._lost,
             changed=tuple(self._changed),
+            closed=tuple(self._closed),
             restarted=self._restarted,
             arriving=arriving,
             newest=name,
@@ -260,8 +256,12 @@ class AttachedWatcher(Watcher):
         entry = replace(entry, watched_s=0.0 if changed else before.watched_s + elapsed_s)
         was, is_ = ([(one.device, one.inode) for one in of] for of in (before.stats, stats))
         replaced = not first and was != is_
-        if before.declared and (replaced or not stats[0].size or self._is_another(entry)):
+        if not before.declared:
+            return entry
+        if replaced or not stats[0].size:
             return self._afresh(entry)
+        if self._is_another(entry):
+            return self._after_closing(entry) or self._afresh(entry)
         return entry
 
     def _is_another(self, entry: Open) -> bool:
@@ -273,6 +273,14 @@ class AttachedWatcher(Watcher):
             and bool(entry.declared_at)
             and entry.watched_s >= ready.QUIET_S
         )
+
+    def _after_closing(self, entry: Open) -> Open | None:
+        """The entry after its writer has closed the file; None if something else changed it."""
+        if not is_closed(entry, self._places(entry.files)):
+            return None
+        found = entry.stats[0].fingerprint
+        self._closed.append(ClosedFile(entry.unit.stream, entry.files[0], found))
+        return replace(entry, declared_at=entry.stats, open_at=False)
 
     def _rewritten(self, entry: Open, complaints: list[str]) -> Open:
         return self._afresh(entry)
@@ -377,7 +385,11 @@ class AttachedWatcher(Watcher):
 
     def _is_finished(self, entry: Open, ended: bool, damaged: list[Damage]) -> bool:
         if entry.whole and entry.declared:
-            return super()._is_finished(entry, ended, damaged)
+            finished = super()._is_finished(entry, ended, damaged)
+            if finished and entry.stats != entry.declared_at:  # else the sweep would find it
+                with contextlib.suppress(OSError):
+                    self._after_closing(entry)
+            return finished
         if entry.watched_s < 2 * SEEN_S:
             return False
         if ended:

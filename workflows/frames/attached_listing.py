@@ -78,6 +78,16 @@ class AttachedListing(Listing):
         """The files of a unit by tile, finished or not."""
         return self._every.get(unit, {})
 
+    def finished(self, cursor: Cursor, count: int) -> list[str]:
+        """The files of some finished units, the latest that were found."""
+        files: list[str] = []
+        for unit in reversed(self._every):
+            if len(files) >= count:
+                break
+            if cursor.is_done(unit):
+                files += self._every[unit].values()
+        return files
+
     def _line(self, name: str) -> list[Unit]:
         line = self._lines[name]
         if name not in self._sorted:

@@ -147,6 +147,8 @@ class Open(Struct, frozen=True):
     unread: bool = False
     declared_at: tuple[FileStat, ...] = ()
     """``stats`` when a record was last declared."""
+    open_at: bool = False
+    """Whether a program had it open for writing then, as the file says."""
     watched_s: float = 0.0
     """How long it was unchanged while it was watched; ``quiet_s`` may be longer."""
 
@@ -238,9 +240,9 @@ class Attached(Struct, frozen=True):
     whose records are not yet chosen from; ``counted`` and ``taken`` are the numbers of records by
     stream that were looked at and became frames, ``newest`` is the newest time of each. ``again``
     are finished units that were written anew. ``mtimes`` are those of each stream's latest
-    frames, ``logs`` device and inode of each log, ``still`` the newest mtime (ns), for how long
-    there was none newer, and the file that has it. ``bad_end_ns``: the newest mtime when the log's
-    bad end was first seen, 0 without one.
+    frames, ``logs`` the logs that speak for the model, ``still`` the newest mtime (ns), for how
+    long there was none newer, and the file that has it. ``bad_end_ns``: the newest mtime when the
+    log's bad end was first seen, 0 without one.
     """
 
     arrived: bool = False
@@ -251,7 +253,7 @@ class Attached(Struct, frozen=True):
     newest: Mapping[str, str] = msgspec.field(default_factory=dict)
     again: frozenset[str] = frozenset()
     mtimes: Mapping[str, tuple[float, ...]] = msgspec.field(default_factory=dict)
-    logs: Mapping[str, tuple[int, int]] = msgspec.field(default_factory=dict)
+    logs: Mapping[str, FileStat] = msgspec.field(default_factory=dict)
     still: tuple[int, float, str | None] = (0, 0.0, None)
     bad_end_ns: int = 0
 

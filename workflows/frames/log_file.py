@@ -13,7 +13,8 @@ PIECE_BYTES = 1 << 20
 """Bytes read per scan, shared by all logs of a model: a long log takes several scans."""
 LONGEST_LINE_BYTES = 1 << 16
 """Longer lines are cut here; the rest of the line is skipped."""
-_MARK_BYTES = 64
+_MARK_BYTES = 4096
+"""Of a log before the position: jobs of one model begin their logs alike, but for times."""
 _LINE_END = re.compile(rb"[\r\n]")
 
 

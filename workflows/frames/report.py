@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from burstlens.core.model import Damage, Frame, Progress
+from burstlens.core.model import Damage, Fingerprint, Frame, Progress
 from burstlens.workflows.frames.cursor import Cursor, Written
 from burstlens.workflows.frames.log_search import Hit
 from burstlens.workflows.iostats.block import Block
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedFile:
+    """A file of a stream whose writer has closed it after its last record was declared: the file
+    has another fingerprint, its frames are the same."""
+
+    stream: str
+    file: str
+    fingerprint: Fingerprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +26,8 @@ class FolderReport:
     """The folder of a run that others started, as one scan found it.
 
     ``identity``: its device and inode, None while it is ``lost`` (then in words, why).
-    ``changed``: finished files that were written anew. ``restarted``: the sign that a log began
+    ``changed``: finished files that were written anew, ``closed``: those that their writers have
+    closed. ``restarted``: the sign that a log began
     anew, in words. ``arriving``: what was there on arrival is not yet all read. ``newest``: the
     file that was written last, at ``written`` (its mtime), ``quiet_s`` ago. ``intervals``: those
     between the latest frames of the busiest stream, in seconds. ``log_is_newest``: the log was
@@ -27,6 +38,7 @@ class FolderReport:
     identity: tuple[int, int] | None = None
     lost: str = ""
     changed: tuple[str, ...] = ()
+    closed: tuple[ClosedFile, ...] = ()
     restarted: str = ""
     arriving: bool = False
     newest: str | None = None
@@ -40,7 +52,7 @@ class FolderReport:
     @property
     def urgent(self) -> bool:
         """Whether the driver must know at once."""
-        return bool(self.changed or self.restarted)
+        return bool(self.changed or self.closed or self.restarted)
 
 
 @dataclass(frozen=True, slots=True)

@@ -288,7 +288,8 @@ class Watcher:
                 _log.info("%s record %d (%s) is whole: %s; writers %d, later %s, quiet %.1f s, "
                           "log lines %d", unit.name, index, key, signal, len(writers), later,
                           entry.quiet_s, len(spoken))  # fmt: skip
-            entry = replace(entry, declared=index + 1, declared_at=entry.stats)
+            opened = bool(writers)
+            entry = replace(entry, declared=index + 1, declared_at=entry.stats, open_at=opened)
             speech = with_declared(self.cursor.speech, unit.stream, key, entry.files, index)
             self.cursor = replace(self.cursor, speech=speech)
         done = not whole.reason and entry.declared >= whole.begun

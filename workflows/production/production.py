@@ -149,7 +149,7 @@ class Production:
             self.backlog.refresh(frame)  # where a former driver did not get as far
 
     def note_frame(self, frame: Frame) -> None:
-        """Journal a frame, or a known one's new fingerprint."""
+        """Journal a frame."""
         fields = {name: getattr(frame, name) for name in _FRAME_FIELDS}
         self.journal.append(ev.FrameReady(**fields, file=in_model_folder(frame.paths[0])))
 

@@ -1,8 +1,9 @@
 """Frames that were declared once and found again: the same, touched, appended to, or written anew.
 
 Only the last is a reason to make their products again. A file with another fingerprint is compared
-by its content first: the products of its last record that is known are made once more, and their
-CRC-32 decide. A ``touch`` against a purge, or a file that its model closed, changes nothing.
+by its content first: the products of its last record that has any are made once more, and their
+CRC-32 decide. A ``touch`` against a purge, or a file that its model closed, changes nothing. Where
+no product is published yet, it waits for the first.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from pathlib import Path
 
 from burstlens.core.errors import StagingError
 from burstlens.core.model import Frame, Receipt, in_model_folder
-from burstlens.core.run.events import Fingerprint
+from burstlens.core.run.events import Fingerprint, FrameFingerprint
 from burstlens.stagers.base import remove
 from burstlens.viz.product import wants
+from burstlens.workflows.frames.report import FolderReport
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.production import tasks
 from burstlens.workflows.production.context import RunContext
@@ -62,6 +64,7 @@ class Rewrites:
         later: Callable[[float, Callable[[], None]], None],
     ) -> None:
         self._history = context.history
+        self._journal = context.journal
         self._run = context.run
         self._recipe = context.recipe
         self._snapshot = context.snapshot
@@ -71,16 +74,44 @@ class Rewrites:
         self._begin = begin
         self._later = later
         self._comparing: dict[str, Suspect] = {}
+        self._waiting: dict[str, Suspect] = {}
+        self._looked = (0, False)
+        """How much was published, and whether all was, when those that wait were looked at."""
 
     @property
     def busy(self) -> bool:
-        """Whether a comparison is under way."""
-        return bool(self._comparing)
+        """Whether a comparison is under way, or waits for products."""
+        return bool(self._comparing or self._waiting)
 
     @property
     def comparing(self) -> Collection[str]:
         """The files that are being compared: to find them changed once more is no news."""
-        return self._comparing
+        return self._comparing.keys() | self._waiting.keys()
+
+    def look(self) -> None:
+        """Compare what has waited for products that are published now."""
+        known = len(self._history.published), self._production.settled
+        if not self._waiting or known == self._looked:
+            return
+        self._looked = known
+        for suspect in list(self._waiting.values()):
+            del self._waiting[suspect.file]
+            self._compare(suspect)
+
+    def close(self, folder: FolderReport | None) -> None:
+        """Note the fingerprints of files that were closed: their frames are what they were."""
+        for one in folder.closed if folder else ():
+            self._close(one.stream, one.file, one.fingerprint)
+
+    def _close(self, stream: str, file: str, fingerprint: Fingerprint) -> None:
+        last: tuple[str, Known] | None = None
+        for (of, time), known in self._history.fingerprints.items():
+            if (of, known[1]) == (stream, file) and (last is None or known[2] > last[1][2]):
+                last = time, known
+        if last is None or last[1][3][1] != fingerprint[1]:  # the sweep finds it
+            return
+        time, (attempt, _, record, _) = last
+        self._note(attempt, stream, time, file, record, fingerprint)
 
     def take(self, frames: Iterable[Frame]) -> None:
         """Hand frames on to the production, and compare those that may be written anew."""
@@ -139,15 +170,37 @@ class Rewrites:
         )
 
     def _compare(self, suspect: Suspect) -> None:
-        frame, known = suspect.frames[-1], suspect.known[-1]
-        if not self._is_shown(frame.stream):  # there is nothing to supersede
-            self._production.note_frame(replace(frame, attempt=known[0]))
+        self._waiting.pop(suspect.file, None)
+        if not self._is_shown(suspect.frames[-1].stream):  # there is nothing to supersede
+            self._note_frame(suspect)
             return
-        orders = tuple(self._orders(replace(frame, attempt=known[0])))
-        if not orders:
+        for frame, known in zip(reversed(suspect.frames), reversed(suspect.known), strict=True):
+            orders = tuple(self._orders(replace(frame, attempt=known[0])))
+            if orders:
+                self._make(replace(suspect, orders=orders))
+                return
+        if self._production.settled:
             self._differs(suspect, "was written anew")
-            return
-        self._make(replace(suspect, orders=orders))
+        else:
+            self._comparing.pop(suspect.file, None)
+            self._waiting[suspect.file] = suspect
+
+    def _note_frame(self, suspect: Suspect) -> None:
+        """Note the fingerprint of the file's last record: that is the file's."""
+        frame, known = suspect.frames[-1], suspect.known[-1]
+        if frame.fingerprint is not None:
+            about = known[0], frame.stream, frame.time, suspect.file, frame.record
+            self._note(*about, frame.fingerprint)
+
+    def _note(
+        self, attempt: int, stream: str, time: str, file: str, record: int, found: Fingerprint
+    ) -> None:
+        self._journal.append(
+            FrameFingerprint(
+                attempt=attempt, stream=stream, time=time, file=file, record=record,
+                fingerprint=found,
+            )
+        )  # fmt: skip
 
     def _make(self, suspect: Suspect) -> None:
         self._comparing[suspect.file] = suspect
@@ -213,7 +266,7 @@ class Rewrites:
             replace(frame, attempt=known[0])
             for frame, known in zip(suspect.frames, suspect.known, strict=True)
         ]
-        self._production.note_frame(same[-1])  # the file's fingerprint is that of its last record
+        self._note_frame(suspect)
         self._snapshot.note(f"{suspect.file} has another date and the same content")
         self._production.take_frames(same)
 

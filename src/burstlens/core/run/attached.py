@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from burstlens.core.run import events as ev
 from burstlens.core.run.columns import Numbers
@@ -28,7 +30,8 @@ class Attached:
     fingerprints: dict[tuple[str, str], tuple[int, str, int, ev.Fingerprint]] = field(
         default_factory=dict
     )
-    """Attempt, file, record and fingerprint of each stream's frames by valid time: the latest."""
+    """Attempt, file, record and fingerprint of each stream's frames by valid time: the latest.
+    After a file was closed or touched only its last record has the file's own."""
     sums: Numbers = field(default_factory=Numbers)
     """CRC-32 of each published product, in a run that others started."""
 
@@ -67,3 +70,22 @@ def keep_fingerprint(history: Attached, event: ev.FrameReady | ev.FrameDamaged, 
     if key not in history.fingerprints or event.attempt >= history.fingerprints[key][0]:
         record = event.record or 0
         history.fingerprints[key] = event.attempt, file, record, event.fingerprint
+
+
+def refresh_fingerprint(history: Attached, event: ev.FrameFingerprint) -> None:
+    """Keep the new fingerprint of a known frame's file."""
+    key = event.stream, event.time
+    if key in history.fingerprints and event.attempt >= history.fingerprints[key][0]:
+        found = event.attempt, event.file, event.record, event.fingerprint
+        history.fingerprints[key] = found
+
+
+FOLDS: dict[type[ev.Event], Callable[[Any, Any], None]] = {
+    ev.RunAttached: attached,
+    ev.AttemptObserved: attempt_began,
+    ev.ModelObserved: model_observed,
+    ev.FrameFingerprint: refresh_fingerprint,
+    ev.PathLost: path_lost,
+    ev.PathBack: path_back,
+}
+"""What changes it, by the type of the event."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from burstlens.core.decode import Count
-from burstlens.core.run.event import Event, Inode
+from burstlens.core.run.event import Event, Fingerprint, Inode
 
 
 class RunAttached(Event, frozen=True, tag="run.attached"):
@@ -31,6 +31,18 @@ class ModelObserved(Event, frozen=True, tag="model.observed"):
     attempt: Count
     state: str
     evidence: str
+
+
+class FrameFingerprint(Event, frozen=True, tag="frame.fingerprint"):
+    """The file of a known frame has another date, and the frame is the same: the file was closed,
+    touched or copied. ``file`` and ``record`` are where the frame lies now."""
+
+    attempt: Count
+    stream: str
+    time: str
+    file: str
+    record: Count
+    fingerprint: Fingerprint
 
 
 class PathLost(Event, frozen=True, tag="path.lost"):

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 
 from burstlens.core.decode import Clock, Count, Limits, convert
 from burstlens.core.run.attached_events import AttemptObserved as AttemptObserved
+from burstlens.core.run.attached_events import FrameFingerprint as FrameFingerprint
 from burstlens.core.run.attached_events import ModelObserved as ModelObserved
 from burstlens.core.run.attached_events import PathBack as PathBack
 from burstlens.core.run.attached_events import PathLost as PathLost
@@ -354,8 +355,9 @@ class Alarm(Event, frozen=True, tag="alarm"):
 
 AnyEvent = Union[  # noqa: UP007  (its members are listed below)
     RunStarted, RunResumed, RunEnded, JournalContinued, RunAttached, AttemptObserved,
-    ModelObserved, PathLost, PathBack, BufferRequested, BufferCreated, BufferAdopted,
-    BufferReleased, StageInDone, StageOutDone, StepSubmitting, StepStarted, StepEnded,
+    ModelObserved, FrameFingerprint, PathLost, PathBack, BufferRequested, BufferCreated,
+    BufferAdopted, BufferReleased, StageInDone, StageOutDone, StepSubmitting, StepStarted,
+    StepEnded,
     SimulationSubmitting, SimulationSubmitted, SimulationEnded, ViewingQueued, ViewingStarted,
     ViewingEnded, FrameReady, FrameDamaged, FrameReleased, FrameInspected, ReleaseDone,
     GuardTripped, ProductLimits,
