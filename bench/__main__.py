@@ -23,6 +23,7 @@ PARTS = (
     "commands",
     "tools",
     "staging",
+    "copying",
     "iostudy",
     "opened",
     "journal",

@@ -21,14 +21,16 @@ from pathlib import Path
 from typing import ClassVar, Protocol, runtime_checkable
 
 from burstlens.core.errors import BurstlensError, StagingError
+from burstlens.core.passing_errors import PASSING
 from burstlens.core.renamed import moved
+from burstlens.core.whole_copy import rename
 
 _log = logging.getLogger(__name__)
 BLOCK = 4 << 20
 IN_FLIGHT = 8
 """Stages that one process has in flight at once."""
 # A server reports EIO for any trouble of its own, and 0 means that the reason is not known.
-_WORTH_ANOTHER = {0, errno.EIO}
+_WORTH_ANOTHER = PASSING | {0}
 
 
 class State(enum.Enum):
@@ -84,6 +86,14 @@ class Stager(Protocol):
         """Give up that file's stage; what was written at the target is undefined."""
 
 
+@runtime_checkable
+class CopyingStager(Protocol):
+    """A stager that copies itself, and so has seen what it sends."""
+
+    def sent(self, path: Path) -> Arrival | None:
+        """What that file's latest stage has read; None when it is not known (any more)."""
+
+
 def checksum(path: Path) -> Arrival:
     """Size and CRC-32 of a file as it is read back. Raises OSError."""
     crc = 0
@@ -107,7 +117,7 @@ def bring(
     for turn in range(tries):
         try:
             _stage(stager, source, target, inward)
-            return _verified(source, target)
+            return _verified(stager, source, target, inward)
         except BaseException as error:
             remove(target)
             _log.warning("try %d of %d: %s %s", turn + 1, tries, _code(error), error)
@@ -147,7 +157,7 @@ def deliver(stager: Stager, source: Path, target: Path, *, inward: bool = False)
     part = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
     arrival = bring(stager, source, part, inward=inward)
     try:
-        os.replace(part, target)
+        rename(part, target)
     except OSError as error:
         remove(part)
         raise StagingError("cannot put in place", path=str(target), number=error.errno or 0) from (
@@ -174,10 +184,11 @@ def _stage(stager: Stager, source: Path, target: Path, inward: bool) -> None:
     raise StagingError(f"staging ended as {state.value}", path=str(source), number=number)
 
 
-def _verified(source: Path, target: Path) -> Arrival:
+def _verified(stager: Stager, source: Path, target: Path, inward: bool) -> Arrival:
     """What arrived. Raises StagingError when it is not what was sent, or cannot be read."""
+    sent = stager.sent(target if inward else source) if isinstance(stager, CopyingStager) else None
     try:
-        sent, arrived = checksum(source), checksum(target)
+        sent, arrived = sent or checksum(source), checksum(target)
     except OSError as error:
         raise StagingError(
             "cannot read back what was staged",

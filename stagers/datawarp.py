@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from burstlens.core.errors import BurstlensError, StagingError
 from burstlens.stagers import libdatawarp
-from burstlens.stagers.base import State
+from burstlens.stagers.base import Arrival, State
 from burstlens.stagers.libdatawarp import File
 from burstlens.stagers.posix import PosixStager
 
@@ -70,6 +70,10 @@ class DataWarpStager:
             raise StagingError(
                 f"cannot stage in to {target.name}", path=str(source), number=error.errno
             ) from error
+
+    def sent(self, path: Path) -> Arrival | None:
+        """What this process has read of a file that is not on a DataWarp buffer."""
+        return self._plain.sent(path)
 
     def query(self, path: Path) -> State:
         """The state of that file's latest stage, whichever process started it."""

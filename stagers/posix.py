@@ -1,14 +1,14 @@
-"""Stager for a buffer that is a plain directory: a copy through the kernel, on disk on return."""
+"""Stager for a buffer that is a plain directory: whole copies, on disk on return."""
 
 from __future__ import annotations
 
 import errno
-import os
 from pathlib import Path
 from typing import ClassVar
 
 from burstlens.core.errors import StagingError
-from burstlens.stagers.base import BLOCK, State, remove
+from burstlens.core.whole_copy import copy_whole
+from burstlens.stagers.base import Arrival, State
 
 
 class PosixStager:
@@ -18,6 +18,7 @@ class PosixStager:
 
     def __init__(self) -> None:
         self._states: dict[Path, tuple[State, int]] = {}
+        self._sent: dict[Path, Arrival] = {}
 
     def start_out(self, source: Path, target: Path) -> None:
         """Copy ``source`` to ``target`` and bring it to disk. Raises StagingError."""
@@ -35,6 +36,10 @@ class PosixStager:
         """The errno of the latest copy of ``path``, 0 when it did not fail."""
         return self._states.get(path, (State.ABSENT, 0))[1]
 
+    def sent(self, path: Path) -> Arrival | None:
+        """What the latest copy of ``path`` has read, while it is the latest of that file."""
+        return self._sent.pop(path, None)
+
     def wait(self, path: Path) -> None:
         """Return at once."""
 
@@ -46,25 +51,19 @@ class PosixStager:
     def _copy(self, source: Path, target: Path, buffer_side: Path) -> None:
         try:
             # The mode comes from the user's umask, not the source: products are group-readable.
-            with source.open("rb") as reader, target.open("wb") as writer:
-                self._pump(reader.fileno(), writer.fileno())
-                os.fsync(writer.fileno())
+            copied = copy_whole(source, target, read_back=False)  # `bring` reads it back
         except OSError as error:
-            remove(target)
             self._note(buffer_side, State.FAILED, error.errno or 0)
             raise StagingError(
                 f"cannot stage to {target}", path=str(source), number=error.errno or 0
             ) from error
         self._note(buffer_side, State.COMPLETE, 0)
+        self._sent[buffer_side] = Arrival(*copied)
 
     def _note(self, path: Path, state: State, number: int) -> None:
         self._states[path] = (state, number)
-        if len(self._states) > 1000:  # a worker stages for days; only the latest are queried
-            self._states.pop(next(iter(self._states)), None)
-
-    @staticmethod
-    def _pump(reader: int, writer: int) -> None:
-        while block := os.read(reader, BLOCK):
-            view = memoryview(block)
-            while view:
-                view = view[os.write(writer, view) :]
+        self._sent.pop(path, None)
+        # A worker stages for days; only the latest are queried.
+        for noted in (self._states, self._sent):
+            if len(noted) > 1000:
+                noted.pop(next(iter(noted)), None)

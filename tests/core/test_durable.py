@@ -136,7 +136,7 @@ except OSError as error:
     sys.exit(error.errno)
 """
     done = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-B", "-c", code],  # else it cuts the compiled modules, too
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
     )
     assert done.returncode == 27  # EFBIG

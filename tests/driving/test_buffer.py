@@ -55,6 +55,29 @@ def test_the_error_for_no_room_says_what_each_candidate_has(tmp_path):
     assert "BURSTLENS_BUFFER names another folder" in text
 
 
+def test_a_folder_that_cannot_be_listed_is_not_left_behind(tmp_path, buffer, place, monkeypatch):
+    (place / "deeper").mkdir()
+    (place / "deeper" / "out_1.nc").write_text("kept")
+    (tmp_path / "run").mkdir()
+    real, number = os.scandir, errno.ESTALE
+
+    def failing(path):
+        nonlocal number
+        if number and str(path).endswith("deeper"):
+            error = OSError(number, os.strerror(number), str(path))
+            number = 0 if number == errno.ESTALE else number
+            raise error
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", failing)
+    home = str(tmp_path / "run" / "output")
+    assert bring_home(buffer, "1", ["*.nc"], home) == [("deeper/out_1.nc", 4)]
+    number = errno.EACCES
+    with pytest.raises(StagingError, match="cannot bring home") as raised:
+        bring_home(buffer, "1", ["*.nc"], home)
+    assert raised.value.errno == errno.EACCES
+
+
 def test_an_existing_buffer_is_adopted(buffer):
     assert prepare([], "storm-1", 1 << 60, buffer) == (buffer, True)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 
 import pytest
@@ -50,6 +52,22 @@ def test_links_that_lead_nowhere_are_named_and_not_selected(tmp_path):
     chosen = selected(tmp_path, Command(argv=["./m"], frames="*.nc"), ())
     assert [name for _, name in chosen.files] == ["c", "tables/there"]
     assert chosen.left == 2
+
+
+def test_a_folder_that_does_not_answer_for_a_moment_is_not_left_out(fill, monkeypatch):
+    inputs = fill("a", "tables/b")
+    chosen = selected(inputs, Command(argv=["./m"], frames="*.nc"), ())
+    real, failed = os.scandir, []
+
+    def stale(path):
+        if str(path).endswith("tables") and len(failed) < 2:
+            failed.append(path)
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), path)
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", stale)
+    assert selected(inputs, Command(argv=["./m"], frames="*.nc"), ()) == chosen
+    assert len(failed) == 2
 
 
 def test_an_earlier_frame_is_the_newest_of_its_stream_with_all_tiles(fill):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from burstlens.core.durable import read_json
+from burstlens.stagers.base import checksum
 
 INJECTOR = Path(__file__).parents[1] / "fault" / "injector.c"
 
@@ -31,7 +33,7 @@ FAULTS = {
     "ended-fsync": ("fsync", "*/.ended.json.part", 1, 2),
     "ended-rename": ("rename", "*/ended.json", 1, 2),
     "log-home-read": ("read", "*/model.log", 1, 1),
-    "log-home-write": ("write", "*/.model.log.part", 1, 1),
+    "log-home-write": ("write", "*/.model.log.*.part", 1, 1),
     "log-home-rename": ("rename", "*/logs/attempt-1/model.log", 1, 1),
 }
 
@@ -74,6 +76,37 @@ def test_calls_that_fail_for_a_while_do_not_change_the_end(
     assert (run_dir.logs / "attempt-1" / "model.log").read_text() == "once\n"
     left = [path for path in run_dir.path.rglob(".*") if path.name.endswith(".part")]
     assert not left
+
+
+@pytest.mark.parametrize(
+    ("call", "first"),
+    [("write", 1), ("write", 3), ("read", 3), ("open", 1), ("fsync", 1), ("rename", 1)],
+)
+@pytest.mark.parametrize("number", [errno.EIO, errno.ESTALE], ids=["EIO", "ESTALE"])
+def test_a_model_starts_on_whole_inputs_though_a_copy_failed_half_way(
+    call: str, first: int, number: int, injector: Path, job: Any, supervise: Any, tmp_path: Path
+):
+    log, inputs = tmp_path / "injected", tmp_path / "buffer" / "storm-1" / "inputs"
+    inputs.mkdir(parents=True)
+    (inputs / "namelist.input").write_bytes(os.urandom(9 << 20))
+    folder = job("cksum namelist.input; ls -A", inputs="storm-1/inputs", copied="namelist.*")
+    child = supervise(
+        folder,
+        LD_PRELOAD=str(injector),
+        INJECT_COMMAND="*supervisor.py*",
+        INJECT_CALL=call,
+        INJECT_PATH="*/storm-1/inputs/namelist.input" if call == "read" else "*/1/*namelist.input*",
+        INJECT_FIRST=str(first),
+        INJECT_TIMES="1",
+        INJECT_ERRNO=str(number),
+        INJECT_LOG=str(log),
+    )
+    assert child.wait(60) == 0, child.stderr.read()
+    assert log.exists(), "no such call was made"
+    assert read_json(folder / "ended.json")["reason"] == "exited"
+    copied = tmp_path / "buffer" / "storm-1" / "1" / "namelist.input"
+    assert checksum(copied) == checksum(inputs / "namelist.input")
+    assert sorted(path.name for path in copied.parent.iterdir()) == ["model.log", "namelist.input"]
 
 
 def test_a_job_that_stays_unreadable_is_not_run(

@@ -42,6 +42,7 @@ from burstlens.core.run.snapshot import (
 )
 from burstlens.core.run.start import driver_process, note_start, read_start
 from burstlens.core.run.tripped import too_late
+from burstlens.core.whole_copy import copy_whole
 from burstlens.viz.live.feed import FrameFeed, write_recipe, write_status
 from burstlens.viz.live.page import write_page
 from burstlens.workflows.driver.addition import table_of
@@ -106,12 +107,12 @@ def create(
         )
     run.create()
     try:
-        shutil.copyfile(source, run.recipe)
+        copy_whole(source, run.recipe)
         for product in recipe.products:
             for file in product.kind.ships(product.options):
                 target = run.files / file
                 target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(recipe.folder / file, target)
+                copy_whole(recipe.folder / file, target)
         simulation = table["simulation"] | {"inputs": str(recipe.inputs)}
         facts = RunFacts(
             run=run.id,

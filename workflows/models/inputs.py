@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
+from burstlens.core.passing_errors import PASSING, again
 from burstlens.core.quantity import counted
 from burstlens.workflows.models.base import (
     Model,
@@ -36,15 +37,22 @@ class Selected:
 
 
 def selected(inputs: Path, model: Model, leave: Sequence[str]) -> Selected:
-    """The inputs that the model gets, without its old output and what matches ``leave``."""
+    """The inputs that the model gets, without its old output and what matches ``leave``.
+
+    Raises OSError where their folder does not answer.
+    """
     model = configured(model, inputs)
-    found = input_files(inputs)
+    found = again(lambda: input_files(inputs, strict=True))
     files = tuple(
         (str(source), relative)
         for source, relative in found
         if not model.is_leftover(relative) and not matches(relative, leave) and not _is_dead(source)
     )
-    folders = {folder for folder in input_folders(inputs) if not matches(folder, leave)}
+    folders = {
+        folder
+        for folder in again(lambda: input_folders(inputs, strict=True))
+        if not matches(folder, leave)
+    }
     folders.update(output_names(inputs, model).folders)
     return Selected(files, tuple(sorted(folders)), len(found) - len(files))
 
@@ -67,11 +75,15 @@ def output_names(inputs: Path, model: Model) -> OutputNames:
     return model.output_names(inputs) if isinstance(model, OutputNamed) else OutputNames()
 
 
-def input_files(inputs: Path) -> list[tuple[Path, str]]:
-    """Each file below ``inputs`` with its relative name, links followed, loops left out."""
+def input_files(inputs: Path, *, strict: bool = False) -> list[tuple[Path, str]]:
+    """Each file below ``inputs`` with its relative name, links followed, loops left out.
+
+    Folders that cannot be listed are left out; ``strict``: raises OSError for one that does not
+    answer.
+    """
     return [
         (Path(path, name), _relative(path, name, inputs))
-        for path, _, files in _walk(inputs)
+        for path, _, files in _walk(inputs, strict=strict)
         for name in sorted(files)
     ]
 
@@ -92,9 +104,10 @@ def _is_dead(path: Path) -> bool:
     return False
 
 
-def input_folders(inputs: Path) -> list[str]:
-    """The relative name of each folder below ``inputs``, links followed, loops left out."""
-    return [_relative(path, "", inputs) for path, _, _ in _walk(inputs) if path != str(inputs)]
+def input_folders(inputs: Path, *, strict: bool = False) -> list[str]:
+    """The relative name of each folder below ``inputs``, as :func:`input_files` finds them."""
+    found = _walk(inputs, strict=strict)
+    return [_relative(path, "", inputs) for path, _, _ in found if path != str(inputs)]
 
 
 def old_output(inputs: Path, is_leftover: Callable[[str], bool]) -> list[str]:
@@ -109,9 +122,13 @@ def old_output(inputs: Path, is_leftover: Callable[[str], bool]) -> list[str]:
     ]
 
 
-def _walk(inputs: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+def _walk(inputs: Path, *, strict: bool = False) -> Iterator[tuple[str, list[str], list[str]]]:
+    def lost(error: OSError) -> None:
+        if strict and error.errno in PASSING:
+            raise error
+
     above: dict[str, frozenset[str]] = {}
-    for path, names, files in os.walk(inputs, followlinks=True):
+    for path, names, files in os.walk(inputs, followlinks=True, onerror=lost):
         real, parents = os.path.realpath(path), above.get(os.path.dirname(path), frozenset())
         if real in parents:  # a link that leads back up
             names.clear()

@@ -21,7 +21,9 @@ from typing import Any, NamedTuple
 from burstlens.core.durable import make_folders
 from burstlens.core.errors import SiteError, StagingError
 from burstlens.core.model import in_model_folder
+from burstlens.core.passing_errors import again
 from burstlens.core.quantity import show_bytes
+from burstlens.core.whole_copy import rename
 from burstlens.stagers.base import Stager, bring, bring_all, remove
 from burstlens.stagers.registry import stager
 from burstlens.workflows.hints.stripes import FolderStripes
@@ -170,7 +172,11 @@ def stage_in(
     Returns the number of files, their bytes and the number of files left behind. Raises
     StagingError.
     """
-    chosen = selected(Path(inputs), model, leave)
+    try:
+        chosen = selected(Path(inputs), model, leave)
+    except OSError as error:
+        place = str(error.filename or inputs)
+        raise StagingError("cannot stage in", path=place, number=error.errno or 0) from error
     target = buffer.root() / buffer.folder / "inputs"
     names = [name for _, name in chosen.files]
     stripe(target, [one.job() for one in stripes if one.any_of(names)])
@@ -215,15 +221,34 @@ def bring_home(
     base = buffer.root() / buffer.folder / folder
     stager = buffer.stager()
     home = []
-    for path, _, files in os.walk(base):
-        for name in sorted(files):
-            source = Path(path, name)
-            relative = os.path.relpath(source, base)
-            if not any(fnmatch.fnmatch(relative, pattern) for pattern in patterns):
-                continue
-            place = Path(target) / relative
-            home.append((relative, _bring_one(stager, source, place, Path(target).parent)))
+    for relative in _matching(base, patterns):
+        place = Path(target) / relative
+        home.append((relative, _bring_one(stager, base / relative, place, Path(target).parent)))
     return home
+
+
+def _matching(base: Path, patterns: Sequence[str]) -> list[str]:
+    """The names of the matching files below ``base``, which may be missing. Raises StagingError for
+    a folder that cannot be listed: its files would be lost with the buffer."""
+
+    def lost(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):
+            raise error
+
+    def names() -> list[str]:
+        return [
+            os.path.relpath(os.path.join(path, name), base)
+            for path, _, files in os.walk(base, onerror=lost)
+            for name in sorted(files)
+        ]
+
+    try:
+        found = again(names)
+    except OSError as error:
+        raise StagingError(
+            "cannot bring home", path=str(error.filename or base), number=error.errno or 0
+        ) from error
+    return [name for name in found if any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
 
 
 def _bring_one(stager: Stager, source: Path, place: Path, below: Path) -> int:
@@ -231,7 +256,7 @@ def _bring_one(stager: Stager, source: Path, place: Path, below: Path) -> int:
     try:
         make_folders(place.parent, below)
         arrival = bring(stager, source, part)
-        os.replace(part, place)
+        rename(part, place)
     except OSError as error:
         remove(part)
         raise StagingError("cannot bring home", path=str(place), number=error.errno or 0) from error

@@ -7,16 +7,26 @@ have a disk of their own; ``ROOT`` is the buffer's.
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
-import glob
+import importlib.util
 import json
 import os
 import re
-import shutil
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING or __package__:
+    from burstlens.core.whole_copy import copy_whole, rename
+else:  # loaded by its path, on a python3 that need not have Burstlens
+    _spec = importlib.util.spec_from_file_location(
+        "burstlens_whole_copy", Path(__file__).parents[2] / "core" / "whole_copy.py"
+    )
+    _module = importlib.util.module_from_spec(_spec)
+    _spec.loader.exec_module(_module)
+    copy_whole, rename = _module.copy_whole, _module.rename
 
 
 def make(base: Path, job: Mapping[str, Any]) -> Path:
@@ -30,14 +40,14 @@ def make(base: Path, job: Mapping[str, Any]) -> Path:
     for name, text in job.get("files", {}).items():
         part = folder / f"{name}.part"
         part.write_text(text, encoding="utf-8")
-        os.replace(part, folder / name)  # never through a link
+        rename(part, folder / name)  # never through a link
     if job.get("inputs"):
         inputs = base / job["inputs"]
         link_inputs(inputs, folder, job.get("unlinked", ()), job.get("copied", ""))
         # Stage-in through DataWarp loses the executable bits.
         for name in job.get("executables", ()):
             path = inputs / name
-            if path.exists():  # it may have been left behind
+            with contextlib.suppress(FileNotFoundError):  # it may have been left behind
                 path.chmod(path.stat().st_mode | 0o111 & ~_umask())
     return folder
 
@@ -45,11 +55,12 @@ def make(base: Path, job: Mapping[str, Any]) -> Path:
 def link_inputs(inputs: Path, folder: Path, unlinked: Sequence[str] = (), copied: str = "") -> None:
     """Give ``folder`` a relative link to each input file; folders are made, not linked.
 
-    What stands there already stays. Names that match ``unlinked`` get none: a program before the
-    model may have left logs of that name. Those that match ``copied`` (a regular expression) get a
-    copy: the model may write them, and must not do so through a link. Raises OSError.
+    What stands there already stays: a copy has its name only when it is whole. Names that match
+    ``unlinked`` get none: a program before the model may have left logs of that name. Those that
+    match ``copied`` (a regular expression) get a copy: the model may write them, and must not do so
+    through a link. Raises OSError.
     """
-    for path, names, files in os.walk(inputs):
+    for path, names, files in os.walk(inputs, onerror=_raise):
         here = folder / os.path.relpath(path, inputs)
         for name in names:
             (here / name).mkdir(exist_ok=True)
@@ -58,10 +69,29 @@ def link_inputs(inputs: Path, folder: Path, unlinked: Sequence[str] = (), copied
             relative = os.path.relpath(link, folder)
             if any(fnmatch.fnmatch(relative, pattern) for pattern in unlinked):
                 continue
-            if not os.path.lexists(link) and re.fullmatch(copied, relative):
-                shutil.copy2(source, link)
-            elif not os.path.lexists(link):
-                link.symlink_to(os.path.relpath(source, here))
+            if _stands(link):
+                continue
+            if re.fullmatch(copied, relative):
+                copy_whole(source, link, keep_mode=True)
+            else:
+                _link(link, os.path.relpath(source, here))
+
+
+def _stands(path: Path) -> bool:
+    """Whether there is something of that name. Raises OSError where that is not known."""
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _link(link: Path, target: str) -> None:
+    try:
+        link.symlink_to(target)
+    except OSError:  # it may have been made all the same
+        if not link.is_symlink() or os.readlink(link) != target:
+            raise
 
 
 def home(job: Mapping[str, Any]) -> Path:
@@ -70,11 +100,28 @@ def home(job: Mapping[str, Any]) -> Path:
 
 
 def logs(base: Path, job: Mapping[str, Any]) -> Iterator[str]:
-    """The logs of the job, by their names relative to its folder."""
-    folder = base / job["folder"]
+    """The logs of the job, by their names relative to its folder. Raises OSError for a folder that
+    cannot be listed: ``glob`` would find nothing there."""
     for pattern in job.get("keep_logs", ()):
-        for found in sorted(glob.glob(os.path.join(glob.escape(str(folder)), pattern))):
-            yield os.path.relpath(found, folder)
+        yield from _matching(base / job["folder"], Path(pattern).parts)
+
+
+def _matching(folder: Path, parts: Sequence[str]) -> list[str]:
+    """The names, relative to ``folder``, that match a pattern, folder by folder."""
+    first, *rest = parts
+    try:
+        names = os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    hidden = first.startswith(".")
+    names = [
+        name
+        for name in sorted(names)
+        if fnmatch.fnmatchcase(name, first) and (hidden or not name.startswith("."))
+    ]
+    if not rest:
+        return names
+    return [os.path.join(name, one) for name in names for one in _matching(folder / name, rest)]
 
 
 def bring_home(base: Path, job: Mapping[str, Any], log: str) -> None:
@@ -82,9 +129,7 @@ def bring_home(base: Path, job: Mapping[str, Any], log: str) -> None:
     home(job).mkdir(exist_ok=True)  # never logs/ itself: the run may be away
     target = home(job) / log
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{target.name}.part")
-    shutil.copyfile(base / job["folder"] / log, part)
-    os.replace(part, target)
+    copy_whole(base / job["folder"] / log, target, grows=True)
 
 
 def _umask() -> int:

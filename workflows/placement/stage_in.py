@@ -20,7 +20,7 @@ from typing import Any
 from burstlens.core.about import answer
 from burstlens.core.durable import read_json, write_json
 from burstlens.core.errors import BurstlensError, StagingError
-from burstlens.core.passing_errors import patiently
+from burstlens.core.passing_errors import again, patiently
 from burstlens.stagers.base import Stager, checksum
 from burstlens.workflows.hints.stripes import FolderStripes
 from burstlens.workflows.models.base import Model
@@ -55,7 +55,10 @@ def stage_in(list_: Path, folder: Path) -> dict[str, Any]:
     Raises StagingError.
     """
     listed = json.loads(patiently(lambda: list_.read_text(encoding="utf-8")))
-    done = read_json(folder / DONE)
+    try:
+        done = again(lambda: read_json(folder / DONE))
+    except OSError as error:
+        raise StagingError("cannot stage in", path=str(folder), number=error.errno or 0) from error
     if done is None:
         begin = time.time()
         buffer = BufferRef(listed["kind"], str(folder.parent), folder.name, by=listed.get("by", ""))

@@ -39,6 +39,7 @@ def _loaded(path: Path) -> ModuleType:
 if TYPE_CHECKING or __package__:
     from burstlens.core.passing_errors import PASSING, again, patiently
     from burstlens.core.run import logs
+    from burstlens.core.whole_copy import rename
     from burstlens.workflows.hints import striping
     from burstlens.workflows.placement import job_processes, model_folder
     from burstlens.workflows.placement.sentry import Sentry
@@ -51,6 +52,7 @@ else:  # a program that is started by its path belongs to no package
     passing = _loaded(here.parents[2] / "core" / "passing_errors.py")
     logs = _loaded(here.parents[2] / "core" / "run" / "logs.py")
     PASSING, again, patiently = passing.PASSING, passing.again, passing.patiently
+    rename = _loaded(here.parents[2] / "core" / "whole_copy.py").rename
 start_ticks = job_processes.start_ticks
 _log = logging.getLogger("burstlens.workflows.placement.supervisor")
 
@@ -351,14 +353,19 @@ class Supervisor:
                 json.dump(value, stream)
                 stream.flush()
                 os.fsync(stream.fileno())
-            os.replace(part, self.job_folder / name)
+            rename(part, self.job_folder / name)
 
         patiently(write)
 
     def _bring_logs_home(self, base: Path) -> None:
         if patiently(self._is_anothers):
             return
-        for brought in model_folder.logs(base, self.job):
+        try:
+            names = again(lambda: list(model_folder.logs(base, self.job)))
+        except OSError as error:
+            _log.warning("the logs are not brought home: %s", error)
+            names = []
+        for brought in names:
             try:
                 again(partial(model_folder.bring_home, base, self.job, brought))
             except OSError as error:

@@ -35,4 +35,5 @@ __all__ = [
     "user_config",
     "valid_time",
     "version",
+    "whole_copy",
 ]

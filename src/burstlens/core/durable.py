@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from burstlens.core.whole_copy import rename
+
 LARGEST_DROPPED_BYTES = 1 << 20
 """Largest size of a file in ``control/``: any user who may write there can drop one."""
 
@@ -64,7 +66,7 @@ def write_whole(path: Path, text: str | bytes, *, sync: bool = True) -> None:
             if sync:
                 stream.flush()
                 os.fsync(stream.fileno())
-        os.replace(part, path)
+        rename(part, path)
     except BaseException:
         with contextlib.suppress(OSError):
             part.unlink()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import filecmp
 import os
-import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from burstlens.core.exit_codes import COMPLETE
 from burstlens.core.run.directory import RunDir, open_run_dir
 from burstlens.core.run.events import ProductAdded, ProductRefused
 from burstlens.core.run.journal import read_only
+from burstlens.core.whole_copy import copy_whole
 
 ANSWER_S = 10.0
 """How long to wait for the answer of a live driver; it looks twice per second."""
@@ -228,7 +228,7 @@ def _copy(here: Path, there: Path) -> None:
     there.parent.mkdir(parents=True, exist_ok=True)
     part = there.with_name(f".{there.name}.{os.getpid()}.part")
     try:
-        shutil.copyfile(here, part)
+        copy_whole(here, part)
         os.link(part, there)
     except FileExistsError:
         if not filecmp.cmp(here, there, shallow=False):

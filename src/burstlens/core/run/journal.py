@@ -32,6 +32,7 @@ from burstlens.core.run.events import (
 )
 from burstlens.core.run.format import require_format, stamp
 from burstlens.core.run.volumes import VOLUME_EVENTS, lines_after, newest_volume, volume_path
+from burstlens.core.whole_copy import rename
 
 _STAMPED = (RunStarted, RunResumed, JournalContinued)
 """The events that say in which format their driver writes."""
@@ -177,8 +178,8 @@ class Journal:
             fresh.sync()
             keep(self._volume, self._lines.bytes)
             if not turned:
-                os.rename(self.path, volume)
-            os.rename(part, self.path)
+                rename(self.path, volume)
+            rename(part, self.path)
         except OSError:
             with contextlib.suppress(OSError):
                 fresh.close()
@@ -186,7 +187,7 @@ class Journal:
                 part.unlink()
             with contextlib.suppress(OSError):
                 if self._lines.is_at(volume) and not os.path.exists(self.path):
-                    os.rename(volume, self.path)
+                    rename(volume, self.path)
             raise
         fresh.path = self.path
         self._lines, former = fresh, self._lines
