@@ -21,8 +21,8 @@ def activity(quiet_s: float = 1.0, **fields: Any) -> Activity:
     given: dict[str, Any] = {
         "newest": "wrfout_d01",
         "written": time.time() - quiet_s,
-        "server_now": None,
         "quiet_s": quiet_s,
+        "dated": True,
         "ended_well": False,
         "reason": None,
         "last_line": "Timing for main: time 2006-09-10_09:41:00 on domain   1",

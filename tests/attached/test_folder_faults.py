@@ -250,3 +250,23 @@ def test_a_full_disk_of_the_run_directory_is_one_message_and_no_crash(
     finally:
         case.close()
         subprocess.run(["umount", "--lazy", case.runs], check=True)
+
+
+@pytest.mark.fault
+def test_old_output_on_another_file_server_ends_with_its_backlog_and_never_runs(
+    tmp_path: Path, fuse: Any
+) -> None:
+    case = LookCase(tmp_path, fuse.place)
+    try:
+        written = [sys.executable, TESTS / "cf_writer.py", fuse.source]
+        assert subprocess.run(written, check=False).returncode == 0
+        then = time.time() - 7200.0
+        for path in fuse.source.iterdir():
+            os.utime(path, (then, then))
+        assert case.look("--recipe", "content.toml", "--no-page") == 0
+        states = {line["state"] for line in case.events("model.observed")}
+        assert states == {"unknown", "quiet"}
+        assert "not known" in case.events("run.ended")[-1]["message"]
+        assert len(case.events("product.published")) == 4
+    finally:
+        case.close()

@@ -203,3 +203,26 @@ def test_the_end_of_a_quiet_run_names_a_file_that_is_not_whole():
     observer.look(0.0, activity(6.0, in_progress=True))
     assert observer.quiet_end(0.0)
     assert observer.outcome().message.endswith("; a file there is not whole")
+
+
+def test_an_age_that_no_clock_can_tell_is_said_to_be_unknown_and_is_no_sign_of_life():
+    observer = Observer()
+    written = time.mktime((2026, 11, 20, 9, 41, 2, 0, 0, -1))
+    seen = observer.look(0.0, activity(0.11, written=written, dated=False))
+    assert seen.state == "unknown"
+    assert seen.evidence == (
+        "wrfout_d01 was written at 2026-11-20 09:41; how long ago is not known: no clock of its "
+        "file server can be read"
+    )
+    assert not observer.quiet_end(0.0)
+    seen = observer.look(61.0, activity(61.0, written=written, dated=False))
+    assert (seen.state, seen.since) == ("quiet", written)
+    assert "in the 1 min 01 s since this look began" in seen.evidence
+    assert observer.quiet_end(61.0)
+    assert observer.outcome().state == "quiet"
+
+
+def test_of_an_unknown_age_a_model_that_writes_runs():
+    observer = Observer()
+    observer.look(0.0, activity(0.0, dated=False))
+    assert observer.look(1.0, activity(0.5)).state == "running"

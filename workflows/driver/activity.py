@@ -14,8 +14,8 @@ def activity_of(report: Report) -> Activity | None:
     return Activity(
         newest=folder.newest,
         written=folder.written,
-        server_now=folder.server_now,
         quiet_s=folder.quiet_s,
+        dated=folder.dated,
         ended_well=speech.ended_well and folder.log_is_newest,
         reason=speech.bad_end,
         last_line=speech.last_line,

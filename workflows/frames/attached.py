@@ -41,6 +41,7 @@ from burstlens.workflows.frames.ready import Evidence
 from burstlens.workflows.frames.recorded import Recorded
 from burstlens.workflows.frames.report import ClosedFile, FolderReport, Report
 from burstlens.workflows.frames.server_clock import ServerClock
+from burstlens.workflows.frames.stillness import after_scan
 from burstlens.workflows.frames.structure import Structure
 from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.base import Model
@@ -83,7 +84,7 @@ class AttachedWatcher(Watcher):
         patterns: tuple[LogPattern, ...] = (),
     ) -> None:
         self._selection = selection
-        self._clock = ServerClock(stamp)
+        self._clock = ServerClock(stamp, root / folder)
         self._more = False
         self._lost = self._restarted = ""
         self._changed: list[str] = []
@@ -146,6 +147,9 @@ class AttachedWatcher(Watcher):
         speaking = [name for name, speaks in self._listing.logs.items() if speaks]
         found = find_logs(self._folder, speaking, self.cursor, self._declared_files)
         self._log_ns = found.newest_ns
+        for name, known in self._state.logs.items():
+            if found.logs[name].mtime_ns > known.mtime_ns:
+                self._clock.note(found.logs[name].mtime_ns, known.device)
         self.cursor = replace(self.cursor, attached=replace(self._state, logs=found.logs))
         return found.restarted
 
@@ -161,23 +165,12 @@ class AttachedWatcher(Watcher):
         return self._more or bool(self._lost)
 
     def _folder_report(self, elapsed_s: float) -> FolderReport:
-        state = self._state
-        before, quiet_s, name = state.still
-        newest, seen_s = before, 0.0
-        if self._log_ns > newest:
-            newest, name = self._log_ns, next(iter(state.logs), None)
-        for entry in self.cursor.open:
-            if entry.mtime_ns > newest:
-                newest, name, seen_s = entry.mtime_ns, entry.files[0], entry.quiet_s
+        device = self._listing.identity[0] if self._listing.identity else None
+        about = self._log_ns, self.cursor.open, self._clock, device, elapsed_s
+        state = after_scan(self._state, *about)
+        newest, quiet_s, name = state.still
         frames_ns = max((entry.mtime_ns for entry in self.cursor.open), default=0)
-        if newest != before:
-            device = self._listing.identity[0] if self._listing.identity else None
-            # What is found in a later slice of the arrival is as old as it was then.
-            quiet_s = seen_s if before else self._clock.quiet_s(newest, device)
-        else:
-            quiet_s += elapsed_s
         arriving = self._more or bool(state.pending)
-        state = replace(state, still=(newest, quiet_s, name))
         self.cursor = lived_on(replace(self.cursor, attached=state), arriving=arriving)
         longest = max(state.mtimes.values(), key=len, default=())
         return FolderReport(
@@ -189,8 +182,8 @@ class AttachedWatcher(Watcher):
             arriving=arriving,
             newest=name,
             written=newest / 1e9 if newest else None,
-            server_now=self._clock.latest,
             quiet_s=quiet_s if newest else 0.0,
+            dated=state.dated,
             intervals=intervals(longest),
             log_is_newest=bool(self._log_ns) and self._log_ns + AFTER_LOG_NS >= frames_ns,
             unsettled=any(
@@ -253,6 +246,8 @@ class AttachedWatcher(Watcher):
         before, entry = entry, super()._aged(entry, stats, changed, elapsed_s)
         if first:
             entry = replace(entry, quiet_s=self._clock.quiet_s(entry.mtime_ns, stats[0].device))
+        elif entry.mtime_ns > before.mtime_ns:
+            self._clock.note(entry.mtime_ns, stats[0].device)
         entry = replace(entry, watched_s=0.0 if changed else before.watched_s + elapsed_s)
         was, is_ = ([(one.device, one.inode) for one in of] for of in (before.stats, stats))
         replaced = not first and was != is_

@@ -241,7 +241,8 @@ class Attached(Struct, frozen=True):
     stream that were looked at and became frames, ``newest`` is the newest time of each. ``again``
     are finished units that were written anew. ``mtimes`` are those of each stream's latest
     frames, ``logs`` the logs that speak for the model, ``still`` the newest mtime (ns), for how
-    long there was none newer, and the file that has it. ``bad_end_ns``: the newest mtime when the
+    long there was none newer, and the file that has it; unless ``dated`` it was there on arrival,
+    and how old it was then is not known. ``bad_end_ns``: the newest mtime when the
     log's bad end was first seen, 0 without one.
     """
 
@@ -255,6 +256,7 @@ class Attached(Struct, frozen=True):
     mtimes: Mapping[str, tuple[float, ...]] = msgspec.field(default_factory=dict)
     logs: Mapping[str, FileStat] = msgspec.field(default_factory=dict)
     still: tuple[int, float, str | None] = (0, 0.0, None)
+    dated: bool = True
     bad_end_ns: int = 0
 
     def finishing(self, unit: Unit) -> Attached:

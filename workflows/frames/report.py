@@ -29,7 +29,8 @@ class FolderReport:
     ``changed``: finished files that were written anew, ``closed``: those that their writers have
     closed. ``restarted``: the sign that a log began
     anew, in words. ``arriving``: what was there on arrival is not yet all read. ``newest``: the
-    file that was written last, at ``written`` (its mtime), ``quiet_s`` ago. ``intervals``: those
+    file that was written last, at ``written`` (its mtime), ``quiet_s`` ago: unless ``dated`` that
+    counts from the arrival, as no clock of its server is known. ``intervals``: those
     between the latest frames of the busiest stream, in seconds. ``log_is_newest``: the log was
     written after every frame, or a minute before at most, so its last word is about this run.
     ``unsettled``: a file that is not whole was not watched for long enough yet to leave it so.
@@ -43,8 +44,8 @@ class FolderReport:
     arriving: bool = False
     newest: str | None = None
     written: float | None = None
-    server_now: float | None = None
     quiet_s: float = 0.0
+    dated: bool = True
     intervals: tuple[float, ...] = ()
     log_is_newest: bool = True
     unsettled: bool = False

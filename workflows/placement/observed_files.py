@@ -18,24 +18,27 @@ LINGERS_S = 60.0
 """What is written later than so long after the log's end is another start's: other ranks write
 after rank 0 has called it the end. As long, a line about a failure may still be survived."""
 
+UNDATED = "how long ago is not known: no clock of its file server can be read"
+
 
 @dataclass(frozen=True, slots=True)
 class Activity:
     """What the watcher reports of the folder.
 
-    ``newest`` is the newest file among frames and logs, ``written`` its mtime, ``server_now`` the
-    file server's present time, both Unix seconds; ``quiet_s``: for how long nothing was written, as
-    the watcher judges. ``ended_well``: the log has said that the model is done. ``reason`` is the
-    log's line that shows a bad end, None without one: never trouble alone (weight ``TROUBLE`` of
-    ``models.base``), which models survive, and never just the last line. ``last_line`` is the
-    log's, ``""`` where there is no log. ``in_progress``: a frame is half written. ``intervals`` are
-    the latest seconds between two frames.
+    ``newest`` is the newest file among frames and logs, ``written`` its mtime in Unix seconds;
+    ``quiet_s``: for how long nothing was written, as the watcher judges, since its arrival unless
+    the newest file is ``dated``: no clock says how old that was then. ``ended_well``: the log has
+    said that the model is done. ``reason`` is the log's line that shows a bad end, None without
+    one: never trouble alone (weight ``TROUBLE`` of ``models.base``), which models survive, and
+    never just the last line. ``last_line`` is the log's, ``""`` where there is no log.
+    ``in_progress``: a frame is half written. ``intervals`` are the latest seconds between two
+    frames.
     """
 
     newest: str | None
     written: float | None
-    server_now: float | None
     quiet_s: float
+    dated: bool
     ended_well: bool
     reason: str | None
     last_line: str
@@ -93,8 +96,16 @@ class ObservedFiles:
         return self.failure or last
 
     @property
+    def is_dated(self) -> bool:
+        """Whether it is known when the newest file was written, as time goes on its server."""
+        return self.seen is None or self.seen.dated
+
+    @property
     def usual_s(self) -> float:
-        """A model that has written within so long runs; one that has not is quiet."""
+        """A model that has written within so long runs; one that has not is quiet. Where the age of
+        what was there on arrival is not known, nobody waits for another interval."""
+        if not self.is_dated:
+            return LINGERS_S
         return max(LINGERS_S, 2 * self._interval_s) if self._interval_s else QUIET_S
 
     @property
@@ -117,7 +128,10 @@ class ObservedFiles:
             return "no frame and no log was written yet"
         at = "" if seen.written is None else f", {clock(seen.written)}"
         lasts = show_duration(seen.quiet_s)
-        return f"nothing was written for {lasts} (newest file {printable(seen.newest)}{at})"
+        newest = f"newest file {printable(seen.newest)}{at}"
+        if seen.dated:
+            return f"nothing was written for {lasts} ({newest})"
+        return f"nothing was written in the {lasts} since this look began ({newest}; {UNDATED})"
 
     @property
     def ago(self) -> str:
@@ -125,4 +139,7 @@ class ObservedFiles:
         seen = self.seen
         if seen is None or seen.newest is None:
             return "no frame and no log was written yet"
-        return f"{printable(seen.newest)} was written {show_duration(seen.quiet_s)} ago"
+        if seen.dated:
+            return f"{printable(seen.newest)} was written {show_duration(seen.quiet_s)} ago"
+        at = "" if seen.written is None else f" at {clock(seen.written)}"
+        return f"{printable(seen.newest)} was written{at}; {UNDATED}"

@@ -136,6 +136,8 @@ class Observer:
         if witness.standing is Standing.OVER and not self._is_settled(now):
             return False  # it may have written just before its end
         least_s = self._files.long_s if self._quiet_after_s is None else self._quiet_after_s
+        if not self._files.is_dated:  # it was there on arrival
+            least_s = min(least_s, self._files.usual_s)
         return self._files.quiet_s >= least_s
 
     def outcome(self) -> Outcome:
@@ -247,7 +249,8 @@ class Observer:
             return Observation("unknown", _joined(text, files.silence)), False
         if files.quiet_s >= self._quiet_from(files.usual_s):
             return Observation("quiet", _joined(text, files.silence), seen.written), False
-        return Observation("running", _joined(text, files.ago)), False
+        state: ModelState = "running" if files.is_dated else "unknown"
+        return Observation(state, _joined(text, files.ago)), False
 
 
 def _joined(*parts: str) -> str:
