@@ -34,6 +34,11 @@ SECRETS = {
     "pem": "MIIEpAIBAAKCAQEA3Tz2mr7SZiAMfQyuvBjM",
     "git": "ghp_" + "q9" * 18,
     "job_init": "job-init-Secret-63",
+    "escaped": "escap\u00e9d-Secret-88",
+    "escaped_variable": "escap\u00e9d-Variable-7",
+    "several_lines": "first-line-of-it-5\nsecond-line-of-it-6",
+    "scheme": "scheme-Secret-Of-A-Header-77",
+    "two_parts": "half-a; half-b-cookie-31",
     "split": "half-of-this-is-cut-off-29",
 }  # fmt: skip
 
@@ -112,14 +117,17 @@ def plant(run, tmp_path, monkeypatch):
     with run.recipe.open("a") as recipe:
         recipe.write(
             f'[[guard]]\nname = "hot"\nwebhook = "{hook}"\nrun = {json.dumps(command)}\n'
-            f"[parameters]\napi_token = {{ default = {json.dumps(SECRETS['parameter'])} }}\n"
+            f'[simulation.environment]\nMODE2 = "escap\\u00e9d-Variable-7"\n'
+            f"[parameters]\nother_token = {{ default = '''{SECRETS['several_lines']}''' }}\n"
+            f'pin_code = {{ default = "x", secret = "\\u0065scap\\u00e9d-Secret-88" }}\n'
+            f"api_token = {{ default = {json.dumps(SECRETS['parameter'])} }}\n"
         )
     job = json.loads((place / "attempts/1/job.json").read_text())
     job["environment"] |= variables
     (place / "attempts/1/job.json").write_text(json.dumps(job))
     (place / "attempts/1/job.sh").write_text(f"export SITE_PASSWORD={SECRETS['job_init']}\n")
     with run.journal.open("a") as journal:
-        texts = f"may not post to {hook}", f"it said {SECRETS['parameter']}"
+        texts = f"may not post to {hook}", f"it said {SECRETS['parameter']}", SECRETS["escaped"]
         for text in (*texts, SECRETS["variable"], SECRETS["named_variable"]):
             journal.write(json.dumps({"t": 1.0, "event": "alarm", "text": text}) + "\n")
     config = tmp_path / "config" / "burstlens" / "config.toml"
@@ -136,6 +144,8 @@ def plant(run, tmp_path, monkeypatch):
         f"cloned https://me:{SECRETS['basic_auth']}@git.example.org/x.git",
         f"-----BEGIN RSA PRIVATE KEY-----\n{SECRETS['pem']}\n-----END RSA PRIVATE KEY-----",
         f"remote: {SECRETS['git']}",
+        f"Authorization: Token {SECRETS['scheme']}",
+        f"Cookie: a={SECRETS['two_parts']}",
     ])  # fmt: skip
     (logs / "driver.log").write_text(said)
     (logs / "attempt-1" / "rsl.out.0000").write_text(said)
@@ -157,11 +167,13 @@ def test_no_planted_secret_is_in_it(copied, packed, tmp_path, monkeypatch):
     made, files = packed(copied)
     for what, secret in SECRETS.items():
         escaped = json.dumps(secret)[1:-1].encode()
-        assert escaped in planted, f"{what} was not planted"
+        assert escaped in planted or secret.encode() in planted, f"{what} was not planted"
         holders = [name for name, data in files.items() if secret.encode() in data]
         holders += [name for name, data in files.items() if escaped in data]
         assert not holders, (what, holders)
     assert made.redacted > 20
+    assert b"ecret-88" not in files["recipe.toml"]
+    assert b"line-of-it" not in files["recipe.toml"]
     whole = io.BytesIO(made.path.read_bytes())
     with tarfile.open(fileobj=whole) as archive:
         assert not [m.name for m in archive if any(it in m.name for it in SECRETS.values())]

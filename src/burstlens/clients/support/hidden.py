@@ -24,6 +24,11 @@ from burstlens.core.redaction import (
 _WITH_VARIABLES = {"recipe.toml", "run.json", "job.json"}
 _TOKEN = re.compile(r"\s*[\w-]{32,200}\s*", re.ASCII)
 """A file with nothing else in it is a token file, as of ``burstlens serve --token-file``."""
+_ESCAPED = re.compile(
+    r'"""(?=[^\\]{0,4096}\\)(?:\\.|[^\\"]|""?(?!"))*+"""|"(?=[^"\\\n]*+\\)(?:\\.|[^"\\\n])*+"',
+    re.DOTALL,
+)
+"""A text of TOML or JSON with an escape in it, which may be any of its letters."""
 
 
 class Hidden:
@@ -38,6 +43,7 @@ class Hidden:
             found.update(secrets_in(value))
             variables.update(variables_in(value))
         found.update(value for value in variables if is_random(value))
+        self._secrets, self._words = frozenset(found), frozenset(variables)
         self._everywhere = {form for secret in found for form in _forms(secret)}
         self._variables = {f'"{form}"' for value in variables for form in _forms(value)}
         self._variables |= {f"'{value}'" for value in variables}
@@ -49,12 +55,24 @@ class Hidden:
         if len(text) < 1024 and _TOKEN.fullmatch(text):
             clean = f"{MASK}\n"
         else:
+            words: frozenset[str] = frozenset()
             if PurePath(name).name in _WITH_VARIABLES:
+                words = self._words
                 for value in self._variables:
                     text = text.replace(value, f'"{MASK}"')
+            if PurePath(name).suffix in {".toml", ".json", ".jsonl"}:
+                text = _ESCAPED.sub(lambda it: self._decoded(it[0], words), text)
             clean = redacted(text, self._everywhere)
         self.count += clean.count(MASK)
         return clean
+
+    def _decoded(self, literal: str, words: frozenset[str]) -> str:
+        """The literal, or a mask where it is a secret whose letters are written by their codes."""
+        with suppress(ValueError, KeyError):
+            value = tomllib.loads(f"x = {literal}".replace("\\/", "/"))["x"].removesuffix("\n")
+            if value in words or any(secret in value for secret in self._secrets):
+                return f'"{MASK}"'
+        return literal
 
 
 def _forms(secret: str) -> Iterator[str]:

@@ -165,11 +165,12 @@ class Entry(logging.Formatter):
         text = record.getMessage()
         if record.exc_info and record.exc_info[0] is not None:
             text += "\n" + self.formatException(record.exc_info)
+        text = redacted(text)  # first: half a secret would not be known as one
         if len(text) > LONGEST:
             text = f"{text[: LONGEST // 2]} [...] {text[-LONGEST // 2 :]}"
         moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
         head = f"{moment}.{int(record.msecs):03d}Z {record.levelname} {self._who} {record.process}"
-        lines = map(_plain, redacted(text).splitlines())
+        lines = map(_plain, text.splitlines())
         return f"{head} {record.name}: " + "\n    ".join(lines)
 
 
