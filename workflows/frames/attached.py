@@ -385,11 +385,10 @@ class AttachedWatcher(Watcher):
                 with contextlib.suppress(OSError):
                     self._after_closing(entry)
             return finished
-        if entry.watched_s < 2 * SEEN_S:
-            return False
-        if ended:
-            return super()._is_finished(entry, ended, damaged)
-        if entry.quiet_s < max(DEAD_S, 3 * self._interval(entry.unit.stream)):
+        seen = entry.watched_s >= 2 * SEEN_S
+        if entry.error or (ended and seen):
+            return super()._is_finished(entry, ended or entry.failing_s >= DEAD_S, damaged)
+        if not seen or entry.quiet_s < max(DEAD_S, 3 * self._interval(entry.unit.stream)):
             return False
         damaged.append(self._damage(entry, f"{entry.reason}, and nothing more comes"))
         return True

@@ -12,6 +12,7 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
+from burstlens.core.passing_errors import PASSING
 from burstlens.workflows.frames.cursor import Cursor, Unit
 from burstlens.workflows.frames.listing import Listing
 from burstlens.workflows.frames.model_log import Follower
@@ -55,8 +56,8 @@ class AttachedListing(Listing):
         for sub in self._folders:
             try:
                 found = os.stat(self._folder / sub)
-            except FileNotFoundError:
-                if not sub:
+            except OSError as error:
+                if not sub or error.errno in PASSING:
                     raise
                 state.append(None)
                 continue

@@ -151,6 +151,9 @@ class Open(Struct, frozen=True):
     """Whether a program had it open for writing then, as the file says."""
     watched_s: float = 0.0
     """How long it was unchanged while it was watched; ``quiet_s`` may be longer."""
+    error: int = 0
+    failing_s: float = 0.0
+    """The error of the latest look at its files, 0 if there was none, and how long it lasts."""
 
     @property
     def mtime_ns(self) -> int:

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from burstlens.core.passing_errors import PASSING
 from burstlens.workflows.frames.cursor import Cursor, Unit
 from burstlens.workflows.frames.model_log import Follower
 from burstlens.workflows.models.base import Flagged, Model, OutputName
@@ -50,10 +51,10 @@ class Listing:
         for sub in self._folders:
             try:
                 found = os.listdir(self._folder / sub)
-            except FileNotFoundError:
-                if not sub:
+            except OSError as error:
+                if not sub or error.errno in PASSING:
                     raise
-                continue
+                continue  # it is not there, or a loop of links: no frame can lie there
             names.update(f"{sub}/{name}" for name in found) if sub else names.update(found)
         if names != self._names:
             for name in names - self._names:
@@ -133,4 +134,8 @@ class Listing:
             found = os.stat(self._folder / name)
         except FileNotFoundError:
             return False
+        except OSError as error:
+            if error.errno in PASSING:
+                raise
+            return True  # it was readable before
         return (found.st_size, found.st_mtime_ns) != self._baseline[name]

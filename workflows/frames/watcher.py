@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from burstlens.core.model import Damage, Fingerprint, Frame
 from burstlens.workflows.frames import ready
 from burstlens.workflows.frames.cursor import Cursor, FileStat, Open, Speech, Unit, Written
+from burstlens.workflows.frames.failing import answering, failing, is_given_up
 from burstlens.workflows.frames.hdf5 import Prober, shared_prober
 from burstlens.workflows.frames.listing import Listing
 from burstlens.workflows.frames.log_search import LogPattern
@@ -134,14 +135,9 @@ class Watcher:
         return sorted(self._listing.units, key=lambda unit: (unit.stream, unit.order))
 
     def _visit(
-        self,
-        elapsed_s: float,
-        now: float,
-        ended: bool,
-        frames: list[Frame],
-        damaged: list[Damage],
-        complaints: list[str],
-    ) -> None:
+        self, elapsed_s: float, now: float, ended: bool, frames: list[Frame],
+        damaged: list[Damage], complaints: list[str],
+    ) -> None:  # fmt: skip
         """Check each unit that is not finished, and keep those that remain open."""
         known = {entry.unit: entry for entry in self.cursor.open}
         still: list[Open] = []
@@ -155,8 +151,8 @@ class Watcher:
                 # Released, or renamed by the model: its records were declared, or not a frame.
                 files = ()
             except OSError as error:
-                complaints.append(f"{unit.name} does not answer: {error.strerror}")
-                still.append(entry)
+                entry = failing(replace(entry, files=files), error, elapsed_s)
+                self._keep(entry, ended, still, damaged, complaints)
                 continue
             if not files:
                 self._listing.drop(unit)
@@ -167,14 +163,23 @@ class Watcher:
             entry = self._aged(replace(entry, files=files), stats, changed, elapsed_s)
             try:
                 entry = self._look(entry, now, ended, changed, frames, damaged, complaints)
+                entry = answering(entry)
             except OSError as error:
-                complaints.append(f"{unit.name} does not answer: {error.strerror}")
-            if self._is_finished(entry, ended, damaged):
-                self._finish(unit)
-            else:
-                still.append(entry)
+                entry = failing(entry, error, elapsed_s)
+            self._keep(entry, ended, still, damaged, complaints)
         left = (entry for unit, entry in known.items() if unit in self._listing.units)
         self.cursor = replace(self.cursor, open=(*still, *left))
+
+    def _keep(
+        self, entry: Open, ended: bool, still: list[Open], damaged: list[Damage],
+        complaints: list[str],
+    ) -> None:  # fmt: skip
+        """Finish the unit, or keep it among those that are ``still`` open."""
+        if self._is_finished(entry, ended, damaged):
+            return self._finish(entry.unit)
+        still.append(entry)
+        if entry.error:
+            complaints.append(f"{entry.unit.name} does not answer: {os.strerror(entry.error)}")
 
     def _aged(
         self, entry: Open, stats: tuple[FileStat, ...], changed: bool, elapsed_s: float
@@ -203,15 +208,9 @@ class Watcher:
         return entry, ()
 
     def _look(
-        self,
-        entry: Open,
-        now: float,
-        ended: bool,
-        changed: bool,
-        frames: list[Frame],
-        damaged: list[Damage],
-        complaints: list[str],
-    ) -> Open:
+        self, entry: Open, now: float, ended: bool, changed: bool, frames: list[Frame],
+        damaged: list[Damage], complaints: list[str],
+    ) -> Open:  # fmt: skip
         """Read the unit if anything relevant has changed, and declare the ready records."""
         unit, later = entry.unit, self._has_later(entry)
         spoken, recorded = self._spoken(entry), self._recorded(entry)
@@ -358,9 +357,10 @@ class Watcher:
             settled = self._facts.io_groups <= 1 or entry.quiet_s >= ready.WEAK_QUIET_S
             return ended or (self._has_later(entry) and settled)
         patience_s = ready.UNREAD_QUIET_S if entry.unread else ready.LOST_QUIET_S
-        if not ended or entry.quiet_s < patience_s:
+        given_up = is_given_up(entry) if entry.error else entry.quiet_s >= patience_s
+        if not ended or not given_up:
             return False
-        reason = f"the model has ended and {entry.reason}"
+        reason = entry.reason if entry.error else f"the model has ended and {entry.reason}"
         damaged.append(self._damage(entry, reason))
         return True
 

@@ -1,0 +1,49 @@
+"""A unit whose files give an error: how long it may last before they count as lost."""
+
+from __future__ import annotations
+
+import errno
+
+from msgspec.structs import replace
+
+from burstlens.workflows.frames import ready
+from burstlens.workflows.frames.cursor import Open
+
+_LASTING = frozenset(
+    {
+        errno.ELOOP,
+        errno.EACCES,
+        errno.EPERM,
+        errno.EISDIR,
+        errno.ENXIO,
+        errno.EINVAL,
+        errno.ENAMETOOLONG,
+        errno.ENOTDIR,
+    }
+)
+"""Errors of the file itself: a loop of links, a target that may not be read, a folder."""
+AWAY_S = 600.0
+"""How long after the model's end any other error may last: it is a file server's."""
+
+
+def failing(entry: Open, error: OSError, elapsed_s: float) -> Open:
+    """The entry after a look that failed, ``elapsed_s`` after the one before."""
+    if entry.whole and entry.declared:
+        return entry
+    return replace(
+        entry,
+        whole=False,
+        error=error.errno or errno.EIO,
+        failing_s=entry.failing_s + elapsed_s if entry.error else 0.0,
+        reason=f"it cannot be read: {error.strerror or error}",
+    )
+
+
+def answering(entry: Open) -> Open:
+    """The entry after a look that did not fail."""
+    return replace(entry, error=0, failing_s=0.0) if entry.error else entry
+
+
+def is_given_up(entry: Open) -> bool:
+    """Whether its error has lasted too long after the model's end."""
+    return entry.failing_s >= (ready.LOST_QUIET_S if entry.error in _LASTING else AWAY_S)
