@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -103,3 +104,86 @@ def test_the_link_of_a_real_server_opens_the_page_and_goes_with_the_server(stand
         server.send_signal(signal.SIGTERM)
         server.wait(20)
     assert link_to(run, token=True).startswith("/")
+
+
+@pytest.fixture
+def server(standing, monkeypatch, tmp_path):
+    """Starts a real server that opens a browser; gives it, and the folder of the notes."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("DISPLAY", ":4711")
+    monkeypatch.setenv("BROWSER", "true")
+    standing.done()
+    notes = tmp_path / "state" / "burstlens" / "servers"
+    started = []
+
+    def start():
+        command = [
+            sys.executable,
+            "-m",
+            "burstlens",
+            "serve",
+            str(standing.runs / "done"),
+            "--json",
+        ]
+        made = subprocess.Popen([*command, "--open"], stdout=subprocess.PIPE, text=True)
+        started.append(made)
+        assert made.stdout is not None
+        token = json.loads(made.stdout.readline())["token"]
+        end = time.monotonic() + 30
+        while len(names := {path.suffix for path in notes.glob(f"*-{made.pid}-*")}) < 2:
+            assert time.monotonic() < end, names
+            time.sleep(0.05)
+        assert all(token in path.read_text() for path in notes.glob(f"*-{made.pid}-*"))
+        return made
+
+    yield start, notes
+    for made in started:
+        made.kill()
+        made.wait(20)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGHUP", "SIGQUIT"])
+def test_no_file_holds_the_token_of_a_server_that_was_ended(server, number):
+    start, notes = server
+    made = start()
+    made.send_signal(getattr(signal, number))
+    assert made.wait(20) == 0
+    assert list(notes.iterdir()) == []
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("command", ["list", "status", "serve", "word"])
+def test_what_a_killed_server_left_goes_when_somebody_looks(server, run_dir, command, standing):
+    start, notes = server
+    made, other = start(), start()
+    made.kill()
+    made.wait(20)
+    assert len(list(notes.iterdir())) == 4
+    if command == "serve":
+        start()
+    elif command == "word":
+        link_to(run_dir, token=False)
+    else:
+        words = [command, *([str(standing.runs / "done")] if command == "status" else [])]
+        subprocess.run([sys.executable, "-m", "burstlens", *words], check=True, capture_output=True)
+    assert not list(notes.glob(f"*-{made.pid}-*"))
+    assert len(list(notes.glob(f"*-{other.pid}-*"))) == 2
+
+
+@pytest.mark.parametrize(("name", "stays"), [
+    ("elsewhere-{pid}-5.json", True), ("{host}-{pid}-{ticks}.json", True),
+    ("{host}-{pid}-{ticks}.html", True), ("{host}-{pid}-5.json", False),
+    (".{host}-{pid}-5.json.part", False), ("{host}-{pid}.json", True),
+])  # fmt: skip
+def test_a_note_is_judged_by_its_process(note, name, stays):
+    own = note()
+    name = name.format(host=socket.gethostname(), pid=os.getpid(), ticks=own.stem.split("-")[-1])
+    path = own.with_name(name)
+    path.write_text("{}")
+    served.remove_dead_notes()
+    assert path.exists() == stays
+    path.touch(0o600)
+    os.utime(path, (1, 1))
+    served.remove_dead_notes()
+    assert path.exists() == name.startswith(own.stem)  # an old one of another host, or without one

@@ -22,7 +22,9 @@ def list_runs(as_json: JsonOpt = False) -> None:
     """List the runs in ./runs (or $BURSTLENS_RUNS) and in your state folder, the newest first."""
     from burstlens.clients.opened.status import rows
     from burstlens.core.quantity import counted
+    from burstlens.core.run.served import remove_dead_notes
 
+    remove_dead_notes()
     found = rows()
     if as_json:
         say(json.dumps(found, indent=2))
@@ -46,7 +48,9 @@ def status(run: RunArg = "last", as_json: JsonOpt = False) -> None:
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
     from burstlens.clients.opened.status import status_of, text
+    from burstlens.core.run.served import remove_dead_notes
 
+    remove_dead_notes()
     found = status_of(run)
     say(json.dumps(found, indent=2) if as_json else text(found))
 

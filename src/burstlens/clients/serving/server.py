@@ -14,7 +14,6 @@ import secrets
 import signal
 import socket
 import sys
-import tempfile
 import threading
 import webbrowser
 from collections.abc import Iterator
@@ -27,7 +26,7 @@ from typing import TYPE_CHECKING
 from burstlens.clients.serving.shelf import Shelf
 from burstlens.core.errors import RunError, SiteError
 from burstlens.core.printable import print_stderr, printable, say
-from burstlens.core.run.served import Note
+from burstlens.core.run.served import Note, remove_dead_notes
 
 if TYPE_CHECKING:  # it imports aiohttp, which may be missing
     from burstlens.clients.serving.access import Access
@@ -59,7 +58,7 @@ def serve(
     open_browser: bool,
     token_file: Path | None = None,
 ) -> None:
-    """Serve until SIGINT, SIGTERM or SIGHUP. ``port`` 0 is a free one.
+    """Serve until SIGINT, SIGTERM, SIGHUP or SIGQUIT. ``port`` 0 is a free one.
 
     Raises SiteError when aiohttp is missing, RunError when the port cannot be had or the token
     file cannot be used.
@@ -104,7 +103,7 @@ async def _serve(
     loop = asyncio.get_running_loop()
     loop.set_default_executor(ThreadPoolExecutor(THREADS, "files"))
     ended = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         if signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP
             loop.add_signal_handler(number, ended.set)
     application = Application(shelf, Access(address.token, address.port), allow_stop=allow_stop)
@@ -117,7 +116,8 @@ async def _serve(
         await web.SockSite(runner, listening, backlog=BACKLOG).start()
     say(text)
     note = Note(address.url.partition("?")[0], address.token, *shelf.places)
-    with note.kept(), _browser(address.url) if opened else contextlib.nullcontext():
+    remove_dead_notes()
+    with note.kept(), _browser(note, address.url) if opened else contextlib.nullcontext():
         await ended.wait()
     await runner.cleanup()
     if application.patience.hangs or application.series.patience.hangs:
@@ -207,7 +207,7 @@ def _start_text(shelf: Shelf, address: Address, allow_stop: bool) -> str:
 
 
 @contextlib.contextmanager
-def _browser(url: str) -> Iterator[None]:
+def _browser(note: Note, url: str) -> Iterator[None]:
     """Open the page in a browser, where there is a display.
 
     The browser gets the name of a private file: other users can see a program's arguments, and
@@ -217,9 +217,7 @@ def _browser(url: str) -> Iterator[None]:
         print_stderr("no display here: open the link yourself")
         yield
         return
-    with tempfile.TemporaryDirectory(prefix="burstlens-") as folder:  # only the user's
-        page = Path(folder) / "open.html"
-        page.write_text(f'<meta http-equiv="refresh" content="0; url={escape(url)}">\n')
+    with note.page(f'<meta http-equiv="refresh" content="0; url={escape(url)}">\n') as page:
         # In a thread: with some browsers the call waits until they end.
         threading.Thread(target=webbrowser.open, args=[page.as_uri()], daemon=True).start()
         yield
