@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import pty
+import subprocess
+import sys
 import tomllib
 
 import pytest
 from typer.testing import CliRunner
 
 from burstlens.clients.cli import app
+from burstlens.core.run.places import folder_for
 
 NAMELIST = "&time_control\n history_interval = 60, frames_per_outfile = 1,\n/\n"
 
@@ -62,3 +68,40 @@ def test_its_help_teaches(folder):
     text = ran("--help").output
     for word in ("PATH", "--product", "--last", "--job", "--allow-stop", "Ctrl-C", "Example"):
         assert word in text
+
+
+@pytest.fixture
+def parent(tmp_path):
+    """Three runs side by side that have not written yet."""
+    made = tmp_path / "storms"
+    for name in ("a", "b", "c"):
+        (made / name).mkdir(parents=True)
+        (made / name / "namelist.input").write_text(NAMELIST)
+    return made
+
+
+def test_several_runs_are_listed_and_nothing_is_looked_at_without_a_terminal(parent, own_runs):
+    result = ran(parent, "--detach")
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    for name in ("a", "b", "c"):
+        assert f"burstlens look {parent / name}\n" in result.stderr
+    assert not list(folder_for(parent).glob("look-storms-*"))
+
+
+@pytest.mark.integration
+def test_in_a_terminal_one_of_several_runs_is_chosen(parent, tmp_path, own_runs):
+    target = tmp_path / "my.toml"
+    command = [sys.executable, "-m", "burstlens", "look", parent, "--write", target]
+    terminal, other = pty.openpty()
+    look = subprocess.Popen(command, stdin=other, stdout=subprocess.DEVNULL, stderr=other)
+    os.close(other)
+    shown = b""
+    with contextlib.suppress(OSError):  # it has ended
+        while data := os.read(terminal, 4096):
+            shown += data
+            if shown.endswith(b": "):
+                os.write(terminal, b"4\n" if b"4\r\n" not in shown else b"2\n")
+    assert look.wait() == 0, shown
+    os.close(terminal)
+    assert tomllib.loads(target.read_text())["simulation"]["inputs"] == str(parent / "b")

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from burstlens.core.errors import AttachError, RecipeError
+from burstlens.core.errors import AttachError, RecipeError, SeveralRunsError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.printable import printable
 from burstlens.core.quantity import counted
@@ -17,6 +17,7 @@ from burstlens.workflows.attach.found import Found, StreamFound
 from burstlens.workflows.attach.listing import Listing, below
 from burstlens.workflows.attach.names import Group, grouped, main_first, natural, unique
 from burstlens.workflows.attach.sampling import Sample, Sampler, Sorted, sorted_groups
+from burstlens.workflows.attach.several import runs_in
 from burstlens.workflows.models.command import Command
 
 _SHOWN = 3
@@ -34,11 +35,14 @@ def generic(
     groups = grouped(top.names)
     found = sorted_groups(sampler, groups)
     if not found.frames:
+        inside = dict(below(folder, top))
         inner = [
-            group for name, listing in below(folder, top) for group in grouped(listing.names, name)
+            group for name, listing in inside.items() for group in grouped(listing.names, name)
         ]
+        deeper = sorted_groups(sampler, inner)
+        if not forced:
+            _require_one(folder, runs_in(top, inside, (*deeper.frames, *deeper.timeless)))
         if inner:
-            deeper = sorted_groups(sampler, inner)
             if deeper.frames or (deeper.timeless and not found.timeless):
                 found = deeper
             elif deeper.foreign and not found.foreign:
@@ -95,6 +99,17 @@ def asked(
     counts = ", ".join(f"{counted(one.files, 'file')} {one.pattern}" for one in made)
     reason = f"netCDF, by the streams that you named: {counts}"
     return Found("command", settings | _parallel(samples), reason, tuple(made), ())
+
+
+def _require_one(folder: Path, runs: Sequence[str]) -> None:
+    """Raise SeveralRunsError for runs side by side."""
+    if runs:
+        listed = "".join(f"\n  burstlens look {folder / name}" for name in runs)
+        raise SeveralRunsError(
+            f"{folder} holds {len(runs)} runs: look at one, or name several for one page{listed}",
+            str(folder),
+            [str(folder / name) for name in runs],
+        )
 
 
 def _found(

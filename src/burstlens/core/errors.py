@@ -78,6 +78,15 @@ class AttachError(BurstlensError):
     what it holds."""
 
 
+class SeveralRunsError(AttachError):
+    """The ``folder`` holds several runs side by side: name one of its ``folders``, or several."""
+
+    def __init__(self, message: str, folder: str, folders: Sequence[str]) -> None:
+        super().__init__(message)
+        self.folder = folder
+        self.folders = tuple(folders)
+
+
 class IOLogError(BurstlensError):
     """A log cannot be explained: it is damaged, foreign, or has nothing about I/O; name another, or
     make one as the message says."""

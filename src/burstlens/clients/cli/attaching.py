@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +18,8 @@ from burstlens.clients.cli.arguments import (
     complete_recipe,
     require_ways,
 )
-from burstlens.core.printable import print_stderr, say
+from burstlens.core.errors import SeveralRunsError
+from burstlens.core.printable import print_stderr, printable, say
 
 app = typer.Typer()
 PANEL = "Look"
@@ -210,7 +213,8 @@ def look(
     The newest frames come first. Ctrl-C ends the looking, never the model; the same command goes on
     where it ended. Workers run at the lowest priority; with --site they run in a batch job.
 
-    Exit codes: 0 done, quiet or ended by Ctrl-C, 1 failed or refused, 2 wrong usage.
+    Exit codes: 0 done, quiet or ended by Ctrl-C, 1 failed or refused, 2 wrong usage, or PATH holds
+    several runs and there is no terminal to ask in.
     """
     from burstlens.clients.attaching import Page, look_at_all, write_recipe_of
     from burstlens.workflows.plan.look import LookRequest
@@ -242,16 +246,51 @@ def look(
     require_ways(notify)
     if len(paths) > 1 and (name or write or job or pid is not None):
         raise typer.BadParameter("--name, --write, --job and --pid go with one PATH")
-    if write is not None:
-        say(write_recipe_of(paths[0], request, write))
-        return
     page = Page(port, open_browser, token_file)
+    alone = bool(name or write or job or pid is not None)
+    code = None
     try:
-        code = look_at_all(paths, request, page, detach=detach, as_json=as_json)
+        while code is None:
+            try:
+                if write is not None:
+                    say(write_recipe_of(paths[0], request, write))
+                    return
+                code = look_at_all(paths, request, page, detach=detach, as_json=as_json)
+            except SeveralRunsError as error:
+                paths = _chosen(paths, error, alone=alone)
     except KeyboardInterrupt:
         print_stderr("looking has ended")
         code = 0
     raise typer.Exit(code)
+
+
+def _chosen(paths: list[str], error: SeveralRunsError, *, alone: bool) -> list[str]:
+    """The paths, with the runs that the user chooses in place of the folder that holds them.
+
+    ``alone``: only one may be chosen. Without a terminal nobody can be asked: exit code 2.
+    """
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        for line in f"burstlens: {error}".splitlines():
+            print_stderr(printable(line))
+        raise typer.Exit(2)
+    count = len(error.folders)
+    print_stderr(printable(f"{error.folder} holds {count} runs:"))
+    for number, folder in enumerate(error.folders, 1):
+        print_stderr(printable(f"  {number}  {folder}"))
+    chosen: list[str] = []
+    while not chosen:
+        asks = "Which one (its number)" if alone else "Which (numbers, or all)"
+        words = typer.prompt(asks, err=True).replace(",", " ").split()
+        if words == ["all"]:
+            words = [str(number) for number in range(1, count + 1)]
+        valid = all(word.isdecimal() and 1 <= int(word) <= count for word in words)
+        if valid and (len(words) == 1 or not alone):
+            chosen = [error.folders[int(word) - 1] for word in dict.fromkeys(words)]
+    return [one for path in paths for one in (chosen if _is_same(path, error.folder) else [path])]
+
+
+def _is_same(path: str, folder: str) -> bool:
+    return os.path.realpath(os.path.expanduser(path)) == folder
 
 
 def _streams(given: list[str]) -> dict[str, str]:
