@@ -7,10 +7,12 @@ import json
 import os
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from burstlens.clients.opened.status import next_steps, status_of
+from burstlens.clients.posted_output import posted_output
 from burstlens.core.decode import record
 from burstlens.core.durable import read_json
 from burstlens.core.errors import BurstlensError, RunError
@@ -20,6 +22,8 @@ from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
 
 if TYPE_CHECKING:
+    from burstlens.clients.opened.status import Status
+    from burstlens.core.outcome import Outcome
     from burstlens.workflows.production.early import EarlyWorker
     from burstlens.workflows.production.snapshot import Snapshot
 
@@ -65,7 +69,6 @@ def _drive(run: RunDir, *, as_json: bool, note: str, early: EarlyWorker | None =
 
     if facts_of(run).tuning is not None:
         return _drive_tuning(run, as_json=as_json, note=note)
-    view = View()
 
     def begun() -> None:
         if note:
@@ -77,28 +80,44 @@ def _drive(run: RunDir, *, as_json: bool, note: str, early: EarlyWorker | None =
         if not as_json:
             view.show(record(snapshot.value()))
 
-    with view:
-        outcome = execute(run, tick, begun, early)
-    last = status_of(str(run.path))
+    with posted_output():
+        view = View()
+        with view:
+            outcome = execute(run, tick, begun, early)
+        last = status_of(str(run.path))
+        if not as_json:
+            view.end(last)
+            _print_outcome(outcome, last)
     if as_json:
-        say(json.dumps(last, indent=2))
-        return outcome.exit_code
-    view.end(last)
+        _print_json(last)
+    return outcome.exit_code
+
+
+def _print_outcome(outcome: Outcome, status: Status) -> None:
+    """Print why the run has ended so, and what can be done next."""
     for line in (f"burstlens: {outcome.message}" if outcome.message else "", outcome.line or ""):
         if line:
             print_stderr(printable(line))
-    for step in next_steps(last):
+    for step in next_steps(status):
         print_stderr(step)
-    return outcome.exit_code
+
+
+def _print_json(value: Mapping[str, Any]) -> None:
+    """Print the result of a run that has ended: what takes it may be slow, but not change the
+    exit code by being full or gone."""
+    try:
+        say(json.dumps(value, indent=2))
+    except OSError as error:
+        # Else what is left of it fails again at the exit.
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+        with contextlib.suppress(OSError):
+            print_stderr(f"burstlens: the result cannot be printed: {error.strerror}")
 
 
 def _drive_tuning(run: RunDir, *, as_json: bool, note: str) -> int:
     """As :func:`_drive`, of a tuning: its trials as they end, then the verdict."""
     from burstlens.clients.tuning_view import TuningView
     from burstlens.workflows.driver.run import execute
-    from burstlens.workflows.driver.tuning_options import TuneOptions
-
-    view = TuningView()
 
     def begun() -> None:
         if note:
@@ -110,20 +129,29 @@ def _drive_tuning(run: RunDir, *, as_json: bool, note: str) -> int:
         if not as_json:
             view.show(snapshot)
 
-    with contextlib.nullcontext() if as_json else view:
-        outcome = execute(run, tick, begun)
-    folder = run.path / "tuning"
+    with posted_output():
+        view = TuningView()
+        with contextlib.nullcontext() if as_json else view:
+            outcome = execute(run, tick, begun)
+        if not as_json:
+            _print_verdict(run, outcome)
     if as_json:
-        found = read_json(folder / "tuning.json") or {}
+        found = read_json(run.path / "tuning" / "tuning.json") or {}
         about = {"run": run.id, "path": str(run.path), "outcome": outcome.state,
                  "exit_code": outcome.exit_code, "message": outcome.message}  # fmt: skip
-        say(json.dumps({**about, **found}, indent=2))
-        return outcome.exit_code
+        _print_json({**about, **found})
+    return outcome.exit_code
+
+
+def _print_verdict(run: RunDir, outcome: Outcome) -> None:
+    from burstlens.workflows.driver.tuning_options import TuneOptions
+
+    folder = run.path / "tuning"
     if outcome.state != "done":
         print_stderr(printable(f"burstlens: {outcome.message}"))
         for step in next_steps(status_of(str(run.path))):
             print_stderr(step)
-        return outcome.exit_code
+        return
     with contextlib.suppress(OSError):
         say("\n".join(map(printable, (folder / "verdict.txt").read_text("utf-8").splitlines())))
     tuned = folder / "tuned.toml"
@@ -131,7 +159,6 @@ def _drive_tuning(run: RunDir, *, as_json: bool, note: str) -> int:
     if tuned.is_file():
         given = TuneOptions.of(facts_of(run).tuning or {}).again
         say(f"the tuned recipe: burstlens run {shlex.quote(str(tuned))} {given}".rstrip())
-    return outcome.exit_code
 
 
 def send_off(run: RunDir, *, batch: bool, as_json: bool, note: str = "") -> None:

@@ -24,6 +24,7 @@ from burstlens.clients.cli import (
     tuning,
 )
 from burstlens.clients.cli.logging_options import DRIVING, VERBOSE, require_level
+from burstlens.clients.posted_output import open_standard_streams
 from burstlens.core.errors import BurstlensError
 from burstlens.core.printable import print_stderr, say
 from burstlens.core.version import __version__
@@ -76,6 +77,7 @@ def _groups() -> None:
 
 def main() -> None:
     """The ``burstlens`` program."""
+    open_standard_streams()
     try:
         program()()
     except BurstlensError as error:

@@ -1,0 +1,108 @@
+"""Output that is full, stopped, closed or gone holds nobody up."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import sys
+import termios
+import time
+
+import pytest
+
+from burstlens.clients.posted_output import MOST_BYTES, PostedText, posted_output
+
+
+@pytest.fixture
+def pipe():
+    read, write = os.pipe()
+    with open(write, "w") as stream:
+        yield read, stream
+    os.close(read)
+
+
+def test_what_is_printed_comes_whole_and_in_order(pipe):
+    read, stream = pipe
+    posted = PostedText(stream)
+    for number in range(100):
+        print("line", number, "ü", file=posted, flush=True)
+    assert posted.finish()
+    lines = os.read(read, 1 << 16).decode(stream.encoding).splitlines()
+    assert lines == [f"line {number} ü" for number in range(100)]
+    assert (posted.isatty(), posted.encoding) == (False, stream.encoding)
+
+
+def test_a_pipe_that_nobody_reads_takes_no_time_and_no_memory(pipe):
+    _, stream = pipe
+    posted = PostedText(stream)
+    begin = time.monotonic()
+    for _ in range(3000):
+        posted.write("x" * 1000)
+    assert time.monotonic() - begin < 30.0  # no end, else
+    assert not posted.finish(0.2)
+    assert posted.lost
+    assert posted._waiting <= MOST_BYTES
+    posted.write("more")
+
+
+def test_a_slow_reader_gets_all_that_it_was_given_room_for(pipe):
+    read, stream = pipe
+    posted = PostedText(stream)
+    posted.write("a" * MOST_BYTES)
+    posted.write("too much")
+    taken = 0
+    while taken < MOST_BYTES:
+        taken += len(os.read(read, 4096))
+    assert posted.finish()
+    posted.write("b")
+    assert os.read(read, 16) == b"b"
+
+
+def test_a_terminal_that_is_stopped_goes_on_when_it_is_let(pipe):
+    master, slave = pty.openpty()
+    with open(slave, "w") as terminal:
+        termios.tcflow(slave, termios.TCOOFF)
+        posted = PostedText(terminal)
+        assert posted.isatty()
+        posted.write("seen later\n")
+        assert posted._waiting
+        termios.tcflow(slave, termios.TCOON)
+        assert posted.finish()
+        assert os.read(master, 64).split() == [b"seen", b"later"]
+    os.close(master)
+
+
+@pytest.mark.parametrize("how", ["full", "gone"])
+def test_what_refuses_output_is_given_none_any_more(how):
+    place: str | int = "/dev/full"
+    if how == "gone":
+        away, place = os.pipe()
+        os.close(away)
+    with open(place, "w") as full:
+        posted = PostedText(full)
+        posted.write("nowhere\n")
+        assert not posted.finish()
+        assert posted.lost
+        assert posted.write("nowhere\n") == 8
+
+
+def test_after_the_end_a_lost_output_stays_silent_and_a_good_one_is_as_before(monkeypatch, pipe):
+    read, good = pipe
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        monkeypatch.setattr(sys, "stderr", good)
+        with posted_output():
+            print("nowhere")
+            print("here", file=sys.stderr)
+        print("nowhere either", flush=True)
+        assert sys.stderr is good
+    assert os.read(read, 16) == b"here\n"
+
+
+def test_a_stream_without_a_file_is_left_alone(monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", stream)
+    with posted_output():
+        print("here")
+    assert stream.getvalue() == "here\n"
