@@ -84,6 +84,8 @@ def test_a_run_that_may_not_be_read_is_named_and_left_alone(
 ):
     monkeypatch.setenv("BURSTLENS_RUNS", str(tmp_path / "runs"))
     run, _ = new_run(str(recipe_file()), None, name="storm")
+    files = [path for path in run.path.rglob("*") if path.is_file()]
+    assert not [path for path in files if b".making-" in path.read_bytes()]  # where it was made
     run.journal.touch(mode=0)
     before = sorted(run.path.rglob("*"))
     said = burstlens(command, "storm", ordinary=True)

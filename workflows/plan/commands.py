@@ -128,8 +128,7 @@ def new_run(
     warnings = require(findings(loaded, chosen))
     # A site file is recorded by its absolute path, so that resume works from any folder.
     known_as = os.path.abspath(site) if site and site.endswith(".toml") else chosen.name
-    made = create(loaded, table, source.path, known_as, name)
-    ask(made, ways)
+    made = create(loaded, table, source.path, known_as, name, complete=lambda made: ask(made, ways))
     at_home = folder_stripes(loaded.stage_out.stripes, loaded.ranks)
     return made, [*warnings, *stripe(made.output, [one.job() for one in at_home])]
 

@@ -19,6 +19,7 @@ from burstlens.core.run.places import folder_for
 from burstlens.core.valid_time import parse_key
 from burstlens.workflows.driver.look import Look, run_name
 from burstlens.workflows.frames.arrival import NEWEST
+from burstlens.workflows.notify.asked import ask
 
 if TYPE_CHECKING:
     from burstlens.cluster_configs.inside import Inside
@@ -163,6 +164,12 @@ def new_look(path: Path, found: Found, request: LookRequest, seen: Seen | None =
             guard["then"] = "alarm"
     left_out = (*what.left_out, *(f"passed over: {text}" for text in found.passed_over))
     look = _look(path, found, request, chosen, left_out, seen.inside if seen else None)
+
+    def complete(run: RunDir) -> None:
+        if seen:
+            _keep(run, seen.settings)
+        ask(run, request.notify)
+
     site = request.site or ""
     known_as = os.path.abspath(site) if site.endswith(".toml") else chosen.name
     with tempfile.TemporaryDirectory() as folder:
@@ -171,10 +178,9 @@ def new_look(path: Path, found: Found, request: LookRequest, seen: Seen | None =
         base = (what.base or Path(folder)) / "look.toml"
         recipe, full = check(Source("look", base, table))
         run = create(
-            recipe, full, source, known_as, name, folder=folder_for(path), attached=look.value()
-        )
-    if seen:
-        _keep(run, seen.settings)
+            recipe, full, source, known_as, name, folder=folder_for(path), attached=look.value(),
+            complete=complete,
+        )  # fmt: skip
     return Looked(run, notes=(found.reason, *left_out))
 
 

@@ -95,12 +95,9 @@ def _is_live(run: RunDir) -> bool:
 def _new_look(place: Place, request: LookRequest, *, wait: bool) -> Looked:
     """A new run that looks at that folder. Raises BurstlensError."""
     if place.job is None:
-        made = new_look(place.path, _recognised(place, request, wait=wait), request)
-    else:
-        seen = _seen(place, request, wait=wait)
-        made = new_look(place.path, seen.found, request, seen)
-    ask(made.run, request.notify)
-    return made
+        return new_look(place.path, _recognised(place, request, wait=wait), request)
+    seen = _seen(place, request, wait=wait)
+    return new_look(place.path, seen.found, request, seen)
 
 
 def _of_another(place: Place, request: LookRequest) -> RunDir | None:
