@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -96,3 +100,76 @@ def test_a_job_without_its_buffer_says_which_variable_is_missing(host, serve, va
     assert done.returncode == 1
     assert done.stderr == "BURSTLENS_JOB_BUFFER is not set: the job does not have its buffer\n"
     assert not (host / "host.json").exists()
+
+
+@pytest.fixture
+def waiting(host, run_dir, tmp_path):
+    """Starts a host that waits for a driver, with a clock that can be set; ends it."""
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler")
+    (host / "leave").unlink()
+    source = Path(__file__).parents[1] / "fault" / "clock.c"
+    library, offset = tmp_path / "clock.so", tmp_path / "offset"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, source], check=True)
+    offset.write_text("+0\n")
+    run_dir.status.write_text("{}")
+    clock = {"LD_PRELOAD": str(library), "CLOCK_OFFSET": str(offset)}
+    (tmp_path / "buffer").mkdir()
+    child = subprocess.Popen(
+        [sys.executable, "-P", hosts.__file__, str(host), "BURSTLENS_JOB_BUFFER", FOLDER],
+        env={**os.environ, **clock, "BURSTLENS_JOB_BUFFER": str(tmp_path / "buffer")},
+    )
+    end = time.monotonic() + 30
+    while not (host / "host.json").exists():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    yield child, offset
+    child.kill()
+    child.wait()
+
+
+@pytest.mark.parametrize("seconds", [7200, -7200])
+def test_a_clock_that_is_set_costs_no_living_driver_its_buffer(waiting, host, tmp_path, seconds):
+    child, offset = waiting
+    offset.write_text(f"{seconds:+d}\n")
+    with pytest.raises(subprocess.TimeoutExpired):
+        child.wait(3 * hosts.PERIOD_S + 1.0)
+    assert (tmp_path / "buffer" / FOLDER).is_dir()
+    (host / "leave").touch()
+    assert child.wait(30) == 0
+
+
+class TestSilence:
+    """How long no driver has written, by the host's own clock."""
+
+    @pytest.fixture
+    def silent(self, host, run_dir, monkeypatch):
+        monkeypatch.setattr(hosts, "DRIVERLESS_S", 0.2)
+        run_dir.status.write_text("{}")
+        return hosts.Host(host)
+
+    def test_a_driver_that_writes_is_heard_whatever_the_server_calls_now(self, silent, run_dir):
+        for number in range(4):
+            os.utime(run_dir.status, (number, number))  # a server whose clock is decades behind
+            assert not silent._forsaken()
+            time.sleep(0.1)
+
+    def test_silence_counts_only_while_somebody_could_write(self, silent, host):
+        assert not silent._forsaken()
+        time.sleep(0.3)
+        (host / ".asked.part").mkdir()  # nothing can be written there
+        assert not silent._forsaken()
+        (host / ".asked.part").rmdir()
+        time.sleep(0.3)
+        assert silent._forsaken()
+
+
+def test_a_signal_goes_to_the_supervisors_from_the_loop(waiting, program, host, run_dir):
+    child, _ = waiting
+    ended = run_dir.job("attempt-1") / "ended.json"
+    end = time.monotonic() + 30
+    while not ended.exists():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(30) == 0

@@ -82,12 +82,11 @@ def is_lost(end: Ended) -> bool:
 
 
 def wall_s(job_folder: Path, begun: float) -> float:
-    """How long the program ran by its supervisor's clock, else since ``begun``. Raises OSError."""
+    """How long the program ran by its supervisor's clock, else since ``begun``, by this process's;
+    neither is set. Raises OSError."""
     value = read_json(job_folder / "ended.json") or {}
-    begin, end = value.get("started"), value.get("ended")
-    if isinstance(begin, int | float) and isinstance(end, int | float):
-        return max(0.0, end - begin)
-    return max(0.0, time.time() - begun)
+    seconds = value.get("seconds")
+    return float(seconds) if isinstance(seconds, int | float) else time.monotonic() - begun
 
 
 def judged(

@@ -104,8 +104,10 @@ class Host:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.children: dict[str, subprocess.Popen[bytes]] = {}
-        self.signalled = False
-        self.heard = time.time()
+        self.signals: list[int] = []
+        self._passed = 0
+        self._beat: int | None = None
+        self._moved_at = time.monotonic()
 
     def serve(self) -> None:
         """Start what is asked for, and pass Slurm's SIGTERM on; then end when no supervisor is
@@ -114,7 +116,8 @@ class Host:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         while True:
             live = self._reap()
-            if self.signalled:
+            if self.signals:
+                self._pass_on()
                 if not live:
                     return
             else:
@@ -162,16 +165,41 @@ class Host:
         return (self.folder / "leave").exists()
 
     def _forsaken(self) -> bool:
-        """Whether no driver has written its status for long."""
+        """Whether no driver has written its status for long, by this clock alone.
+
+        Nobody can write one while the run directory is full or away: then it is not known.
+        """
+        now = time.monotonic()
         with contextlib.suppress(OSError):
-            self.heard = max(self.heard, (self.folder.parents[1] / "status.json").stat().st_mtime)
-        return time.time() - self.heard > DRIVERLESS_S
+            beat = (self.folder.parents[1] / "status.json").stat().st_mtime_ns
+            if beat != self._beat:
+                self._beat, self._moved_at = beat, now
+        if now - self._moved_at <= DRIVERLESS_S:
+            return False
+        if not self._can_be_written():
+            self._moved_at = now
+            return False
+        return True
+
+    def _can_be_written(self) -> bool:
+        part = self.folder / ".asked.part"
+        try:
+            part.write_bytes(b"x")
+            part.unlink()
+        except OSError:
+            return False
+        return True
+
+    def _pass_on(self) -> None:
+        """Give the supervisors the signals that came since the last call."""
+        passed, self._passed = self._passed, len(self.signals)
+        for number in self.signals[passed:]:
+            for child in self.children.values():
+                if child.poll() is None:
+                    child.send_signal(number)
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
-        self.signalled = True
-        for child in self.children.values():
-            if child.poll() is None:
-                child.send_signal(number)
+        self.signals.append(number)  # no more: the loop acts on it
 
 
 if __name__ == "__main__":

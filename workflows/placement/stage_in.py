@@ -60,7 +60,7 @@ def stage_in(list_: Path, folder: Path) -> dict[str, Any]:
     except OSError as error:
         raise StagingError("cannot stage in", path=str(folder), number=error.errno or 0) from error
     if done is None:
-        begin = time.time()
+        begin = time.monotonic()
         buffer = BufferRef(listed["kind"], str(folder.parent), folder.name, by=listed.get("by", ""))
         stager: Stager = buffer.stager()
         # What the scheduler has brought by a directive, files alone, is not brought again.
@@ -78,7 +78,7 @@ def stage_in(list_: Path, folder: Path) -> dict[str, Any]:
             "files": len(listed["files"]),
             "bytes": size,
             "left": listed["left"],
-            "seconds": round(time.time() - begin, 3),
+            "seconds": round(time.monotonic() - begin, 3),
         }
         try:
             write_json(folder / DONE, done)

@@ -288,7 +288,10 @@ class Snapshot:
             logs=self._logs,
             pictures=str(self.run.products),
             driver=DriverPart(
-                **driver_process(), epoch=self._epoch, heartbeat=round(time.time(), 3)
+                **driver_process(),
+                epoch=self._epoch,
+                heartbeat=round(time.time(), 3),
+                uptime=round(time.monotonic(), 3),
             ),
             outcome=OutcomePart(**asdict(self.outcome)) if self.outcome else None,
         )

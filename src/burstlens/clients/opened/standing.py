@@ -104,7 +104,11 @@ def _add_silence(found: Status, *, by_job: bool) -> None:
     if driver.get("loading"):
         found["hint"] = f"its driver is loading ({who})"
         return
-    silent_s = time.time() - (driver.get("heartbeat") or 0.0)
+    uptime = driver.get("uptime")
+    if is_here(driver) and isinstance(uptime, int | float):
+        silent_s = time.monotonic() - uptime  # the clocks of the day may have been set
+    else:
+        silent_s = time.time() - (driver.get("heartbeat") or 0.0)
     if silent_s <= STALE_S or not (by_job or is_here(driver)):
         return  # elsewhere its heartbeat was seen to change: only its clock differs
     does = None if by_job else process_state(driver["pid"], driver.get("ticks"))

@@ -190,7 +190,8 @@ class LastProduct(Struct, frozen=True):
 
 class DriverPart(Struct, frozen=True, omit_defaults=True):
     """The driver: its process, and when it last wrote. ``ticks`` tells processes of one id apart;
-    ``loading``: it has not begun."""
+    ``loading``: it has not begun. ``uptime`` is the heartbeat by the monotonic clock of its host,
+    which nobody sets."""
 
     host: str | None = None
     pid: Count | None = None
@@ -198,6 +199,7 @@ class DriverPart(Struct, frozen=True, omit_defaults=True):
     epoch: Count | None = None
     heartbeat: Clock | None = None
     loading: bool | None = None
+    uptime: Clock | None = None
 
 
 class OutcomePart(Struct, frozen=True):
