@@ -12,6 +12,7 @@ from events_case import event
 from burstlens.core.durable import write_json
 from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.heartbeat import ticks_of
 from burstlens.core.run.history import replay
 from burstlens.workflows.driver.presence import AWAY_S, Presence
 
@@ -29,9 +30,10 @@ def make(run, token):
 
 @pytest.fixture
 def present(run_dir):
-    """The presence check of a driver whose model runs."""
+    """The presence check of a driver whose model runs: a live process with one under it."""
     make(run_dir, "storm-1-aa")
-    found = Presence(run_dir, replay([event(SUBMITTED | {"job_id": "local:4242:1"})]))
+    job_id = f"local:{os.getppid()}:{ticks_of(os.getppid())}"
+    found = Presence(run_dir, replay([event(SUBMITTED | {"job_id": job_id})]))
     yield found
     found.close()
 
@@ -66,9 +68,20 @@ def test_one_that_stays_away_beside_others_ends_the_driver(run_dir, present):
 
 def test_a_deleted_one_ends_the_driver_and_the_error_names_what_is_left(run_dir, present):
     shutil.rmtree(run_dir.path)
-    with pytest.raises(RunError, match=r"was deleted; .* Its model is left running: kill 4242"):
+    left = f"Its model is left running: kill {os.getppid()} ends it"
+    with pytest.raises(RunError, match=rf"was deleted; .* {left}"):
         present.look(0.0)
     assert present.lost
+
+
+def test_a_model_that_has_ended_meanwhile_is_not_said_to_run(run_dir):
+    make(run_dir, "storm-1-aa")
+    gone = f"local:{os.getppid()}:1"  # an earlier process of that number
+    present = Presence(run_dir, replay([event(SUBMITTED | {"job_id": gone})]))
+    shutil.rmtree(run_dir.path)
+    with pytest.raises(RunError, match=r"was deleted; this driver ends$"):
+        present.look(0.0)
+    present.close()
 
 
 @pytest.mark.parametrize("job_id", ["slurm:7", "hosted:7:attempt-1"])

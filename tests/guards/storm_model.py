@@ -31,6 +31,7 @@ def main() -> None:
     )
     parser.add_argument("--say", nargs=2, action="append", default=[], metavar=("FRAME", "FILE"))
     parser.add_argument("--hang-at", type=int, help="stop writing at that frame")
+    parser.add_argument("--wait-at", nargs=2, metavar=("FRAME", "FILE"), help="until it exists")
     given = parser.parse_args()
     start = time.monotonic() + given.begin
     ready = Path("made")
@@ -40,6 +41,12 @@ def main() -> None:
     for number in range(given.frames):
         if number == given.hang_at:
             time.sleep(3600)
+        while (
+            given.wait_at
+            and number == int(given.wait_at[0])
+            and not Path(given.wait_at[1]).exists()
+        ):
+            time.sleep(0.05)
         pause(start + number * given.period)
         name = f"wrfout_d01_0001-01-01_00_{number:02d}_00"
         shutil.copyfile(ready / str(number), name)

@@ -20,6 +20,7 @@ from burstlens.core.run.journal import Journal
 from burstlens.core.run.snapshot import new_snapshot
 from burstlens.viz.frames.reader import netCDF4
 from burstlens.workflows.placement import sentry as sentry_module
+from burstlens.workflows.placement.direct_requests import Inbox
 from burstlens.workflows.placement.supervised import describe
 from burstlens.workflows.plan.commands import new_run
 
@@ -88,11 +89,11 @@ def sentinel():
     """Starts the sentinel of a run in the same way as the supervisor."""
     started = []
 
-    def start(run, job="attempt-1", *words):
+    def start(run, job="attempt-1", *words, out=subprocess.PIPE):
         command = [sys.executable, "-P", "-m", "burstlens.workflows.production.sentinel"]
         child = subprocess.Popen(
             [*command, str(run.path), str(run.job(job)), *words],
-            stdout=subprocess.PIPE,
+            stdout=out,
             text=True,
         )
         started.append(child)
@@ -132,6 +133,28 @@ def test_it_stops_the_model_and_keeps_the_trips_for_the_next_driver(model, senti
     assert os.getpriority(os.PRIO_PROCESS, child.pid) >= 10
     beat(run, 2.0)  # a driver runs again
     assert child.wait(PATIENCE_S) == 0
+
+
+def test_a_full_run_directory_keeps_no_sentinel_from_stopping_the_model(model, sentinel):
+    run, _, write = model
+    inbox = Inbox(run.job("attempt-1"))  # as the supervisor has one
+    run.control.rmdir()
+    run.control.touch()  # no request can be written
+    run.sentinel.mkdir()  # nor a trip
+    write(1)
+    with open("/dev/full", "wb") as full:  # and its output lies there as well
+        child = sentinel(run, out=full)
+        write(2, float("nan"))
+        (name, why) = wait_for(lambda: next(inbox.read(), None), "no request")
+        assert (name, why["guard"], why["time"]) == ("stop", "whole", "00010101T000200")
+        assert why["trip"]["place"]["index"]["west_east"] == 25
+        run.control.unlink()
+        run.sentinel.rmdir()
+        wait_for(lambda: (run.control / "stop").exists(), "no stop")
+        (trip,) = wait_for(lambda: trips(run), "no trip")
+        assert trip == why["trip"]
+        beat(run, 2.0)
+        assert child.wait(PATIENCE_S) == 0
 
 
 def test_a_driver_that_came_while_the_sentinel_was_started_ends_it(model, sentinel):

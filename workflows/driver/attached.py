@@ -7,7 +7,6 @@ answers, from what can be seen; nothing is ever written, locked or signalled bel
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -62,7 +61,7 @@ HANGS_S = 30.0
 
 
 class AttachedDriver:
-    """Looks at one folder until the looking ends. ``leaving`` is set by Ctrl-C."""
+    """Looks at one folder until the looking ends. ``leaving`` gets the signals, as of Ctrl-C."""
 
     def __init__(
         self,
@@ -72,9 +71,9 @@ class AttachedDriver:
         observer: Observer,
         without_process: Callable[[], Observer],
         tick: Callable[[Snapshot], None],
-        leaving: threading.Event,
+        leaving: Sequence[int],
     ) -> None:
-        self.run, self.journal = context.run, context.journal
+        self.run, self.journal, self._requests = context.run, context.journal, context.requests
         self.history = history = context.history
         self.snapshot = context.snapshot
         self.recipe = context.recipe
@@ -315,6 +314,7 @@ class AttachedDriver:
 
     def _advance(self, now: float) -> None:
         self.presence.look(now)
+        self._requests.look(now)
         self._retries.call_due(now)
         self._drawn |= self.production.look()
         self.rewrites.look()
@@ -389,7 +389,7 @@ class AttachedDriver:
         if asked and not stops and self.run.stop_reason().get("by") == "guard":
             self.run.clear_control()  # a worker asked for it, of a model that had ended
             asked = None
-        if self._leaving.is_set() or (asked and not stops):
+        if self._leaving or (asked and not stops):
             return Outcome("stopped", 0, "looking has ended, the model is not touched")
         if asked:
             self.journal.append(ev.ControlReceived(control=asked))

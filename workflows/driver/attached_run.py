@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -67,9 +66,8 @@ def look_at(
         job=look.job, pid=look.pid, scheduler=batch, allow_stop=look.allow_stop, mark=look.mark
     )
     _, block = scheduled(run, recipe, site)
-    leaving = threading.Event()
     with (
-        _signals(leaving),
+        _signals() as leaving,
         Graph(site, run, jobs=2, block=block, early=early) as graph,
     ):
         if look.inside is not None:
@@ -112,15 +110,16 @@ def looking_site(site: Site, look: Look) -> Site:
 
 
 @contextlib.contextmanager
-def _signals(leaving: threading.Event) -> Iterator[None]:
-    """SIGINT and SIGTERM end the looking, and never the model."""
+def _signals() -> Iterator[list[int]]:
+    """SIGINT and SIGTERM end the looking, and never the model. The list has those that came."""
+    came: list[int] = []
 
-    def leave(*_: object) -> None:
-        leaving.set()
+    def leave(number: int, _: object) -> None:
+        came.append(number)  # no more: a lock that the main thread holds would never be free
 
     before = {number: signal.signal(number, leave) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield
+        yield came
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -312,6 +312,7 @@ class Driver:
 
     def _advance(self, now: float) -> None:
         self.presence.look(now)  # before anything is written by name
+        self.context.requests.look(now)
         self._retries.call_due(now)
         if self.production is not None:
             self._drawn |= self.production.look()
@@ -382,7 +383,7 @@ class Driver:
         if asked is None or self._homecoming.gives_back:  # then the provision obeys
             return
         if self.jobs.attempt:
-            self.jobs.stop(asked, self._pressure.why)
+            self.jobs.stop(asked)
         elif self.buffer is None:
             self._end = self._end or self._early_stop.waited_for_buffer()
         elif self._early_stop.asked and not self._homecoming.begun:

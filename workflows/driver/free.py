@@ -18,10 +18,11 @@ from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history import History
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.journal import Journal
+from burstlens.core.run.requests import signals
 from burstlens.core.run.snapshot import read_snapshot, write_snapshot
 from burstlens.workflows.driver.claim import take_over
 from burstlens.workflows.driver.left_running import require_host
-from burstlens.workflows.driver.run import recipe_of, signals
+from burstlens.workflows.driver.run import recipe_of
 from burstlens.workflows.driver.scheduling import scheduled
 from burstlens.workflows.placement import buffer as buffers
 from burstlens.workflows.placement.buffer import BufferRef

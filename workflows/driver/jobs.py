@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from burstlens.cluster_configs.scheduler import QueuePlace
 from burstlens.core.durable import read_json
-from burstlens.core.errors import RunError
 from burstlens.core.exit_codes import NO_SPACE, STOPPED, STOPPED_BY_GUARD
 from burstlens.core.model import Progress
 from burstlens.core.outcome import Outcome
@@ -17,6 +16,7 @@ from burstlens.core.run import events as ev
 from burstlens.workflows.driver.last_line import last_line
 from burstlens.workflows.frames.cursor import Speech
 from burstlens.workflows.frames.report import Report
+from burstlens.workflows.placement import direct_requests
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.job_file import JobFile
 from burstlens.workflows.placement.job_folder import lacks
@@ -63,6 +63,8 @@ class Jobs:
         self._why: dict[str, Any] = {}
         self._progress: Progress | None = None
         self._begun = False
+        self._requests = context.requests
+        self._requests.tell = self._tell
         self._describe = JobFile(self.run, self.recipe, self.site, self.history, provision)
 
     @property
@@ -175,9 +177,8 @@ class Jobs:
         # The report must have been made after the stop was asked for.
         done = report.stopping and (report.frames or not report.in_progress)
         if self.asked == "stop" and done:
-            with contextlib.suppress(RunError):  # tried again at the next report
-                self.run.request("frame-done")
-                self.asked = "stopping"
+            self._requests.ask("frame-done")
+            self.asked = "stopping"
 
     @property
     def waits(self) -> str:
@@ -205,13 +206,15 @@ class Jobs:
         """Whether the simulation's program was started in this attempt, as far as can be seen."""
         return not lacks(self.folder, "started.json")
 
-    def stop(self, asked: str, own: Mapping[str, str]) -> None:
-        """Journal a request to stop; the supervisors see the request themselves as well.
+    def _tell(self, name: str, reason: Mapping[str, Any] | None) -> bool:
+        """Give a request to the supervisors on this node that live; whether there is any."""
+        told = [direct_requests.send(self.run.job(job), name, reason) for job in self.live]
+        return any(told)
 
-        ``own`` is the driver's own reason, if a full disk did not take it.
-        """
+    def stop(self, asked: str) -> None:
+        """Journal a request to stop; the supervisors see the request themselves as well."""
         if self.asked is None or (asked == "stop-now" and self.asked != "stop-now"):
-            self._why = self._why or self.run.stop_reason() or dict(own)
+            self._why = self._why or self.run.stop_reason()
             by, guard, user = map(self._why.get, ("by", "guard", "user"))
             self.journal.append(ev.ControlReceived(control=asked, by=by, guard=guard, user=user))
             self._settle_journal()
@@ -249,7 +252,9 @@ class Jobs:
     def _stopped(self) -> Outcome:
         """The outcome of a run that a person, a guard or a full buffer has stopped, from the file
         in ``control/``: the driver that asked may not be the one that sees the end."""
-        why, saved = self._why or self.run.stop_reason(), self._saved_node_hours()
+        ends = [end.why for end in self.ends.values() if end is not None and end.why]
+        why = self._why or self.run.stop_reason() or (dict(ends[0]) if ends else {})
+        saved = self._saved_node_hours()
         if why.get("by") == "guard":
             message = f"stopped by {why.get('text') or 'a guard'}"
             return Outcome("stopped", STOPPED_BY_GUARD, message, saved_node_hours=saved)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import socket
 import time
+from pathlib import Path
 
-from burstlens.cluster_configs.schedulers import LOCAL
+from burstlens.cluster_configs.schedulers import LOCAL, scheduler
 from burstlens.core.durable import read_json
 from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import History
+from burstlens.workflows.placement.launch import LocalLauncher
 
 
 def forget_stop(run: RunDir, history: History, *, was_over: bool) -> None:
@@ -34,6 +36,30 @@ def idle_s(run: RunDir, history: History) -> float:
         end = ended.get("ended")
         until = max(until, float(end)) if isinstance(end, int | float) else until
     return round(max(0.0, time.time() - until), 3)
+
+
+def model_left(history: History, scheduler_name: str) -> str:
+    """What still runs when the driver ends without it, with the command that ends it; empty where
+    no model runs."""
+    last = history.jobs.get(next(reversed(history.trials), f"attempt-{history.attempt}"))
+    if last is None or last.outcome is not None or last.job_id is None:
+        return ""
+    kind, number, *_ = last.job_id.split(":")
+    if kind != LOCAL:
+        command = scheduler(scheduler_name)().cancel_command(number)
+    elif LocalLauncher().alive(last.job_id) and _has_children(number):
+        command = f"kill {number}"
+    else:
+        return ""
+    return f". Its model is left running: {command} ends it"
+
+
+def _has_children(pid: str) -> bool:
+    """Whether a supervisor still has its program. True where the kernel does not say."""
+    try:
+        return Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii") != ""
+    except OSError:
+        return True
 
 
 def require_host(run: RunDir, history: History) -> None:

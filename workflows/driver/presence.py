@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from burstlens.cluster_configs.schedulers import LOCAL, scheduler
+from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.core.durable import read_json
 from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history import History
+from burstlens.workflows.driver.left_running import model_left
 
 AWAY_S = 600.0
 """How long to wait for a directory that is away while its parent is there: a person who moved it
@@ -86,20 +87,8 @@ class Presence:
 
     def _lost(self, what: str) -> RunError:
         self.lost = True
-        return RunError(
-            f"the run directory {self._run.path} {what}; this driver ends{self._left()}"
-        )
-
-    def _left(self) -> str:
-        """What still runs without the driver, and the command that ends it."""
-        last = self._history.jobs.get(f"attempt-{self._history.attempt}")
-        if last is None or last.outcome is not None or last.job_id is None:
-            return ""
-        kind, number, *_ = last.job_id.split(":")
-        command = f"kill {number}"
-        if kind != LOCAL:
-            command = scheduler(self._scheduler)().cancel_command(number)
-        return f". Its model is left running: {command} ends it"
+        left = model_left(self._history, self._scheduler)
+        return RunError(f"the run directory {self._run.path} {what}; this driver ends{left}")
 
 
 def _place(path: Path) -> tuple[int, int] | None:

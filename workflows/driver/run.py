@@ -7,8 +7,6 @@ import logging
 import os
 import re
 import secrets
-import shutil
-import signal
 import socket
 import sys
 import time
@@ -20,7 +18,7 @@ from msgspec.structs import replace
 
 from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.cluster_configs.site import Site, choose
-from burstlens.core.errors import RunError
+from burstlens.core.errors import BurstlensError, RunError
 from burstlens.core.exit_codes import FRAMES_LOST, TRIPPED_AFTER_END
 from burstlens.core.naming import NAME
 from burstlens.core.outcome import Outcome
@@ -29,9 +27,12 @@ from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir, runs_folder
 from burstlens.core.run.facts import RunFacts, facts_of, write_facts
 from burstlens.core.run.format import stamp
+from burstlens.core.run.history import History
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.journal import Journal
 from burstlens.core.run.log_level import log_level
+from burstlens.core.run.making import made_aside
+from burstlens.core.run.requests import signals
 from burstlens.core.run.snapshot import (
     DriverPart,
     OutcomePart,
@@ -49,7 +50,12 @@ from burstlens.workflows.driver.addition import table_of
 from burstlens.workflows.driver.attached_run import early_worker, look_at
 from burstlens.workflows.driver.claim import free_epoch, take_over
 from burstlens.workflows.driver.driver_log import driver_log, logged
-from burstlens.workflows.driver.left_running import forget_stop, idle_s, require_host
+from burstlens.workflows.driver.left_running import (
+    forget_stop,
+    idle_s,
+    model_left,
+    require_host,
+)
 from burstlens.workflows.driver.noticing import (
     begin_notices,
     close_notices,
@@ -85,11 +91,13 @@ def create(
     folder: Path | None = None,
     attached: dict[str, Any] | None = None,
     tuning: dict[str, Any] | None = None,
+    complete: Callable[[RunDir], None] = lambda run: None,
 ) -> RunDir:
-    """Make the run directory of a new run, with everything it needs later.
+    """Make the run directory of a new run, with everything it needs later, or none at all.
 
     ``folder`` is where runs are kept, if not at the usual place; ``attached`` are the options of
-    ``look``, ``tuning`` those of ``tune``. Raises RunError when it exists or cannot be written.
+    ``look``, ``tuning`` those of ``tune``; ``complete`` adds to the directory before it has its
+    name. Raises RunError when it exists or cannot be written.
     """
     if name is not None and not NAME.fullmatch(name):
         raise RunError(
@@ -98,50 +106,65 @@ def create(
         )
     moment = time.strftime("%Y%m%d-%H%M%S")
     stem = re.sub(r"[^A-Za-z0-9_-]+", "-", recipe.name).strip("-")[:40] or "run"
-    run = RunDir((folder or runs_folder()) / (name or f"{stem}-{moment}-{secrets.token_hex(2)}"))
-    if not PLAIN_PATH.fullmatch(str(run.path)):
+    final = RunDir((folder or runs_folder()) / (name or f"{stem}-{moment}-{secrets.token_hex(2)}"))
+    if not PLAIN_PATH.fullmatch(str(final.path)):
         # Parsl writes the path into a shell script without quotes.
         raise RunError(
-            f"the run directory {run.path} has characters that Parsl's scripts cannot hold; "
+            f"the run directory {final.path} has characters that Parsl's scripts cannot hold; "
             "BURSTLENS_RUNS names another place"
         )
-    run.create()
-    try:
-        copy_whole(source, run.recipe)
-        for product in recipe.products:
-            for file in product.kind.ships(product.options):
-                target = run.files / file
-                target.parent.mkdir(parents=True, exist_ok=True)
-                copy_whole(recipe.folder / file, target)
-        simulation = table["simulation"] | {"inputs": str(recipe.inputs)}
-        facts = RunFacts(
-            run=run.id,
-            # Runs of one name in two folders must not meet on the buffer.
-            buffer_folder=f"{run.id}-{secrets.token_hex(4)}",
-            title=recipe.title,
-            recipe=recipe.name,
-            source=str(source),
-            table={**table, "simulation": simulation},
-            site=site,
-            created=round(time.time(), 3),
-            host=socket.gethostname(),
-            attached=attached,
-            tuning=tuning,
-            **stamp(),
-            python=sys.version.split()[0],
-        )
-        write_facts(run, facts)
-        note_start(run, 1, os.getpid())
-        show_new(run)
-    except OSError as error:
-        shutil.rmtree(run.path, ignore_errors=True)  # half a run would hold its name
-        raise RunError(f"cannot write {error.filename or run.path}: {error.strerror}") from error
-    return run
+    with made_aside(final) as run:
+        try:
+            _fill(run, recipe, table, source, site, attached, tuning)
+            show_new(run, final.products)
+            complete(run)
+        except OSError as error:
+            place = str(error.filename or run.path).replace(str(run.path), str(final.path))
+            raise RunError(f"cannot write {place}: {error.strerror}") from error
+    return final
 
 
-def show_new(run: RunDir) -> None:
-    """Write what viewers read of a run that waits for its driver, so that no page lacks a file."""
-    show(run, new_snapshot(run))
+def _fill(
+    run: RunDir,
+    recipe: Recipe,
+    table: dict[str, Any],
+    source: Path,
+    site: str,
+    attached: dict[str, Any] | None,
+    tuning: dict[str, Any] | None,
+) -> None:
+    """Write what a new run needs. Raises OSError."""
+    copy_whole(source, run.recipe)
+    for product in recipe.products:
+        for file in product.kind.ships(product.options):
+            target = run.files / file
+            target.parent.mkdir(parents=True, exist_ok=True)
+            copy_whole(recipe.folder / file, target)
+    simulation = table["simulation"] | {"inputs": str(recipe.inputs)}
+    facts = RunFacts(
+        run=run.id,
+        # Runs of one name in two folders must not meet on the buffer.
+        buffer_folder=f"{run.id}-{secrets.token_hex(4)}",
+        title=recipe.title,
+        recipe=recipe.name,
+        source=str(source),
+        table={**table, "simulation": simulation},
+        site=site,
+        created=round(time.time(), 3),
+        host=socket.gethostname(),
+        attached=attached,
+        tuning=tuning,
+        **stamp(),
+        python=sys.version.split()[0],
+    )
+    write_facts(run, facts)
+    note_start(run, 1, os.getpid())
+
+
+def show_new(run: RunDir, products: Path) -> None:
+    """Write what viewers read of a run that waits for its driver, so that no page lacks a file.
+    ``products`` is where they will be: the run directory may still be made aside."""
+    show(run, replace(new_snapshot(run), pictures=str(products)))
     FrameFeed(run).write()
     write_recipe(run)
     run.index.touch()
@@ -232,6 +255,7 @@ def _execute(
     seen = logged(history.apply)
     with (
         driver_log(run, level, site, epoch),
+        _model_named(run, history, site, epoch),
         _target(run),
         contextlib.closing(Journal(run.journal, epoch, seen=seen)) as journal,
         signals(run),
@@ -319,6 +343,21 @@ def _target(run: RunDir) -> Iterator[None]:
         ) from error
 
 
+@contextlib.contextmanager
+def _model_named(run: RunDir, history: History, site: Site, epoch: int) -> Iterator[None]:
+    """Let the error that ends the driver say which model goes on, and how to end it."""
+    try:
+        yield
+    except Exception as error:
+        left = model_left(history, site.scheduler)
+        if not left or left in str(error) or os.path.exists(run.claim(epoch + 1)):
+            raise
+        if isinstance(error, BurstlensError):
+            raise RunError(f"{error}{left}") from error
+        error.add_note(left.removeprefix(". "))  # a defect
+        raise
+
+
 def resumable(run: RunDir) -> str | None:
     """Why there is nothing to resume, or None when there is.
 
@@ -358,24 +397,3 @@ def _mend_status(run: RunDir, outcome: dict[str, Any]) -> None:
         ended = OutcomePart(**outcome)
         with contextlib.suppress(OSError):
             show(run, replace(known, state=outcome["state"], outcome=ended, block="gone"))
-
-
-@contextlib.contextmanager
-def signals(run: RunDir) -> Iterator[None]:
-    """For a while, SIGINT asks the run to stop, a second one and SIGTERM to stop at once."""
-
-    def stop(number: int, _: object) -> None:
-        again = number == signal.SIGTERM or (run.control / "stop").exists()
-        _log.warning("%s: the run is to stop%s", signal.Signals(number).name, " now" * again)
-        run.request("stop-now" if again else "stop")
-
-    before = {
-        signal.SIGINT: signal.signal(signal.SIGINT, stop),
-        signal.SIGTERM: signal.signal(signal.SIGTERM, stop),
-        signal.SIGHUP: signal.signal(signal.SIGHUP, signal.SIG_IGN),
-    }
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

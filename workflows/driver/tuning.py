@@ -8,9 +8,11 @@ on at the same trial.
 from __future__ import annotations
 
 import contextlib
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
+from typing import Any
 
 from burstlens.cluster_configs.scheduler import QueuePlace
 from burstlens.core.errors import BurstlensError, GivenUpError, RecipeError, RunError, SiteError
@@ -27,6 +29,7 @@ from burstlens.workflows.driver.tuning_trial import TrialFiles, judged, wall_s
 from burstlens.workflows.driver.viewing import Viewing
 from burstlens.workflows.hints.stripes import folder_stripes
 from burstlens.workflows.placement import buffer as buffers
+from burstlens.workflows.placement import direct_requests
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.job_buffer import JobBuffer
 from burstlens.workflows.placement.launch import Launcher, LocalLauncher
@@ -67,6 +70,8 @@ class Tuner:
         options = TuneOptions.of(facts_of(self.run, "tuning").tuning or {})
         self.course = course_of(self.recipe, self.site, options)
         self.files = TrialFiles(context, provision)
+        self._requests = context.requests
+        self._requests.tell = self._tell
         self.presence = Presence(self.run, self.history, self.site.scheduler)
         self.launcher: Launcher = launcher or LocalLauncher()
         self._steps = Preparation(context, graph, provision, self.launcher)
@@ -234,7 +239,7 @@ class Tuner:
             self._note(name, ev.TrialEnded(job=name, outcome="failed", message=refusal))
             self._go_on()
             return
-        self._begun = time.time()
+        self._begun = time.monotonic()
         begun = self.history.trials[name].submitting
         what = self.files.text(begun.values)
         self.snapshot.note(f"{name} ({begun.phase}): {what}")
@@ -348,11 +353,12 @@ class Tuner:
 
     def _look_around(self, now: float) -> None:
         self.presence.look(now)
+        self._requests.look(now)
         self._retries.call_due(now)
         if now - self._ticked < TICK_S:
             return
         self._ticked = now
-        if self.run.claim(self.journal.epoch + 1).exists():
+        if os.path.exists(self.run.claim(self.journal.epoch + 1)):
             raise RunError(f"another driver has taken over {self.run.id}; this one ends")
         asked = self.run.stop_requested()
         if asked is not None and asked != self.asked:
@@ -363,6 +369,11 @@ class Tuner:
         self._viewing.look(self)
         self.snapshot.write()
         self._tick(self.snapshot)
+
+    def _tell(self, name: str, reason: Mapping[str, Any] | None) -> bool:
+        """Give a request to the supervisor of the latest trial, if that is on this node."""
+        trial = next(reversed(self.history.trials), "")
+        return bool(trial) and direct_requests.send(self.run.job(trial), name, reason)
 
     def _look_at_block(self) -> None:
         """Replace a viewing block that died; the tuning ends with the job that has the buffer."""

@@ -10,6 +10,7 @@ else started the model, ``entering`` starts steps inside its job, ``provision`` 
 __all__ = [
     "batch",
     "buffer",
+    "direct_requests",
     "entering",
     "hosted",
     "job_buffer",

@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 HEARTBEAT_PERIOD_S = 1.0
 LOOK_S = 0.25
@@ -96,7 +96,7 @@ class Sentry:
         command = [sys.executable, "-P", "-m", "burstlens.workflows.production.sentinel"]
         places = [str(self.run_dir), str(self.job_folder)]
         try:
-            with open(self.job_folder / "sentinel.log", "ab") as log:
+            with self._log() as log:
                 self._sentinel = subprocess.Popen(
                     [*command, *places, f"{still_s:.0f}", json.dumps(self._beat), *words],
                     stdin=subprocess.DEVNULL,
@@ -106,7 +106,15 @@ class Sentry:
                 )
         except OSError as error:
             _log.error("the sentinel does not start: %s", error)
-            print(f"the sentinel does not start: {error}", file=sys.stderr)
+            with contextlib.suppress(OSError):
+                print(f"the sentinel does not start: {error}", file=sys.stderr)
+
+    def _log(self) -> IO[bytes]:
+        """Where the sentinel prints; nowhere while the run directory is full or away."""
+        try:
+            return open(self.job_folder / "sentinel.log", "ab")
+        except OSError:
+            return open(os.devnull, "ab")
 
     def end(self) -> None:
         """End the sentinel with the model."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ class Ended:
     signal: str | None
     reason: str
     message: str = ""
+    why: Mapping[str, Any] = field(default_factory=dict)
+    """Why it was stopped, where the supervisor was asked directly: :meth:`RunDir.stop_reason`."""
 
     @property
     def well(self) -> bool:
@@ -106,6 +108,7 @@ def run_job(
             for part in (reported.get("message", ""), _remark(launcher, job_id, reported))
             if part
         ),
+        reported.get("why") or {},
     )
     if not end.well:
         raise JobFailedError(f"{job_folder.parent.name}/{job_folder.name}", end)

@@ -41,10 +41,11 @@ if TYPE_CHECKING or __package__:
     from burstlens.core.run import logs
     from burstlens.core.whole_copy import rename
     from burstlens.workflows.hints import striping
-    from burstlens.workflows.placement import job_processes, model_folder
+    from burstlens.workflows.placement import direct_requests, job_processes, model_folder
     from burstlens.workflows.placement.sentry import Sentry
 else:  # a program that is started by its path belongs to no package
     here = Path(__file__)
+    direct_requests = _loaded(here.with_name("direct_requests.py"))
     job_processes = _loaded(here.with_name("job_processes.py"))
     model_folder = _loaded(here.with_name("model_folder.py"))
     striping = _loaded(here.parents[1] / "hints" / "striping.py")
@@ -74,10 +75,10 @@ def main(job_folder: Path) -> int:
     try:
         claim = patiently(lambda: (job_folder / "claim").open("x", encoding="utf-8"))
     except FileExistsError:
-        print("this job has a supervisor already", file=sys.stderr)
+        _print("this job has a supervisor already")
         return 1
     except OSError as error:
-        print(f"this job cannot be claimed: {error}", file=sys.stderr)
+        _print(f"this job cannot be claimed: {error}")
         return 1
     with suppress(OSError), claim:
         claim.write(f"{socket.gethostname()} {os.getpid()} {start_ticks(os.getpid())}")
@@ -97,10 +98,11 @@ class Supervisor:
         self.run_dir = job_folder.parents[1]
         self.claim: bytes = patiently((job_folder / "claim").read_bytes)
         self.signalled: str | None = None
+        self.inbox = direct_requests.Inbox(job_folder)
         self.ended = threading.Event()
         self.process: subprocess.Popen[bytes] | None = None
         self.sentry: Sentry | None = None
-        self.started = time.time()
+        self.started, self._began = time.time(), time.monotonic()
 
     def run(self) -> int:
         """Make the folder, start the program, wait, report the end, bring the logs home."""
@@ -281,7 +283,7 @@ class Supervisor:
             if time.monotonic() - now > STALL_S:
                 _log.warning("control/ answered after %.0f s", time.monotonic() - now)
             if asked == "stop":
-                done = (self.run_dir / "control" / "frame-done").exists()
+                done = self._has("frame-done")
                 grace = 0.0 if done else float(self.job.get("stop_grace_s", STOP_GRACE_S))
                 stop_at = min(stop_at, now + grace)
             if self.signalled:
@@ -302,8 +304,11 @@ class Supervisor:
         return reason
 
     def _asked(self) -> str | None:
-        control = self.run_dir / "control"
-        return next((n for n in ("stop-now", "stop") if os.path.exists(control / n)), None)
+        self.inbox.look()
+        return next((n for n in ("stop-now", "stop") if self._has(n)), None)
+
+    def _has(self, name: str) -> bool:
+        return name in self.inbox.told or os.path.exists(self.run_dir / "control" / name)
 
     def _own(self, process: subprocess.Popen[bytes]) -> set[int]:
         """The processes that this one has started and collects itself."""
@@ -333,6 +338,8 @@ class Supervisor:
             "message": message,
             "started": self.started,
             "ended": time.time(),
+            "seconds": round(time.monotonic() - self._began, 3),
+            "why": self.inbox.why,  # control/ may never have taken it
         }
 
     def _is_anothers(self) -> bool:
@@ -370,7 +377,7 @@ class Supervisor:
                 again(partial(model_folder.bring_home, base, self.job, brought))
             except OSError as error:
                 _log.warning("the log %s is not brought home: %s", brought, error)
-                print(f"log not brought home: {error}", file=sys.stderr)
+                _print(f"log not brought home: {error}")
         if "each_node" in self.job:
             words = model_folder.__file__, "logs", str(self.job_folder), str(base)
             with suppress(OSError, subprocess.TimeoutExpired):
@@ -381,10 +388,16 @@ class Supervisor:
                 )
 
 
+def _print(text: str) -> None:
+    with suppress(OSError):  # its file lies in the run directory, which may be full
+        print(text, file=sys.stderr, flush=True)
+
+
 def _exit(status: int) -> NoReturn:
     # The reaper thread and a hung file server must not keep a finished supervisor alive.
-    sys.stdout.flush()
-    sys.stderr.flush()
+    with suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
     os._exit(status)
 
 

@@ -7,6 +7,7 @@ then, and nothing of it is sent again.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections.abc import Callable
@@ -137,7 +138,8 @@ class Absence:
             return
         self._said = text
         _log.warning("%s", text)
-        print(text, flush=True)
+        with contextlib.suppress(OSError):  # its file lies in the run directory
+            print(text, flush=True)
 
     def _is_gone(self) -> bool:
         """On its own host by its process, elsewhere by a heartbeat that stands still for long."""

@@ -8,6 +8,7 @@ from burstlens.cluster_configs.site import Site
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal
+from burstlens.core.run.requests import Requests, requests_of
 from burstlens.workflows.notify.notices import Notices
 from burstlens.workflows.production.snapshot import Snapshot
 from burstlens.workflows.recipe.recipe import Recipe
@@ -27,6 +28,7 @@ class RunContext:
     history: History
     snapshot: Snapshot
     notices: Notices
+    requests: Requests
 
     @classmethod
     def of(
@@ -39,4 +41,6 @@ class RunContext:
             run, recipe.title, names, recipe.notify, journal, history.noticed, snapshot.alarm
         )
         site = site.allowing(recipe.viewing.memory)
-        return cls(run, recipe, site, journal, history, snapshot, notices)
+        requests = requests_of(run)
+        requests.alarm = snapshot.alarm
+        return cls(run, recipe, site, journal, history, snapshot, notices, requests)

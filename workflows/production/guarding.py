@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from burstlens.core.decode import record
-from burstlens.core.errors import RunError
+from burstlens.core.durable import read_json
 from burstlens.core.lines import read_lines
 from burstlens.core.model import Frame
 from burstlens.core.run import events as ev
@@ -45,6 +46,7 @@ class Guarding:
         self.judge = Judge(recipe.guards, recipe.model.main_stream(recipe.inputs))
         self.patterns = patterns_of(recipe.guards, recipe.model)
         self.notices = context.notices
+        self._requests = context.requests
         snapshot.guards = self.judge.status
         if recipe.guards:
             self._remember()
@@ -53,12 +55,26 @@ class Guarding:
         """Recall what earlier drivers judged, and take what the sentinel found without a driver."""
         for trip in self.judge.recall(read_only(self.run.journal, *RECALLED)):
             self.snapshot.trips.append(trip.status())
-        for line in read_lines(self.run.sentinel):
+        for line in (*read_lines(self.run.sentinel), *self._told()):
             with contextlib.suppress(TypeError, ValueError, KeyError):
                 trip = trip_of(line)
                 if trip.guard in self.judge.guards and not self._was_reported(trip):
                     self.judge.mark_tripped(trip)
                     self._act(trip, recalled=True)
+
+    def _told(self) -> Iterator[dict[str, object]]:
+        """The trip for which a sentinel has stopped the model directly, on a full disk."""
+        for number in range(1, self.history.attempt + 1):
+            trip = self._told_why(number).get("trip")
+            if isinstance(trip, dict):
+                yield trip
+
+    def _told_why(self, attempt: int) -> dict[str, Any]:
+        """Why the attempt's supervisor was told directly to stop; empty where it was not."""
+        with contextlib.suppress(OSError):
+            ended = read_json(self.run.job(f"attempt-{attempt}") / "ended.json") or {}
+            return dict(ended.get("why") or {})
+        return {}
 
     def read(self, frame: Frame, readings: Iterable[Reading]) -> None:
         """Judge and journal what the guards of its stream read of a frame.
@@ -139,13 +155,10 @@ class Guarding:
         if guard.stops and self._has_ended(trip.attempt):
             # What the sentinel found says itself when; where a guard's stop stands, the model was
             # asked in time.
-            late = not recalled and self.run.stop_reason().get("by") != "guard"
-            trip = replace(trip, after_end=trip.after_end or late)
+            asked_by = (self.run.stop_reason() or self._told_why(trip.attempt)).get("by")
+            trip = replace(trip, after_end=trip.after_end or not (recalled or asked_by == "guard"))
         elif guard.stops and not trip.earlier:
-            try:
-                self.run.request(guard.then, trip.why())
-            except RunError as error:
-                self.snapshot.alarm(str(error))
+            self._requests.ask(guard.then, trip.why())
         start = None if trip.earlier else self.notices.due(self._word(trip), guard.ways)
         # The sentinel's trip may be hours old.
         self.journal.append(ev.GuardTripped(found=trip.t, **trip.fields()))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +31,7 @@ from burstlens.viz.frames.reading_time import Spent, measured
 from burstlens.viz.product import Context, InPieces, Made, Mark, ProductKind, wants
 from burstlens.viz.registry import product_kind
 from burstlens.workflows.guards.finding import Reading, Trip
+from burstlens.workflows.placement import direct_requests
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.production.order import Order, Split, Task, Viewed
 from burstlens.workflows.production.staged import Files, stage
@@ -264,13 +266,16 @@ def _judged(order: Order, reader: ProductFrame) -> tuple[Reading, ...]:
             if reading.breach is not None and guard.stops and not _has_ended(run, order.frame):
                 at = reading.stream, reading.time, reading.attempt
                 trip = Trip.of(guard.called, guard.then, reading.breach, time.time(), *at)
-                with contextlib.suppress(RunError):  # the driver asks again
+                try:
                     run.request(guard.then, trip.why())
+                except RunError:  # the driver asks again, perhaps from another node
+                    folder = run.job(f"attempt-{order.frame.attempt}")
+                    direct_requests.send(folder, guard.then, trip.why())
     return readings
 
 
 def _has_ended(run: RunDir, frame: Frame) -> bool:
-    return (run.job(f"attempt-{frame.attempt}") / "ended.json").exists()
+    return os.path.exists(run.job(f"attempt-{frame.attempt}") / "ended.json")
 
 
 def _marked(order: Order, readings: Sequence[Reading]) -> Order:

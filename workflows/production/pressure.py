@@ -7,9 +7,9 @@ models ignore a full disk and lose frames in silence.
 
 from __future__ import annotations
 
-from burstlens.core.errors import RunError
 from burstlens.core.quantity import show_bytes
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.requests import requests_of
 from burstlens.workflows.production.snapshot import Snapshot
 from burstlens.workflows.production.space import Space
 from burstlens.workflows.recipe.recipe import Recipe
@@ -33,8 +33,6 @@ class Pressure:
         self._since: tuple[float, int] | None = None
         self._in_vain = 0
         self._said: set[str] = set()
-        self.why: dict[str, str] = {}
-        """Why it has stopped the model, kept here as ``control/`` may be on the full disk too."""
 
     def look(
         self, space: Space, stuck: str, *, free_bytes: int | None, fraction: float | None
@@ -100,8 +98,4 @@ class Pressure:
             return
         text = f"stopped for want of space: {why}"
         self._snapshot.alarm(f"the model is {text}")
-        self.why = {"by": SPACE, "text": text}
-        try:
-            self._run.request("stop", self.why)
-        except RunError as error:
-            self._snapshot.alarm(str(error))
+        requests_of(self._run).ask("stop", {"by": SPACE, "text": text})

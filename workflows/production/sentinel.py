@@ -11,6 +11,7 @@ driver journals. With a last word ``over``, after the model's end, it sends word
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -18,6 +19,7 @@ import sys
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,7 @@ from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.journal import read_only
 from burstlens.core.run.logs import open_log
+from burstlens.core.run.requests import requests_of
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.frames.watch import watch
@@ -38,6 +41,7 @@ from burstlens.workflows.guards.finding import Trip
 from burstlens.workflows.guards.judge import RECALLED, Judge, Remark
 from burstlens.workflows.guards.patterns import patterns_of
 from burstlens.workflows.guards.reports import Room
+from burstlens.workflows.placement import direct_requests
 from burstlens.workflows.placement.buffer import free_bytes
 from burstlens.workflows.production.absence import Absence
 from burstlens.workflows.recipe.layers import Source
@@ -74,7 +78,10 @@ class Sentinel:
         self.judge = Judge(recipe.guards, self._main)
         self.judge.recall(read_only(run.journal, *RECALLED))
         self._raw_bytes = 0
-        self._trips = Lines(run.sentinel)
+        self._trips: list[dict[str, Any]] = []
+        """Those that the run directory has not taken yet."""
+        self._requests = requests_of(run)
+        self._requests.tell = partial(direct_requests.send, job_folder)
         self._absence = Absence(run, recipe, history, job_folder, still_s, over=over)
         self._parent, self._beat = os.getppid(), beat
         self._over = over
@@ -91,7 +98,10 @@ class Sentinel:
             self._absence.close()
 
     def _is_alone(self) -> bool:
-        return os.getppid() == self._parent and heartbeat(self.run) == self._beat
+        beat = self._beat
+        with contextlib.suppress(OSError):  # a run directory that is away shows no driver
+            beat = heartbeat(self.run)
+        return os.getppid() == self._parent and beat == self._beat
 
     def _keep_watch(self) -> None:
         cursor = Cursor()
@@ -99,6 +109,7 @@ class Sentinel:
         baseline = read_json(self.job_folder / "baseline.json")
         while self._is_alone():
             self._absence.look()
+            self._write()
             report = watch(
                 self.root,
                 str(self.job["folder"]),
@@ -117,7 +128,18 @@ class Sentinel:
             patterns = tuple(one for one in patterns if one.guard not in report.given_up)
             self._take(report)
             if report.ended:
+                self._write()
                 return
+
+    def _write(self) -> None:
+        """Write what the run directory may have refused before."""
+        self._requests.look(time.monotonic())
+        if self._trips:
+            with contextlib.suppress(OSError), contextlib.closing(Lines(self.run.sentinel)) as file:
+                while self._trips:
+                    file.append(self._trips[0])
+                    file.sync()
+                    del self._trips[0]
 
     def _take(self, report: Report) -> None:
         now, t = time.monotonic(), time.time()
@@ -130,7 +152,7 @@ class Sentinel:
         for remark in self.judge.watched(report, room, self.attempt, now=now, t=t):
             self._act(remark)
         if report.stopping and (report.frames or not report.in_progress):
-            self.run.request("frame-done")
+            self._requests.ask("frame-done")
 
     def _inspect(self, frame: Frame) -> None:
         from burstlens.viz.diagnostics.derived import open_frame
@@ -148,7 +170,7 @@ class Sentinel:
                 readings = inspect(reader, guards, frame.attempt)
         except FrameError as error:
             _log.warning("frame %s %s cannot be judged: %s", frame.stream, frame.time, error)
-            print(f"frame {frame.stream} {frame.time}: {error}", flush=True)
+            _print(f"frame {frame.stream} {frame.time}: {error}")
             return
         for reading in readings:
             for remark in self.judge.read(reading, time.time()):
@@ -156,23 +178,28 @@ class Sentinel:
 
     def _act(self, remark: Remark) -> None:
         _log.warning("%s", remark.sentence)
-        print(remark.sentence, flush=True)
+        _print(remark.sentence)
         if isinstance(remark, Trip):
             guard = self.judge.guards[remark.guard]
             ended = remark.attempt != self.attempt or self._has_ended()
-            trip = replace(remark, after_end=guard.stops and ended)
-            self._trips.append(trip.status())
-            self._trips.sync()
+            status = replace(remark, after_end=guard.stops and ended).status()
+            self._trips.append(status)
             if guard.stops and not ended:
-                self.run.request(guard.then, trip.why())
+                # With the trip: the supervisor passes it on where the disk takes neither.
+                self._requests.ask(guard.then, {**remark.why(), "trip": status})
+            self._write()
 
     def _has_ended(self) -> bool:
         return os.path.exists(self.job_folder / "ended.json")
 
     def _waits_for_frame(self) -> bool:
-        return (self.run.control / "stop").exists() and not (
-            self.run.control / "frame-done"
-        ).exists()
+        done = "frame-done" in self._requests.held or self.run.has_request("frame-done")
+        return self.run.stop_requested() == "stop" and not done
+
+
+def _print(text: str) -> None:
+    with contextlib.suppress(OSError):  # its file lies in the run directory, which may be full
+        print(text, flush=True)
 
 
 def heartbeat(run: RunDir) -> object:
@@ -206,7 +233,7 @@ def main(
         _log.info("ends: a driver lives again, the model has ended, or all is sent")
     except (BurstlensError, OSError, KeyError) as error:
         _log.exception("ends by an error")
-        print(f"the sentinel ends: {type(error).__name__}: {error}", flush=True)
+        _print(f"the sentinel ends: {type(error).__name__}: {error}")
         return 1
     return 0
 

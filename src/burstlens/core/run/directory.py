@@ -6,6 +6,7 @@ The only thing that driver, viewing block, supervisor and clients share.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from burstlens.core.renamed import renamed
 from burstlens.core.run.places import folder_for as folder_for
 from burstlens.core.run.places import runs_folder as runs_folder
 from burstlens.core.run.places import runs_folders, runs_places
+from burstlens.core.run.requests import STOPS, made_here
 from burstlens.core.run.volumes import volume_numbers, volume_path
 
 _DROPS = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -160,13 +162,17 @@ class RunDir:
                 "BURSTLENS_RUNS names another place"
             ) from error
 
-    def request(self, name: str, reason: Mapping[str, Any] | None = None) -> None:
+    def request(
+        self, name: str, reason: Mapping[str, Any] | None = None, *, fill: bool = False
+    ) -> None:
         """Create a control file; ``resume-watching`` removes ``pause``. Raises RunError.
 
         ``reason`` says who asks, such as ``{"by": "guard", "guard": ..., "text": ...}``; without it
-        a person does. A file that exists already keeps its content.
+        a person does. A file that exists already keeps its content; one that is still empty gets
+        the reason with ``fill``, for who made it when the disk was full.
         """
-        if reason is not None and self.stop_requested() in ("stop-now", name):
+        there = next(filter(self.has_request, STOPS), None)
+        if reason is not None and not fill and there in ("stop-now", name):
             return  # the stop exists already; a guard may only make it quicker
         try:
             self.control.mkdir(exist_ok=True)
@@ -177,18 +183,22 @@ class RunDir:
                     with contextlib.suppress(FileNotFoundError):
                         os.unlink("pause", dir_fd=folder)
                 else:
-                    _create(name, reason, folder)
+                    _create(name, reason, folder, fill=fill)
             finally:
                 os.close(folder)
         except OSError as error:
             raise RunError(f"cannot write {self.control / name}: {error.strerror}") from error
 
+    def has_request(self, name: str) -> bool:
+        """Whether that file is in ``control/``, as far as can be seen."""
+        return os.path.exists(self.control / name)  # Path.exists raises a file server's errors
+
     def stop_requested(self) -> str | None:
-        """The stop that clients ask for: ``stop-now``, ``stop`` or None."""
-        for name in ("stop-now", "stop"):
-            if os.path.exists(self.control / name):  # Path.exists raises a file server's errors
-                return name
-        return None
+        """The stop that clients ask for: ``stop-now``, ``stop`` or None; also one that this process
+        could not write yet."""
+        own = made_here(self.path)
+        held = own.stop if own is not None else None
+        return next((name for name in STOPS if name == held or self.has_request(name)), None)
 
     def stop_reason(self) -> dict[str, Any]:
         """The reason in the first stop that was asked for; empty for a person's."""
@@ -197,7 +207,9 @@ class RunDir:
             # By the file server's clock alone, as the clocks of nodes may differ.
             with contextlib.suppress(OSError):
                 standing.append(((self.control / name).lstat().st_mtime_ns, name))
-        return read_dropped(self.control / min(standing)[1]) or {} if standing else {}
+        found = read_dropped(self.control / min(standing)[1]) if standing else None
+        own = made_here(self.path)
+        return found or (dict(own.reason) if own is not None else {})
 
     if not TYPE_CHECKING:  # a type checker shall not take any name for an attribute
 
@@ -212,6 +224,8 @@ class RunDir:
             except OSError as error:
                 place = self.control / name
                 raise RunError(f"cannot take {place} away: {error.strerror}") from error
+        if (own := made_here(self.path)) is not None:
+            own.forget()
 
     def sweep(self) -> None:
         """Delete what killed processes have left: staged products that will never be published and
@@ -230,17 +244,24 @@ class RunDir:
                 path.unlink()
 
 
-def _create(name: str, reason: Mapping[str, Any] | None, folder: int) -> None:
+def _create(
+    name: str, reason: Mapping[str, Any] | None, folder: int, *, fill: bool = False
+) -> None:
     """Create the file, or leave an existing one: of two at once the first is kept as well."""
     try:
         descriptor = os.open(name, _DROPS | os.O_EXCL, 0o666, dir_fd=folder)
     except FileExistsError:
-        if reason is None:
-            os.close(os.open(name, _DROPS, 0o666, dir_fd=folder))  # raises for a non-file
-        return
-    with open(descriptor, "wb") as stream:
+        if reason is not None and not fill:
+            return
+        descriptor = os.open(name, _DROPS, 0o666, dir_fd=folder)  # raises for a non-file
+    text = json.dumps(reason).encode() if reason is not None else b""
+    try:
         # Its existence alone asks for the stop, also where a full disk takes no content.
-        stream.write(json.dumps(reason).encode() if reason is not None else b"")
+        if os.fstat(descriptor).st_size == 0 and os.write(descriptor, text) != len(text):
+            os.ftruncate(descriptor, 0)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    finally:
+        os.close(descriptor)
 
 
 def all_runs(folder: Path | None = None) -> Iterator[RunDir]:

@@ -1,0 +1,158 @@
+"""Requests that this process makes of its run, held until the run directory takes them.
+
+A full disk, or a file server that is away, refuses a file in ``control/``. The request is then kept
+here: within this process :meth:`RunDir.stop_requested` has it at once, and the loop of the process
+tries to write it again and again. Signals are noted here too, by handlers that do nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from burstlens.core.errors import RunError
+
+if TYPE_CHECKING:
+    from burstlens.core.run.directory import RunDir
+
+STOPS = ("stop-now", "stop")
+"""The requests to stop; the first is the stronger one."""
+PRESSED_S = 20.0
+"""How long after a second Ctrl-C the run directory may refuse the request before the process ends
+without having written it."""
+_log = logging.getLogger(__name__)
+Teller = Callable[[str, Mapping[str, Any] | None], bool]
+
+
+class Requests:
+    """The requests of one process to one run. All but :meth:`signalled` is for one thread."""
+
+    def __init__(self, run: RunDir) -> None:
+        self._run = run
+        self.held: dict[str, Mapping[str, Any] | None] = {}
+        """What could not be written yet, with its reason."""
+        self.reason: dict[str, Any] = {}
+        """Why this process asked for the run's first stop; empty where a person did."""
+        self.tell: Teller = lambda name, reason: False
+        """Passes a request to the model's supervisor without the run directory, where it can."""
+        self.alarm: Callable[[str], None] = lambda text: None
+        """Reports, once per request, that it could not be written."""
+        self._signals: list[int] = []
+        self._begun: set[str] = set()
+        self._told: set[str] = set()
+        self._pressed_at: float | None = None
+
+    def signalled(self, number: int, _frame: object = None) -> None:
+        """Note a signal. A signal handler: it does nothing else, so that it disturbs nothing."""
+        self._signals.append(number)
+
+    @property
+    def stop(self) -> str | None:
+        """The stop that was asked for by a signal, or that could not be written yet."""
+        signals = list(self._signals)
+        if "stop-now" in self.held or signal.SIGTERM in signals or len(signals) > 1:
+            return "stop-now"
+        if signals:
+            return "stop-now" if "stop" in self.held else "stop"
+        return "stop" if "stop" in self.held else None
+
+    def ask(self, name: str, reason: Mapping[str, Any] | None = None) -> bool:
+        """Make a request, now or as soon as it can be written. Returns whether it is written.
+
+        ``reason`` is as in :meth:`RunDir.request`.
+        """
+        there = self._run.stop_requested()
+        if name in STOPS and reason is not None and there in ("stop-now", name):
+            return name not in self.held  # the stop exists already; a guard may only quicken it
+        if name in STOPS and there is None:
+            self.reason = dict(reason or {})
+        self.held[name] = reason
+        return self._write(name)
+
+    def look(self, now: float) -> None:
+        """Turn signals into requests, and try again what is held. Each turn of a loop calls it.
+
+        Raises RunError when a second Ctrl-C has waited ``PRESSED_S`` for the run directory.
+        """
+        for number in self._taken():
+            again = number == signal.SIGTERM or self._run.stop_requested() is not None
+            _log.warning("%s: the run is to stop%s", signal.Signals(number).name, " now" * again)
+            self.ask("stop-now" if again else "stop")
+            if again and self._pressed_at is None:
+                self._pressed_at = now
+        for name in list(self.held):
+            self._write(name)
+        pressed = self._pressed_at
+        if pressed is not None and "stop-now" in self.held and now - pressed > PRESSED_S:
+            raise RunError(
+                f"the request to stop cannot be written to {self._run.control}; this driver ends; "
+                f"when it can be again: burstlens resume {self._run.id}"
+            )
+
+    def _taken(self) -> list[int]:
+        """The signals so far, which are forgotten; one that comes meanwhile stays."""
+        numbers = list(self._signals)
+        del self._signals[: len(numbers)]
+        return numbers
+
+    def _write(self, name: str) -> bool:
+        reason = self.held[name]
+        new = name in STOPS and not self._run.has_request(name)
+        try:
+            self._run.request(name, reason, fill=name in self._begun)
+        except RunError as error:
+            if new and self._run.has_request(name):
+                self._begun.add(name)  # it exists, and the disk has not taken its reason
+            told = self.tell(name, reason)
+            if name not in self._told:
+                self._told.add(name)
+                how = "; the model's supervisor was told directly" if told else ""
+                _log.warning("%s%s", error, how)
+                self.alarm(f"{error}; it is tried again{how}")
+            return False
+        del self.held[name]
+        self._begun.discard(name)
+        self._told.discard(name)
+        return True
+
+    def forget(self) -> None:
+        """Forget all requests, as when an attempt begins that they do not concern."""
+        self.held.clear()
+        self._begun.clear()
+        self._told.clear()
+        self.reason, self._pressed_at = {}, None
+
+
+_requests: dict[Path, Requests] = {}
+
+
+def requests_of(run: RunDir) -> Requests:
+    """The requests of this process to that run."""
+    return _requests.setdefault(run.path, Requests(run))
+
+
+def made_here(path: Path) -> Requests | None:
+    """The same by the run directory's path; None where this process has made no request."""
+    return _requests.get(path)
+
+
+@contextlib.contextmanager
+def signals(run: RunDir) -> Iterator[Requests]:
+    """For a while, SIGINT asks the run to stop, a second one and SIGTERM to stop at once; SIGHUP
+    is ignored. The loop's :meth:`Requests.look` writes the requests."""
+    requests = requests_of(run)
+    before = {
+        signal.SIGINT: signal.signal(signal.SIGINT, requests.signalled),
+        signal.SIGTERM: signal.signal(signal.SIGTERM, requests.signalled),
+        signal.SIGHUP: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    }
+    try:
+        yield requests
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        _requests.pop(run.path, None)

@@ -1,0 +1,99 @@
+"""Requests to the supervisor of a job that need no run directory, from processes on its node.
+
+A full disk refuses the files in ``control/``. So a supervisor also listens on a socket of its own,
+whose name (Linux: in no file system) follows from the job's folder. It heeds its own user alone.
+Standard library alone: the supervisor loads this file by its path.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import logging
+import os
+import socket
+import struct
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+_log = logging.getLogger("burstlens.workflows.placement.direct_requests")
+NAMES = ("stop", "stop-now", "frame-done")
+LONGEST_BYTES = 1 << 16
+_CREDENTIALS = struct.Struct("3i")  # struct ucred: pid, uid, gid
+
+
+def send(job_folder: Path, name: str, reason: Mapping[str, Any] | None = None) -> bool:
+    """Give a request to the supervisor of that folder; False where none listens on this node.
+
+    ``reason`` is as in :meth:`RunDir.request`.
+    """
+    message = json.dumps({"request": name, "reason": dict(reason or {})}).encode()
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+            sender.setblocking(False)
+            sender.sendto(message, _address(job_folder))
+    except (OSError, AttributeError):
+        return False
+    return True
+
+
+class Inbox:
+    """What a supervisor is asked for directly: ``told`` has the reason of each request so far."""
+
+    def __init__(self, job_folder: Path) -> None:
+        self.told: dict[str, dict[str, Any]] = {}
+        self._socket: socket.socket | None = None
+        try:
+            listens = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        except (OSError, AttributeError):  # another system than Linux
+            return
+        try:
+            listens.setblocking(False)
+            listens.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+            listens.bind(_address(job_folder))
+        except (OSError, AttributeError):
+            listens.close()
+            return
+        self._socket = listens
+
+    def look(self) -> None:
+        """Take the requests that have come since the last call."""
+        for name, reason in self.read():
+            if name not in self.told:
+                _log.warning("%s: asked for directly: %s", name, reason.get("text", "by a person"))
+            self.told.setdefault(name, reason)
+
+    @property
+    def why(self) -> dict[str, Any]:
+        """The reason of the first stop; empty for a person's, and without one."""
+        return next((self.told[name] for name in self.told if name != "frame-done"), {})
+
+    def read(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The requests since the last call, each with its reason. Never raises."""
+        while self._socket is not None:
+            try:
+                text, extras, _, _ = self._socket.recvmsg(
+                    LONGEST_BYTES, socket.CMSG_SPACE(_CREDENTIALS.size)
+                )
+            except OSError:  # nothing there
+                return
+            with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
+                value = json.loads(text)
+                name, reason = value["request"], value["reason"]
+                if _sender(extras) == os.geteuid() and name in NAMES and isinstance(reason, dict):
+                    yield name, reason
+
+
+def _sender(extras: list[Any]) -> int | None:
+    """The user whose process has sent it, by the kernel."""
+    for level, kind, data in extras:
+        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS):
+            return int(_CREDENTIALS.unpack(data)[1])
+    return None
+
+
+def _address(job_folder: Path) -> bytes:
+    digest = hashlib.sha256(os.fsencode(os.path.abspath(job_folder))).hexdigest()
+    return b"\0burstlens-" + digest[:40].encode()
