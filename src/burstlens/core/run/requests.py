@@ -12,12 +12,9 @@ import logging
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from burstlens.core.errors import RunError
-
-if TYPE_CHECKING:
-    from burstlens.core.run.directory import RunDir
 
 STOPS = ("stop-now", "stop")
 """The requests to stop; the first is the stronger one."""
@@ -25,13 +22,36 @@ PRESSED_S = 20.0
 """How long after a second Ctrl-C the run directory may refuse the request before the process ends
 without having written it."""
 _log = logging.getLogger(__name__)
+
+
+class RequestPlace(Protocol):
+    """What takes requests: :class:`burstlens.core.run.directory.RunDir`, which imports this."""
+
+    @property
+    def path(self) -> Path: ...
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def control(self) -> Path: ...
+
+    def has_request(self, name: str) -> bool: ...
+
+    def stop_requested(self) -> str | None: ...
+
+    def request(
+        self, name: str, reason: Mapping[str, Any] | None = None, *, fill: bool = False
+    ) -> None: ...
+
+
 Teller = Callable[[str, Mapping[str, Any] | None], bool]
 
 
 class Requests:
     """The requests of one process to one run. All but :meth:`signalled` is for one thread."""
 
-    def __init__(self, run: RunDir) -> None:
+    def __init__(self, run: RequestPlace) -> None:
         self._run = run
         self.held: dict[str, Mapping[str, Any] | None] = {}
         """What could not be written yet, with its reason."""
@@ -130,7 +150,7 @@ class Requests:
 _requests: dict[Path, Requests] = {}
 
 
-def requests_of(run: RunDir) -> Requests:
+def requests_of(run: RequestPlace) -> Requests:
     """The requests of this process to that run."""
     return _requests.setdefault(run.path, Requests(run))
 
@@ -141,7 +161,7 @@ def made_here(path: Path) -> Requests | None:
 
 
 @contextlib.contextmanager
-def signals(run: RunDir) -> Iterator[Requests]:
+def signals(run: RequestPlace) -> Iterator[Requests]:
     """For a while, SIGINT asks the run to stop, a second one and SIGTERM to stop at once; SIGHUP
     is ignored. The loop's :meth:`Requests.look` writes the requests."""
     requests = requests_of(run)
