@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -13,6 +14,9 @@ HOLDING = ("COMPLETING", "CONFIGURING", "PENDING", "RUNNING", "STAGE_OUT", "SUSP
 """States of jobs that ask for buffers or have them."""
 # Comments and directives never contain these, and they are not white space.
 _CELL_END, _ROW_END = "\x01", "\x02"
+_TIME = "%Y-%m-%dT%H:%M:%S"
+_NOW = re.compile(r"^Configuration data as of (\d+-\d+-\d+T\d+:\d+:\d+)", re.MULTILINE)
+_JOB_AGE = re.compile(r"^MinJobAge\s*=\s*(\d+)", re.MULTILINE)
 _FIELD = re.compile(r"(?:^|\s)([A-Za-z][\w/:]*)=")
 
 
@@ -42,13 +46,28 @@ class Burst:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A job that asks for burst buffers or has them; ``lines`` are its directives."""
+    """A job that asks for burst buffers or has them; ``lines`` are its directives, ``submitted``
+    and ``ends`` are when, by the scheduler's clock."""
 
     job_id: str
     user: str
     state: str
     comment: str
     lines: tuple[str, ...]
+    name: str = ""
+    submitted: str = ""
+    ends: str = ""
+    """When it has ended, or is to end at the latest."""
+
+    def mounts(self, name: str) -> bool:
+        """Whether it mounts the persistent buffer of that name."""
+        return any(f"name={name}" in line.split() and "_persistent" not in line
+                   for line in self.lines)  # fmt: skip
+
+    def creates(self, name: str) -> bool:
+        """Whether it asks for a persistent buffer of that name to be made."""
+        return any(f"name={name}" in line.split() and "create_persistent" in line
+                   for line in self.lines)  # fmt: skip
 
 
 @runtime_checkable
@@ -63,8 +82,13 @@ class BurstScheduler(Scheduler, Protocol):
         """The persistent buffer of that name, None when there is none for certain. Raises
         SchedulerError, also when it does not know of its buffers for long."""
 
-    def holders(self) -> list[Holder]:
-        """Jobs with burst buffers, also other users' if they are shown. Raises SchedulerError."""
+    def holders(self, *, ended: bool = False) -> list[Holder]:
+        """Jobs with burst buffers, also other users' if they are shown; with ``ended`` also those
+        that are over and not forgotten. Raises SchedulerError."""
+
+    def remembers_since(self) -> str:
+        """The time since which no job that has ended is forgotten, by the scheduler's clock; empty
+        where that is not known. Raises SchedulerError."""
 
 
 def read_buffers(said: str) -> tuple[list[Pool], list[Burst]]:
@@ -109,21 +133,42 @@ def unlisted(pools: list[Pool]) -> str:
 
 def holders_format() -> str:
     """The format with which squeue prints what :func:`read_holders` reads."""
-    names = ("JobID", "UserName", "State", "Comment", "BurstBuffer")
+    names = (
+        "JobID",
+        "UserName",
+        "State",
+        "Comment",
+        "BurstBuffer",
+        "Name",
+        "SubmitTime",
+        "EndTime",
+    )
     return ",".join(f"{name}:{_CELL_END}" for name in names) + _ROW_END
 
 
 def read_holders(said: str) -> list[Holder]:
     """Jobs with burst buffers in what squeue prints. Raises SchedulerError for anything else."""
     rows = [row.strip().split(_CELL_END) for row in said.split(_ROW_END) if row.strip()]
-    if not all(row[5:] for row in rows):
+    if not all(row[8:] for row in rows):
         text = "squeue printed no list of jobs: which of them have a buffer is not known"
         raise SchedulerError(text, passing=True)
     return [
-        Holder(job_id, user, state, comment, tuple(lines.splitlines()))
-        for job_id, user, state, comment, lines in (row[:5] for row in rows)
+        Holder(job_id, user, state, comment, tuple(lines.splitlines()), *more)
+        for job_id, user, state, comment, lines, *more in (row[:8] for row in rows)
         if lines != "(null)"
     ]
+
+
+def remembered_since(config: str) -> str:
+    """By what ``scontrol show config`` prints: the controller's time less the age at which it
+    forgets jobs, as Slurm writes times; empty where either is missing."""
+    now, age = _NOW.search(config), _JOB_AGE.search(config)
+    if now is None or age is None:
+        return ""
+    if not int(age[1]):
+        return time.strftime(_TIME, time.localtime(0))  # it forgets none
+    seconds = time.mktime(time.strptime(now[1], _TIME)) - int(age[1])
+    return time.strftime(_TIME, time.localtime(seconds))
 
 
 def fields(line: str) -> dict[str, str]:

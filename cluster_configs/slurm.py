@@ -22,6 +22,7 @@ from burstlens.cluster_configs.bursts import (
     holders_format,
     read_buffers,
     read_holders,
+    remembered_since,
     unlisted,
 )
 from burstlens.cluster_configs.inside import Inside
@@ -228,10 +229,14 @@ class Slurm(PollingScheduler):
             raise SlurmError(unlisted(pools), passing=True)
         return burst
 
-    def holders(self) -> list[Holder]:
-        """Jobs with burst buffers, also other users' if Slurm shows them. Raises SlurmError."""
-        states = ",".join(HOLDING)
+    def holders(self, *, ended: bool = False) -> list[Holder]:
+        """Jobs with burst buffers, also other users' if Slurm shows them. Raises SchedulerError."""
+        states = "all" if ended else ",".join(HOLDING)
         return read_holders(self.call(["squeue", "-h", "-t", states, "-O", holders_format()]))
+
+    def remembers_since(self) -> str:
+        """By MinJobAge. Raises SlurmError."""
+        return remembered_since(self.call(["scontrol", "show", "config"]))
 
     def explain(self, said: Sequence[str]) -> str:
         """As Slurm says it, or that it has no configuration here."""

@@ -59,9 +59,13 @@ class SlurmPrograms:
             "n=$(($(cat last) + 1)); echo $n > last; cat > script-$n\n"
             "name=$(sed -n 's/^#SBATCH --job-name=//p' script-$n)\n"
             "comment=$(sed -n 's/^#SBATCH --comment=//p' script-$n)\n"
-            "printf '%s\\tPENDING\\t%s\\t%s\\tResources\\n' $n $name $comment >> queue\n"
+            r"printf '%s\001PENDING\001Resources\001%s\001%s\001\002\n' $n $name $comment "
+            ">> queue\n"
             'echo "JobId=$n JobName=$name SubmitTime=$(cat clock) '
             'JobState=PENDING Reason=Resources" > job-$n\n'
+            "lines=$(grep -E '^#(BB|DW)' script-$n)\n"
+            r"printf '%s\001me\001PENDING\001%s\001%s\001%s\001%s\001N/A\001\002\n' $n "
+            '$comment "$lines" $name $(cat clock) >> holders\n'
             "[ -f on-sbatch ] && . ./on-sbatch\necho $n",
         )
         self._set(
@@ -82,10 +86,12 @@ class SlurmPrograms:
             (self.folder / f"burst.{number}").write_text(text)
         (self.folder / "burst.next").write_text("0\n")
 
-    def jobs(self, *jobs: tuple[str, str, str]) -> None:
+    def jobs(self, *jobs: tuple[str, str, str], ends: str = CREATED) -> None:
         """Jobs that squeue lists with burst buffers: id, state, directive lines."""
         rows = (
-            "\x01".join((number, getpass.getuser(), state, f"run-{number}", lines, ""))
+            "\x01".join(
+                (number, getpass.getuser(), state, f"run-{number}", lines, "job", CREATED, ends, "")
+            )
             for number, state, lines in jobs
         )
         (self.folder / "holders").write_text("".join(f"{row}\x02\n" for row in rows))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 from burst_case import EMPTY, SILENT, UNLISTED, SlurmPrograms, holding, on_path
@@ -128,3 +128,92 @@ def test_a_buffer_that_is_gone_already_is_said_to_be(slurm, new):
     journalled(run, ev.BufferCreated(**asdict(buffer_of(run))))
     assert free(run) == f"buffer {space_of(run).name} is gone already"
     assert history_of(run.journal).buffer_released
+
+
+LATER, EARLIER = "2026-11-26T11:21:48", "2026-11-26T11:21:46"
+OTHER = ("3", "COMPLETED", "#BB create_persistent name=storms capacity=1GiB type=scratch")
+ORIGINS = {
+    "made by the run's job": (LATER, (), "300 sec", "2026-11-26T11:21:50", True),
+    "made before it was asked for": (EARLIER, (), "300 sec", "2026-11-26T11:21:50", False),
+    "asked for by another job": (LATER, (OTHER,), "300 sec", "2026-11-26T11:21:50", False),
+    "asked for by who knows whom": (LATER, (), "300 sec", "2026-11-26T11:31:50", False),
+    "long ago, and no job is forgotten": (LATER, (), "0 sec", "2026-11-26T11:31:50", True),
+    "without a time": ("Unknown", (), "300 sec", "2026-11-26T11:21:50", False),
+}
+
+
+@pytest.mark.parametrize(
+    ("created", "others", "age", "now", "owned"), ORIGINS.values(), ids=ORIGINS
+)
+def test_a_named_buffer_is_the_runs_only_if_nobody_else_can_have_made_it(
+    slurm, new, created, others, age, now, owned
+):
+    run = new("storms")
+    slurm.jobs(*others)
+    slurm.config(age, now)
+    slurm.on("sbatch", slurm.becomes(holding("storms", created=created)))
+    buffer, found = space_of(run).provide(None)
+    assert (buffer.name, buffer.owned, buffer.created, found) == ("storms", owned, created, False)
+    origin = space_of(run).origin(buffer)
+    assert origin is not None
+    assert (origin.job, origin.absent, origin.owned) == ("1", True, owned)
+    assert origin.others == [job for job, *_ in others]
+    assert any(call.startswith("scancel") for call in slurm.calls) is not owned
+    # What was seen counts, when nobody can see it any more.
+    slurm.jobs()
+    slurm.config("0 sec")
+    assert space_of(run).left(None) == buffer
+    calls = len(slurm.calls)
+    space_of(run).give_back(replace(buffer, owned=False))
+    assert len(slurm.calls) == calls, "a buffer of others is destroyed"
+
+
+def test_a_job_that_ended_before_the_run_asked_for_it_has_not_made_its_buffer(slurm, new):
+    run = new("storms")
+    slurm.jobs(OTHER, ends=EARLIER)
+    slurm.on("sbatch", slurm.becomes(holding("storms")))
+    buffer, _ = space_of(run).provide(None)
+    assert buffer.owned
+
+
+def test_a_named_buffer_that_was_there_is_adopted(slurm, new):
+    run = new("storms")
+    slurm.answers(holding("storms"))
+    buffer, _ = space_of(run).provide(None)
+    assert not buffer.owned
+    assert not [call for call in slurm.calls if call.startswith("sbatch")]
+
+
+def test_a_driver_that_was_killed_after_its_submission_finds_whose_the_buffer_is(slurm, new):
+    run = new("storms")
+    # As with a kill, the job is in the queue and its number is not known.
+    slurm.on("sbatch", slurm.becomes(holding("storms")) + "\nexit 1")
+    with pytest.raises(SchedulerError):
+        space_of(run).provide(None)
+    assert (run.path / "steps" / "buffer-create-1" / "submitting").exists()
+    buffer, _ = space_of(run).provide(None)
+    assert buffer.owned
+
+
+def test_a_driver_that_was_killed_before_another_made_the_buffer_adopts_it(slurm, new):
+    run = new("storms")
+    slurm.on("sbatch", "exit 1")
+    with pytest.raises(SchedulerError):
+        space_of(run).provide(None)
+    slurm.on("sbatch", "")
+    slurm.jobs(OTHER)
+    slurm.answers(holding("storms"))
+    buffer, _ = space_of(run).provide(None)
+    assert not buffer.owned
+
+
+def test_a_buffer_that_was_made_anew_by_others_is_not_the_runs(slurm, new):
+    run = new("storms")
+    known = replace(buffer_of(run), created=EARLIER)
+    journalled(run, ev.BufferCreated(**asdict(known)))
+    slurm.answers(holding("storms", created=LATER))
+    buffer, found = space_of(run).provide(known)
+    assert (found, buffer.owned, buffer.created) == (False, False, LATER)
+    space_of(run).give_back(known)
+    assert free(run) == "buffer storms is gone already"
+    assert not [call for call in slurm.calls if call.startswith("sbatch")]

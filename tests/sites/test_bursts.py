@@ -69,4 +69,19 @@ def test_no_jobs_with_buffers_are_none(slurm):
     slurm.jobs()
     assert Slurm().holders() == []
     slurm.jobs(("7", "RUNNING", "#DW persistentdw name=storms"), ("8", "PENDING", "(null)"))
-    assert [holder.job_id for holder in Slurm().holders()] == ["7"]
+    (holder,) = Slurm().holders()
+    assert holder.job_id == "7"
+    assert holder.mounts("storms")
+    assert not holder.mounts("storm")
+    assert not holder.creates("storms")
+    slurm.jobs(("9", "PENDING", "#BB create_persistent name=storms capacity=1GiB"))
+    (holder,) = Slurm().holders(ended=True)
+    assert (holder.creates("storms"), holder.mounts("storms")) == (True, False)
+
+
+def test_how_long_slurm_remembers_jobs_is_reckoned_by_its_own_clock(slurm):
+    assert Slurm().remembers_since() == "2026-11-26T11:16:50"
+    slurm.config("0 sec")
+    assert Slurm().remembers_since() < "1971"
+    (slurm.folder / "config").write_text("no configuration\n")
+    assert Slurm().remembers_since() == ""

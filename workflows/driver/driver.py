@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from burstlens.core.errors import GivenUpError, RunError
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
+from burstlens.workflows.driver.buffer_events import note_buffer
 from burstlens.workflows.driver.driver_log import note_turn
 from burstlens.workflows.driver.early_stop import EarlyStop
 from burstlens.workflows.driver.homecoming import Homecoming
@@ -174,8 +175,7 @@ class Driver:
             self.history.staged_in = False
             self.jobs.fresh_buffer = True
             self._report_lost_buffer(self.history.attempt)
-        event = ev.BufferAdopted if adopted else ev.BufferCreated
-        self.journal.append(event(**asdict(self.buffer)))
+        note_buffer(self.journal, self.snapshot, self.provision, self.buffer, found=adopted)
         self.production = Production(
             self.context, self.graph, self.buffer, 2 * self.graph.workers, self.guarding
         )

@@ -94,7 +94,7 @@ def _give_back(run: RunDir, space: Provision, buffer: BufferRef, history: Histor
             raise
         return f"freed {f'buffer {buffer.name}' if buffer.name else 'the buffer of its job'}"
     if buffer.path.startswith("$"):
-        if not history.attempt:
+        if not history.attempt or history.buffer_released:
             return ""
         raise RunError(
             f"buffer {buffer.name} was there before the run, and only jobs see it: delete "

@@ -11,7 +11,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from burstlens.cluster_configs.scheduler import QueuePlace
@@ -21,6 +21,7 @@ from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.core.run.facts import facts_of
 from burstlens.workflows.driver import tuning_results
+from burstlens.workflows.driver.buffer_events import note_buffer
 from burstlens.workflows.driver.presence import Presence
 from burstlens.workflows.driver.target import TICK_S
 from burstlens.workflows.driver.tuning_options import TuneOptions, course_of, trials_of
@@ -149,8 +150,7 @@ class Tuner:
         self.buffer = replace(found, by=found.by or self.site.buffer.stager or "")
         if not adopted:
             self.history.staged_in = False
-        event = ev.BufferAdopted if adopted else ev.BufferCreated
-        self.journal.append(event(**asdict(self.buffer)))
+        note_buffer(self.journal, self.snapshot, self.provision, self.buffer, found=adopted)
         if isinstance(self.provision, JobBuffer):
             self.graph.enter(self.provision.inside())
             self._viewing.open()

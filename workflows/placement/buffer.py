@@ -41,7 +41,8 @@ class BufferRef:
 
     ``path`` is that of a shared directory, or ``$NAME`` for the variable that holds the buffer's
     mount path in a job. ``name`` is a persistent buffer's, ``owned`` says that the run made it.
-    ``by`` names the stager, if it is not the usual one of such a buffer.
+    ``by`` names the stager, if it is not the usual one of such a buffer; ``created`` is when the
+    scheduler says a persistent one was made, which tells it from a later one of its name.
     """
 
     kind: str
@@ -50,6 +51,7 @@ class BufferRef:
     name: str = ""
     owned: bool = True
     by: str = ""
+    created: str = ""
 
     def root(self) -> Path:
         """The buffer's root as this process sees it. Raises StagingError where it is not set."""

@@ -20,6 +20,7 @@ from burstlens.core.errors import GivenUpError, SiteError
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement import host as hosts
 from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.placement.buffer_origin import BufferOrigin
 from burstlens.workflows.placement.hosted import HostedLauncher
 from burstlens.workflows.recipe.recipe import Recipe
 
@@ -66,6 +67,10 @@ class JobBuffer:
                 raise SiteError("left while it waited for the job with the buffer")
             time.sleep(LOOK_S)
         return self._reference(), found
+
+    def origin(self, buffer: BufferRef) -> BufferOrigin | None:
+        """None: it is always the run's own."""
+        return None
 
     def left(self, known: BufferRef | None) -> BufferRef | None:
         """The buffer while its job waits or runs. Raises SchedulerError."""

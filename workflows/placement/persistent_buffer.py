@@ -2,8 +2,9 @@
 
 Slurm's ``scontrol show burst`` says what exists, and its queue what is asked for. What this run
 asked for is in the run directory: a folder ``steps/buffer-create-N`` is written before ``sbatch``
-is called. A job that Slurm lists as pending may be at work: Slurm makes and destroys a buffer ahead
-of the job's start. So each cancellation is followed by a check of what exists.
+is called, with what was seen just before, and ``steps/buffer-origin.json`` when the buffer exists.
+A job that Slurm lists as pending may be at work: Slurm makes and destroys a buffer ahead of the
+job's start. So each cancellation is followed by a check of what exists.
 """
 
 from __future__ import annotations
@@ -15,16 +16,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import structs
+
 from burstlens.cluster_configs.batch_script import VIEWING
-from burstlens.cluster_configs.bursts import Burst, BurstScheduler, Pool
+from burstlens.cluster_configs.bursts import Burst, BurstScheduler, Pool, are_listed
 from burstlens.cluster_configs.directives import directives
 from burstlens.cluster_configs.scheduler import BatchJob
 from burstlens.cluster_configs.site import Site
+from burstlens.core.decode import convert
+from burstlens.core.durable import make_folders, read_json, write_json
 from burstlens.core.errors import GivenUpError, SiteError
 from burstlens.core.quantity import show_bytes
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement.batch import BatchLauncher, growing
 from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.placement.buffer_origin import BufferOrigin, origin
 from burstlens.workflows.recipe.recipe import Buffer
 
 FIRST_LOOK_S, GROWTH = 1.0, 2.5
@@ -83,13 +89,18 @@ class Persistent:
         if known is not None:
             # One that a killed `free` has left in the queue would take the buffer from the run.
             burst = self._withdraw(DESTROY, name) if self._outstanding(DESTROY) else burst
-        asked = (self._mark(CREATE) / "submitting").exists()
+        if known is not None and burst is not None and _is(known, burst):
+            return known, True
+        asked = self._outstanding(CREATE)
         if burst is None and not asked:
             self._require_room(pools)
         if asked or burst is None:
-            self._create(name, burst)
-        found = known is not None and burst is not None
-        return self.reference(name), found
+            burst = self._create(name, burst, absent=burst is None and are_listed(pools))
+        return self._reference(name, burst), False
+
+    def origin(self, buffer: BufferRef) -> BufferOrigin | None:
+        """What was observed of how the buffer came to be; None where nothing was."""
+        return self._recorded(buffer.name, buffer.created)
 
     def left(self, known: BufferRef | None) -> BufferRef | None:
         """The buffer as it exists now, whatever the journal says. Raises SchedulerError."""
@@ -97,7 +108,9 @@ class Persistent:
         burst = self.slurm.buffer(name)
         if burst is None or burst.user != getpass.getuser():
             return None
-        return known or self.reference(name)
+        if known is not None:
+            return known if _is(known, burst) else None
+        return self._reference(name, burst)
 
     def give_back(self, buffer: BufferRef) -> None:
         """Destroy it by a job, and see that it is gone. One that the run did not make stays.
@@ -106,7 +119,7 @@ class Persistent:
         and which command frees it. Raises SiteError.
         """
         burst = self.slurm.buffer(buffer.name) if buffer.owned else None
-        if burst is None:
+        if burst is None or not _is(buffer, burst):
             return
         token = self.launcher.token
         self.slurm.cancel_all(self.run.id, f"{token}-{VIEWING}", f"{token}-{CREATE}")
@@ -117,37 +130,92 @@ class Persistent:
         """The line that mounts it."""
         return (directives(self.site.buffer).use(buffer.name),)
 
-    def reference(self, name: str) -> BufferRef:
-        """The buffer of that name, as jobs find it."""
-        # A mark is there even if the driver was killed between the making and the journal's line.
-        marks = (self.run.path / "steps").glob(f"{CREATE}-*/submitting")
-        owned = self.wanted.name is None or any(
-            not (mark.parent / "withdrawn").exists() for mark in marks
-        )
+    def reference(self, name: str, *, created: str = "", owned: bool | None = None) -> BufferRef:
+        """The buffer of that name, as jobs find it; ``owned`` by its name if not given."""
+        owned = self.wanted.name is None if owned is None else owned
         variable = directives(self.site.buffer).variable(name, persistent=True)
-        return BufferRef(self.site.buffer.kind, f"${variable}", self.folder, name, owned)
+        path = f"${variable}"
+        return BufferRef(self.site.buffer.kind, path, self.folder, name, owned, created=created)
 
-    def _create(self, name: str, burst: Burst | None) -> None:
-        if _allocated(burst):
-            (self._mark(CREATE) / "done").touch()
-            return
-        if self.run.stop_requested() is not None and not self._outstanding(CREATE):
-            raise GivenUpError(f"buffer {name} was not asked for yet")
+    def _reference(self, name: str, burst: Burst) -> BufferRef:
+        """The buffer as it exists, with whose it is: as was observed, else as can be seen now."""
+        known = self._recorded(name, burst.created) or self._observe(name, burst)
+        return self.reference(name, created=burst.created, owned=known.owned)
+
+    def _recorded(self, name: str, created: str) -> BufferOrigin | None:
+        found = read_json(self._origin_file) or {}
+        if (found.get("name"), found.get("created")) != (name, created):
+            return None
+        try:
+            return convert(found, BufferOrigin)
+        except ValueError:
+            return None
+
+    def _observe(self, name: str, burst: Burst) -> BufferOrigin:
+        """See whose the buffer is, and note it: a later driver cannot see it any more."""
+        mark = self._mark(CREATE)
+        job_id = self.launcher.find(mark) if self._outstanding(CREATE) else None
+        number = (job_id or "").partition(":")[2]
+        before = read_json(mark / "before.json") or {}
+        if self.wanted.name is None:
+            why = "its name is the run's own"
+            found = BufferOrigin(name, burst.created, True, why, number)
+        elif not number or (mark / "withdrawn").exists():
+            why = "no job of the run was to make it"
+            found = BufferOrigin(name, burst.created, False, why, number)
+        else:
+            found = origin(
+                name,
+                burst.created,
+                number,
+                absent=before.get("absent") is True,
+                creators=[one for one in self.slurm.holders(ended=True) if one.creates(name)],
+                mine=f"{self.launcher.token}-",
+                since=self.slurm.remembers_since(),
+            )
+        make_folders(self._origin_file.parent, below=self.run.path)
+        write_json(self._origin_file, structs.asdict(found))
+        return found
+
+    @property
+    def _origin_file(self) -> Path:
+        return self.run.path / "steps" / "buffer-origin.json"
+
+    def _create(self, name: str, burst: Burst | None, *, absent: bool) -> Burst:
+        """The buffer, once it is allocated, by a job of the run or not."""
+        mark = self._mark(CREATE)
+        if burst is None or not _allocated(burst):
+            if self.run.stop_requested() is not None and not self._outstanding(CREATE):
+                raise GivenUpError(f"buffer {name} was not asked for yet")
+            mark, burst = self._made(name, absent=absent)
+        if not self._observe(name, burst).owned:
+            # It would make another one, when the owner has destroyed this one.
+            self.slurm.cancel_all(self.run.id, f"{self.launcher.token}-{CREATE}")
+        (mark / "done").touch()
+        return burst
+
+    def _made(self, name: str, *, absent: bool) -> tuple[Path, Burst]:
+        """Ask for it to be made; returns the job's folder and the buffer when it is allocated."""
         line = directives(self.site.buffer).create(name, self.wanted.capacity)
-        mark, job_id = self._submit(CREATE, line, lambda: _allocated(self.slurm.buffer(name)))
+        mark, job_id = self._submit(
+            CREATE, line, lambda: _allocated(self.slurm.buffer(name)), absent=absent
+        )
         for due in self._polls(mark):
             if self.run.stop_requested() is not None:
-                if _allocated(self._withdraw(CREATE, name)):
+                burst = self._withdraw(CREATE, name)
+                if burst is not None and _allocated(burst):
                     break
                 (mark / "withdrawn").touch()
                 raise GivenUpError(f"the job that was to make buffer {name} is cancelled")
             if not due:
                 continue
-            if _allocated(self.slurm.buffer(name)):
+            burst = self.slurm.buffer(name)
+            if burst is not None and _allocated(burst):
                 break
             self._require_alive(job_id, mark, name, lambda: _allocated(self.slurm.buffer(name)))
-        (mark / "done").touch()
         self.slurm.forget(job_id.partition(":")[2])
+        assert burst is not None
+        return mark, burst
 
     def _destroy(self, name: str) -> None:
         line = directives(self.site.buffer).destroy(name)
@@ -211,11 +279,8 @@ class Persistent:
 
     def _await_holders(self, name: str) -> None:
         """Wait until no job has the buffer mounted, or is at its end and about to leave it."""
-        use = f"name={name}"
         for pause in growing(FIRST_LOOK_S, self.site.batch.query_interval_s):
-            held = [one for one in self.slurm.holders()
-                    if any(use in line.split() for line in one.lines
-                           if "_persistent" not in line)]  # fmt: skip
+            held = [one for one in self.slurm.holders() if one.mounts(name)]
             if not held or self.leaving():
                 return
             end = time.monotonic() + pause
@@ -232,15 +297,20 @@ class Persistent:
         """Whether a job of that kind was submitted and is not known to have done its work."""
         return (self._mark(what) / "submitting").exists()
 
-    def _submit(self, what: str, line: str, holds: Callable[[], bool]) -> tuple[Path, str]:
+    def _submit(
+        self, what: str, line: str, holds: Callable[[], bool], *, absent: bool = False
+    ) -> tuple[Path, str]:
         """Submit a job with the directive ``line``, unless there is one; return its folder and its
-        id."""
+        id. ``absent`` is noted before: whether there is no such buffer now, for certain."""
         mark = self._mark(what)
         job_id = self.launcher.find(mark)
         if job_id is not None and self._is_over(job_id) and not holds():
             (mark / "done").touch()  # it was cancelled, or its work was undone since
-            mark, job_id = self._mark(what), None
+            mark, job_id, absent = self._mark(what), None, True
         if job_id is None:
+            if what == CREATE:
+                make_folders(mark, below=self.run.path)
+                write_json(mark / "before.json", {"absent": absent})
             job_id = self.launcher.hand_in(mark, self.job(mark, line))
         return mark, job_id
 
@@ -305,6 +375,11 @@ def own_name(folder: str) -> str:
 
 def _named(name: str, bursts: list[Burst]) -> Burst | None:
     return next((burst for burst in bursts if burst.name == name), None)
+
+
+def _is(known: BufferRef, burst: Burst) -> bool:
+    """Whether it is that very buffer, not one that was made later with its name."""
+    return known.created in {"", burst.created}
 
 
 def _allocated(burst: Burst | None) -> bool:

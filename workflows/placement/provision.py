@@ -12,6 +12,7 @@ from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
 from burstlens.workflows.placement.batch import BatchLauncher
 from burstlens.workflows.placement.buffer import BufferRef, candidate_root, prepare
+from burstlens.workflows.placement.buffer_origin import BufferOrigin
 from burstlens.workflows.placement.hosted import HostedLauncher
 from burstlens.workflows.placement.job_buffer import JobBuffer
 from burstlens.workflows.placement.persistent_buffer import Persistent
@@ -27,6 +28,9 @@ class Provision(Protocol):
         Raises SiteError; GivenUpError when the run was asked to stop while it was waited for: what
         was asked for is cancelled.
         """
+
+    def origin(self, buffer: BufferRef) -> BufferOrigin | None:
+        """What was observed of how a named buffer came to be, and whose it is for that."""
 
     def left(self, known: BufferRef | None) -> BufferRef | None:
         """What this run has of it now, as the machine says; None for nothing. Raises SiteError."""
@@ -62,6 +66,10 @@ class Folder:
     def provide(self, known: BufferRef | None) -> tuple[BufferRef, bool]:
         """The first candidate with room, or the existing folder."""
         return prepare(self.site.buffer.folders, self.folder, self.capacity, known)
+
+    def origin(self, buffer: BufferRef) -> BufferOrigin | None:
+        """None: it is always the run's own."""
+        return None
 
     def left(self, known: BufferRef | None) -> BufferRef | None:
         """The folder of the run, on whichever candidate it lies."""

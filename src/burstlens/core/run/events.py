@@ -82,6 +82,21 @@ class _Buffer(Event, frozen=True):
     name: str | None = None
     owned: bool | None = None
     by: str | None = None
+    created: str | None = None
+
+
+class BufferObserved(Event, frozen=True, tag="buffer.observed"):
+    """How a named persistent buffer came to be, and so whether it is the run's to destroy, before
+    ``buffer.created``; times are the scheduler's."""
+
+    name: str
+    created: str = ""
+    owned: bool = False
+    why: str = ""
+    job: str | None = None
+    submitted: str | None = None
+    absent: bool | None = None
+    others: list[str] = field(default_factory=list)
 
 
 class BufferCreated(_Buffer, frozen=True, tag="buffer.created"):
@@ -355,9 +370,9 @@ class Alarm(Event, frozen=True, tag="alarm"):
 
 AnyEvent = Union[  # noqa: UP007  (its members are listed below)
     RunStarted, RunResumed, RunEnded, JournalContinued, RunAttached, AttemptObserved,
-    ModelObserved, FrameFingerprint, PathLost, PathBack, BufferRequested, BufferCreated,
-    BufferAdopted, BufferReleased, StageInDone, StageOutDone, StepSubmitting, StepStarted,
-    StepEnded,
+    ModelObserved, FrameFingerprint, PathLost, PathBack, BufferRequested, BufferObserved,
+    BufferCreated, BufferAdopted, BufferReleased, StageInDone, StageOutDone, StepSubmitting,
+    StepStarted, StepEnded,
     SimulationSubmitting, SimulationSubmitted, SimulationEnded, ViewingQueued, ViewingStarted,
     ViewingEnded, FrameReady, FrameDamaged, FrameReleased, FrameInspected, ReleaseDone,
     GuardTripped, ProductLimits,

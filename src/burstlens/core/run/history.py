@@ -218,7 +218,7 @@ def _buffer(history: History, event: ev.BufferCreated | ev.BufferAdopted) -> Non
     history.buffer_released = False
 
 
-_BUFFER = ("kind", "path", "folder", "name", "owned", "by")
+_BUFFER = ("kind", "path", "folder", "name", "owned", "by", "created")
 
 
 def _buffer_released(history: History, event: ev.BufferReleased) -> None:

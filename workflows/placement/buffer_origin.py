@@ -1,0 +1,76 @@
+"""Whose a named persistent buffer is: the run's, which may destroy it, or somebody else's.
+
+Slurm does not say which job has made a buffer. It is the run's only if an answer showed that there
+was none just before the run asked for it, its CreateTime is not before that request, and no other
+job of that time names it in ``create_persistent``. Times are compared among Slurm's answers alone.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from burstlens.cluster_configs.bursts import HOLDING, Holder
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
+
+
+class BufferOrigin(Struct, frozen=True):
+    """What was observed of how the buffer ``name`` came to be, as the journal has it.
+
+    ``created`` is its CreateTime, ``job`` the run's own create job, ``submitted`` when; ``absent``
+    whether an answer showed before that there was none; ``others`` are further jobs that name it in
+    ``create_persistent``. ``owned`` is what follows, ``why`` says so in words.
+    """
+
+    name: str
+    created: str
+    owned: bool
+    why: str
+    job: str = ""
+    submitted: str = ""
+    absent: bool = False
+    others: list[str] = []
+
+
+def origin(
+    name: str,
+    created: str,
+    job: str,
+    *,
+    absent: bool,
+    creators: list[Holder],
+    mine: str,
+    since: str,
+) -> BufferOrigin:
+    """The origin of a buffer that the run's ``job`` was to make.
+
+    ``creators`` are the jobs that name it in ``create_persistent``, those whose names begin with
+    ``mine`` the run's own; jobs that have ended ``since`` then are among them.
+    """
+    own = next((one for one in creators if one.job_id == job), None)
+    submitted = own.submitted if own else ""
+    others = [one.job_id for one in creators
+              if not (one.name.startswith(mine) or _ended_before(one, submitted))]  # fmt: skip
+    why = ""
+    if not absent:
+        why = "it was there, or not known to be absent, before the run asked for it"
+    elif not all(map(_TIME.fullmatch, (created, submitted, since))):
+        why = "Slurm does not say when it was made, and when the run asked for it"
+    elif created < submitted:
+        why = f"it was made at {created}, before the run asked for it at {submitted}"
+    elif others:
+        named = ", ".join(f"job {number}" for number in others)
+        why = f"{named} also asked Slurm to make it"
+    elif created < since:
+        why = f"Slurm has forgotten who else asked for it at {created}"
+    owned = not why
+    why = why or f"there was none before job {job} asked for it, and no other job did"
+    return BufferOrigin(name, created, owned, why, job, submitted, absent, others)
+
+
+def _ended_before(job: Holder, then: str) -> bool:
+    """Whether a job was over for certain then: it has made nothing since."""
+    ended = job.state not in HOLDING and bool(_TIME.fullmatch(job.ends))
+    return ended and job.ends < then
