@@ -37,7 +37,7 @@ test: $(VENV)/dev
 test-slow: $(VENV)/dev
 	$(BIN)/python -m pytest $(AT_ONCE) -m 'slow and not fault'
 
-# Kills, and injected faults at every call: hours. FAULT_SEED=N replays a series of random kills.
+# Kills, and faults injected at every call: hours. FAULT_SEED=N draws others; docs/reliability.md.
 fault: $(VENV)/dev
 	$(BIN)/python -m pytest -m fault
 

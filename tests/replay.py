@@ -63,6 +63,8 @@ class Player:
     ``late_log``: each log appears in blocks of that many bytes, the rest at the end.
     ``into``: history goes to that sub-folder, as with ``history_outname``, and the log says so.
     ``careless``: bytes that a full disk refuses are lost without an error, as in WRF.
+    ``record``: a file that gets a JSON line for each frame when it is whole, before the log says so:
+    the working folder of the model, and the frame's time.
     """
 
     trace: Trace
@@ -70,6 +72,7 @@ class Player:
     late_log: int = 0
     into: str = ""
     careless: bool = False
+    record: Path | None = None
     at: int = 0
     _open: dict[tuple[str, int], int | None] = field(default_factory=dict)
     _logs: dict[str, str] = field(default_factory=dict)
@@ -146,6 +149,11 @@ class Player:
         os.close(os.open(self.folder / op["file"], os.O_WRONLY | os.O_CREAT, 0o644))
 
     def _log_(self, op: dict) -> None:
+        if self.record and WRITTEN in op["text"]:
+            time_of_frame = op["text"].partition("wrfout_")[2].split()[0].partition("_")[2]
+            line = json.dumps({"folder": os.path.realpath(self.folder), "frame": time_of_frame})
+            with self.record.open("a") as file:
+                file.write(line + "\n")
         text = self._logs.get(op["file"], "") + op["text"]
         whole = len(text) - len(text) % self.late_log if self.late_log else len(text)
         self._append(op["file"], text[:whole])
@@ -223,6 +231,7 @@ def main() -> None:
     parser.add_argument("--late-log", type=int, default=0, metavar="BYTES", help="block size")
     parser.add_argument("--into", default="", metavar="SUBFOLDER", help="of the history")
     parser.add_argument("--careless", action="store_true", help="ignore a full disk, as WRF does")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="gets a line for each frame")
     parser.add_argument("--first", type=int, default=0, metavar="FRAME", help="leave out earlier")
     parser.add_argument("--folder", type=Path, default=Path("."))
     given = parser.parse_args()
@@ -234,6 +243,7 @@ def main() -> None:
             late_log=given.late_log,
             into=given.into,
             careless=given.careless,
+            record=given.record,
         ),
         speed=given.speed,
         interval_s=given.interval,

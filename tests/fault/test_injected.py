@@ -21,7 +21,7 @@ FAULTS: dict[str, tuple[str, str, str, int, int, int]] = {
     "driver-status-rename": (DRIVER, "rename", "*/r/status.json", 3, 3, errno.EIO),
     "driver-publishes": (DRIVER, "rename", "*/products/w/*", 1, 2, errno.EIO),
     "worker-frame-open": (WORKER, "open", "*/wrfout_*", 3, 3, errno.EIO),
-    "worker-frame-read": (WORKER, "read", "*/wrfout_*", 4, 3, errno.EIO),
+    "worker-frame-read": (WORKER, "*read", "*/wrfout_*", 4, 3, errno.EIO),
     "worker-stage-out-write": (WORKER, "write", "*/.incoming/*", 1, 4, errno.EIO),
     "worker-stage-out-fsync": (WORKER, "fsync", "*/.incoming/*", 1, 2, errno.EIO),
     "worker-product-rename": (WORKER, "rename", "*/out/*", 1, 2, errno.EIO),

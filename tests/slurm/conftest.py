@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "fault"))
 sys.path.insert(0, str(HERE))
 
 from batch_case import BatchCase  # noqa: E402

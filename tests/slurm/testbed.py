@@ -170,7 +170,7 @@ class Testbed:
     def knobs(self, *, pool_bytes: int | None = None, **values: object) -> Iterator[None]:
         """For a while, a service with ``setup_delay_s``, ``create_delay_s`` and ``destroy_delay_s``
         (of persistent buffers), ``copy_bytes_per_s``, ``fail_stage`` (a pattern of source paths),
-        ``enforce_capacity`` or a pool of ``pool_bytes``."""
+        ``away`` (it answers nothing), ``enforce_capacity`` or a pool of ``pool_bytes``."""
         self._configure_service(pool_bytes, **values)
         if pool_bytes is not None:
             self.restart_controller()

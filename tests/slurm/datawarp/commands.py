@@ -16,6 +16,7 @@ GROUPS = {
     "most": ["pools", "sessions", "instances", "configurations", "activations"],
     "all": ["pools", "sessions", "instances", "configurations", "activations", "nodes"],
 }
+AWAY = "Error connecting to the DataWarp service"
 OPTIONS = (
     *(("-t", "--token"), ("-j", "--job"), ("-u", "--user"), ("-g", "--groupid")),
     *(("-C", "--capacity"), ("-c", "--caller"), ("-a", "--access"), ("-T", "--type")),
@@ -34,6 +35,8 @@ def dw_wlm_cli(root: str, argv: list[str]) -> int:
     store, begun = Store(root), time.monotonic()
     code, said = 0, ""
     try:
+        if store.config["away"]:
+            raise DataWarpError(AWAY)
         if call.function not in FUNCTIONS:
             raise DataWarpError(f"invalid function {call.function}")
         result = FUNCTIONS[call.function](store, call)
@@ -59,6 +62,9 @@ def dwstat(root: str, argv: list[str]) -> int:
     what = [word for word in argv if not word.startswith("-")] or ["pools"]
     names = [name for word in what for name in GROUPS.get(word, [word])]
     store = Store(root)
+    if store.config["away"]:
+        print(AWAY, file=sys.stderr)
+        return 1
     try:
         print("\n\n".join(_table(store, store.read(), name) for name in names))
     except DataWarpError as error:

@@ -34,6 +34,7 @@ DEFAULTS: dict[str, Any] = {
     "enforce_capacity": True,
     "copy_bytes_per_s": 0,
     "fail_stage": "",
+    "away": False,
     "setup_delay_s": 0.0,
     "create_delay_s": 0.0,
     "destroy_delay_s": 0.0,
