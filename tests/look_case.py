@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 import pytest
 from replay import Trace
-from run_case import end_processes, processes_of
+from run_case import end_processes
+from run_checker import live_processes
 
 from burstlens.viz.frames.reader import FrameReader
 
@@ -321,7 +322,7 @@ class LookCase:
     def processes(self) -> dict[int, str]:
         """Live processes of the looks: neither writers nor file systems."""
         writers = {writer.pid for writer in self.writers}
-        found = processes_of(self.folder)
+        found = live_processes(self.folder)
         return {
             pid: text for pid, text in found.items()
             if pid not in writers and "fuse_folder.py" not in text

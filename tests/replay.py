@@ -63,8 +63,8 @@ class Player:
     ``late_log``: each log appears in blocks of that many bytes, the rest at the end.
     ``into``: history goes to that sub-folder, as with ``history_outname``, and the log says so.
     ``careless``: bytes that a full disk refuses are lost without an error, as in WRF.
-    ``record``: a file that gets a JSON line for each frame when it is whole, before the log says so:
-    the working folder of the model, and the frame's time.
+    ``record``: a file that gets a JSON line for each frame when it is whole and before the log
+    says so: the working folder of the model, and the frame's time.
     """
 
     trace: Trace

@@ -3,41 +3,33 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import importlib.util
+import functools
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-import zlib
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 import pytest
 from recipe_texts import wrf_recipe
+from run_checker import ENDS_S as ENDS_S
+from run_checker import Evidence, live_processes, violations
 
 from burstlens.cluster_configs.site import SITES
-from burstlens.core.errors import ValuesError
 from burstlens.core.run.directory import RunDir
-from burstlens.core.run.index import grid_path
-from burstlens.viz.values.lookup import Grid
-from burstlens.viz.values.script import ValuesFile
-from burstlens.viz.values.traces import TracesFile
 
 TESTS = Path(__file__).parent
 TRACE = TESTS / "data" / "traces" / "netcdf4_one"
 TIMES = ("00010101T000000", "00010101T000100", "00010101T000200")
-FINAL = {f"{product}_d01_{time}" for product in ("w", "core") for time in TIMES}
 LIMIT_S = float(os.environ.get("FAULT_LIFE_S", "150"))
 """For one life of a driver; a run takes 12 s on two idle cores."""
-ENDS_S = 40.0
-"""For processes to end, beside four other tests on two cores."""
 WAITS = "--interval 0.5 --go-on HERE/go-on"
 """A model whose last frame waits for :meth:`Case.go_on`, however slow the machine is."""
 BLOCK = ("interchange", "manager", "worker")
@@ -51,6 +43,7 @@ variables = ["U", "V", "W"]
 keep = ["wrfout_*"]
 """
 RECIPE = wrf_recipe("A run to be disturbed", PRODUCT)
+_KEPT = tempfile.TemporaryDirectory(prefix="burstlens-undisturbed-")
 
 
 @dataclass(frozen=True)
@@ -72,8 +65,10 @@ class Case:
     recipe: str = RECIPE
     python: str = sys.executable
     trace: str = TRACE.name
-    final: frozenset[str] = frozenset(FINAL)
-    """The names of all products, without their endings."""
+    products: Mapping[str, str] = field(default_factory=lambda: {"w": "map", "core": "vtk"})
+    """The kind of each product of the recipe."""
+    kept: bool = True
+    """Whether the recipe brings raw frames home."""
     made: bool = False
     """Whether another process has made the folder already."""
     block_only: bool = False
@@ -199,8 +194,8 @@ class Case:
         return [json.loads(line) for text in texts for line in text.split("\n")[:-1]]
 
     def processes(self) -> dict[int, str]:
-        """Live processes that belong to this run, see :func:`processes_of`."""
-        return processes_of(self.folder)
+        """Live processes that belong to this run."""
+        return live_processes(self.folder)
 
     def end(self) -> None:
         """End all remaining processes of this run."""
@@ -208,172 +203,35 @@ class Case:
 
     def faults(self) -> list[str]:
         """The failed checks of a run that is done: empty when nothing was lost or done twice."""
-        return [
-            *self._product_faults(),
-            *self._leftovers(),
-            *self._output_faults(),
-            *self._process_faults(),
-        ]
+        return violations(self.evidence())
 
-    def _product_faults(self) -> Iterator[str]:
-        journal = self.journal()
-        if not journal or journal[-1]["event"] != "run.ended" or journal[-1]["outcome"] != "done":
-            yield f"the journal does not end with a run that is done: {journal[-1:]}"
-        published = [line for line in journal if line["event"] == "product.published"]
-        for what, count in Counter(map(_key, published)).items():
-            if count > 1:
-                yield f"published {count} times: {what}"
-        ready = [line for line in journal if line["event"] == "frame.ready"]
-        for what, count in Counter((f["stream"], f["time"], f["attempt"]) for f in ready).items():
-            if count > 1:
-                yield f"frame.ready {count} times: {what}"
-        last = max((line["attempt"] for line in ready), default=0)
-        stands = {Path(line["name"]).stem for line in published if line["attempt"] == last}
-        if stands != self.final:
-            yield f"published of attempt {last}: {sorted(stands)}"
-        index = (self.run / "products" / "index.jsonl").read_text()
-        listed = Counter(_key(json.loads(line)) for line in index.splitlines())
-        if listed != Counter(set(map(_key, published))):
-            yield f"the index lists {sorted(listed.items())}"
-        for line in published:
-            if line["attempt"] == last:
-                yield from self._file_faults(line)
-        names = set((self.run / "products").glob("[!.]*/*"))
-        names -= set((self.run / "products" / "live").iterdir())
-        beside = [part["name"] for line in published for part in line.get("values", ())]
-        known = {*beside, *(line["name"] for line in published)}
-        foreign = names - {self.run / "products" / name for name in known}
-        if foreign:
-            yield f"unknown files among the products: {sorted(map(str, foreign))}"
-        for line in published:
-            if line["attempt"] == last:
-                yield from self._values_faults(line)
-
-    def _values_faults(self, line: dict[str, Any]) -> Iterator[str]:
-        """The values of a picture stand whole, with the grid that they lie on."""
-        products = self.run / "products"
-        if not line.get("values"):
-            return
-        path = products / line["values"][-1]["name"]
-        try:
-            if "traces" in (line["facts"] or {}):
-                if TracesFile.read(path).header["picture"] != line["crc32"]:
-                    yield f"{path} belongs to another picture"
-                return
-            values = ValuesFile(path)
-            values.field()
-            for field in values.fields:
-                Grid.read(grid_path(products, field.grid))
-        except ValuesError as error:
-            yield str(error)
-            return
-        if values.header["picture"] != line["crc32"]:
-            yield f"{path} belongs to another picture"
-
-    def _file_faults(self, line: dict[str, Any]) -> Iterator[str]:
-        path = self.run / "products" / line["name"]
-        data = path.read_bytes() if path.exists() else b""
-        if len(data) != line["bytes"] or zlib.crc32(data) != line["crc32"]:
-            yield f"{line['name']} is not what the journal says"
-        elif (line["facts"] or {}).get("placeholder"):
-            yield f"{line['name']} is a placeholder: {line['facts']}"
-        elif not _opens(path):
-            yield f"{line['name']} does not open"
-
-    def _leftovers(self) -> Iterator[str]:
-        incoming = list((self.run / "products" / ".incoming").iterdir())
-        if incoming:
-            yield f"left in .incoming: {[path.name for path in incoming]}"
-        for path in self.run.rglob("*"):
-            inside = path.relative_to(self.run).parts[0] == "parsl"
-            if not inside and (path.name.endswith(".part") or path.name.endswith(".tmp")):
-                yield f"temporary file left: {path}"
-        yield from self._buffer_faults()
-        if list((self.run / "control").iterdir()):
-            yield f"left in control: {os.listdir(self.run / 'control')}"
-
-    def _buffer_faults(self) -> Iterator[str]:
-        if list(self.buffer.glob("*/*")):
-            yield f"left on the buffer: {list(self.buffer.rglob('*'))[:9]}"
-
-    def _output_faults(self) -> Iterator[str]:
-        final = trace_results()
-        output = self.run / "output"
-        found = {path.name: _sha256(path) for path in output.iterdir()} if output.is_dir() else {}
-        if found != final:
-            yield f"output holds {sorted(found)}, not bit-equal to the model's {sorted(final)}"
-        logs = sorted(self.run.glob("logs/attempt-*/rsl.error.0000"), key=str)
-        if not logs or "SUCCESS COMPLETE WRF" not in logs[-1].read_text():
-            yield f"the model's log is not home: {logs}"
-
-    def _process_faults(self) -> Iterator[str]:
-        end = time.monotonic() + ENDS_S
-        while left := self.processes():
-            if time.monotonic() > end:
-                yield f"still alive {ENDS_S:.0f} s after the end: {left}"
-                return
-            time.sleep(0.1)
-
-
-def processes_of(folder: Path) -> dict[int, str]:
-    """Live processes that name a folder in their command, working folder or environment."""
-    marker = os.fsencode(folder) + b"/"
-    found = {}
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            command = (entry / "cmdline").read_bytes()
-            if not command:  # a zombie: its parent is another one of these, or this process
-                continue
-            place = os.fsencode(os.readlink(entry / "cwd")) + b"/"
-            if marker in command + (entry / "environ").read_bytes() + place:
-                found[int(entry.name)] = command.replace(b"\0", b" ").decode()
-        except OSError:
-            continue
-    return found
+    def evidence(self) -> Evidence:
+        """What the checker of runs needs to know."""
+        return Evidence(
+            run=self.run.resolve(),
+            reference=undisturbed(self.trace),
+            record=self.folder / "record",
+            products=self.products,
+            exit_code=0,
+            said=self.said(),
+            kept=self.kept,
+            owned_folders=(self.buffer,),
+            marker=self.folder,
+        )
 
 
 def end_processes(folder: Path) -> None:
     """End all remaining processes of a folder."""
-    for pid in processes_of(folder):
+    for pid in live_processes(folder):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
 
 
-def trace_results() -> dict[str, str]:
-    """SHA-256 of each file that the model leaves, by name."""
-    spec = importlib.util.spec_from_file_location("fault_replay", TESTS / "replay.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["fault_replay"] = module
-    spec.loader.exec_module(module)
-    final = module.Trace.load(TRACE).final
-    return {name: digest for name, (_, digest) in final.items() if name.startswith("wrfout")}
-
-
-def _key(line: dict[str, Any]) -> tuple[str, str, str, int]:
-    return line["product"], line["stream"], line["time"], line["attempt"]
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _opens(path: Path) -> bool:
-    if path.suffix == ".png":
-        from PIL import Image
-
-        with Image.open(path) as image:
-            image.load()
-            return image.size[0] > 100
-    from vtkmodules.vtkIOXML import vtkXMLStructuredGridReader
-
-    reader = vtkXMLStructuredGridReader()
-    reader.SetFileName(str(path))
-    reader.Update()
-    grid = reader.GetOutput()
-    names = {grid.GetPointData().GetArrayName(i) for i in range(3)}
-    names |= {grid.GetCellData().GetArrayName(i) for i in range(3)}
-    return bool(grid.GetNumberOfPoints() > 1000 and {"U", "V", "W"} <= names)
+@functools.cache
+def undisturbed(trace: str) -> Path:
+    """A folder with what the model of that trace leaves when nothing disturbs it."""
+    folder = Path(_KEPT.name, trace)
+    folder.mkdir()
+    command = [sys.executable, TESTS / "replay.py", TRACE.parent / trace, "--speed", "1000"]
+    subprocess.run(command, cwd=folder, check=True)
+    return folder

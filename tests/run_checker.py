@@ -97,9 +97,11 @@ def _journal(of: Evidence) -> Iterator[str]:
     for line in lines:
         if line["event"] == "product.published" and line["uuid"] not in begun:
             yield f"{line['name']} is published without product.publishing"
-    attempts = len([path for path in (of.run / "attempts").iterdir() if path.name.isdigit()])
-    if names.count("simulation.submitted") > attempts:
-        yield f"{names.count('simulation.submitted')} simulations in {attempts} attempts"
+    submitted = [line for line in lines if line["event"] == "simulation.submitted"]
+    jobs = {(line["attempt"], line["job_id"]) for line in submitted}
+    for attempt, n in Counter(attempt for attempt, _ in jobs).items():
+        if n > 1:
+            yield f"{n} simulations in attempt {attempt}"
     had = names.count("buffer.created") + names.count("buffer.adopted")
     if names.count("buffer.released") > had:
         yield f"the buffer was released {names.count('buffer.released')} times"
@@ -190,7 +192,7 @@ def _products(of: Evidence) -> Iterator[str]:
         if (event["facts"] or {}).get("placeholder"):
             yield f"{event['name']} is a placeholder: {event['facts'].get('reason')}"
         elif name in of.products and valid_time in truth:
-            judge = {"map": _map, "vtk": _volume, "netcdf": _crop}[of.products[name]]
+            judge = _JUDGES.get(of.products[name], _any_file)
             path = of.run / "products" / event["name"]
             try:
                 yield from (
@@ -268,6 +270,14 @@ def _crop(path: Path, event: Line, file: Path, record: int) -> Iterator[str]:
         for name in event["facts"]["variables"]:
             if not np.array_equal(np.asarray(shown[name][0]), np.asarray(source[name][record])):
                 yield f"{name} differs from the model's"
+
+
+def _any_file(path: Path, event: Line, file: Path, record: int) -> Iterator[str]:
+    """Of a program of the user: its bytes are all that can be judged."""
+    yield from ()
+
+
+_JUDGES = {"map": _map, "vtk": _volume, "netcdf": _crop}
 
 
 def _index(of: Evidence) -> Iterator[str]:

@@ -9,10 +9,9 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -97,7 +96,7 @@ class NoticeReceiver:
 
 
 class Equipment:
-    """What all scenarios share: the libraries to preload, and the files of undisturbed models."""
+    """The libraries to preload, which all scenarios share."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -106,13 +105,6 @@ class Equipment:
             source = HERE / f"{name}.c"
             command = ["cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"]
             subprocess.run(command, check=True)
-        self.references = {}
-        for trace in {variation.trace for variation in VARIATIONS.values()}:
-            place = self.references[trace] = folder / trace
-            place.mkdir(exist_ok=True)
-            command = [sys.executable, HERE.parent / "replay.py"]
-            command += [HERE.parent / "data" / "traces" / trace, "--speed", "1000"]
-            subprocess.run(command, cwd=place, check=True)
 
 
 @dataclass
@@ -158,6 +150,8 @@ class DisturbedRun:
             model=self.variation.model,
             trace=self.variation.trace,
             recipe=self.variation.recipe,
+            products=self.variation.products,
+            kept=self.variation.kept,
             buffer_folder=buffer,
             block_only=scenario.role in BLOCK,
             inherited={**os.environ, **homes, "TMPDIR": str(self.scratch)},
@@ -234,17 +228,10 @@ class DisturbedRun:
             self.verdict.lives.append(life.code)
 
     def _evidence(self) -> Evidence:
-        case = self.case
-        return Evidence(
-            run=case.run.resolve(),
-            reference=self.equipment.references[self.variation.trace],
-            record=case.folder / "record",
-            products=self.variation.products,
+        return replace(
+            self.case.evidence(),
             exit_code=self.verdict.lives[-1],
-            said=case.said(),
-            kept=self.variation.kept,
-            owned_folders=(case.buffer, self.scratch),
-            marker=case.folder,
+            owned_folders=(self.case.buffer, self.scratch),
         )
 
     # Moments

@@ -51,6 +51,7 @@ def inject(injector: Path) -> Callable[..., Path]:
     def set_up(case: Any, fault: tuple[str, str, str, int, int, int]) -> Path:
         names = ("COMMAND", "CALL", "PATH", "FIRST", "TIMES", "ERRNO")
         log = case.folder / "injected"
+        case.environment["INJECT_ONCE"] = str(case.folder / "once")
         case.environment |= {"LD_PRELOAD": str(injector), "INJECT_LOG": str(log)}
         case.environment |= {
             f"INJECT_{key}": str(value) for key, value in zip(names, fault, strict=True)

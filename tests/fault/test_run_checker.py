@@ -16,7 +16,7 @@ import pytest
 from run_case import TESTS, TIMES, TRACE
 from run_checker import Evidence, violations
 
-pytestmark = pytest.mark.integration
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -201,7 +201,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         "a traceback in driver.log"),
     "two simulations in one attempt": (
         lambda run: rewrite(run / "journal.jsonl", lambda lines: lines.insert(-1, dict(
-            next(line for line in lines if line["event"] == "simulation.submitted"), t=0))),
+            next(line for line in lines if line["event"] == "simulation.submitted"), job_id="x"))),
         "2 simulations"),
     "a buffer given back twice": (
         lambda run: rewrite(run / "journal.jsonl", lambda lines: lines.insert(-1, dict(

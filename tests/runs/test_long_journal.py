@@ -23,8 +23,9 @@ def test_a_long_run_is_resumed_from_the_history_beside_its_last_volume(tmp_path)
         driver.kill()
         driver.wait()
         with run.journal.open("a") as journal:
-            line = json.dumps({"t": 1.0, "driver": 1, "event": "alarm", "text": "full"})
-            journal.write(f"{line}\n" * VOLUME_EVENTS)
+            alarm = {"driver": 1, "event": "alarm", "text": "full"}
+            lines = (json.dumps({"t": float(n), **alarm}) for n in range(VOLUME_EVENTS))
+            journal.write("".join(f"{line}\n" for line in lines))
         second = case.start("resume", "r")
         case.await_that(volume_path(run.journal, 1).exists, "volume")
         second.kill()

@@ -7,12 +7,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from run_case import ENDS_S, Case
+from run_checker import Evidence
 from testbed import ACTIVE, Testbed
 
 SITE = """
@@ -114,7 +116,16 @@ class BatchCase(Case):
         )
         return next(job for job in self.jobs(part) if job["JobState"] == "RUNNING")
 
-    def _buffer_faults(self) -> Iterator[str]:
+    def faults(self) -> list[str]:
+        """Further: no buffer and no job is left, and each simulation had one job."""
+        return [*super().faults(), *self.scheduler_faults()]
+
+    def evidence(self) -> Evidence:
+        """Without folders of a buffer: Slurm knows them."""
+        return replace(super().evidence(), owned_folders=())
+
+    def scheduler_faults(self) -> Iterator[str]:
+        """What Slurm still has of the run."""
         if self.buffer_name() in self.slurm.burst():
             yield f"the buffer is left: {self.slurm.burst()}"
         end = time.monotonic() + ENDS_S

@@ -13,14 +13,14 @@ import random
 import signal
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from batch_case import BatchCase
 from cluster.daemons import CONTROLLER
-from disturbed_run import VARIATIONS, Equipment, Verdict, role_of
+from disturbed_run import VARIATIONS, Verdict, role_of
 from run_checker import Evidence, violations
 from testbed import ACTIVE, Testbed
 
@@ -109,14 +109,14 @@ class Foreign:
 class EventRun:
     """A run on the testbed, disturbed by one event, resumed and judged."""
 
-    def __init__(
-        self, slurm: Testbed, library: Path, foreign: Foreign, equipment: Equipment, of: RandomEvent
-    ) -> None:
-        self.slurm, self.foreign, self.equipment, self.of = slurm, foreign, equipment, of
+    def __init__(self, slurm: Testbed, library: Path, foreign: Foreign, of: RandomEvent) -> None:
+        self.slurm, self.foreign, self.of = slurm, foreign, of
         self.variation = VARIATIONS["crops"]
         self.case = BatchCase(
             slurm, library, f"event-{of.seed}-{os.urandom(3).hex()}", interval=2.0,
-            model=self.variation.model, recipe=self.variation.recipe,
+            model=self.variation.model,
+            recipe=self.variation.recipe,
+            products=self.variation.products,
             **(JOB_BUFFER if of.per_job else {}),
         )  # fmt: skip
         self.verdict = Verdict(of)  # type: ignore[arg-type]
@@ -138,7 +138,7 @@ class EventRun:
                 self.verdict.lives.append(life.code)
                 self.verdict.violations += self._compared(life.code)
             self.verdict.violations += violations(self._evidence())
-            self.verdict.violations += self.case._buffer_faults()
+            self.verdict.violations += self.case.scheduler_faults()
             self.verdict.violations += self.foreign.violations()
         except (pytest.fail.Exception, AssertionError) as failed:
             self.verdict.violations.append(str(failed)[:3000])
@@ -148,15 +148,7 @@ class EventRun:
         return self.verdict
 
     def _evidence(self) -> Evidence:
-        return Evidence(
-            run=self.case.run,
-            reference=self.equipment.references[self.variation.trace],
-            record=self.case.folder / "record",
-            products=self.variation.products,
-            exit_code=self.verdict.lives[-1],
-            said=self.case.said(),
-            marker=self.case.folder,
-        )
+        return replace(self.case.evidence(), exit_code=self.verdict.lives[-1])
 
     # The event
 

@@ -148,4 +148,4 @@ def test_the_end_of_the_models_time_is_reported_and_its_products_stay(make_case:
     assert len(list((case.run / "products" / "w").glob("*.png"))) >= 1
     assert (case.run / "logs" / "attempt-1" / "rsl.error.0000").exists()
     assert case.burstlens("free", "r", "--discard").code == 0
-    assert not list(case._buffer_faults())
+    assert not list(case.scheduler_faults())

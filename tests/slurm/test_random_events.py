@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from campaign import result
-from disturbed_run import Equipment, commit
+from disturbed_run import commit
 from random_event import EventRun, Foreign, RandomEvent
 from testbed import Testbed
 
@@ -27,16 +27,13 @@ COUNT = int(os.environ.get("FAULT_EVENTS", "60"))
 def test_random_events_leave_nothing_and_what_is_said_is_true(
     slurm: Testbed, library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    equipment, this = Equipment(tmp_path / "equipment"), commit()
-    foreign = Foreign(slurm)
+    this, foreign = commit(), Foreign(slurm)
     wrong: list[Any] = []
     results = Path(os.environ.get("FAULT_RESULTS", tmp_path)) / "results.jsonl"
     reached, seed = 0, SEED
     with results.open("a") as kept:
         while reached < COUNT and seed < SEED + 3 * COUNT:
-            verdict = EventRun(
-                slurm, library, foreign, equipment, RandomEvent.draw(seed)
-            ).carry_out()
+            verdict = EventRun(slurm, library, foreign, RandomEvent.draw(seed)).carry_out()
             seed += 1
             reached += verdict.reached
             row = result(verdict, this)
