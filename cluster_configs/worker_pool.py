@@ -20,12 +20,14 @@ import multiprocessing
 import multiprocessing.forkserver
 import os
 import runpy
+import shutil
 import sys
 import threading
 import time
 from importlib import import_module
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
+from multiprocessing.util import get_temp_dir
 from typing import NoReturn
 
 from burstlens.cluster_configs.parsl_internals import (
@@ -34,9 +36,12 @@ from burstlens.cluster_configs.parsl_internals import (
     WORKER_POOL,
     fork_workers_by,
 )
+from burstlens.cluster_configs.pool_sockets import FOLDER_VARIABLE
 
+SOCKETS = "burstlens.cluster_configs.pool_sockets"
 UNMONITORED = "burstlens.cluster_configs.unmonitored"
 PRELOADED = (
+    SOCKETS,
     UNMONITORED,
     WORKER_POOL,
     "burstlens.workflows.production.tasks",
@@ -81,7 +86,9 @@ def _fork_workers() -> None:
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(PRELOADED))
+    os.environ[FOLDER_VARIABLE] = get_temp_dir()
     multiprocessing.forkserver.ensure_running()
+    del os.environ[FOLDER_VARIABLE]
     import_module(UNMONITORED)  # takes 1 s, in which that process imports, too
     fork_workers_by(context)
 
@@ -108,6 +115,7 @@ def _failed(failure: threading.ExceptHookArgs) -> None:
 def _end(why: str) -> NoReturn:
     # The workers see that it is gone, and go.
     print(f"the worker pool ends: {why}", file=sys.stderr, flush=True)
+    shutil.rmtree(get_temp_dir(), ignore_errors=True)
     os._exit(1)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,7 +52,7 @@ def pool(tmp_path: Path):
     what it says goes to ``said``."""
     started = []
 
-    def start(folder: Path) -> subprocess.Popen[bytes]:
+    def start(folder: Path, **how: Any) -> subprocess.Popen[bytes]:
         options = [
             "-a", "127.0.0.1", "-p", "0", "-c", "1", "-m", "None", "--poll", "10", "--port=1",
             "--cert_dir", "None", "--block_id=0", "--hb_period=2", "--hb_threshold=10",
@@ -60,7 +62,7 @@ def pool(tmp_path: Path):
         module = ("-P", "-m", "burstlens.cluster_configs.worker_pool")
         command = [sys.executable, *module, f"--logdir={folder}", *options]
         with (tmp_path / "said").open("wb") as said:
-            started.append(subprocess.Popen(command, stderr=said))
+            started.append(subprocess.Popen(command, stderr=said, **how))
         return started[-1]
 
     yield start
@@ -99,3 +101,24 @@ def test_a_pool_makes_no_run_directory(pool, tmp_path: Path):
     assert process.wait(60) == 1
     assert "the folder of its logs cannot be opened: " in (tmp_path / "said").read_text()
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_pool_that_a_signal_ends_leaves_nothing_in_its_folder_for_temporary_files(
+    pool, tmp_path: Path, number: signal.Signals
+):
+    """A scheduler ends all its processes by SIGTERM, a lack of memory one of them by SIGKILL."""
+    scratch = tmp_path / "scratch"
+    for folder in (scratch, tmp_path / "logs"):
+        folder.mkdir()
+    environment = {**os.environ, "TMPDIR": str(scratch)}
+    process = pool(tmp_path / "logs", env=environment, start_new_session=True)
+    until(lambda: list((tmp_path / "logs").glob("block-0/*/manager.log")))
+    assert list(scratch.glob("pymp-*/listener-*"))
+    if number == signal.SIGTERM:
+        os.killpg(process.pid, number)
+    else:
+        process.kill()
+    process.wait()
+    until(lambda: not list(scratch.iterdir()))
