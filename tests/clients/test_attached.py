@@ -74,6 +74,13 @@ def test_a_second_attempt_is_shown_with_its_reason(attached):
     assert shown["observed"] == "running: wrfout_d01 was written 3 s ago"
 
 
+def test_ages_of_a_look_that_has_ended_are_shown_with_their_time(attached):
+    run = attached(SEEN, ENDED)
+    run.show("quiet", QUIET, outcome=Outcome("quiet", 0, QUIET))
+    shown = dict(facts(status_of("look-storm")))
+    assert shown["observed"].startswith(f"quiet: {QUIET} (as of 20")
+
+
 def test_a_folder_that_cannot_be_read_is_shown(attached):
     run = attached(ev.PathLost(evidence="[Errno 116] Stale file handle"))
     run.show("running")

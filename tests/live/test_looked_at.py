@@ -112,6 +112,7 @@ def test_an_end_says_that_resume_looks_again(state, said, looks, ways_to, page):
     page.goto(ways_to(looks.run.path.parent).file("made"))
     expect(page.locator(".state")).to_have_text(state)
     expect(page.locator(".notice")).to_contain_text(said)
+    assert "(as of 20" in rows(page)["Model"]  # its ages are those of then
 
 
 def test_without_its_driver_resume_looks_again(looks, ways_to, page):

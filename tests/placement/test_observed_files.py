@@ -217,7 +217,7 @@ def test_an_age_that_no_clock_can_tell_is_said_to_be_unknown_and_is_no_sign_of_l
     assert not observer.quiet_end(0.0)
     seen = observer.look(61.0, activity(61.0, written=written, dated=False))
     assert (seen.state, seen.since) == ("quiet", written)
-    assert "in the 1 min 01 s since this look began" in seen.evidence
+    assert "since this look began, for 1 min 01 s" in seen.evidence
     assert observer.quiet_end(61.0)
     assert observer.outcome().state == "quiet"
 
@@ -226,3 +226,26 @@ def test_of_an_unknown_age_a_model_that_writes_runs():
     observer = Observer()
     observer.look(0.0, activity(0.0, dated=False))
     assert observer.look(1.0, activity(0.5)).state == "running"
+
+
+def test_an_age_counts_on_between_two_reports_and_changes_no_state():
+    observer = Observer()
+    report = activity(3.0, intervals=(30.0, 30.0))
+    observer.look(0.0, report)
+    seen = observer.look(5.0, report)
+    assert (seen.state, seen.evidence) == ("running", "wrfout_d01 was written 8.0 s ago")
+    seen = observer.look(200.0, report)
+    assert seen.state == "running"  # the watcher may wait for its worker
+    assert seen.evidence == (
+        "wrfout_d01 was written 3.0 s before the folder was last read, 3 min 20 s ago"
+    )
+
+
+def test_a_silence_counts_on_between_two_reports():
+    observer = Observer()
+    report = activity(840.0)
+    observer.look(0.0, report)
+    assert "nothing was written for 14 min 50 s" in observer.look(50.0, report).evidence
+    later = observer.look(600.0, report).evidence
+    assert "nothing was written for 14 min 00 s when the folder was last read, 10 min" in later
+    assert observer.outcome().message == later

@@ -63,17 +63,28 @@ export function attachedRows(status) {
   const { model = "", reason = "", unproven = 0, left_out: leftOut } = part;
   const named = reason.toLowerCase().startsWith(model.toLowerCase());
   const since = typeof part.since === "number" ? ` since ${when(part.since)}` : "";
+  const seen = [part.state + since, part.evidence].filter(Boolean).join(": ") + asOf(status);
   /** @type {[string, string][]} */
   const rows = [
     ["Looks at", part.path],
     ["Taken for", named ? reason : [model, reason].filter(Boolean).join(": ")],
     ["Cannot be read", part.lost ?? ""],
-    ["Model", part.state ? [part.state + since, part.evidence].filter(Boolean).join(": ") : ""],
+    ["Model", part.state ? seen : ""],
     ["Attempt", part.began ? `${status?.attempt ?? ""}: ${part.began}` : ""],
     ["Unproven", unproven ? `${counted(unproven, "frame")}, which no witness confirms` : ""],
     ["Left out", Array.isArray(leftOut) ? leftOut.join("\n") : ""],
   ];
   return rows.filter(([, text]) => text);
+}
+
+/**
+ * When that was, where no driver observes any more: its ages are those of then. Empty else.
+ * @param {Status | null} status
+ */
+function asOf(status) {
+  const beat = status?.driver?.heartbeat;
+  const gone = Boolean(status?.outcome) || status?.driver_alive === false;
+  return gone && typeof beat === "number" ? ` (as of ${when(beat)})` : "";
 }
 
 /**

@@ -53,11 +53,13 @@ class ObservedFiles:
         self.seen: Activity | None = None
         self.reported = -math.inf
         """When the latest report came."""
+        self._now = 0.0
         self._end_written: float | None = None
         """When the newest file was written as the log's end was first seen."""
 
     def take(self, now: float, activity: Activity | None) -> None:
         """Take a report; None and the one of before are no new one."""
+        self._now = now
         if activity is None or activity is self.seen:
             return
         self.seen, self.reported = activity, now
@@ -70,6 +72,17 @@ class ObservedFiles:
     def quiet_s(self) -> float:
         """For how long nothing was written, by the latest report; 0 without one."""
         return 0.0 if self.seen is None else self.seen.quiet_s
+
+    @property
+    def _since_report(self) -> float:
+        return self._now - self.reported
+
+    @property
+    def _read(self) -> str:
+        """When the folder was last read, where that is long ago: what was written since then is not
+        known."""
+        ago = show_duration(self._since_report)
+        return f"the folder was last read, {ago} ago" if self._since_report > LINGERS_S else ""
 
     @property
     def says_end(self) -> bool:
@@ -127,11 +140,12 @@ class ObservedFiles:
         if seen is None or seen.newest is None:
             return "no frame and no log was written yet"
         at = "" if seen.written is None else f", {clock(seen.written)}"
-        lasts = show_duration(seen.quiet_s)
+        lasts = show_duration(seen.quiet_s + (0.0 if self._read else self._since_report))
+        lasts += f" when {self._read}" if self._read else ""
         newest = f"newest file {printable(seen.newest)}{at}"
         if seen.dated:
             return f"nothing was written for {lasts} ({newest})"
-        return f"nothing was written in the {lasts} since this look began ({newest}; {UNDATED})"
+        return f"nothing was written since this look began, for {lasts} ({newest}; {UNDATED})"
 
     @property
     def ago(self) -> str:
@@ -139,7 +153,10 @@ class ObservedFiles:
         seen = self.seen
         if seen is None or seen.newest is None:
             return "no frame and no log was written yet"
+        name = printable(seen.newest)
+        if seen.dated and self._read:
+            return f"{name} was written {show_duration(seen.quiet_s)} before {self._read}"
         if seen.dated:
-            return f"{printable(seen.newest)} was written {show_duration(seen.quiet_s)} ago"
+            return f"{name} was written {show_duration(seen.quiet_s + self._since_report)} ago"
         at = "" if seen.written is None else f" at {clock(seen.written)}"
-        return f"{printable(seen.newest)} was written{at}; {UNDATED}"
+        return f"{name} was written{at}; {UNDATED}"

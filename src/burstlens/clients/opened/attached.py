@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,11 +21,20 @@ def attached_facts(status: Status) -> list[tuple[str, str]]:
         ("looks at", _text(part, "path")),
         ("taken for", taken_for(part)),
         ("folder", f"cannot be read: {_text(part, 'lost')}" if part.get("lost") else ""),
-        ("observed", observed(part)),
+        ("observed", observed(part) + _as_of(status)),
         ("attempt", f"{attempt}, {_text(part, 'began')}" if attempt and part.get("began") else ""),
         ("left out", "; ".join(printable(str(it)) for it in part.get("left_out") or ())),
     ]
     return [(label, text) for label, text in shown if text]
+
+
+def _as_of(status: Status) -> str:
+    """When that was, where no driver observes any more: its ages are those of then."""
+    heartbeat = (status.get("driver") or {}).get("heartbeat")
+    gone = bool(status.get("outcome")) or status.get("driver_alive") is False
+    if not gone or not isinstance(heartbeat, int | float):
+        return ""
+    return f" (as of {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(heartbeat))})"
 
 
 def taken_for(part: Mapping[str, Any]) -> str:
