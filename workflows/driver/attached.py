@@ -6,7 +6,6 @@ answers, from what can be seen; nothing is ever written, locked or signalled bel
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -15,6 +14,7 @@ from dataclasses import replace
 from msgspec.structs import replace as msgspec_replace
 
 from burstlens.core.errors import RunError
+from burstlens.core.existence import surely_exists
 from burstlens.core.model import Fingerprint, Frame
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
@@ -346,7 +346,7 @@ class AttachedDriver:
             self.graph.launch_late()
             self._viewing.mend()
         self.guarding.look()
-        if os.path.exists(self.run.claim(self.journal.epoch + 1)):
+        if surely_exists(self.run.claim(self.journal.epoch + 1)):
             raise RunError(f"another driver has taken over {self.run.id}; this one ends")
         late_s = now - self._since if self.snapshot.block == "running" else 0.0
         if late_s > HANGS_S and self._answering.is_silent(now):

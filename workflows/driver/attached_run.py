@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from burstlens.cluster_configs.inside import LOWEST
 from burstlens.cluster_configs.schedulers import LOCAL, scheduler
 from burstlens.cluster_configs.site import BufferSite, Site
+from burstlens.core.existence import surely_missing
 from burstlens.core.outcome import Outcome
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.driver.look import Look, look_of
@@ -77,7 +78,7 @@ def look_at(
 
 def has_page(run: RunDir) -> bool:
     """Whether the latest look shows the run on a page, or is to go on until it is stopped."""
-    return (run.control / PAGE).exists()
+    return not surely_missing(run.control / PAGE)
 
 
 def note_page(run: RunDir, *, page: bool) -> None:

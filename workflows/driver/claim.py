@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +11,8 @@ from msgspec import Struct
 from burstlens.core.decode import Count, record
 from burstlens.core.durable import read_json
 from burstlens.core.errors import RunError
+from burstlens.core.exclusive import make_exclusive
+from burstlens.core.passing_errors import again
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.heartbeat import driver_lives
 from burstlens.core.run.record import read_record
@@ -33,17 +34,13 @@ class Claim(Struct, frozen=True):
 def take_over(run: RunDir) -> int:
     """The epoch of this driver, claimed so that an older one ends. Raises RunError."""
     epoch = free_epoch(run)
+    claim = json.dumps(driver_process())
     try:
-        descriptor = os.open(run.claim(epoch), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        again(lambda: make_exclusive(run.claim(epoch), claim))
     except FileExistsError:
         raise RunError(f"another driver of {run.id} started at the same moment") from None
     except OSError as error:
         raise RunError(f"the run directory {run.path} is not writable: {error.strerror}") from error
-    try:
-        with os.fdopen(descriptor, "w") as stream:
-            json.dump(driver_process(), stream)
-    except OSError as error:
-        raise RunError(f"cannot write {run.claim(epoch)}: {error.strerror}") from error
     return epoch
 
 

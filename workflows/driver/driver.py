@@ -5,12 +5,12 @@ It runs on the login node and is light: no netCDF, no rendering, no path on the 
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
 
 from burstlens.core.errors import GivenUpError, RunError
+from burstlens.core.existence import surely_exists
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.workflows.driver.buffer_events import note_buffer
@@ -366,7 +366,7 @@ class Driver:
             self._viewing.mend()
         self._heed_stop()
         self.guarding.look()
-        if os.path.exists(self.run.claim(self.journal.epoch + 1)):
+        if surely_exists(self.run.claim(self.journal.epoch + 1)):
             raise RunError(f"another driver has taken over {self.run.id}; this one ends")
         self.steering.look(self.production, over=self.jobs.over)
         if self._separate and self.jobs.over and not self.jobs.began:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from burstlens.cluster_configs.scheduler import QueuePlace
 from burstlens.core.durable import read_json
+from burstlens.core.existence import check_existence
 from burstlens.core.exit_codes import NO_SPACE, STOPPED, STOPPED_BY_GUARD
 from burstlens.core.model import Progress
 from burstlens.core.outcome import Outcome
+from burstlens.core.passing_errors import again
 from burstlens.core.run import events as ev
 from burstlens.workflows.driver.last_line import last_line
 from burstlens.workflows.frames.cursor import Speech
@@ -80,8 +82,8 @@ class Jobs:
     def start(self, buffer: BufferRef) -> None:
         """Submit every job that has not ended well yet, each after those that it needs."""
         last = self.history.jobs.get(f"attempt-{self.history.attempt}")
-        again = last is None or self.fresh_buffer or last.outcome not in {None, "done"}
-        self.attempt = self.history.attempt + 1 if again else self.history.attempt
+        anew = last is None or self.fresh_buffer or last.outcome not in {None, "done"}
+        self.attempt = self.history.attempt + 1 if anew else self.history.attempt
         if self.fresh_buffer:
             (self.run.path / DONE).unlink(missing_ok=True)  # what was staged in is gone with it
         self._describe.open(buffer, self.attempt)
@@ -90,7 +92,7 @@ class Jobs:
             before += self._submit_step(step, before[-1:])
         self.journal.append(ev.SimulationSubmitting(job=self.simulation, attempt=self.attempt))
         self.journal.sync()
-        if not (self.folder / "job.json").exists():
+        if not again(lambda: check_existence(self.folder / "job.json")):
             describe(self.folder, self._describe.simulation(self.simulation))
         simulation = self._node(self.simulation, self.folder, before, self._launcher)
         for step in self._steps("beside"):
@@ -120,7 +122,7 @@ class Jobs:
             times += 1
         folder = self.run.job(name)
         self.journal.append(ev.StepSubmitting(job=name, step=step.name))
-        if not (folder / "job.json").exists():
+        if not again(lambda: check_existence(folder / "job.json")):
             describe(folder, self._describe.step(step, name))
         launcher = self._local if step.where == "login" else self._launcher
         return [self._node(name, folder, after, launcher)]

@@ -9,6 +9,7 @@ from pathlib import Path
 from burstlens.cluster_configs.schedulers import LOCAL, scheduler
 from burstlens.core.durable import read_json
 from burstlens.core.errors import RunError
+from burstlens.core.existence import surely_exists
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import History
 from burstlens.workflows.placement.launch import LocalLauncher
@@ -71,5 +72,5 @@ def require_host(run: RunDir, history: History) -> None:
         return
     folder = run.job(last.name)
     host = (read_json(folder / "started.json") or {}).get("host")
-    if host not in {None, socket.gethostname()} and not (folder / "ended.json").exists():
+    if host not in {None, socket.gethostname()} and not surely_exists(folder / "ended.json"):
         raise RunError(f"the model of {run.id} runs on {host}; resume it there")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable
 from dataclasses import asdict
 
 from burstlens.core.decode import record
+from burstlens.core.existence import surely_exists
 from burstlens.core.outcome import Outcome
 from burstlens.core.run.wording import next_steps, progress_text
 from burstlens.workflows.notify.word import driver_word, end_word
@@ -52,7 +52,7 @@ def close_notices(context: RunContext, outcome: Outcome) -> None:
 def send_driver_word(context: RunContext, error: Exception) -> None:
     """Send word that the driver ends while its run has no outcome; none where another driver has
     taken over."""
-    if os.path.exists(context.run.claim(context.journal.epoch + 1)):
+    if surely_exists(context.run.claim(context.journal.epoch + 1)):
         return
     title, epoch = context.recipe.title, context.journal.epoch
     with contextlib.suppress(OSError):  # most drivers that end so cannot write

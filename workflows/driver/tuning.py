@@ -8,7 +8,6 @@ on at the same trial.
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -16,6 +15,7 @@ from typing import Any
 
 from burstlens.cluster_configs.scheduler import QueuePlace
 from burstlens.core.errors import BurstlensError, GivenUpError, RecipeError, RunError, SiteError
+from burstlens.core.existence import surely_exists
 from burstlens.core.exit_codes import FAILED, STOPPED
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
@@ -358,7 +358,7 @@ class Tuner:
         if now - self._ticked < TICK_S:
             return
         self._ticked = now
-        if os.path.exists(self.run.claim(self.journal.epoch + 1)):
+        if surely_exists(self.run.claim(self.journal.epoch + 1)):
             raise RunError(f"another driver has taken over {self.run.id}; this one ends")
         asked = self.run.stop_requested()
         if asked is not None and asked != self.asked:

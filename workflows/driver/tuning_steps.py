@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from burstlens.core.existence import check_existence
+from burstlens.core.passing_errors import again
 from burstlens.core.run import events as ev
 from burstlens.workflows.driver.last_line import last_line
 from burstlens.workflows.placement.buffer import BufferRef
@@ -71,7 +73,7 @@ class Preparation:
         if name not in self._history.jobs:
             self._journal.append(ev.StepSubmitting(job=name, step=step.name))
             self._journal.sync()
-        if not (folder / "job.json").exists():
+        if not again(lambda: check_existence(folder / "job.json")):
             self._files.open(buffer, 0)
             describe(folder, self._files.step(step, name))
         launcher = self._local if step.where == "login" else self._launcher

@@ -9,6 +9,8 @@ from typing import Any
 
 from burstlens.core.durable import read_json
 from burstlens.core.errors import RecipeError
+from burstlens.core.existence import check_existence
+from burstlens.core.passing_errors import again
 from burstlens.core.run import events as ev
 from burstlens.core.run.facts import facts_of
 from burstlens.core.run.trial_record import TrialRecord
@@ -44,7 +46,7 @@ class TrialFiles:
         """Write ``job.json`` unless a former driver has; returns why the values cannot be run, else
         an empty text. Raises OSError."""
         folder = self._context.run.job(name)
-        if (folder / "job.json").exists():
+        if again(lambda: check_existence(folder / "job.json")):
             return ""
         try:
             recipe = self.recipe(values)

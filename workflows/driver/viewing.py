@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from burstlens.core.errors import RunError, SiteError
+from burstlens.core.existence import surely_exists
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.workflows.production.context import RunContext
@@ -39,7 +40,9 @@ class Viewing:
     def launch_late(self) -> None:
         """Launch the block that is held back for the early worker's first picture. Raises
         SiteError."""
-        if not self._graph.is_early or not self._run.parsl.is_dir():  # it may be away for a while
+        if not self._graph.is_early or not surely_exists(
+            self._run.parsl
+        ):  # it may be away for a while
             return
         try:
             self._graph.launch_late()

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from burstlens.core.durable import make_folders
 from burstlens.core.errors import SiteError, StagingError
+from burstlens.core.existence import check_existence
 from burstlens.core.model import in_model_folder
 from burstlens.core.passing_errors import again
 from burstlens.core.quantity import show_bytes
@@ -329,11 +330,15 @@ def destroy(buffer: BufferRef) -> None:
     folder = buffer.root() / buffer.folder
     if not buffer.folder or "/" in buffer.folder or buffer.folder.startswith("."):
         raise StagingError("not a run's folder, left alone", path=str(folder))
-    try:
-        while folder.exists():
+
+    def delete() -> None:
+        while check_existence(folder):
             # A file that another process deletes meanwhile ends rmtree half way.
             with contextlib.suppress(FileNotFoundError):
                 shutil.rmtree(folder)
+
+    try:
+        again(delete)
     except OSError as error:
         raise StagingError(
             "cannot free the buffer", path=str(error.filename), number=error.errno or 0

@@ -11,6 +11,7 @@ life for long and nothing runs any more: an idle job costs node-hours.
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import json
 import os
 import shutil
@@ -21,7 +22,25 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
+from types import FrameType, ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING or __package__:
+    from burstlens.core.existence import surely_exists
+    from burstlens.core.passing_errors import patiently
+    from burstlens.core.whole_copy import rename
+else:  # a program that is started by its path belongs to no package
+
+    def _core(name: str) -> ModuleType:
+        path = Path(__file__).parents[2] / "core" / f"{name}.py"
+        spec = importlib.util.spec_from_file_location(f"burstlens_{name}", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    surely_exists = _core("existence").surely_exists
+    patiently = _core("passing_errors").patiently
+    rename = _core("whole_copy").rename
 
 PERIOD_S = 0.5
 CLEANS_S = 60.0
@@ -42,7 +61,7 @@ def main(folder: Path, variable: str, run_folder: str, *choice: str) -> int:
         print(_reason(error), file=sys.stderr)
         return 1
     os.environ[variable] = root  # for the supervisors and the model
-    (folder / "queue").mkdir(exist_ok=True)
+    patiently(lambda: (folder / "queue").mkdir(exist_ok=True))
     facts = {
         "host": socket.gethostname(),
         "node": os.environ.get("SLURMD_NODENAME"),
@@ -51,8 +70,12 @@ def main(folder: Path, variable: str, run_folder: str, *choice: str) -> int:
         "cpus": int(os.environ.get("SLURM_CPUS_ON_NODE") or os.cpu_count() or 1),
     }
     part = folder / ".host.json.part"
-    part.write_text(json.dumps(facts), encoding="utf-8")
-    os.replace(part, folder / "host.json")
+
+    def write() -> None:
+        part.write_text(json.dumps(facts), encoding="utf-8")
+        rename(part, folder / "host.json")
+
+    patiently(write)
     Host(folder).serve()
     # A job's own buffer goes with it; on a disk of the node no other process would clean up.
     shutil.rmtree(Path(root, run_folder), ignore_errors=True)
@@ -150,19 +173,19 @@ class Host:
         """Note which supervisors have ended; one that was killed leaves no program behind."""
         for name, child in self.children.items():
             over = self.folder / "queue" / f"{name}.over"
-            if child.poll() is None or over.exists():
+            if child.poll() is None or surely_exists(over):
                 continue
-            with contextlib.suppress(OSError, subprocess.SubprocessError):
+            with contextlib.suppress(OSError):  # the next look tries again
                 job_folder = Path((self.folder / "queue" / name).read_text().strip())
-                if not (job_folder / "ended.json").exists():
+                if not surely_exists(job_folder / "ended.json"):
                     program = Path(__file__).with_name("job_processes.py")
-                    subprocess.run([sys.executable, "-P", str(program), job_folder], timeout=30)
-            with contextlib.suppress(OSError):
+                    with contextlib.suppress(subprocess.SubprocessError):
+                        subprocess.run([sys.executable, "-P", str(program), job_folder], timeout=30)
                 over.touch()
         return self.children_alive()
 
     def _asked_to_leave(self) -> bool:
-        return (self.folder / "leave").exists()
+        return surely_exists(self.folder / "leave")
 
     def _forsaken(self) -> bool:
         """Whether no driver has written its status for long, by this clock alone.

@@ -17,6 +17,8 @@ from burstlens.cluster_configs.scheduler import BatchJob
 from burstlens.cluster_configs.site import Site
 from burstlens.core.durable import read_json
 from burstlens.core.errors import GivenUpError, SiteError
+from burstlens.core.existence import check_existence, surely_exists
+from burstlens.core.passing_errors import again
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement import host as hosts
 from burstlens.workflows.placement.buffer import BufferRef
@@ -55,7 +57,7 @@ class JobBuffer:
         if not found:
             batch.hand_in(host, self.job(host))
         self.launcher.host = host
-        while not (host / "host.json").exists():
+        while not surely_exists(host / "host.json"):
             job_id = batch.find(host)
             if job_id is None or not batch.stands(job_id):
                 raise SiteError(f"the job with the buffer ended: {self._fate(job_id, host)}")
@@ -145,7 +147,7 @@ class JobBuffer:
 
     def _serves(self, host: Path) -> bool:
         job_id = self.launcher.batch.find(host)
-        if job_id is None or (host / "leave").exists():
+        if job_id is None or again(lambda: check_existence(host / "leave")):
             return False
         # Asked now: a job that `free` has cancelled a moment ago brings no buffer.
         return not self.launcher.batch.scheduler.look(job_id.partition(":")[2]).over

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from burstlens.cluster_configs.batch_script import VIEWING
 from burstlens.core.errors import RunError
+from burstlens.core.existence import surely_exists, surely_missing
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import History
 from burstlens.workflows.placement.batch import BatchLauncher
@@ -56,7 +57,7 @@ def _await_programs(run: RunDir, history: History, batch: BatchLauncher | None) 
     end = time.monotonic() + ENDS_S
     for name in _unfinished(run, history):
         while _lives(run, run.job(name), batch):
-            if not run.stop_requested() and not (run.job(name) / "ended.json").exists():
+            if not run.stop_requested() and surely_missing(run.job(name) / "ended.json"):
                 raise RunError(
                     f"{_name(name)} of {run.id} has not ended; burstlens stop {run.id} ends it"
                 )
@@ -71,13 +72,13 @@ def _await_programs(run: RunDir, history: History, batch: BatchLauncher | None) 
 def _unfinished(run: RunDir, history: History) -> Iterator[str]:
     """Jobs that may have been started and whose end the journal does not have."""
     for name, record in history.jobs.items():
-        if record.outcome is None and run.job(name).exists():
+        if record.outcome is None and not surely_missing(run.job(name)):
             yield name
 
 
 def _lives(run: RunDir, folder: Path, batch: BatchLauncher | None) -> bool:
     """Whether that job's program may run, or a local supervisor still brings the logs home."""
-    if batch is not None and (folder / "ended.json").exists():
+    if batch is not None and surely_exists(folder / "ended.json"):
         return False
     if batch is not None:
         # In one batch job with the others, or a job of its own.

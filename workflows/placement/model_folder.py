@@ -13,6 +13,7 @@ import importlib.util
 import json
 import os
 import re
+import stat
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -92,6 +93,13 @@ def _link(link: Path, target: str) -> None:
     except OSError:  # it may have been made all the same
         if not link.is_symlink() or os.readlink(link) != target:
             raise
+
+
+def remove_link(path: Path) -> None:
+    """Remove a link of that name; anything else stays. Raises OSError."""
+    with contextlib.suppress(FileNotFoundError):
+        if stat.S_ISLNK(path.lstat().st_mode):
+            path.unlink()
 
 
 def home(job: Mapping[str, Any]) -> Path:

@@ -6,6 +6,7 @@ Standard library alone: the supervisor loads this file by its path, as it is sta
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import json
 import logging
 import os
@@ -15,7 +16,17 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING or __package__:
+    from burstlens.core.existence import surely_missing
+else:  # loaded by its path, on a python3 that need not have Burstlens
+    _spec = importlib.util.spec_from_file_location(
+        "burstlens_existence", Path(__file__).parents[2] / "core" / "existence.py"
+    )
+    _module = importlib.util.module_from_spec(_spec)
+    _spec.loader.exec_module(_module)
+    surely_missing = _module.surely_missing
 
 HEARTBEAT_PERIOD_S = 1.0
 LOOK_S = 0.25
@@ -79,7 +90,8 @@ class Sentry:
 
     def _wants_word(self) -> bool:
         # --notify of a later command has its file as well.
-        return self._word or (self.run_dir / "notify.json").exists()
+        # Where that cannot be seen, the heartbeat is looked at in vain.
+        return self._word or not surely_missing(self.run_dir / "notify.json")
 
     def _heartbeat(self) -> object:
         try:

@@ -37,6 +37,8 @@ def _loaded(path: Path) -> ModuleType:
 
 
 if TYPE_CHECKING or __package__:
+    from burstlens.core.exclusive import make_exclusive
+    from burstlens.core.existence import Existence, existence, surely_exists
     from burstlens.core.passing_errors import PASSING, again, patiently
     from burstlens.core.run import logs
     from burstlens.core.whole_copy import rename
@@ -50,10 +52,13 @@ else:  # a program that is started by its path belongs to no package
     model_folder = _loaded(here.with_name("model_folder.py"))
     striping = _loaded(here.parents[1] / "hints" / "striping.py")
     Sentry = _loaded(here.with_name("sentry.py")).Sentry
-    passing = _loaded(here.parents[2] / "core" / "passing_errors.py")
-    logs = _loaded(here.parents[2] / "core" / "run" / "logs.py")
+    core = here.parents[2] / "core"
+    passing, there = _loaded(core / "passing_errors.py"), _loaded(core / "existence.py")
+    logs = _loaded(core / "run" / "logs.py")
     PASSING, again, patiently = passing.PASSING, passing.again, passing.patiently
-    rename = _loaded(here.parents[2] / "core" / "whole_copy.py").rename
+    Existence, surely_exists, existence = there.Existence, there.surely_exists, there.existence
+    make_exclusive = _loaded(core / "exclusive.py").make_exclusive
+    rename = _loaded(core / "whole_copy.py").rename
 start_ticks = job_processes.start_ticks
 _log = logging.getLogger("burstlens.workflows.placement.supervisor")
 
@@ -72,16 +77,15 @@ STALL_S = 5.0
 
 def main(job_folder: Path) -> int:
     """Run the job in ``job_folder`` to its end. Returns 1 when the job cannot be claimed."""
+    claim = f"{socket.gethostname()} {os.getpid()} {start_ticks(os.getpid())}"
     try:
-        claim = patiently(lambda: (job_folder / "claim").open("x", encoding="utf-8"))
+        patiently(lambda: make_exclusive(job_folder / "claim", claim))
     except FileExistsError:
         _print("this job has a supervisor already")
         return 1
     except OSError as error:
         _print(f"this job cannot be claimed: {error}")
         return 1
-    with suppress(OSError), claim:
-        claim.write(f"{socket.gethostname()} {os.getpid()} {start_ticks(os.getpid())}")
     try:
         return Supervisor(job_folder).run()
     except Exception:
@@ -99,6 +103,7 @@ class Supervisor:
         self.claim: bytes = patiently((job_folder / "claim").read_bytes)
         self.signalled: str | None = None
         self.inbox = direct_requests.Inbox(job_folder)
+        self.in_control: dict[str, bool] = {}
         self.ended = threading.Event()
         self.process: subprocess.Popen[bytes] | None = None
         self.sentry: Sentry | None = None
@@ -241,8 +246,7 @@ class Supervisor:
             environment[name] = str(self._base() / place)
         environment[job_processes.MARK] = job_processes.mark(self.job_folder)
         path = folder / self.job["log"]
-        if path.is_symlink():  # to a log among the inputs, of an earlier run
-            path.unlink()
+        again(lambda: model_folder.remove_link(path))  # to a log among the inputs
         with again(lambda: path.open("ab")) as log:
             process = again(lambda: self._spawn(folder, environment, log))
         self.process = process
@@ -290,7 +294,7 @@ class Supervisor:
                 near = "batch" in self.job and now - begin > walltime - WALLTIME_NEAR_S
                 reason = "walltime" if near else f"terminated by {self.signalled}"
                 self._end_all(process, TERM_GRACE_S)
-            elif os.path.exists(self.job_folder / "ended.json"):
+            elif surely_exists(self.job_folder / "ended.json"):
                 reason = "given up"
                 self._end_all(process, TERM_GRACE_NOW_S)
             elif asked == "stop-now" or now >= stop_at:
@@ -304,11 +308,15 @@ class Supervisor:
         return reason
 
     def _asked(self) -> str | None:
+        """The stop that is asked for; what was last seen counts while ``control/`` gives errors."""
         self.inbox.look()
         return next((n for n in ("stop-now", "stop") if self._has(n)), None)
 
     def _has(self, name: str) -> bool:
-        return name in self.inbox.told or os.path.exists(self.run_dir / "control" / name)
+        there = existence(self.run_dir / "control" / name)
+        if there is not Existence.UNKNOWN:
+            self.in_control[name] = there is Existence.PRESENT
+        return name in self.inbox.told or self.in_control.get(name, False)
 
     def _own(self, process: subprocess.Popen[bytes]) -> set[int]:
         """The processes that this one has started and collects itself."""
@@ -347,7 +355,10 @@ class Supervisor:
         try:
             return (self.job_folder / "claim").read_bytes() != self.claim
         except FileNotFoundError:  # away, or not claimed yet by the other run's supervisor
-            return os.path.exists(self.job_folder)
+            there = existence(self.job_folder)
+            if there is Existence.UNKNOWN:
+                raise
+            return there is Existence.PRESENT
 
     def _write(self, name: str, value: dict[str, Any]) -> None:
         """Write a file of the job folder whole, trying again while the target is away or full."""

@@ -12,6 +12,8 @@ __all__ = [
     "decode",
     "durable",
     "errors",
+    "exclusive",
+    "existence",
     "exit_codes",
     "expression",
     "fault",

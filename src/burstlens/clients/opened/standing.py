@@ -6,6 +6,7 @@ import time
 
 from burstlens.clients.opened.starting import end_of, job_runs, progress_of
 from burstlens.core.decode import record
+from burstlens.core.existence import surely_exists
 from burstlens.core.lines import read_lines
 from burstlens.core.printable import printable
 from burstlens.core.quantity import show_duration
@@ -122,7 +123,7 @@ def _add_silence(found: Status, *, by_job: bool) -> None:
 def _model_ended(run: RunDir) -> bool:
     """Whether the newest attempt's supervisor has recorded that its model ended."""
     started = [int(path.name) for path in run.path.glob("attempts/*") if path.name.isdecimal()]
-    return bool(started) and (run.job(f"attempt-{max(started)}") / "ended.json").exists()
+    return bool(started) and surely_exists(run.job(f"attempt-{max(started)}") / "ended.json")
 
 
 def _left(run: RunDir, found: Status) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from burstlens.clients.opened.attached import may_stop, subject
 from burstlens.clients.opened.status import Status, has_ended, status_of
 from burstlens.core.errors import RecipeError, RunError
+from burstlens.core.existence import surely_exists, surely_missing
 from burstlens.core.exit_codes import COMPLETE
 from burstlens.core.run.directory import RunDir, open_run_dir
 from burstlens.core.run.events import ProductAdded, ProductRefused
@@ -138,7 +139,7 @@ def pause(name: str) -> str:
 def resume_watching(name: str) -> str:
     """Ask that products are made again, the newest frames first. Raises RunError."""
     run = _going_on(name)
-    was = run.pause.exists()
+    was = surely_exists(run.pause)
     run.request("resume-watching")
     return f"{run.id} makes products again" if was else f"{run.id} was not paused"
 
@@ -240,7 +241,7 @@ def _copy(here: Path, there: Path) -> None:
 def _await_answer(run: RunDir, request: Path) -> list[ProductAdded]:
     """The driver's ``product.added`` events; none when no driver has answered in time."""
     end = time.monotonic() + ANSWER_S
-    while request.exists():
+    while not surely_missing(request):
         status = status_of(str(run.path))
         if has_ended(status):
             request.unlink(missing_ok=True)

@@ -7,7 +7,6 @@ it is missing, torn, foreign or of another version, the volumes are replayed.
 from __future__ import annotations
 
 import contextlib
-import os
 import zlib
 from collections import Counter
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ import msgspec
 
 from burstlens.core.decode import Count
 from burstlens.core.durable import open_regular, write_whole
+from burstlens.core.existence import check_existence
 from burstlens.core.run.columns import Columns
 from burstlens.core.run.events import EVENTS
 from burstlens.core.run.follow import uncollected
@@ -63,7 +63,7 @@ def turn(journal: Journal, history: History, superseded: Path) -> bool:
     The history as it stands is kept beside the old one. No-op for a driver that another one has
     ``superseded``: that file exists then. Raises OSError: the journal then goes on as before.
     """
-    if not journal.is_long or os.path.exists(superseded):
+    if not journal.is_long or check_existence(superseded):
         return False
     done = journal.turn(lambda volume, size: _keep(journal.path, history, volume, size))
     if done:

@@ -20,6 +20,7 @@ import msgspec
 from burstlens.core.decode import DEEPEST, Clock, Count, convert, decoder, loads, record
 from burstlens.core.durable import sync_folder
 from burstlens.core.errors import RunError
+from burstlens.core.existence import check_existence, surely_missing
 from burstlens.core.lines import HeldLines
 from burstlens.core.run.events import (
     EVENTS,
@@ -166,8 +167,8 @@ class Journal:
         volume = volume_path(self.path, self._volume)
         self._lines.sync()
         # The last try may have ended between the two renames.
-        turned = self._lines.is_at(volume) and not os.path.exists(self.path)
-        if not turned and (os.path.exists(volume) or not self._lines.is_at(self.path)):
+        turned = self._lines.is_at(volume) and not check_existence(self.path)
+        if not turned and (check_existence(volume) or not self._lines.is_at(self.path)):
             return False
         part = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
         with contextlib.suppress(FileNotFoundError):
@@ -186,7 +187,7 @@ class Journal:
             with contextlib.suppress(OSError):
                 part.unlink()
             with contextlib.suppress(OSError):
-                if self._lines.is_at(volume) and not os.path.exists(self.path):
+                if self._lines.is_at(volume) and surely_missing(self.path):
                     rename(volume, self.path)
             raise
         fresh.path = self.path
