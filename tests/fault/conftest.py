@@ -17,6 +17,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
 
+from disturbed_run import fill_blocks
 from run_case import BLOCK, Case, Life
 
 
@@ -75,12 +76,6 @@ def disturbed() -> Any:
     return disturb
 
 
-@pytest.fixture(scope="session")
-def settle() -> Any:
-    """``settle(case, life, role, killed)``, see :func:`settled`."""
-    return settled
-
-
 @pytest.fixture
 def make_case(tmp_path: Path) -> Iterator[Any]:
     """Makes cases; what is left of their processes is ended with the test."""
@@ -123,18 +118,5 @@ def small_disk(tmp_path: Path) -> Iterator[Callable[..., Path]]:
 
 @pytest.fixture
 def fill() -> Callable[[Path], Path]:
-    """``fill(place)``, see :func:`_fill`."""
-    return _fill
-
-
-def _fill(place: Path) -> Path:
-    """Leave no room there; deleting the returned file frees it."""
-    ballast = place / "ballast"
-    with ballast.open("wb", buffering=0) as stream:
-        for size in (1 << 20, 4096, 1):
-            try:
-                while True:
-                    stream.write(b"x" * size)
-            except OSError:
-                continue
-    return ballast
+    """Leaves no room in a folder's file system; deleting the file that it returns frees it."""
+    return fill_blocks

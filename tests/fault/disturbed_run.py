@@ -206,7 +206,9 @@ class DisturbedRun:
             allowed = {0, 1, 6}
         if life.code not in allowed:
             self.verdict.violations.append(f"the first driver ended with {life.code}")
-        if life.code > 0 and not re.search(r"^burstlens: \S", life.said, re.MULTILINE):
+        interrupted = life.code == 130  # a shell's word for Ctrl-C, before there was a run
+        spoke = re.search(r"^burstlens: \S", life.said, re.MULTILINE)
+        if life.code > 0 and not spoke and not interrupted:
             self.verdict.violations.append(f"exit code {life.code} without a message")
 
     def _resume(self, life: Life) -> None:
@@ -218,11 +220,7 @@ class DisturbedRun:
                 life = self.case.burstlens("resume", "r")
             else:
                 life = self.case.wait(self.case.launch(notify=notify))
-                if (
-                    life.code
-                    and self.case.run.exists()
-                    and not (self.case.run / "run.json").exists()
-                ):
+                if life.code and self.case.run.exists():
                     self.verdict.violations.append("half a run directory keeps its name")
                     shutil.rmtree(self.case.run)
             self.verdict.lives.append(life.code)
@@ -318,7 +316,7 @@ class DisturbedRun:
         ballast = folder / "ballast"
         ballast.mkdir()
         with contextlib.suppress(OSError):
-            _fill_blocks(ballast) if what == "blocks" else _fill_inodes(ballast)
+            fill_blocks(ballast) if what == "blocks" else _fill_inodes(ballast)
         time.sleep(self.scenario.lasts_s)
         shutil.rmtree(ballast)
         return True
@@ -361,12 +359,15 @@ def role_of(command: str) -> str:
     return ""
 
 
-def _fill_blocks(folder: Path) -> None:
-    with (folder / "blocks").open("wb", buffering=0) as stream:
+def fill_blocks(folder: Path) -> Path:
+    """Leave no room in the folder's file system; deleting the returned file frees it."""
+    ballast = folder / "ballast"
+    with ballast.open("wb", buffering=0) as stream:
         for size in (1 << 20, 4096, 1):
             with contextlib.suppress(OSError):
                 while True:
                     stream.write(b"x" * size)
+    return ballast
 
 
 def _fill_inodes(folder: Path) -> None:
