@@ -266,7 +266,11 @@ class EventRun:
                 yield f"exit code {code}, status: {status['state']}, {outcome}"
             if jobs:
                 yield f"a driver that ended with {code} left the jobs {jobs}"
-            if persistent and persistent[0] not in (outcome.get("left") or ""):
+            kept = code not in (
+                0,
+                8,
+            )  # a run that can be resumed keeps its buffer, and status says so
+            if persistent and not kept and persistent[0] not in (outcome.get("left") or ""):
                 yield f"{persistent[0]} is there, left: {outcome.get('left')!r}"
             if not persistent and outcome.get("left"):
                 yield f"nothing is there, left: {outcome['left']!r}"
