@@ -55,3 +55,51 @@ name = "{variable.lower()}"
 kind = "map"
 variable = "{variable}"
 {guards}"""
+
+
+RIGHT = """\
+title = "Storm"
+[parameters]
+nodes = { type = "int", default = 2 }
+[simulation]
+model = "command"
+command = ["./model.sh"]
+frames = "out_*.nc"
+inputs = "inputs"
+nodes = "{nodes}"
+[buffer]
+capacity = "1 GiB"
+[stage_out]
+keep = ["*.nc"]
+[[step]]
+name = "prepare"
+command = ["./prepare", "{braces}"]
+before = "simulation"
+[[product]]
+name = "storm"
+kind = "track"
+variable = "slp"
+[[product]]
+name = "t2"
+kind = "map"
+variable = "sqrt(T2)"
+colormap = "viridis"
+crop = { follow = "track:storm", half_width = 3 }
+contours = [{ variable = "P", colour = "red" }, { variable = "Q", interval = 2 }]
+[[product]]
+name = "cut"
+kind = "section"
+variable = "W"
+start = { i = 1, j = 2 }
+end = { i = 5, j = 2 }
+[[product]]
+name = "mine"
+kind = "command"
+command = ["sh", "{frame}", "{out}"]
+[[guard]]
+variable = "W"
+min = -80
+max = 80
+[[guard]]
+expression = "max(W) > 80"
+"""

@@ -5,59 +5,13 @@ from __future__ import annotations
 import time
 
 import pytest
+from recipe_texts import RIGHT
 
 from burstlens.core.errors import RecipeError
 from burstlens.workflows.recipe.file import BUILT_IN, known, read
 from burstlens.workflows.recipe.load import load
 
 pytestmark = pytest.mark.integration
-
-RIGHT = """\
-title = "Storm"
-[parameters]
-nodes = { type = "int", default = 2 }
-[simulation]
-model = "command"
-command = ["./model.sh"]
-frames = "out_*.nc"
-inputs = "inputs"
-nodes = "{nodes}"
-[buffer]
-capacity = "1 GiB"
-[stage_out]
-keep = ["*.nc"]
-[[step]]
-name = "prepare"
-command = ["./prepare", "{braces}"]
-before = "simulation"
-[[product]]
-name = "storm"
-kind = "track"
-variable = "slp"
-[[product]]
-name = "t2"
-kind = "map"
-variable = "sqrt(T2)"
-colormap = "viridis"
-crop = { follow = "track:storm", half_width = 3 }
-contours = [{ variable = "P", colour = "red" }, { variable = "Q", interval = 2 }]
-[[product]]
-name = "cut"
-kind = "section"
-variable = "W"
-start = { i = 1, j = 2 }
-end = { i = 5, j = 2 }
-[[product]]
-name = "mine"
-kind = "command"
-command = ["sh", "{frame}", "{out}"]
-[[guard]]
-variable = "W"
-min = -80
-max = 80
-[[guard]]
-expression = "max(W) > 80"
-"""
 
 FAULTS = {
     'title = "Storm"': [

@@ -242,3 +242,12 @@ def test_output_without_frames_is_apart_from_frames(hear):
     assert found.written == []
     [restart] = found.timed
     assert (restart.stream, restart.took_s) == (None, 10.35)
+
+
+def test_an_expression_that_takes_too_long_is_reported_and_searched_for_no_more(tmp_path):
+    model = Command(argv=("x",), trouble="(b+)+$", done="finished")
+    (tmp_path / "model.log").write_text(("b" * 3000 + "!\n") * 50 + "finished\n")
+    follower = Follower(tmp_path, model, model.facts(tmp_path), {})
+    heard = follower.hear(follower.logs(["model.log"]), Speech(), 0.0)
+    assert [text.partition(":")[0] for text in heard.unreadable] == ["simulation.trouble"]
+    assert heard.speech.ended_well

@@ -89,7 +89,7 @@ class Grid:
             raise ValuesError(f"{path} is not a grid, or cut short")
         try:
             facts = json.loads(text.removeprefix(_BEFORE).removesuffix(_AFTER))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValuesError(f"{path} is damaged") from error
         return cls(facts)
 

@@ -1,22 +1,13 @@
-"""Patterns that guards look for in the model's logs, with a time limit on every line.
-
-The ``regex`` library accepts the expressions of ``re`` and has a time limit, so that a pattern of
-a recipe cannot block the watcher.
-"""
+"""Patterns that guards look for in the model's logs, with a time limit on every line."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import Any
 
+from burstlens.core.pattern import expression
 from burstlens.core.printable import printable
 
-LINE_S = 0.05
-"""Longest time for one pattern on one line."""
-LONGEST_LINE = 4000
-LONGEST_PATTERN = 500
 _SHOWN = 300
 
 
@@ -61,16 +52,13 @@ class Search:
         for line in lines if self.patterns else ():
             for pattern in self.patterns:
                 if pattern.guard not in self.failed:
-                    self._look(pattern, log, line[:LONGEST_LINE], time)
+                    self._look(pattern, log, line, time)
 
     def _look(self, pattern: LogPattern, log: str, line: str, time: str) -> None:
-        try:
-            match = _compiled(pattern.expression).search(line, timeout=LINE_S)
-        except TimeoutError:
-            self.failed[pattern.guard] = (
-                f"the pattern {pattern.expression!r} took longer than {LINE_S:g} s on one line"
-            )
-            return
+        sought = expression(pattern.expression)
+        match = sought.search(line)
+        if sought.given_up:
+            self.failed[pattern.guard] = sought.given_up
         if match is None:
             return
         number = match.groupdict().get("points") or "0"
@@ -88,21 +76,10 @@ def together(first: Hit | None, second: Hit) -> Hit:
     return replace(worse, lines=first.lines + second.lines)
 
 
-def faults(expression: str) -> list[str]:
+def faults(text: str) -> list[str]:
     """The errors in a pattern; empty if it is valid."""
-    import regex
-
-    if not expression or len(expression) > LONGEST_PATTERN:
-        return [f"log: a pattern has 1 to {LONGEST_PATTERN} characters"]
     try:
-        _compiled(expression)
-    except (regex.error, RecursionError, OverflowError) as error:
-        return [f"log: {expression!r} is not a regular expression: {error}"]
+        expression(text)
+    except ValueError as error:
+        return [f"log: {error}"]
     return []
-
-
-@lru_cache(maxsize=64)
-def _compiled(expression: str) -> Any:
-    import regex
-
-    return regex.compile(expression)

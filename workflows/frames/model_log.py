@@ -33,7 +33,16 @@ from burstlens.workflows.frames.reason import (
 from burstlens.workflows.frames.recorded import Recorded
 from burstlens.workflows.iostats.block import Block
 from burstlens.workflows.iostats.mpiio_blocks import Blocks
-from burstlens.workflows.models.base import BANNER, CAUSE, SIGNAL, TROUBLE, Facts, LogLine, Model
+from burstlens.workflows.models.base import (
+    BANNER,
+    CAUSE,
+    SIGNAL,
+    TROUBLE,
+    Expressive,
+    Facts,
+    LogLine,
+    Model,
+)
 from burstlens.workflows.models.ends import is_rule, read_end
 
 TAIL_LINES = 400
@@ -146,6 +155,8 @@ class Follower:
                 self._conclude(heard, name, opened.pop(name).said)
         if last and not heard.behind:
             heard.blocks += [block for found in blocks.values() for block in found.finish()]
+        if isinstance(self._model, Expressive):
+            heard.unreadable += self._model.given_up()
         last_line = heard.last_line.strip()[:_SHOWN] or speech.last_line
         heard.speech = replace(
             heard.speech,

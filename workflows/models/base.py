@@ -155,6 +155,14 @@ class Model(Protocol):
 
 
 @runtime_checkable
+class Expressive(Protocol):
+    """An adapter that reads logs with expressions of a recipe."""
+
+    def given_up(self) -> list[str]:
+        """Which of them are not searched for any more in this process, and why."""
+
+
+@runtime_checkable
 class Patterned(Protocol):
     """An adapter with named patterns that a guard may look for in the model's logs."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from pydantic import Field
 
 from burstlens.core.errors import FrameError, RecipeError
 from burstlens.core.nearness import did_you_mean
+from burstlens.core.pattern import expression
 from burstlens.core.valid_time import file_key
 from burstlens.workflows.models import command_files
 from burstlens.workflows.models.base import (
@@ -91,7 +91,7 @@ class Command:
         self._check_expression("written", "file", "record")
         self._check_expression("trouble")
         self._check_expression("done")
-        groups = re.compile(self.written or "").groupindex
+        groups = expression(self.written).compiled.groupindex if self.written else {}
         if groups and not groups.keys() & {"file", "stream"} and len(globs(self.frames)) > 1:
             raise RecipeError(
                 f"simulation.written: {self.written!r} does not say which stream is written: it "
@@ -104,11 +104,10 @@ class Command:
         if text is None:
             return
         try:
-            pattern = re.compile(text)
-        except re.error as error:
-            raise RecipeError(
-                f"simulation.{key}: {text!r} is not a valid regular expression: {error}"
-            ) from None
+            pattern = expression(text).compiled
+        except ValueError as error:
+            said = str(error).replace("is not a regular", "is not a valid regular")
+            raise RecipeError(f"simulation.{key}: {said}") from None
         if needed and not pattern.groupindex.keys() & set(needed):
             groups = " or ".join(f"(?P<{group}>...)" for group in needed)
             raise RecipeError(f"simulation.{key}: {text!r} lacks the group {groups}")
@@ -159,14 +158,14 @@ class Command:
 
     def read_line(self, line: str) -> LogLine | None:
         """What the first of the recipe's expressions that matches finds in the line."""
-        if self.written and (match := re.search(self.written, line)):
+        if self.written and (match := expression(self.written).search(line)):
             return self._written(match.groupdict(), line)
-        if self.trouble and re.search(self.trouble, line):
+        if self.trouble and expression(self.trouble).search(line):
             # An expression such as "Abort|ERROR" may match a launcher's final messages.
             return read_end(line) or LogLine("trouble", line.strip())
-        if self.done and re.search(self.done, line):
+        if self.done and expression(self.done).search(line):
             return LogLine("end", line)
-        if self.progress and (match := re.search(self.progress, line)):
+        if self.progress and (match := expression(self.progress).search(line)):
             groups = match.groupdict()
             return LogLine(
                 "progress",
@@ -175,6 +174,16 @@ class Command:
                 total_s=seconds_of(groups.get("total")),
             )
         return None
+
+    def given_up(self) -> list[str]:
+        """Which of the recipe's expressions took too long on a line of this process's logs."""
+        used = {key: getattr(self, key) for key in ("written", "trouble", "done", "progress")}
+        known = {key: expression(text) for key, text in used.items() if text}
+        return [
+            f"simulation.{key}: {one.given_up}; it is not searched for any more"
+            for key, one in known.items()
+            if one.given_up
+        ]
 
     def _written(self, groups: Mapping[str, str | None], line: str) -> LogLine | None:
         """The frame that a line calls written; None if it does not say which."""

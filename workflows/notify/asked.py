@@ -69,7 +69,7 @@ def _read(path: Path) -> list[str]:
             value = json.loads(stream.read(MOST_BYTES))
     except FileNotFoundError:
         return []
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise RunError(f"{path} cannot be used: {error}") from error
     ways = value.get("ways") if isinstance(value, dict) else None
     if not isinstance(ways, list) or not all(isinstance(way, str) for way in ways):

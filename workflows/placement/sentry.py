@@ -96,7 +96,7 @@ class Sentry:
     def _heartbeat(self) -> object:
         try:
             return json.loads((self.run_dir / "status.json").read_bytes())["driver"]["heartbeat"]
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return self._beat
 
     def _start(self, now: float, *words: str) -> None:
@@ -161,5 +161,5 @@ class Sentry:
         """Whether the driver has ended the run."""
         try:
             return bool(json.loads((self.run_dir / "status.json").read_bytes())["outcome"])
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -147,6 +148,10 @@ def _printable(value: Any, path: KeyPath, faults: Faults) -> None:
     # Recipes may come from other users; their text reaches terminals, file names, arguments.
     if isinstance(value, str) and _CONTROL.search(value):
         faults.add(path, f"holds a control character: {shown(value)}", value)
+    elif isinstance(value, float) and not math.isfinite(value):
+        faults.add(path, "not a finite number", str(value))
+    elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+        faults.add(path, "the number needs more than 64 bits", "a number")
     elif isinstance(value, Mapping):
         for key, entry in value.items():
             if _CONTROL.search(str(key)):

@@ -35,6 +35,7 @@ def inside(pattern: str) -> str:
     return pattern
 
 
+_LONGEST_PATH, _LONGEST_FILE_NAME = 4000, 255
 Bytes = Annotated[int, BeforeValidator(parse_bytes, json_schema_input_type=str | int)]
 Memory = Annotated[Bytes, AfterValidator(memory_of)]
 Seconds = Annotated[
@@ -47,11 +48,22 @@ Pattern = Annotated[
 ]
 
 
+def _possible(path: str) -> str:
+    """A path that some file system could have: others raise errors of many kinds."""
+    if (
+        "\0" in path
+        or len(path.encode(errors="replace")) > _LONGEST_PATH
+        or any(len(part.encode(errors="replace")) > _LONGEST_FILE_NAME for part in path.split("/"))
+    ):
+        raise ValueError("no file system has a path like this one")
+    return path
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulation:
     """The common keys of ``[simulation]``; the model's own stand beside them."""
 
-    inputs: str
+    inputs: Annotated[str, AfterValidator(_possible)]
     """A folder with everything the model reads; staged in to the buffer, links followed."""
     nodes: Annotated[int, Field(ge=1)] = 1
     """Nodes of the simulation's job."""

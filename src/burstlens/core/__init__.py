@@ -24,6 +24,7 @@ __all__ = [
     "nearness",
     "outcome",
     "passing_errors",
+    "pattern",
     "plugins",
     "printable",
     "quantity",

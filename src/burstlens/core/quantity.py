@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 
+MOST_BYTES = 2**63 - 1
+MOST_SECONDS = 1e12
 _SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGTPE]?)(i?)B?\s*", re.IGNORECASE)
 _PREFIXES = "KMGTPE"
 _CLOCK = re.compile(r"\s*(?:(\d+)-)?(\d+):(\d\d)(?::(\d\d))?\s*")
@@ -21,12 +24,15 @@ def parse_bytes(text: str | int) -> int:
     else:
         match = _SIZE.fullmatch(str(text))
         if match is None:
-            raise ValueError(f'expected a size such as "600 GiB" or "1.5 TB", got {text!r}')
+            raise ValueError(f'expected a size such as "600 GiB" or "1.5 TB", got {_short(text)}')
         number, prefix, binary = match.groups()
         power = _PREFIXES.index(prefix.upper()) + 1 if prefix else 0
-        value = int(float(number) * (1024 if binary else 1000) ** power)
+        size = float(number) * (1024 if binary else 1000) ** power
+        value = int(size) if math.isfinite(size) else MOST_BYTES + 1
     if value <= 0:
-        raise ValueError(f"expected a size above 0, got {text!r}")
+        raise ValueError(f"expected a size above 0, got {_short(text)}")
+    if value > MOST_BYTES:
+        raise ValueError(f"expected a size below 8 EiB, got {_short(text)}")
     return value
 
 
@@ -36,15 +42,25 @@ def parse_duration(text: str | int | float) -> float:
     Raises ValueError for anything else. Two fields are hours and minutes, as in ``"02:30"``.
     """
     if isinstance(text, int | float) and not isinstance(text, bool):
-        return float(text)
-    clock = _CLOCK.fullmatch(str(text))
-    if clock:
-        days, hours, minutes, seconds = (int(part or 0) for part in clock.groups())
-        return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
-    span = _SPAN.fullmatch(str(text))
-    if span is None:
-        raise ValueError(f'expected a duration such as "02:00:00", "90 s" or "2 h", got {text!r}')
-    return float(span[1]) * _SECONDS[span[2]]
+        value = float(text) if abs(text) <= MOST_SECONDS else math.inf  # NaN compares as false
+    elif clock := _CLOCK.fullmatch(str(text)):
+        days, hours, minutes, seconds = (float(part or 0) for part in clock.groups())
+        value = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+    elif span := _SPAN.fullmatch(str(text)):
+        value = float(span[1]) * _SECONDS[span[2]]
+    else:
+        raise ValueError(
+            f'expected a duration such as "02:00:00", "90 s" or "2 h", got {_short(text)}'
+        )
+    if value > MOST_SECONDS:
+        raise ValueError(f"expected a duration below {MOST_SECONDS:g} s, got {_short(text)}")
+    return value
+
+
+def _short(value: object) -> str:
+    """A value for a message; a number may have too many digits to be printed at all."""
+    text = repr(value) if not isinstance(value, int) or abs(value) < 10**20 else "a huge number"
+    return text if len(text) <= 80 else f"{text[:60]}..."
 
 
 def show_bytes(value: float) -> str:

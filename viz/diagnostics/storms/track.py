@@ -178,7 +178,7 @@ def read_track(path: Path) -> Track:
             raise ValueError("times")
     except OSError as error:
         raise StateError(f"{path.name} cannot be read: {error.strerror}") from error
-    except (ValidationError, ValueError) as error:
+    except (ValidationError, ValueError, RecursionError) as error:
         raise StateError(f"{path.name} is not the state of a track") from error
     return track
 

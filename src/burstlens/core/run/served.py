@@ -151,7 +151,7 @@ def _servers() -> Iterator[Served]:
     for renewed, path in sorted(_notes(), reverse=True):
         if abs(time.time() - renewed) > STALE_S:
             continue  # it hangs, or is stopped
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
             with open_regular(path, follow=False) as stream:
                 value = json.loads(stream.read(_MOST_BYTES))
             yield Served(

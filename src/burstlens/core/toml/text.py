@@ -7,6 +7,7 @@ table can be reported as well.
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from dataclasses import dataclass, field, replace
@@ -86,12 +87,13 @@ def read_text(text: str) -> TomlText:
         made.faults.append(SyntaxFault(_DEEP, *made.places[key,], path=(key,)))
         made.table.pop(key)
         made.incomplete = True
-    _without_huge_numbers(made)
+    _without_endless_numbers(made)
     return made
 
 
-def _without_huge_numbers(made: TomlText) -> None:
-    """Refuse integers beyond TOML's 64 bits; Python cannot even print some of them."""
+def _without_endless_numbers(made: TomlText) -> None:
+    """Refuse integers beyond TOML's 64 bits, some of which Python cannot even print, and floats
+    that are not finite: "1e999" is one, and no key means anything with them."""
     waiting: list[tuple[KeyPath, Any]] = [((), made.table)]
     while waiting:
         path, place = waiting.pop()
@@ -103,6 +105,11 @@ def _without_huge_numbers(made: TomlText) -> None:
                 said = "the number needs more than 64 bits"
                 made.faults.append(SyntaxFault(said, *at, path=(*path, key), value="a number"))
                 place[key] = 0
+            elif isinstance(value, float) and not math.isfinite(value):
+                at = made.places[*path, key]
+                said = "not a finite number"
+                made.faults.append(SyntaxFault(said, *at, path=(*path, key), value=str(value)))
+                place[key] = 1.0
 
 
 class _Repair:
