@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Protocol, runtime_checkable
 
-from burstlens.core.errors import BurstlensError, StagingError
+from burstlens.core.errors import FULL_ERRNO, BurstlensError, StagingError
 from burstlens.core.passing_errors import PASSING
 from burstlens.core.renamed import moved
 from burstlens.core.whole_copy import rename
@@ -181,7 +181,8 @@ def _stage(stager: Stager, source: Path, target: Path, inward: bool) -> None:
     if state is State.COMPLETE:
         return
     number = stager.reason(buffer_side) if state is State.FAILED else 0
-    raise StagingError(f"staging ended as {state.value}", path=str(source), number=number)
+    place = target if number in FULL_ERRNO else source  # what is full is written to
+    raise StagingError(f"staging ended as {state.value}", path=str(place), number=number)
 
 
 def _verified(stager: Stager, source: Path, target: Path, inward: bool) -> Arrival:

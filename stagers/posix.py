@@ -54,9 +54,11 @@ class PosixStager:
             copied = copy_whole(source, target, read_back=False)  # `bring` reads it back
         except OSError as error:
             self._note(buffer_side, State.FAILED, error.errno or 0)
-            raise StagingError(
-                f"cannot stage to {target}", path=str(source), number=error.errno or 0
-            ) from error
+            if error.filename in {str(source), source}:
+                message, place = f"cannot stage to {target}", source
+            else:  # what is full is the place that is written to
+                message, place = f"cannot stage {source} to", target
+            raise StagingError(message, path=str(place), number=error.errno or 0) from error
         self._note(buffer_side, State.COMPLETE, 0)
         self._sent[buffer_side] = Arrival(*copied)
 

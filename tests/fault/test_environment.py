@@ -158,7 +158,7 @@ def test_a_model_that_fills_the_buffer_fails_clearly_and_is_resumed(
     driver = case.launch()
     case.await_event("frame.ready")
     ballast = fill(disk)
-    assert case.wait(driver).code == 1
+    assert case.wait(driver).code == 6
     assert "burstlens: wrf ended with exit code 1" in _without_traceback(case)
     ballast.unlink()
     case.finish()

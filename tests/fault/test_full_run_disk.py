@@ -52,7 +52,7 @@ def test_a_guard_stops_the_model_although_the_run_directory_is_full(storm: Any, 
     assert life.code == 3, life.said
     assert 'burstlens: stopped by guard "whole": W is NaN at 1 of' in life.said
     assert "Traceback" not in life.said
-    assert [trip["guard"] for trip in case.events("guard.tripped")] == ["whole"]
+    assert {trip["guard"] for trip in case.events("guard.tripped")} == {"whole"}
 
 
 @pytest.mark.fault
@@ -75,7 +75,7 @@ def test_a_guard_stops_the_model_on_a_full_disk_without_a_driver(storm: Any, fil
     life = case.burstlens("resume", "r")
     assert life.code == 3, life.said
     assert 'burstlens: stopped by guard "whole": W is NaN at 1 of' in life.said
-    assert [trip["guard"] for trip in case.events("guard.tripped")] == ["whole"]
+    assert {trip["guard"] for trip in case.events("guard.tripped")} == {"whole"}
 
 
 @pytest.mark.fault
@@ -115,3 +115,38 @@ def _use_inodes(disk: Path) -> list[Path]:
     except OSError:
         return made
     raise AssertionError("the disk takes names without end")
+
+
+@pytest.mark.fault
+def test_a_run_disk_that_stays_full_ends_the_run_for_want_of_space(
+    make_case: Any, small_disk: Any, fill: Any
+) -> None:
+    disk = small_disk("24m", "target")
+    case = make_case(model=WAITS)
+    case.runs.symlink_to(disk)
+    driver = case.launch()
+    case.await_event("product.published", 2)
+    ballast = fill(disk)
+    case.go_on()
+    life = case.wait(driver, 400)
+    assert life.code == 6, life.said
+    assert life.said.count("no room for the run directory") == 1
+    assert "No space left on device" in life.said
+    assert "Traceback" not in life.said
+    ballast.unlink()
+    case.finish()
+    assert not case.faults(), case.said()
+
+
+@pytest.mark.fault
+def test_inputs_that_do_not_fit_the_buffer_end_the_run_for_want_of_space(
+    make_case: Any, small_disk: Any
+) -> None:
+    disk = small_disk("2m", "buffer")
+    case = make_case(capacity="1 MiB", buffer_folder=disk)
+    (case.inputs / "wrfinput_d01").write_bytes(bytes(4 << 20))
+    life = case.burstlens("run", "r.toml", "--name", "r")
+    assert life.code == 6, life.said
+    assert "No space left on device" in life.said
+    said = life.said.partition("burstlens: stage in failed")[2].partition("(No space")[0]
+    assert str(disk) in said.split()[-1]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -130,3 +131,20 @@ def test_an_error_that_stays_is_not_tried_again(source, target):
         bring(stager, source, target)
     assert stager.starts == 1
     assert not target.exists()
+
+
+def test_an_error_names_the_side_that_it_is_about(tmp_path):
+    source, target = tmp_path / "source", tmp_path / "target"
+    with pytest.raises(StagingError) as missing:
+        PosixStager().start_out(source, target)
+    assert missing.value.path == str(source)
+    source.write_bytes(bytes(1 << 16))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+    try:
+        with pytest.raises(StagingError) as full:
+            PosixStager().start_out(source, target)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert full.value.path == str(target)
+    assert str(full.value).startswith(f"cannot stage {source} to: {target} (")

@@ -11,6 +11,8 @@ from dataclasses import replace
 
 from burstlens.core.errors import GivenUpError, RunError
 from burstlens.core.existence import surely_exists
+from burstlens.core.exit_codes import leading
+from burstlens.core.no_space import failure_code
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.workflows.driver.buffer_events import note_buffer
@@ -167,7 +169,7 @@ class Driver:
             self._end = self._early_stop.outcome(what)
             return
         if done.error is not None:
-            self._end = Outcome("failed", 1, str(done.error))
+            self._end = Outcome("failed", failure_code(done.error), str(done.error))
             return
         found, adopted = done.value
         self.buffer = replace(found, by=found.by or self.site.buffer.stager or "")
@@ -222,7 +224,8 @@ class Driver:
         if self._lost(done, self._stage_in):
             return
         if done.error is not None:
-            self._end = Outcome("failed", 1, f"stage in failed: {done.error}")
+            code = failure_code(done.error)
+            self._end = Outcome("failed", code, f"stage in failed: {done.error}")
             return
         files, size, left = done.value
         self.journal.append(ev.StageInDone(files=files, bytes=size, left=left))
@@ -336,7 +339,7 @@ class Driver:
         try:
             write(now)
         except OSError as error:
-            self._target.wait(error, now, over=self.jobs.over)
+            self._target.wait(error, now, over=self.jobs.writes_no_more)
             return False
         return True
 
@@ -356,7 +359,7 @@ class Driver:
         jobs = self.jobs.outcome()
         message = f"{production.backlog.size} products cannot be staged ({production.trouble})"
         text = f"{jobs.message}; {message}" if jobs.message else message
-        return Outcome("failed", 1, text, jobs.line)
+        return Outcome("failed", leading(jobs.exit_code, failure_code(message)), text, jobs.line)
 
     def _look_around(self) -> None:
         if self._last_tick - self._started > FIRST_S:

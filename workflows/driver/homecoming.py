@@ -9,7 +9,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from burstlens.core.errors import GivenUpError, RunError, SiteError, StagingError
+from burstlens.core.errors import FULL_ERRNO, GivenUpError, RunError, SiteError, StagingError
+from burstlens.core.exit_codes import NO_SPACE, leading
+from burstlens.core.no_space import failure_code, is_full
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.workflows.driver.jobs import Jobs
@@ -111,7 +113,8 @@ class Homecoming:
         if self._lost(done, lambda: self.begin(buffer)):
             return
         if isinstance(done.error, StagingError) and self._is_away(done.error):
-            self._snapshot.alarm(f"{done.error}; tried again when the run directory is back")
+            if not self._snapshot.full_disk.take(done.error):
+                self._snapshot.alarm(f"{done.error}; tried again when the run directory is back")
             self._retries.later(AWAY_PAUSE_S, lambda: self.begin(buffer))
             return
         self._away_since = None
@@ -120,10 +123,13 @@ class Homecoming:
             message = f"{done.error}; the buffer is kept"
             if outcome.state == "done":
                 message += f", burstlens resume {self._run.id} tries again"
-                self.end = Outcome("failed", 1, message)
+                self.end = Outcome("failed", failure_code(done.error), message)
             else:
                 why = f"{outcome.message}; {message}" if outcome.message else message
-                self.end = replace(outcome, message=why)
+                code = outcome.exit_code
+                if is_full(done.error):
+                    code = leading(code, NO_SPACE)
+                self.end = replace(outcome, message=why, exit_code=code)
             return
         home: Home = done.value
         missing = [] if outcome.state == "failed" else home.missing
@@ -143,9 +149,9 @@ class Homecoming:
         self.free(buffer, outcome)
 
     def _is_away(self, error: StagingError) -> bool:
-        """Whether the run directory went away, and may still come back."""
+        """Whether the run directory went away or is full, and may still come back."""
         inside = Path(error.path).is_relative_to(self._run.path)
-        if not (inside and error.errno in AWAY):
+        if not (inside and error.errno in AWAY | FULL_ERRNO):
             return False
         now = time.monotonic()
         self._away_since = self._away_since or now

@@ -12,6 +12,7 @@ from burstlens.core.durable import read_json
 from burstlens.core.existence import check_existence
 from burstlens.core.exit_codes import NO_SPACE, STOPPED, STOPPED_BY_GUARD
 from burstlens.core.model import Progress
+from burstlens.core.no_space import failure_code
 from burstlens.core.outcome import Outcome
 from burstlens.core.passing_errors import again
 from burstlens.core.run import events as ev
@@ -165,9 +166,11 @@ class Jobs:
             self._settle_journal()
         before = {f"step-{step.name}" for step in self._steps("before")}
         if state != "done" and name.rpartition("-")[0] in before:
-            exit_code = self._stopped().exit_code if state == "stopped" else 1
             log = self.run.logs / name / f"{name}.log"
             said = last_line(log) if state == "failed" else ""
+            exit_code = self._stopped().exit_code if state == "stopped" else failure_code(
+                said, message
+            )  # fmt: skip
             why = f"{message}: {said}" if said else message
             return Outcome(state, exit_code, f"{why}; its log is {log}")
         return None
@@ -228,6 +231,11 @@ class Jobs:
         return self._begun and not self.live
 
     @property
+    def writes_no_more(self) -> bool:
+        """Whether all have ended, or the model has said so and a full disk may hide its end."""
+        return self.over or (self._begun and self._speech.ended_well)
+
+    @property
     def holders(self) -> bool:
         """Whether a step that may read raw frames is still to end well."""
         unfinished = {name for name, end in self.ends.items() if end is None or not end.well}
@@ -242,10 +250,12 @@ class Jobs:
         if end.stopped:
             return self._stopped()
         if not end.well:
-            return Outcome("failed", 1, f"{self.recipe.model.name} {end.text()}", self._speech.why)
+            code = failure_code(end.message, self._speech.why)
+            message = f"{self.recipe.model.name} {end.text()}"
+            return Outcome("failed", code, message, self._speech.why)
         if not self._speech.ended_well and self.recipe.model.facts(self.recipe.inputs).tells_end:
             message = "the model ended with exit code 0 but never said that it was done"
-            return Outcome("failed", 1, message, self._speech.why)
+            return Outcome("failed", failure_code(self._speech.why), message, self._speech.why)
         failed = [name for name, other in self.ends.items() if other is None or not other.well]
         if failed:
             return Outcome("failed", 1, f"{', '.join(failed)} failed; see {self.run.logs}")

@@ -18,9 +18,10 @@ from msgspec.structs import replace
 
 from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.cluster_configs.site import Site, choose
-from burstlens.core.errors import BurstlensError, RunError
+from burstlens.core.errors import BurstlensError, NoSpaceError, RunError
 from burstlens.core.exit_codes import FRAMES_LOST, TRIPPED_AFTER_END
 from burstlens.core.naming import NAME
+from burstlens.core.no_space import is_full
 from burstlens.core.outcome import Outcome
 from burstlens.core.quantity import counted
 from burstlens.core.run import events as ev
@@ -337,7 +338,8 @@ def _target(run: RunDir) -> Iterator[None]:
         yield
     except OSError as error:
         place = error.filename or run.path
-        raise RunError(
+        kind = NoSpaceError if is_full(error) else RunError
+        raise kind(
             f"cannot write {place} ({error.strerror}); when it can be again: "
             f"burstlens resume {run.id}"
         ) from error
@@ -353,7 +355,8 @@ def _model_named(run: RunDir, history: History, site: Site, epoch: int) -> Itera
         if not left or left in str(error) or os.path.exists(run.claim(epoch + 1)):
             raise
         if isinstance(error, BurstlensError):
-            raise RunError(f"{error}{left}") from error
+            kind = NoSpaceError if isinstance(error, NoSpaceError) else RunError
+            raise kind(f"{error}{left}") from error
         error.add_note(left.removeprefix(". "))  # a defect
         raise
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from burstlens.core.errors import RunError
+from burstlens.core.errors import NoSpaceError, RunError
 from burstlens.workflows.production.snapshot import Snapshot
 
 TICK_S = 0.5
@@ -30,16 +30,19 @@ class Target:
     def written(self, now: float) -> None:
         """Note that it could be written."""
         self._last_good, self._fault = now, ""
+        self._snapshot.full_disk.room()
 
     def wait(self, error: OSError, now: float, *, over: bool) -> None:
         """Wait a moment; an alarm says why, once. Raises RunError where the run is ``over`` but for
-        this, when it could not be written for ``PATIENCE_S``."""
+        this, when it could not be written for ``PATIENCE_S``; NoSpaceError where it is full."""
         fault = f"{error.filename or self._run} cannot be written ({error.strerror or error})"
-        if fault != self._fault:
+        full = self._snapshot.full_disk.take(error)
+        if not full and fault != self._fault:
             self._fault = fault
             self._snapshot.alarm(f"{fault}; the run waits until it can")
         if over and now - self._last_good > PATIENCE_S:
-            raise RunError(
+            kind = NoSpaceError if full else RunError
+            raise kind(
                 f"{fault}; when it can be again: burstlens resume {self._run.name}"
             ) from error
         time.sleep(TICK_S)

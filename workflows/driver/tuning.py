@@ -17,6 +17,7 @@ from burstlens.cluster_configs.scheduler import QueuePlace
 from burstlens.core.errors import BurstlensError, GivenUpError, RecipeError, RunError, SiteError
 from burstlens.core.existence import surely_exists
 from burstlens.core.exit_codes import FAILED, STOPPED
+from burstlens.core.no_space import failure_code
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.core.run.facts import facts_of
@@ -173,7 +174,8 @@ class Tuner:
         if self._retries.lost(done, self._stage_in):
             return
         if done.error is not None:
-            self._finish(Outcome("failed", FAILED, f"stage in failed: {done.error}"))
+            code = failure_code(done.error)
+            self._finish(Outcome("failed", code, f"stage in failed: {done.error}"))
             return
         files, size, left = done.value
         self.journal.append(ev.StageInDone(files=files, bytes=size, left=left))
@@ -189,7 +191,8 @@ class Tuner:
     def _on_step(self, done: Done) -> None:
         end = done.error.ended if isinstance(done.error, JobFailedError) else done.value
         if end is None:
-            self._finish(Outcome("failed", FAILED, f"{done.about}: {done.error}"))
+            code = failure_code(done.error)
+            self._finish(Outcome("failed", code, f"{done.about}: {done.error}"))
         elif why := self._steps.ended(done.about, end):
             state, code = ("stopped", STOPPED) if end.stopped else ("failed", FAILED)
             self._finish(Outcome(state, code, why))
@@ -319,7 +322,7 @@ class Tuner:
             text = tuning_results.write(self.run, self.course.space, done, ending)
         except OSError as error:
             text = f"{error.filename or self.run.path} cannot be written: {error.strerror}"
-            self._finish(Outcome("failed", FAILED, text))
+            self._finish(Outcome("failed", failure_code(error), text))
             return
         self.journal.append(tuning_results.event_of(ending))
         self.journal.sync()

@@ -102,6 +102,7 @@ class Production:
         self.promised = Promised(run.id, buffer.folder, recipe.model, history, facts.streams)
         self.outputs = Outputs(self.journal, history)
         self.trouble = ""
+        self._bytes_each = 0
         self._last_good = time.monotonic()
         self.slots = slots
         self._receipts: list[Receipt] = []
@@ -213,11 +214,12 @@ class Production:
             _log.warning("%s of %s %s, try %d: %r", name, frame.stream, frame.time, work.tries,
                          error)  # fmt: skip
         if isinstance(error, StagingError):
-            self.trouble = str(error)
-            self.snapshot.alarm(f"{error}; it is tried again")
+            self._note_trouble(error)
             self.backlog.again(work, now)
             return
         self._last_good = now
+        if error is None and value is not None:
+            self.snapshot.full_disk.room()
         if error is not None and (work.tries < TRIES or self.graph.block_state() == "broken"):
             self.backlog.again(work, now)
         elif error is not None:
@@ -233,6 +235,7 @@ class Production:
         elif isinstance(value, Receipt) and work.what == "piece":
             self._take_piece(work, value)
         elif isinstance(value, Receipt):
+            self._bytes_each = value.bytes
             if work.volume is not None:
                 value = work.volume.finish(value)
             self._receipts.append(_with_clock(value, work))
@@ -366,6 +369,13 @@ class Production:
                 count >= room and seconds >= room * BATCH_S
             ):
                 return
+
+    def _note_trouble(self, error: StagingError) -> None:
+        """Report why a product cannot be staged: once where a disk is full."""
+        self.trouble = str(error)
+        waiting, each = self.backlog.size + 1, self._bytes_each
+        if not self.snapshot.full_disk.take(error, waiting=waiting, bytes_each=each):
+            self.snapshot.alarm(f"{error}; it is tried again")
 
     def stuck(self, now: float, patience_s: float) -> bool:
         """Whether products are outstanding and none has been staged for so long."""

@@ -42,6 +42,7 @@ from burstlens.viz.live.feed import LogFeed, write_status
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.production.backlog import Backlog
+from burstlens.workflows.production.full_disk import FullDisk
 from burstlens.workflows.production.live_log import LiveLog, log_names
 from burstlens.workflows.production.output_now import output_now
 from burstlens.workflows.production.run_outcome import run_outcome
@@ -111,6 +112,7 @@ class Snapshot:
         self._logs_due = 0.0
         self._progress: Progress | None = None
         self._production: Producing | None = None
+        self.full_disk = FullDisk(run.path, self.alarm)
         self._latency: collections.deque[float] = collections.deque(maxlen=LATENCIES)
         self._asked_late = 0.0
         self._begun = time.time()

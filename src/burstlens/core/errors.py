@@ -22,7 +22,12 @@ FULL_ERRNO = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class BurstlensError(Exception):
-    """An expected failure. Its message is complete: what happened, where, what to do."""
+    """An expected failure. Its message is complete: what happened, where, what to do.
+
+    ``exit_code`` is that of a command which it ends.
+    """
+
+    exit_code = 1
 
     def _render_traceback_(self) -> list[str]:
         """What IPython shows in place of a traceback, as the command line shows none."""
@@ -117,6 +122,12 @@ class SimulationError(BurstlensError):
     def __init__(self, message: str, line: str | None = None) -> None:
         super().__init__(f"{message}: {line}" if line else message)
         self.line = line
+
+
+class NoSpaceError(RunError):
+    """A disk of the run is full: make room there, then resume."""
+
+    exit_code = 6
 
 
 class StagingError(BurstlensError):

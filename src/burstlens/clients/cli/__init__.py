@@ -82,7 +82,7 @@ def main() -> None:
         program()()
     except BurstlensError as error:
         print_stderr(f"burstlens: {error}")
-        sys.exit(1)
+        sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(1)
     except OSError as error:

@@ -62,7 +62,7 @@ def next_steps(status: Status) -> list[str]:
         steps[0] += "; the guard that stopped it looks again"
     elif code == NO_SPACE:
         steps = [
-            "when the buffer has more room (what this attempt wrote stays on it): "
+            "when there is room again (what this attempt wrote stays on the buffer): "
             f"burstlens resume {status['run']}"
         ]
     elif code == FRAMES_LOST:
