@@ -11,7 +11,9 @@ import pytest
 
 from burstlens.clients.opened.status import rows, status_of, text
 from burstlens.core.durable import write_json
+from burstlens.core.errors import RunError
 from burstlens.core.run.heartbeat import driver_lives
+from burstlens.workflows.driver.claim import take_over
 
 BEATS = """
 import pathlib, sys, time
@@ -44,6 +46,20 @@ def test_a_driver_lives_while_its_heartbeat_changes_whatever_its_clock(other, of
     driver = subprocess.Popen([sys.executable, "-c", BEATS, str(other.status), str(off)])
     try:
         assert status_of("storm-1")["state"] == "running"
+    finally:
+        driver.kill()
+        driver.wait()
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("off", [-200_000, 200_000])
+def test_no_driver_takes_over_from_one_that_lives_whatever_is_set_on_either_clock(other, off):
+    write_status(other, off)
+    other.claim(1).write_text('{"host": "elsewhere", "pid": 7, "ticks": 1}')
+    driver = subprocess.Popen([sys.executable, "-c", BEATS, str(other.status), str(off)])
+    try:
+        with pytest.raises(RunError, match=r"has a driver already \(pid 7 on elsewhere\)"):
+            take_over(other)
     finally:
         driver.kill()
         driver.wait()

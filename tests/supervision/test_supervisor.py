@@ -9,7 +9,9 @@ import time
 
 import pytest
 
-from burstlens.core.durable import read_json
+from burstlens.clients.opened.steering import stop
+from burstlens.core.durable import read_json, write_json
+from burstlens.core.errors import RunError
 from burstlens.workflows.placement import direct_requests, model_folder
 from burstlens.workflows.placement.model_folder import link_inputs
 from burstlens.workflows.placement.supervisor import PASSING, start_ticks
@@ -409,3 +411,23 @@ def test_only_a_live_supervisor_of_that_job_is_told(job, supervise, wait_for):
     assert direct_requests.send(folder, "stop-now")
     assert child.wait(30) == 0
     assert read_json(folder / "ended.json")["reason"] == "stop-now"
+
+
+def test_the_command_stops_a_model_here_although_the_run_directory_is_full(
+    job, supervise, run_dir, wait_for, monkeypatch
+):
+    folder = job("sleep 300")
+    child = supervise(folder)
+    wait_for((folder / "started.json").exists)
+    monkeypatch.setenv("BURSTLENS_RUNS", str(run_dir.path.parent))
+    write_json(run_dir.facts, {"title": "Storm", "created": time.time()})
+    run_dir.control.mkdir(exist_ok=True)
+    run_dir.control.rmdir()
+    run_dir.control.touch()  # no request can be written
+    said = stop(run_dir, now=True)
+    assert "cannot write" in said
+    assert said.endswith("the supervisor of its model, on this machine, was told directly")
+    assert child.wait(30) == 0
+    assert read_json(folder / "ended.json")["reason"] == "stop-now"
+    with pytest.raises(RunError, match="cannot write"):
+        stop(run_dir, now=True)  # there is none any more

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -68,7 +69,10 @@ def driver_alive(run: RunDir, epochs: Sequence[int]) -> str | None:
     shown: Any = (read_json(run.status) or {}).get("driver")
     known = shown if isinstance(shown, dict) and shown.get("epoch") in (None, epoch) else {}
     driver = {**record(claim), "heartbeat": known.get("heartbeat"), "loading": known.get("loading")}
-    alive = driver_lives(run, driver, stale_s=HEARTBEAT_OLD_S, confirm_s=HEARTBEAT_LOOK_S)
+    # Whatever the clocks say: a heartbeat that changes is a driver's.
+    alive = driver_lives(
+        run, driver, stale_s=HEARTBEAT_OLD_S, confirm_s=HEARTBEAT_LOOK_S, certain_s=math.inf
+    )
     return f"pid {claim.pid} on {claim.host}" if alive else None
 
 

@@ -21,6 +21,7 @@ from burstlens.core.run.directory import RunDir, open_run_dir
 from burstlens.core.run.events import ProductAdded, ProductRefused
 from burstlens.core.run.journal import read_only
 from burstlens.core.whole_copy import copy_whole
+from burstlens.workflows.placement import direct_requests
 
 ANSWER_S = 10.0
 """How long to wait for the answer of a live driver; it looks twice per second."""
@@ -111,7 +112,12 @@ def stop(run: RunDir, *, now: bool = False, then: str = "") -> str:
     status = status_of(str(run.path))
     if (over := nothing_to_stop(run.id, status)) is not None:
         return over
-    run.request("stop-now" if now else "stop")
+    try:
+        run.request("stop-now" if now else "stop")
+    except RunError as error:
+        if not told_directly(run, "stop-now" if now else "stop"):
+            raise
+        return f"{error}; the supervisor of its model, on this machine, was told directly"
     if part := status.get("attached"):
         return stops(run.id, status) + (then if may_stop(part) else "")
     asked = f"{run.id} is asked to stop{' now' if now else ''}"
@@ -121,6 +127,14 @@ def stop(run: RunDir, *, now: bool = False, then: str = "") -> str:
         free = f"burstlens free {run.id} cancels what it has asked for"
         return f"{asked}; its driver is gone and no model was started: {free}"
     return f"{asked}; its driver is gone, burstlens status {run.id} shows when the model has ended"
+
+
+def told_directly(run: RunDir, stop: str) -> bool:
+    """Give a stop that a full run directory refuses to the supervisors of the run that live on this
+    machine; whether there is one."""
+    folders = [path for kind in ("attempts", "steps") for path in (run.path / kind).glob("*")]
+    told = [direct_requests.send(folder, stop) for folder in folders]  # all of them
+    return any(told)
 
 
 def pause(name: str) -> str:

@@ -10,12 +10,13 @@ import pwd
 from aiohttp import web
 
 from burstlens.clients.opened.status import has_ended
-from burstlens.clients.opened.steering import stop_refused
+from burstlens.clients.opened.steering import stop_refused, told_directly
 from burstlens.clients.serving.shelf import Shelf
 from burstlens.core.errors import RunError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.printable import printable
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.requests import STOPS
 
 ASKS = ("stop", "stop-now", "pause", "resume-watching")
 BODY_BYTES = 4096
@@ -65,7 +66,8 @@ def grant(shelf: Shelf, name: str, ask: str) -> None:
     try:
         run.request(ask)
     except RunError as error:
-        raise RefusedError(403, f"{error}{_whose(run)}") from None
+        if ask not in STOPS or not told_directly(run, ask):
+            raise RefusedError(403, f"{error}{_whose(run)}") from None
 
 
 def _whose(run: RunDir) -> str:

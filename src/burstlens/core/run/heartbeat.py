@@ -41,11 +41,13 @@ def driver_lives(
     *,
     stale_s: float = STALE_S,
     confirm_s: float = CONFIRM_S,
+    certain_s: float = CERTAIN_S,
 ) -> bool:
     """Whether ``driver`` (host, pid, ticks, heartbeat, as in ``status.json``) lives.
 
     Waits up to ``confirm_s`` seconds from the first read of a heartbeat of another host that
-    seems old, or lies in the future. Raises OSError.
+    seems old, or lies in the future. One that is older than ``certain_s`` is not watched: its
+    driver is dead, unless a clock was set. Raises OSError.
     """
     if is_here(driver):
         return process_state(driver["pid"], driver.get("ticks")) is not None
@@ -53,7 +55,7 @@ def driver_lives(
         stale_s = LOADING_S
     seen = _look(run, driver)
     age = time.time() - seen.beat
-    if not seen.moved and age < CERTAIN_S and not 0 <= age < stale_s:
+    if not seen.moved and age < certain_s and not 0 <= age < stale_s:
         while not seen.moved and time.monotonic() - seen.at < confirm_s:
             time.sleep(0.2)
             found = (read_json(run.status) or {}).get("driver")
