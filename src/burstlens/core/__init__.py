@@ -22,6 +22,7 @@ __all__ = [
     "model",
     "naming",
     "nearness",
+    "no_space",
     "outcome",
     "passing_errors",
     "pattern",
