@@ -224,3 +224,16 @@ def test_a_piece_whose_worker_died_is_made_again_alone(driver):
     done = sum(len(task.about.works) for task in others)
     assert len(works(run)) == before - done
     assert all(work.what == "piece" for work in works(run))
+
+
+def test_a_damaged_frame_raises_one_alarm_for_itself_and_its_products(driver):
+    run = driver("product.t2.limits=[270, 310]", text=RECIPE + SECOND)
+    run.watch((False,))
+    run.turn()
+    while run.block.tasks:
+        run.work(("made",) * 20, 0)
+        run.deliver(0)
+        run.turn(release=False)
+    assert [one.event for one in read(run.run.journal)].count("product.failed") == 2
+    [alarm] = run.production.snapshot.alarms
+    assert "damaged frame" in alarm.text

@@ -14,6 +14,7 @@ from burstlens.clients.terminal import one_line
 from burstlens.core.decode import record
 from burstlens.core.durable import read_json
 from burstlens.core.exit_codes import FRAMES_LOST
+from burstlens.core.model import Failure
 from burstlens.core.run.history import History, replay
 from burstlens.core.run.output_events import OutputTimed
 from burstlens.core.run.snapshot import AttachedPart, Latency
@@ -216,3 +217,34 @@ def test_a_tuning_that_could_measure_nothing_is_not_to_be_resumed(snapshot):
     snapshot.history.apply(TuningEnded(gain=False, reason="it could not be measured"))
     (step,) = next_steps(record(snapshot.value()) | failed)
     assert step == "correct what is named, then tune anew"
+
+
+def texts_of(snapshot):
+    return [alarm.text for alarm in snapshot.alarms]
+
+
+def test_a_frame_that_cannot_be_read_raises_one_alarm_for_all_its_products(snapshot):
+    at = "d01", "20050828T120000", 1
+    for number, product in enumerate(("wind", "rain", "clouds")):
+        reason = f"V{number} of wrfout cannot be read: chunk {number} is damaged"
+        snapshot.failed(Failure(product, *at, reason, unreadable=True))
+    assert texts_of(snapshot) == [
+        f"frame d01 {at[1]}: V0 of wrfout cannot be read: chunk 0 is damaged"
+    ]
+    snapshot.failed(Failure("wind", "d01", "20050828T130000", 1, "short", unreadable=True))
+    assert len(texts_of(snapshot)) == 2
+
+
+def test_a_damaged_frame_raises_one_alarm_whoever_finds_it(snapshot):
+    snapshot.unreadable("d01", "20050828T120000", 1, "the end is missing")
+    for product in ("wind", "rain"):
+        failure = Failure(product, "d01", "20050828T120000", 1, "placed", unreadable=True)
+        snapshot.failed(failure)
+    assert len(texts_of(snapshot)) == 1
+
+
+def test_products_with_faults_of_their_own_raise_one_alarm_each(snapshot):
+    for moment in ("20050828T120000", "20050828T130000"):
+        for product in ("wind", "rain"):
+            snapshot.failed(Failure(product, "d01", moment, 1, "there is no variable U"))
+    assert len(texts_of(snapshot)) == 2

@@ -156,3 +156,17 @@ def test_a_placeholder_needs_no_frame(buffer, order):
     failure = work(buffer, [task])[0].value
     assert failure.reason == "cut short"
     assert failure.placeholder.facts["placeholder"]
+
+
+def test_what_cannot_be_read_of_a_frame_is_no_fault_of_its_product(buffer, order):
+    path = buffer.root() / "storm-1" / "1" / "frame.nc"
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    value = produce(buffer, order("map", MapOptions(variable="T2"), "t2")).value
+    assert isinstance(value, Failure)
+    assert value.unreadable
+
+
+def test_a_variable_that_is_missing_is_a_fault_of_the_product(buffer, order):
+    value = produce(buffer, order("map", MapOptions(variable="NONE"), "none")).value
+    assert isinstance(value, Failure)
+    assert not value.unreadable

@@ -222,3 +222,17 @@ def test_a_trip_of_an_earlier_attempt_or_of_a_guard_that_only_alarms_fails_no_ru
     history.attempt = 2
     end()
     assert guarding.snapshot.judge(Outcome("done", 0)).exit_code == 0
+
+
+def test_a_frame_that_cannot_be_read_is_reported_once_and_as_no_fault_of_its_guards(
+    driver, events, frame
+):
+    guarding, _, end = driver()
+    bad = frame("t00000001.000", stream="d01")
+    error = {"error": "W of out.nc cannot be read: chunk 3 is damaged", "unreadable": True}
+    guarding.read(bad, [replace(one, **error) for one in readings(bad)])
+    end()
+    assert events("alarm") == []
+    [alarm] = guarding.snapshot.alarms
+    assert "chunk 3 is damaged" in alarm.text
+    assert {guard["state"] for guard in guarding.snapshot.guards()} == {"failed"}

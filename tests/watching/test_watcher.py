@@ -108,6 +108,8 @@ def test_a_frame_that_the_log_calls_lost_is_damage_at_once_and_once(tmp_path, wa
     report = look(one)
     [damage] = report.damaged
     assert (damage.time, damage.paths, damage.stream) == ("00010101T000100", (name,), "d01")
+    assert report.trouble == (LOST.strip(),)
+    assert report.alarms == ()  # the damage says it
     assert [entry.files for entry in report.cursor.open] == [(other,)]
     log.write_text(2 * LOST)
     assert [entry.paths for entry in look(one, 9.0, ended=True).damaged] == [(other,)]
@@ -115,8 +117,10 @@ def test_a_frame_that_the_log_calls_lost_is_damage_at_once_and_once(tmp_path, wa
 
 def test_a_lost_frame_whose_file_never_existed_is_also_damage(tmp_path, watcher):
     (tmp_path / "rsl.error.0000").write_text(LOST.replace("wrfout", "nothing") + LOST)
-    [damage] = look(watcher(model=Wrf())).damaged
+    report = look(watcher(model=Wrf()))
+    [damage] = report.damaged
     assert damage.paths == (LOST.split()[4],)
+    assert report.alarms == (LOST.replace("wrfout", "nothing").strip(),)
 
 
 def test_a_hole_in_a_record_is_not_damage_if_the_log_never_called_it_written(tmp_path, watcher):

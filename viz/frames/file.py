@@ -17,7 +17,7 @@ import netCDF4 as netCDF4
 import numpy as np
 
 from burstlens.core import cdf
-from burstlens.core.errors import FrameError
+from burstlens.core.errors import FrameError, UnreadableFrameError
 from burstlens.core.passing_errors import again
 from burstlens.core.valid_time import label, wrf_key
 from burstlens.viz.frames.record import time_dimension
@@ -52,7 +52,7 @@ def opened(path: Path, record: int, time: str, time_variable: str = "") -> Any:
             return data
         except AGAIN as error:
             if pause_s is None:
-                raise FrameError(f"{path.name} cannot be read: {error}") from error
+                raise UnreadableFrameError(f"{path.name} cannot be read: {error}") from error
             clock.sleep(pause_s)
     raise AssertionError("unreachable")
 
@@ -73,7 +73,7 @@ def _check_record(path: Path, data: Any, record: int, time: str, time_variable: 
     dimension = time_dimension(data, time_variable)
     records = len(data.dimensions[dimension]) if dimension else 1
     if record >= records:
-        raise FrameError(f"{path.name} holds {records} frames, not frame {record}")
+        raise UnreadableFrameError(f"{path.name} holds {records} frames, not frame {record}")
     if time and "Times" in data.variables:
         found = times_key(np.ma.filled(data.variables["Times"][record], b"\0"))
         if found != time:
@@ -95,7 +95,7 @@ def _check_whole(path: Path, record: int) -> cdf.Header | None:
         with again(lambda: path.open("rb")) as file:
             head = file.read(8)
             if not head:
-                raise FrameError(f"{path.name} is empty")
+                raise UnreadableFrameError(f"{path.name} is empty")
             if head.startswith(b"\x89HDF\r\n\x1a\n"):
                 return None
             if not head.startswith((b"CDF\x01", b"CDF\x02", b"CDF\x05")):
@@ -103,12 +103,12 @@ def _check_whole(path: Path, record: int) -> cdf.Header | None:
             try:
                 header = cdf.read_header(file.fileno())
             except FrameError as error:
-                raise FrameError(f"{path.name} cannot be read: {error}") from error
+                raise UnreadableFrameError(f"{path.name} cannot be read: {error}") from error
             held = record if header.records is None else min(record, header.records - 1)
             _check_size(path, header, max(held, 0))
             return header
     except OSError as error:
-        raise FrameError(f"{path.name} cannot be opened: {error.strerror}") from error
+        raise UnreadableFrameError(f"{path.name} cannot be opened: {error.strerror}") from error
 
 
 def _check_size(path: Path, header: cdf.Header, record: int) -> None:
@@ -116,4 +116,4 @@ def _check_size(path: Path, header: cdf.Header, record: int) -> None:
     size = path.stat().st_size
     least = max(header.end_of_fixed(), header.end_of_record(record) if header.records else 0)
     if size < least:
-        raise FrameError(f"{path.name} is short: {size} bytes of {least}")
+        raise UnreadableFrameError(f"{path.name} is short: {size} bytes of {least}")

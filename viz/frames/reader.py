@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.core.allowance import room
-from burstlens.core.errors import FrameError
+from burstlens.core.errors import FrameError, UnreadableFrameError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.valid_time import wrf_key
 from burstlens.viz.frames import deflated
@@ -163,7 +163,7 @@ class FrameReader:
             except AGAIN as error:
                 self.close()
                 if pause_s is None:
-                    raise FrameError(f"{what} cannot be read: {error}") from error
+                    raise UnreadableFrameError(f"{what} cannot be read: {error}") from error
                 clock.sleep(pause_s)
         raise AssertionError("unreachable")
 

@@ -270,7 +270,7 @@ class AttachedDriver:
         self.rewrites.close(report.folder)
         if report.urgent:
             self._declared = declared_files(self.history)
-        for line in (*report.trouble, *report.notices):
+        for line in report.alarms:
             self.journal.append(ev.Alarm(text=line))
             self.snapshot.alarm(line)
         if before:  # what lay there on arrival is not late

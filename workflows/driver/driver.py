@@ -281,7 +281,7 @@ class Driver:
         report = done.value.report
         self._cursor = report.cursor
         self.production.take(report, self.jobs.attempt)
-        for line in (*report.trouble, *report.notices):
+        for line in report.alarms:
             self.journal.append(ev.Alarm(text=line))
             self.snapshot.alarm(line)
         self.snapshot.heard(report, done.value.free_bytes)

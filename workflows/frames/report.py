@@ -92,6 +92,13 @@ class Report:
     folder: FolderReport | None = None
 
     @property
+    def alarms(self) -> tuple[str, ...]:
+        """The lines of the log and the notices that a person should see; a line that says why a
+        frame is damaged is reported with the frame."""
+        told = {" ".join(one.reason.split()) for one in self.damaged}
+        return (*(line for line in self.trouble if line not in told), *self.notices)
+
+    @property
     def rests(self) -> bool:
         """Whether all that can be said of the folder is said, unless the model writes again."""
         folder = self.folder

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.core.errors import FrameError
+from burstlens.core.errors import FrameError, UnreadableFrameError
 from burstlens.core.time_limit import time_limit
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.crop import resolve
@@ -56,7 +56,8 @@ def inspect(frame: ProductFrame, guards: Sequence[Guard], attempt: int) -> tuple
         except Exception as error:  # a defect in a guard must not cost the run its products
             known = isinstance(error, FrameError)
             text = str(error) if known else f"{type(error).__name__}: {error}"
-            found.append(Reading(*about, error=text))
+            unreadable = isinstance(error, UnreadableFrameError)
+            found.append(Reading(*about, error=text, unreadable=unreadable))
     return tuple(found)
 
 

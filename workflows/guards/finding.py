@@ -45,7 +45,7 @@ class Reading:
 
     ``least``, ``most`` and ``mean`` are over the finite values (None if there are none);
     ``points`` is the number of values, ``bad`` of those that are not finite. ``error`` says why
-    the frame could not be read.
+    the frame could not be read, ``unreadable`` that this is the frame's fault, not the guard's.
     """
 
     guard: str
@@ -62,6 +62,7 @@ class Reading:
     least_at: Mapping[str, Any] | None = None
     most_at: Mapping[str, Any] | None = None
     error: str = ""
+    unreadable: bool = False
 
     def summary(self) -> ReadingSummary:
         """Its numbers, as ``frame.inspected`` has them."""

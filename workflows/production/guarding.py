@@ -84,6 +84,10 @@ class Guarding:
         readings = list(readings)
         for reading in readings:
             remarks = self.judge.read(reading, time.time()) or self._cause(reading)
+            if reading.unreadable:
+                about = reading.stream, reading.time, reading.attempt, reading.error
+                self.snapshot.unreadable(*about)
+                remarks = [remark for remark in remarks if isinstance(remark, Trip)]
             self._take(remark for remark in remarks if not self._was_reported(remark))
         self.journal.append(
             ev.FrameInspected(

@@ -23,6 +23,7 @@ from burstlens.core.errors import (
     RunError,
     StagingError,
     StateError,
+    UnreadableFrameError,
 )
 from burstlens.core.model import Failure, Frame
 from burstlens.core.run.directory import RunDir
@@ -152,14 +153,16 @@ class Maker:
                     return Viewed(action(reader, _marked(order, readings)), readings)
         except (FrameError, RecipeError) as error:
             what = order.context.product or "the guards"
+            unreadable = isinstance(error, UnreadableFrameError)
             _log.warning("%s of %s %s: %s", what, frame.stream, frame.time, error, exc_info=True)
             if readings is None:
                 about = frame.stream, frame.time, frame.attempt
                 readings = tuple(
-                    Reading(guard.called, *about, error=str(error)) for guard in order.guards
+                    Reading(guard.called, *about, error=str(error), unreadable=unreadable)
+                    for guard in order.guards
                 )
             failure = self._failure(order, str(error)) if order.kind else None
-            return Viewed(failure, readings)
+            return Viewed(failure and replace(failure, unreadable=unreadable), readings)
         except OSError as error:
             if error.errno not in FULL_ERRNO:
                 raise

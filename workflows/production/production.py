@@ -161,7 +161,8 @@ class Production:
             fields = {name: getattr(damage, name) for name in _DAMAGE_FIELDS}
             self.journal.append(ev.FrameDamaged(**fields, paths=list(damage.paths)))
             about = damage.time or ", ".join(map(in_model_folder, damage.paths))
-            self.snapshot.alarm(f"damaged frame {about}: {damage.reason}")
+            at = damage.stream, about, damage.attempt
+            self.snapshot.unreadable(*at, damage.reason, "damaged frame")
         self.backlog.add_damage(damage)
 
     def enter(self, products: tuple[MadeProduct, ...]) -> None:
@@ -228,7 +229,8 @@ class Production:
             if work.what != "inspect":
                 self._fail(work, Failure(*_names(work), reason=reason))
         elif isinstance(value, Failure):
-            self._fail(work, value)
+            placed = work.what == "placeholder"
+            self._fail(work, replace(value, unreadable=value.unreadable or placed))
         elif isinstance(value, Split):
             work.volume = Volume(replace(work.order, guards=()), value.pieces)
             self.backlog.follow_up(work, "piece", work.volume.orders())

@@ -17,7 +17,7 @@ from burstlens.core.model import Failure, Frame, Progress
 from burstlens.core.outcome import Outcome
 from burstlens.core.printable import printable
 from burstlens.core.run.directory import RunDir
-from burstlens.core.run.events import ProductPublished
+from burstlens.core.run.events import FrameKey, ProductPublished
 from burstlens.core.run.history import History
 from burstlens.core.run.snapshot import (
     AttachedPart,
@@ -119,6 +119,10 @@ class Snapshot:
         self._clock = time.time() - time.monotonic()
         self._last: LastProduct | None = None
         self._reasons: dict[str, str] = {}
+        self._faulty: set[str] = set()
+        """Products whose own fault was reported."""
+        self._unreadable: set[FrameKey] = set()
+        """Frames that were reported to be damaged, or not to be read."""
         self._attempt = 0
         self._written = 0.0
 
@@ -159,10 +163,20 @@ class Snapshot:
 
     def failed(self, failure: Failure) -> None:
         """Note that a product could not be made of a frame."""
-        first = failure.product not in self._reasons
         self._reasons[failure.product] = failure.reason
-        if first:
+        if failure.unreadable:
+            self.unreadable(failure.stream, failure.time, failure.attempt, failure.reason)
+        elif failure.product not in self._faulty:
+            self._faulty.add(failure.product)
             self.alarm(f"{failure.product} of {failure.stream} {failure.time}: {failure.reason}")
+
+    def unreadable(
+        self, stream: str, time: str, attempt: int, reason: str, what: str = "frame"
+    ) -> None:
+        """Note that a frame is damaged or cannot be read: one alarm, however many notice it."""
+        if (stream, time, attempt) not in self._unreadable:
+            self._unreadable.add((stream, time, attempt))
+            self.alarm(f"{what} {stream} {time}: {reason}")
 
     def alarm(self, text: str, **place: str) -> None:
         """Add what a person should see; ``stream``, ``time`` and ``product`` say where."""

@@ -101,6 +101,10 @@ class FrameError(BurstlensError):
     """One frame is damaged or lacks what a product needs: it is marked and the run goes on."""
 
 
+class UnreadableFrameError(FrameError):
+    """What a frame's file should hold cannot be read: no fault of the product that asked for it."""
+
+
 class UnreadError(FrameError):
     """A file did not answer in time, or the process that read it was killed: its content is
     unknown."""

@@ -144,7 +144,10 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A product that could not be made of a frame, and why; ``placeholder`` stands in for it."""
+    """A product that could not be made of a frame, and why; ``placeholder`` stands in for it.
+
+    ``unreadable``: that is the frame's fault, and that of all its products.
+    """
 
     product: str
     stream: str
@@ -152,3 +155,4 @@ class Failure:
     attempt: int
     reason: str
     placeholder: Receipt | None = None
+    unreadable: bool = False

@@ -84,7 +84,7 @@ def read_profiles(options: ProfileOptions, frame: ProductFrame) -> Profiles:
             if options.vertical == "height":
                 check_top(options.top, vertical, "profile")
         except FrameError as error:
-            raise FrameError(f"profile: {error}") from error
+            raise type(error)(f"profile: {error}") from error
         if vertical.levels.shape[0] != values.shape[0]:
             raise FrameError(f"profile: {name} is not on the levels of pressure: use heights")
         if not np.isfinite(values).any():
