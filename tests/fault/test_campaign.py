@@ -1,8 +1,8 @@
 """Whole runs under faults that a seed draws, judged by ``run_checker``.
 
 ``make fault`` carries out 1,000 kills and every effect on every kind of outside call, and writes
-what became of them to ``FAULT_RESULTS`` (campaign.py makes the table of docs/reliability.md from
-it). ``FAULT_SEED`` replays a series, ``FAULT_KILLS``, ``FAULT_CALLS``, ``FAULT_ROOM`` and
+what became of them to ``FAULT_RESULTS`` (campaign_table.py makes the table of docs/reliability.md
+of it). ``FAULT_SEED`` replays a series, ``FAULT_KILLS``, ``FAULT_CALLS``, ``FAULT_ROOM`` and
 ``FAULT_CLOCK`` say how many scenarios of a kind, ``FAULT_PARALLEL`` how many at a time and
 ``FAULT_LIFE_S`` how long one life of a driver may take (150 s).
 """
@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from campaign import carry_out, series
+from campaign_table import table
 from disturbed_run import Equipment
 from scenario import KINDS, draw, every_effect
 
@@ -41,6 +42,20 @@ def test_so_many_seeds_in_a_row_draw_each_effect_on_each_outside_call() -> None:
     count = len(every_effect())
     drawn = [draw(seed, "call") for seed in range(17, 17 + count)]
     assert len({(it.call, it.effect) for it in drawn}) == count
+
+
+def test_the_table_counts_the_last_result_of_each_seed() -> None:
+    def result(seed: int, outcome: str, commit: str = "abc") -> dict[str, Any]:
+        return {"kind": "kill", "seed": seed, "outcome": outcome, "commit": commit}
+
+    results = [
+        result(1, "violation"), result(1, "went on"), result(2, "resumed"), result(9, "violation"),
+        result(4, "not reached"), result(1, "resumed", "def"),
+    ]  # fmt: skip
+    assert list(table(results))[2:] == [
+        "| a signal to a process | abc | 1 to 9 | 3 | 1 | 1 | 1 |",
+        "| a signal to a process | def | 1 to 1 | 1 | 0 | 1 | 0 |",
+    ]
 
 
 @pytest.fixture(scope="module")

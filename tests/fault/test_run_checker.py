@@ -195,10 +195,6 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda run: status(run, lambda it: it["outcome"].update(exit_code=5)), "status.json says"),
     "something left by the status": (
         lambda run: status(run, lambda it: it["outcome"].update(left="buffer x")), "is left"),
-    "a traceback in the log": (
-        lambda run: append(run / "logs" / "burstlens" / "driver.log",
-                           "Traceback (most recent call last):\n  x\nKeyError: 1\n"),
-        "a traceback in driver.log"),
     "two simulations in one attempt": (
         lambda run: rewrite(run / "journal.jsonl", lambda lines: lines.insert(-1, dict(
             next(line for line in lines if line["event"] == "simulation.submitted"), job_id="x"))),
@@ -222,7 +218,7 @@ def test_another_exit_code_and_a_traceback_are_found(whole: Evidence) -> None:
     said = "Traceback (most recent call last):\n  File ...\nKeyError: 'x'"
     assert violations(replace(whole, exit_code=1, said=said)) == [
         "exit code 1 of a run that is done",
-        "a traceback in its output: KeyError: 'x'",
+        "a traceback: KeyError: 'x'",
     ]
 
 

@@ -109,6 +109,12 @@ class Foreign:
             yield "the foreign buffer has lost its file"
 
 
+def is_live(job: dict[str, str]) -> bool:
+    """Whether a job waits or runs. A slurmctld that was restarted under a silent service may show
+    a job that has ended as in STAGE_OUT for ever: whether it has a buffer, its row says."""
+    return job["JobState"] in ACTIVE - {"STAGE_OUT", "COMPLETING"}
+
+
 class EventRun:
     """A run on the testbed, disturbed by one event, resumed and judged."""
 
@@ -141,7 +147,8 @@ class EventRun:
                 self.verdict.lives.append(life.code)
                 self.verdict.violations += self._compared(life.code)
             self.verdict.violations += violations(self._evidence())
-            self.verdict.violations += self.case.scheduler_faults()
+            buffers, jobs = self._record()
+            self.verdict.violations += [f"left: {name}" for name in (*buffers, *jobs)]
             self.verdict.violations += self.foreign.violations()
         except (pytest.fail.Exception, AssertionError) as failed:
             self.verdict.violations.append(str(failed)[:3000])
@@ -236,8 +243,7 @@ class EventRun:
                 break
             time.sleep(0.5)
         own = [self.case.buffer_name()] if (self.case.run / "run.json").exists() else []
-        jobs = {job["JobId"]: job["JobName"] for job in self.case.jobs()
-                if job["JobState"] in ACTIVE}  # fmt: skip
+        jobs = {job["JobId"]: job["JobName"] for job in self.case.jobs() if is_live(job)}
         burst = self.slurm.burst()
         buffers = [name for name in (*own, *jobs) if name in burst]
         return buffers, sorted(jobs.values())
@@ -286,7 +292,7 @@ class EventRun:
     def _await_end_of_cancelled(self) -> None:
         """What was cancelled takes Slurm a moment."""
         end = time.monotonic() + 20
-        while self.case.has_live("") and time.monotonic() < end:
+        while any(map(is_live, self.case.jobs())) and time.monotonic() < end:
             time.sleep(0.2)
 
     def _clean_up(self) -> None:
