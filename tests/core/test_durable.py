@@ -144,6 +144,21 @@ except OSError as error:
     assert os.listdir(tmp_path) == ["status.json"]
 
 
+def test_a_folder_that_was_made_and_reported_as_failed_is_made(tmp_path, monkeypatch):
+    real = os.mkdir
+
+    def late(*words, **named):
+        real(*words, **named)
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "mkdir", late)
+    make_folders(tmp_path / "a" / "b", below=tmp_path)
+    assert (tmp_path / "a" / "b").is_dir()
+    monkeypatch.setattr(os, "mkdir", lambda *_, **__: late("/proc/no"))
+    with pytest.raises(OSError, match="no"):
+        make_folders(tmp_path / "c", below=tmp_path)
+
+
 def test_a_missing_folder_is_reported_as_such(tmp_path):
     with pytest.raises(FileNotFoundError):
         write_whole(tmp_path / "gone" / "status.json", "x")

@@ -78,6 +78,33 @@ def test_a_folder_that_cannot_be_listed_is_not_left_behind(tmp_path, buffer, pla
     assert raised.value.errno == errno.EACCES
 
 
+@pytest.mark.parametrize("number", [errno.ETIMEDOUT, errno.ESTALE, errno.EIO])
+def test_a_buffer_is_freed_after_an_error_that_passes(buffer, place, monkeypatch, number):
+    (place / "out_1.nc").write_text("raw")
+    real, failed = os.scandir, []
+
+    def failing(path):
+        if not failed:
+            failed.append(path)
+            raise OSError(number, os.strerror(number), str(path))
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", failing)
+    destroy(buffer)
+    assert failed
+    assert not place.parent.exists()
+
+
+def test_an_error_that_stays_is_reported_as_the_buffer_is_freed(buffer, place, monkeypatch):
+    def failing(path):
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    monkeypatch.setattr(os, "scandir", failing)
+    with pytest.raises(StagingError, match="cannot free the buffer") as raised:
+        destroy(buffer)
+    assert raised.value.errno == errno.EACCES
+
+
 def test_an_existing_buffer_is_adopted(buffer):
     assert prepare([], "storm-1", 1 << 60, buffer) == (buffer, True)
 

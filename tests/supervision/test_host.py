@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -173,3 +174,23 @@ def test_a_signal_goes_to_the_supervisors_from_the_loop(waiting, program, host, 
         time.sleep(0.02)
     child.send_signal(signal.SIGTERM)
     assert child.wait(30) == 0
+
+
+@pytest.mark.parametrize("name", ["leave", "attempt-1.over", "ended.json"])
+def test_what_cannot_be_seen_for_a_while_does_not_end_the_host(
+    name, host, serve, program, tmp_path, injector
+):
+    done = serve(
+        tmp_path / "bb",
+        LD_PRELOAD=str(injector),
+        INJECT_COMMAND="*host.py*",
+        INJECT_CALL="stat",
+        INJECT_PATH=f"*/{name}",
+        INJECT_TIMES="3",
+        INJECT_ERRNO=str(errno.ESTALE),
+        INJECT_LOG=str(tmp_path / "injected"),
+    )
+    assert (tmp_path / "injected").exists(), "no such call was made"
+    assert done.returncode == 0, done.stderr
+    assert program() == [f"{tmp_path}/bb/{FOLDER}/1", f"{tmp_path}/bb/{FOLDER}"]
+    assert (host / "queue" / "attempt-1.over").exists()

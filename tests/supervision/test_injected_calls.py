@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +12,15 @@ import pytest
 from burstlens.core.durable import read_json
 from burstlens.stagers.base import checksum
 
-INJECTOR = Path(__file__).parents[1] / "fault" / "injector.c"
-
 # The call, the path, the number of the first that fails and how many fail.
 FAULTS = {
     "job-open": ("open", "*/job.json", 1, 2),
     "job-read": ("read", "*/job.json", 1, 2),
     "claim": ("open", "*/.claim.*.part", 1, 2),
     "claim-write": ("write", "*/.claim.*.part", 1, 1),
-    "claim-read": ("open", "*/claim", 1, 1),
-    "claim-read-for-baseline": ("open", "*/claim", 2, 1),
-    "claim-read-for-started": ("open", "*/claim", 3, 1),
-    "claim-read-for-ended": ("open", "*/claim", 4, 1),
+    "claim-read-for-baseline": ("open", "*/claim", 1, 1),
+    "claim-read-for-started": ("open", "*/claim", 2, 1),
+    "claim-read-for-ended": ("open", "*/claim", 3, 1),
     "folder": ("mkdir", "*/buffer/storm-1*", 1, 2),
     "program-log": ("open", "*/model.log", 1, 1),
     "baseline-rename": ("rename", "*/baseline.json", 1, 2),
@@ -38,17 +33,6 @@ FAULTS = {
     "log-home-write": ("write", "*/.model.log.*.part", 1, 1),
     "log-home-rename": ("rename", "*/logs/attempt-1/model.log", 1, 1),
 }
-
-
-@pytest.fixture(scope="session")
-def injector(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library that makes calls fail, for LD_PRELOAD."""
-    if shutil.which("cc") is None:
-        pytest.skip("no C compiler")
-    library = tmp_path_factory.mktemp("injector") / "injector.so"
-    command = ["cc", "-shared", "-fPIC", "-O1", "-o", library, INJECTOR, "-ldl"]
-    subprocess.run(command, check=True)
-    return library
 
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.EINTR], ids=["EIO", "EINTR"])
@@ -109,6 +93,73 @@ def test_a_model_starts_on_whole_inputs_though_a_copy_failed_half_way(
     copied = tmp_path / "buffer" / "storm-1" / "1" / "namelist.input"
     assert checksum(copied) == checksum(inputs / "namelist.input")
     assert sorted(path.name for path in copied.parent.iterdir()) == ["model.log", "namelist.input"]
+
+
+# Calls that do their work and report an error: the call and the path.
+DONE = {
+    "claim": ("link", "*/claim"),
+    "model-folder": ("mkdir", "*/buffer/storm-1*"),
+    "input-link": ("symlink", "*/storm-1/1/table"),
+    "input-copy": ("rename", "*/storm-1/1/namelist.input"),
+    "baseline": ("rename", "*/baseline.json"),
+    "started": ("rename", "*/started.json"),
+    "ended": ("rename", "*/ended.json"),
+    "log-home": ("rename", "*/logs/attempt-1/model.log"),
+}
+
+
+@pytest.mark.parametrize("name", DONE)
+def test_a_call_that_was_done_and_reported_as_failed_counts_as_done(
+    name: str, injector: Path, job: Any, supervise: Any, run_dir: Any, tmp_path: Path
+):
+    log, inputs = tmp_path / "injected", tmp_path / "buffer" / "storm-1" / "inputs"
+    inputs.mkdir(parents=True)
+    (inputs / "namelist.input").write_text("settings")
+    (inputs / "table").write_text("values")
+    folder = job("cat namelist.input table; exit 3", inputs="storm-1/inputs", copied="namelist.*")
+    child = supervise(
+        folder,
+        LD_PRELOAD=str(injector),
+        INJECT_COMMAND="*supervisor.py*",
+        INJECT_CALL=DONE[name][0],
+        INJECT_PATH=DONE[name][1],
+        INJECT_EFFECT="done",
+        INJECT_ERRNO=str(errno.ESTALE),
+        INJECT_LOG=str(log),
+    )
+    assert child.wait(60) == 0, child.stderr.read()
+    assert log.exists(), "no such call was made"
+    end = read_json(folder / "ended.json")
+    assert (end["exit_code"], end["reason"]) == (3, "exited"), end
+    assert (run_dir.logs / "attempt-1" / "model.log").read_text() == "settingsvalues"
+
+
+@pytest.mark.parametrize("name", ["frame-done", "stop-now", "ended.json", "notify.json"])
+def test_what_cannot_be_seen_while_the_model_runs_does_not_end_the_supervisor(
+    name: str, injector: Path, job: Any, supervise: Any, run_dir: Any, wait_for: Any, tmp_path: Path
+):
+    log = tmp_path / "injected"
+    sentinel = {"after_s": 600.0, "guards": False, "word": False}
+    folder = job(
+        f"sleep {60 if name == 'frame-done' else 3}; exit 3", stop_grace_s=1.0, sentinel=sentinel
+    )
+    child = supervise(
+        folder,
+        LD_PRELOAD=str(injector),
+        INJECT_COMMAND="*supervisor.py*",
+        INJECT_CALL="stat",
+        INJECT_PATH=f"*/{name}",
+        INJECT_TIMES="1000000",
+        INJECT_ERRNO=str(errno.ESTALE),
+        INJECT_LOG=str(log),
+    )
+    if name == "frame-done":
+        wait_for((folder / "started.json").exists)
+        run_dir.request("stop")
+    assert child.wait(60) == 0, child.stderr.read()
+    assert log.exists(), "no such call was made"
+    end = read_json(folder / "ended.json")
+    assert end["reason"] in ({"stop"} if name == "frame-done" else {"exited"}), end
 
 
 def test_a_job_that_stays_unreadable_is_not_run(

@@ -13,6 +13,7 @@ from burstlens.core.errors import FULL_ERRNO, GivenUpError, RunError, SiteError,
 from burstlens.core.exit_codes import NO_SPACE, leading
 from burstlens.core.no_space import failure_code, is_full
 from burstlens.core.outcome import Outcome
+from burstlens.core.passing_errors import PASSING
 from burstlens.core.run import events as ev
 from burstlens.workflows.driver.jobs import Jobs
 from burstlens.workflows.placement import buffer as buffers
@@ -24,7 +25,7 @@ from burstlens.workflows.production.graph import Done, Graph
 from burstlens.workflows.production.retries import Retries
 from burstlens.workflows.recipe.wanted import wanted
 
-AWAY = {errno.ENOENT, errno.ENOTDIR, errno.ESTALE, errno.EIO, errno.ENOTCONN, errno.EHOSTDOWN}
+AWAY = PASSING | {errno.ENOENT, errno.ENOTDIR, errno.ENOTCONN, errno.EHOSTDOWN}
 """Errors of a directory that is renamed or unmounted, or whose server does not answer."""
 AWAY_PAUSE_S = 1.0
 AWAY_PATIENCE_S = 120.0

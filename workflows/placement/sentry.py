@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING or __package__:
-    from burstlens.core.existence import surely_missing
+    from burstlens.core.existence import Existence, existence
 else:  # loaded by its path, on a python3 that need not have Burstlens
     _spec = importlib.util.spec_from_file_location(
         "burstlens_existence", Path(__file__).parents[2] / "core" / "existence.py"
     )
     _module = importlib.util.module_from_spec(_spec)
     _spec.loader.exec_module(_module)
-    surely_missing = _module.surely_missing
+    Existence, existence = _module.Existence, _module.existence
 
 HEARTBEAT_PERIOD_S = 1.0
 LOOK_S = 0.25
@@ -51,6 +51,7 @@ class Sentry:
         self.run_dir, self.job_folder = run_dir, job_folder
         self.after_s = float(given["after_s"])
         self._guards, self._word = bool(given.get("guards", True)), bool(given.get("word"))
+        self._notify = False
         self._beat: object = None
         self._moved_at = self._looked_at = self._tried_at = time.monotonic()
         self._pause_s = self.after_s
@@ -89,9 +90,11 @@ class Sentry:
         return code is not None and (code != 0 or self._beat != self._started_for)
 
     def _wants_word(self) -> bool:
-        # --notify of a later command has its file as well.
-        # Where that cannot be seen, the heartbeat is looked at in vain.
-        return self._word or not surely_missing(self.run_dir / "notify.json")
+        # --notify of a later command has its file as well; what was last seen of that counts.
+        there = existence(self.run_dir / "notify.json")
+        if there is not Existence.UNKNOWN:
+            self._notify = there is Existence.PRESENT
+        return self._word or self._notify
 
     def _heartbeat(self) -> object:
         try:

@@ -37,13 +37,12 @@ def _loaded(path: Path) -> ModuleType:
 
 
 if TYPE_CHECKING or __package__:
-    from burstlens.core.exclusive import make_exclusive
     from burstlens.core.existence import Existence, existence, surely_exists
     from burstlens.core.passing_errors import PASSING, again, patiently
     from burstlens.core.run import logs
-    from burstlens.core.whole_copy import rename
     from burstlens.workflows.hints import striping
     from burstlens.workflows.placement import direct_requests, job_processes, model_folder
+    from burstlens.workflows.placement.claimed_folder import ClaimedFolder
     from burstlens.workflows.placement.sentry import Sentry
 else:  # a program that is started by its path belongs to no package
     here = Path(__file__)
@@ -51,14 +50,13 @@ else:  # a program that is started by its path belongs to no package
     job_processes = _loaded(here.with_name("job_processes.py"))
     model_folder = _loaded(here.with_name("model_folder.py"))
     striping = _loaded(here.parents[1] / "hints" / "striping.py")
+    ClaimedFolder = _loaded(here.with_name("claimed_folder.py")).ClaimedFolder
     Sentry = _loaded(here.with_name("sentry.py")).Sentry
     core = here.parents[2] / "core"
     passing, there = _loaded(core / "passing_errors.py"), _loaded(core / "existence.py")
     logs = _loaded(core / "run" / "logs.py")
     PASSING, again, patiently = passing.PASSING, passing.again, passing.patiently
     Existence, surely_exists, existence = there.Existence, there.surely_exists, there.existence
-    make_exclusive = _loaded(core / "exclusive.py").make_exclusive
-    rename = _loaded(core / "whole_copy.py").rename
 start_ticks = job_processes.start_ticks
 _log = logging.getLogger("burstlens.workflows.placement.supervisor")
 
@@ -79,7 +77,7 @@ def main(job_folder: Path) -> int:
     """Run the job in ``job_folder`` to its end. Returns 1 when the job cannot be claimed."""
     claim = f"{socket.gethostname()} {os.getpid()} {start_ticks(os.getpid())}"
     try:
-        patiently(lambda: make_exclusive(job_folder / "claim", claim))
+        folder = ClaimedFolder(job_folder, claim)
     except FileExistsError:
         _print("this job has a supervisor already")
         return 1
@@ -87,7 +85,7 @@ def main(job_folder: Path) -> int:
         _print(f"this job cannot be claimed: {error}")
         return 1
     try:
-        return Supervisor(job_folder).run()
+        return Supervisor(folder).run()
     except Exception:
         _log.exception("the supervisor ends by a defect")
         raise
@@ -96,13 +94,12 @@ def main(job_folder: Path) -> int:
 class Supervisor:
     """One job: its folder, its processes, its end."""
 
-    def __init__(self, job_folder: Path) -> None:
-        self.job_folder = job_folder
+    def __init__(self, folder: ClaimedFolder) -> None:
+        self.folder, self.job_folder = folder, folder.path
         self.job: dict[str, Any] = {}
-        self.run_dir = job_folder.parents[1]
-        self.claim: bytes = patiently((job_folder / "claim").read_bytes)
+        self.run_dir = self.job_folder.parents[1]
         self.signalled: str | None = None
-        self.inbox = direct_requests.Inbox(job_folder)
+        self.inbox = direct_requests.Inbox(self.job_folder)
         self.in_control: dict[str, bool] = {}
         self.ended = threading.Event()
         self.process: subprocess.Popen[bytes] | None = None
@@ -122,16 +119,20 @@ class Supervisor:
             if "stage_in" in self.job:
                 self._stage_in(base)
             folder = self._make_folder(base)
-            self._write("baseline.json", again(lambda: model_folder.baseline(folder, PASSING)))
+            self.folder.write(
+                "baseline.json", again(lambda: model_folder.baseline(folder, PASSING))
+            )
             if self._asked():  # while it waited in a queue, or staged in
                 raise ValueError("stopped before its program was started")
             process, ticks = self._start(folder)
         except (OSError, ValueError) as error:
             _log.error("the program is not started: %s", error)
-            self._write("ended.json", self._end(None, self._asked() or "not started", str(error)))
+            self.folder.write(
+                "ended.json", self._end(None, self._asked() or "not started", str(error))
+            )
             self._send_word()
             return 0
-        self._write(
+        self.folder.write(
             "started.json",
             {
                 "host": socket.gethostname(),
@@ -149,7 +150,7 @@ class Supervisor:
         # Children and daemons may have outlived it: nothing writes once its end is written.
         job_processes.end_children({process.pid})
         if reason != "given up":  # then another process has written it
-            self._write("ended.json", self._end(process.returncode, reason, ""))
+            self.folder.write("ended.json", self._end(process.returncode, reason, ""))
         self._bring_logs_home(base)
         if reason != "given up":
             self._send_word()
@@ -157,7 +158,7 @@ class Supervisor:
         return 0
 
     def _send_word(self) -> None:
-        if self.sentry and not patiently(self._is_anothers):
+        if self.sentry and not self.folder.is_anothers():
             self.signalled = None  # a signal that comes now ends the word
             self.sentry.send_word(lambda: bool(self.signalled))
             job_processes.end_children(())  # a user's program whose sentinel was killed
@@ -350,33 +351,8 @@ class Supervisor:
             "why": self.inbox.why,  # control/ may never have taken it
         }
 
-    def _is_anothers(self) -> bool:
-        """Whether the job folder is another run's, made after this one's was deleted. OSError."""
-        try:
-            return (self.job_folder / "claim").read_bytes() != self.claim
-        except FileNotFoundError:  # away, or not claimed yet by the other run's supervisor
-            there = existence(self.job_folder)
-            if there is Existence.UNKNOWN:
-                raise
-            return there is Existence.PRESENT
-
-    def _write(self, name: str, value: dict[str, Any]) -> None:
-        """Write a file of the job folder whole, trying again while the target is away or full."""
-        part = self.job_folder / f".{name}.part"
-
-        def write() -> None:
-            if self._is_anothers():
-                return
-            with part.open("w", encoding="utf-8") as stream:
-                json.dump(value, stream)
-                stream.flush()
-                os.fsync(stream.fileno())
-            rename(part, self.job_folder / name)
-
-        patiently(write)
-
     def _bring_logs_home(self, base: Path) -> None:
-        if patiently(self._is_anothers):
+        if self.folder.is_anothers():
             return
         try:
             names = again(lambda: list(model_folder.logs(base, self.job)))

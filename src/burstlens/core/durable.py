@@ -47,10 +47,23 @@ def make_folders(folder: Path, below: Path) -> None:
     try:
         parts = folder.relative_to(below).parts
         for count in range(1, len(parts) + 1):
-            with contextlib.suppress(FileExistsError):
-                os.mkdir(os.path.join(*parts[:count]), dir_fd=descriptor)
+            place = os.path.join(*parts[:count])
+            try:
+                os.mkdir(place, dir_fd=descriptor)
+            except FileExistsError:
+                continue
+            except OSError:
+                if not _is_folder(place, descriptor):
+                    raise  # else it was made, and reported as failed
     finally:
         os.close(descriptor)
+
+
+def _is_folder(place: str, descriptor: int) -> bool:
+    try:
+        return stat.S_ISDIR(os.stat(place, dir_fd=descriptor).st_mode)
+    except OSError:
+        return False
 
 
 def write_whole(path: Path, text: str | bytes, *, sync: bool = True) -> None:
