@@ -2,14 +2,15 @@
 
 ``site`` reads the site file, ``scheduler`` is the seam of batch systems, ``schedulers`` has them by
 name, ``polling`` is their common part, ``slurm`` one of them, ``bursts`` its burst buffers;
-``batch_script`` writes scripts, ``programs`` finds those that a run needs, ``parsl_config`` makes
-Parsl's blocks, ``parsl_internals`` holds each use of Parsl beyond its public API. Imports
-``stagers`` and ``core``.
+``calls`` are those of a scheduler that nobody waits for, ``batch_script`` writes scripts,
+``programs`` finds those that a run needs, ``parsl_config`` makes Parsl's blocks,
+``parsl_internals`` holds each use of Parsl beyond its public API. Imports ``stagers`` and ``core``.
 """
 
 __all__ = [
     "batch_script",
     "bursts",
+    "calls",
     "directives",
     "inside",
     "parsl_config",

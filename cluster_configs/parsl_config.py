@@ -118,13 +118,20 @@ class BlockJobs(ProviderInternals):
     block: Block
     after: str | None = None
     """A job that must have begun first: a block is of no use before the simulation."""
+    refusal = ""
+    """Why the latest submission has failed: Parsl keeps that to itself."""
 
     def submit(self, command: str, tasks_per_node: int, job_name: str = "parsl") -> str:
         """Submit the block's job; returns its id."""
         scheduler = self.block.scheduler
         after = f"\n{scheduler.after(self.after)}\n" if self.after else ""
         name = f"{self.block.token}-{VIEWING}-{job_name}"
-        found = self.submit_with(after, command, tasks_per_node, name)
+        try:
+            found = self.submit_with(after, command, tasks_per_node, name)
+        except Exception as error:  # Parsl raises many kinds
+            said = getattr(error, "stderr", None) or getattr(error, "stdout", None) or error
+            self.refusal = str(said).strip() or type(error).__name__
+            raise
         scheduler.submitted(found)
         return found
 

@@ -17,7 +17,6 @@ import burstlens.cluster_configs.unmonitored  # noqa: F401  (before Parsl)
 # isort: split
 import parsl
 
-from burstlens.cluster_configs.batch_script import VIEWING
 from burstlens.cluster_configs.inside import Inside
 from burstlens.cluster_configs.parsl_config import (
     JOBS,
@@ -27,17 +26,19 @@ from burstlens.cluster_configs.parsl_config import (
     viewing_block,
 )
 from burstlens.cluster_configs.parsl_internals import Manager, add_executor, with_priority
-from burstlens.cluster_configs.scheduler import SchedulerError
 from burstlens.cluster_configs.site import Site
 from burstlens.core.errors import SiteError
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.production import tasks
+from burstlens.workflows.production.scheduled_blocks import ScheduledBlocks
 
 SEND_LIMIT_MS = 2000
 STARTS = 3
 """Chances of an interchange that dies while it starts."""
 LOOK_S = 5.0
 """How often the provider is asked about the viewing block's job."""
+SOON_S = 0.5
+"""How often its answer is looked for when it decides whether the block has ended."""
 
 
 class ViewingBlocks:
@@ -53,6 +54,7 @@ class ViewingBlocks:
         self._site = site
         self._run = run
         self._batch = batch
+        self._jobs = None if batch is None else ScheduledBlocks(batch)
         self._late = late
         self._generation = 0
         self._block: ViewingBlock | None = None
@@ -61,6 +63,7 @@ class ViewingBlocks:
         self.heard = False
         """Whether a worker of the latest block has answered."""
         self._requeued = ""
+        self._missed_since: float | None = None
         self.workers = site.workers() * (site.viewing.nodes if batch is not None else 1)
         """Workers on all nodes that make products, as the block has counted them."""
         self._wanted = False
@@ -69,18 +72,18 @@ class ViewingBlocks:
         self._next_look = 0.0
         self._loaded = contextlib.ExitStack()
         self._apps: dict[tuple[Callable[..., Any], str], Callable[..., Future[Any]]] = {}
-        if batch is not None and any(run.parsl.iterdir()):  # of a former driver
-            with contextlib.suppress(SchedulerError):  # without interchange they end by themselves
-                batch.scheduler.cancel_all(batch.comment, f"{batch.token}-{VIEWING}")
+        if self._jobs is not None and any(run.parsl.iterdir()):
+            self._jobs.cancel_former()  # without interchange they end by themselves
         self._kernel = self._loaded.enter_context(parsl.load(config(site, run.parsl, jobs)))
 
     def close(self) -> None:
         """End the blocks, and unload Parsl."""
         for block in self._all:
-            with contextlib.suppress(Exception):
-                block.cancel_jobs()
+            self._cancel(block)
             with contextlib.suppress(Exception):
                 block.drop_unsent()
+        if self._jobs is not None:
+            self._jobs.close()
         with contextlib.suppress(Exception):  # what is left is ended by its own ids
             self._loaded.close()
         with contextlib.suppress(Exception):
@@ -107,14 +110,19 @@ class ViewingBlocks:
             block.limit_sends(SEND_LIMIT_MS)
             self._block = block
             self._met.clear()  # a new interchange numbers its blocks anew
-            self._next_look, self.heard = 0.0, False
-            if self._batch is None:
+            self._begin_waiting()
+            if self._jobs is None:
                 if not self._late:
                     block.launch_block()
             elif self._wanted:
                 self.ask(None)
             return label
         raise SiteError(f"Parsl's interchange does not start ({reason}); see {self._run.parsl}")
+
+    def _begin_waiting(self) -> None:
+        """A new block waits: what was known is known of the one before."""
+        self._state, self._missed_since = "queued", None
+        self._next_look, self.heard = 0.0, False
 
     @property
     def label(self) -> str:
@@ -138,13 +146,13 @@ class ViewingBlocks:
             block.launch_block()
 
     def ask(self, after: str | None) -> None:
-        """Submit the block's job, to begin when the job ``after`` has begun. Only once."""
-        block = self._block
-        if self._batch is None or block is None or block.jobs():
+        """Submit the block's job, to begin when the job ``after`` has begun. Only once, and beside
+        the caller."""
+        block, jobs = self._block, self._jobs
+        if jobs is None or block is None or block.jobs() or jobs.is_submitting(block):
             return
         self._wanted = True
-        block.provider.after = after
-        block.launch_block()
+        jobs.submit(block, after)
 
     def state(self) -> str:
         """``queued``, ``running``, ``draining``, ``gone``; ``broken`` when the interchange has
@@ -163,32 +171,46 @@ class ViewingBlocks:
         return self._state
 
     def _look(self, block: ViewingBlock) -> str:
-        if self._batch is None:
+        jobs = self._jobs
+        if jobs is None:
             if block.live_jobs():
                 return "running" if self.heard else "queued"
             return "gone" if block.jobs() else "queued"  # it is held back for now
-        live = block.live_blocks()
-        managers = block.managers(live)
+        jobs.submit_due(block)
+        managers = block.managers(jobs.live(block))
         if managers is None:
             return "broken"
         if managers:
+            self._missed_since = None
+            jobs.ask(block)
             for job_id, number in block.jobs().items():
                 if any(one.block == number for one in managers):
-                    self._batch.scheduler.calm(job_id)
+                    jobs.calm(job_id)
             young = [one for one in managers if not self._is_old(one)]
             # One of them watches.
             self.workers = max(1, sum(one.workers for one in young or managers) - 1)
             return "running" if young else "draining"
         # The scheduler, which is asked seldom, says what became of a block without managers.
-        if self._state in {"running", "draining"}:
-            with contextlib.suppress(SchedulerError):
-                for job_id in block.jobs():
-                    state = self._batch.scheduler.look(job_id)
-                    if state.waiting and self._state == "running":
-                        who = self._batch.scheduler.title
-                        self._requeued = f"{who} put job {job_id} back into its queue: {state.text}"
-            live = block.live_blocks()
-        return "queued" if not self._wanted or live else "gone"
+        if self._state in {"running", "draining"} and not self._heard_why(block, jobs):
+            self._next_look = time.monotonic() + SOON_S
+            return self._state
+        self._missed_since = None
+        jobs.ask(block)
+        waits = jobs.is_submitting(block) or not self._wanted
+        return "queued" if waits or jobs.live(block) else "gone"
+
+    def _heard_why(self, block: ViewingBlock, jobs: ScheduledBlocks) -> bool:
+        """Whether the scheduler has said what became of a block since its managers are missed."""
+        since = self._missed_since = self._missed_since or time.monotonic()
+        answer = jobs.answer(block)
+        if answer.asked < since:
+            jobs.ask(block, closely=True)
+            return False
+        for state in answer.states.values():
+            if state.waiting and self._state == "running":
+                who = jobs.batch.scheduler.title
+                self._requeued = f"{who} put job {state.job_id} back into its queue: {state.text}"
+        return True
 
     def _is_old(self, manager: Manager) -> bool:
         """Whether its block takes no new tasks, or is about to: time to ask for the next one."""
@@ -211,13 +233,14 @@ class ViewingBlocks:
             return requeued
         if block is None or state in {"queued", "running"}:
             return None
-        if state == "draining" and len(block.live_jobs()) > 1:
+        if state == "draining" and self._has_next(block):
             return None
         if state in {"gone", "draining"}:
             why = "its block is about to end" if state == "draining" else self._fate(block)
-            if self._batch is not None:
-                block.provider.after = None
-            block.launch_block()
+            if self._jobs is None:
+                block.launch_block()
+            else:
+                self._jobs.submit(block, None)
             self._next_look, self.heard = 0.0, False
             return f"{why}: a new one was asked for"
         self._give_up(block)
@@ -225,17 +248,34 @@ class ViewingBlocks:
         self.open()
         return "its interchange had died: replaced"
 
+    def _has_next(self, block: ViewingBlock) -> bool:
+        """Whether the block that takes the place of one that ends is asked for already."""
+        jobs = self._jobs
+        if jobs is None:
+            return len(block.live_jobs()) > 1
+        return jobs.is_submitting(block) or len(jobs.live(block)) > 1
+
     def _fate(self, block: ViewingBlock) -> str:
         """Why there is no block any more, in the scheduler's words if there is a scheduler."""
         ended = "its block had ended"
-        if self._batch is None or not block.jobs():
+        if self._jobs is None:
             return ended
-        state = self._batch.scheduler.state(list(block.jobs())[-1])
-        return f"{ended} (job {state.job_id}: {state.text})"
+        refusal = self._jobs.refusal(block)
+        if refusal:
+            return f"its block was not accepted ({refusal})"
+        states = list(self._jobs.answer(block).states.values())
+        return f"{ended} (job {states[-1].job_id}: {states[-1].text})" if states else ended
 
-    def _give_up(self, block: ViewingBlock) -> None:
+    def _cancel(self, block: ViewingBlock) -> None:
+        """End the block's jobs; a scheduler does so beside the caller."""
+        if self._jobs is not None:
+            self._jobs.cancel(block)
+            return
         with contextlib.suppress(Exception):
             block.cancel_jobs()
+
+    def _give_up(self, block: ViewingBlock) -> None:
+        self._cancel(block)
         # Parsl retries what it fails here, on the same executor, and may never report the end.
         with contextlib.suppress(Exception):
             block.fail_tasks(RuntimeError("the interchange has died"))
@@ -266,8 +306,7 @@ class ViewingBlocks:
         """End the viewing block for good: nothing more is asked of it."""
         block, self._block = self._block, None
         if block is not None:
-            with contextlib.suppress(Exception):
-                block.cancel_jobs()
+            self._cancel(block)
 
     def _app(self, function: Callable[..., Any], label: str) -> Callable[..., Future[Any]]:
         if (function, label) not in self._apps:

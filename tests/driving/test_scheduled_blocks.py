@@ -1,0 +1,206 @@
+"""Viewing blocks that are batch jobs, and a Slurm whose commands are programs of the test: what it
+says late, or never, holds up nobody."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+from observer_case import Commands, wait_for
+
+from burstlens.cluster_configs import polling
+from burstlens.cluster_configs.calls import LatestAnswer, SchedulerCalls
+from burstlens.cluster_configs.parsl_config import Block
+from burstlens.cluster_configs.scheduler import BatchSite
+from burstlens.cluster_configs.site import read
+from burstlens.cluster_configs.slurm import Slurm
+from burstlens.core.run.directory import RunDir
+from burstlens.workflows.production import scheduled_blocks
+from burstlens.workflows.production.blocks import ViewingBlocks
+
+pytestmark = pytest.mark.integration
+SITE = """\
+scheduler = "slurm"
+[buffer]
+kind = "posix"
+folders = ["/tmp"]
+[viewing]
+placement = "separate"
+address = "127.0.0.1"
+workers = 1
+"""
+
+
+class RecordedSlurm:
+    """Slurm's commands: sbatch gives the next number, the others say what ``state`` holds."""
+
+    def __init__(self, folder, commands):
+        self.folder, self.commands = folder, commands
+        self.say("PENDING")
+        (folder / "number").write_text("11")
+        commands.set(
+            "sbatch",
+            f"n=$(($(cat {folder}/number) + 1)); echo $n > {folder}/number\n"
+            'echo "Welcome to Big."; echo "Submitted batch job $n"',
+        )
+        row = r"\1$(cat STATE)\1None\1x\1r\1\2\n"
+        lines = "".join(f"{number}{row}" for number in range(12, 20))
+        commands.set("squeue", f'printf "{lines}"'.replace("STATE", f"{folder}/state"))
+        commands.set("scontrol", f"echo JobId=$4 JobName=x JobState=$(cat {folder}/state)")
+        commands.set("scancel", "exit 0")
+
+    def say(self, state):
+        (self.folder / "state").write_text(state)
+
+    def hang(self, name):
+        """Let a command not answer until ``go_on``; what it would do then."""
+        (self.commands.folder / name).rename(self.folder / name)
+        waits = f"while [ ! -e {self.folder}/go-on ]; do sleep 0.05; done"
+        self.commands.set(name, f"{waits}\nexec {self.folder}/{name} $*")
+
+    def go_on(self):
+        (self.folder / "go-on").touch()
+
+    def calls(self, name):
+        return [call for call in self.commands.calls if call.split()[0] == name]
+
+
+@pytest.fixture
+def slurm(tmp_path, monkeypatch):
+    for name in ("slurm", "recorded"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setenv("PATH", f"{tmp_path}/slurm:{os.environ['PATH']}")
+    monkeypatch.setattr(polling, "FIRST_S", 0.0)
+    monkeypatch.setattr(polling, "PROMPT_S", 0.1)
+    monkeypatch.setattr(scheduled_blocks, "ENDS_S", 1.0)
+    recorded = RecordedSlurm(tmp_path / "recorded", Commands(tmp_path / "slurm"))
+    yield recorded
+    recorded.go_on()
+
+
+@pytest.fixture
+def blocks(slurm, tmp_path):
+    (tmp_path / "bed.toml").write_text(SITE)
+    run = RunDir(tmp_path / "run")
+    run.create()
+    scheduler = Slurm(BatchSite(query_interval_s=1.0), patience_s=0.0)
+    batch = Block(scheduler=scheduler, comment="r", token="r-1", walltime_s=3600.0)
+    made = ViewingBlocks(read(tmp_path / "bed.toml"), run, 1, batch, late=False)
+    made.open()
+    yield made
+    made.close()
+
+
+def state_of(blocks):
+    """The state now: a look is due."""
+    blocks._next_look = 0.0
+    return blocks.state()
+
+
+def test_a_block_is_submitted_beside_the_caller(slurm, blocks):
+    slurm.hang("sbatch")
+    blocks.ask(None)
+    blocks.ask(None)  # only once
+    wait_for(lambda: slurm.calls("sbatch"))
+    assert not blocks._block.jobs()  # sbatch has not answered yet
+    assert state_of(blocks) == "queued"
+    assert blocks.mend(lambda: None) is None
+    slurm.go_on()
+    wait_for(lambda: list(blocks._block.jobs()) == ["12"])
+    assert len({*slurm.calls("sbatch")}) == 1
+    assert state_of(blocks) == "queued"
+
+
+def test_a_slurm_that_does_not_answer_does_not_hold_up_the_state_of_a_block(slurm, blocks):
+    blocks.ask(None)
+    wait_for(lambda: blocks._block.jobs())
+    for name in ("squeue", "scontrol"):
+        slurm.hang(name)
+    blocks._state = "running"  # and the workers are missed from now on
+    assert state_of(blocks) == "running"
+    wait_for(lambda: slurm.calls("scontrol"))
+    assert state_of(blocks) == "running"  # what became of the block is not known yet
+    assert blocks.mend(lambda: None) is None
+    assert not blocks._jobs._calls.idle  # nobody has waited for the answer
+    slurm.say("NODE_FAIL")
+    slurm.go_on()
+    wait_for(lambda: state_of(blocks) == "gone")
+    assert blocks.mend(lambda: None) == (
+        "its block had ended (job 12: NODE_FAIL): a new one was asked for"
+    )
+    wait_for(lambda: list(blocks._block.jobs()) == ["12", "13"])
+
+
+def test_a_block_that_is_put_back_into_the_queue_is_reported(slurm, blocks):
+    blocks.ask(None)
+    wait_for(lambda: blocks._block.jobs())
+    blocks._state = "running"
+    wait_for(lambda: state_of(blocks) == "queued")
+    assert blocks.mend(lambda: None) == "Slurm put job 12 back into its queue: PENDING"
+
+
+def test_a_new_block_after_a_dead_interchange_was_not_put_back_into_the_queue(slurm, blocks):
+    blocks.ask(None)
+    wait_for(lambda: blocks._block.jobs())
+    blocks._state = "running"
+    blocks._block.interchange_proc.kill()
+    wait_for(blocks._block.is_broken)
+    assert blocks.mend(lambda: None) == "its interchange had died: replaced"
+    wait_for(lambda: list(blocks._block.jobs()) == ["13"])
+    assert state_of(blocks) == "queued"
+    for _ in range(3):
+        wait_for(lambda: blocks._jobs._calls.idle)
+        blocks._next_look = 0.0
+        assert blocks.mend(lambda: None) is None
+    wait_for(lambda: any(call.endswith("scancel 12") for call in slurm.calls("scancel")))
+
+
+def test_a_block_that_is_not_accepted_is_replaced_with_the_reason(slurm, blocks, monkeypatch):
+    monkeypatch.setattr(scheduled_blocks, "AGAIN_S", 0.0)
+    slurm.commands.set("sbatch", "echo 'sbatch: error: invalid partition specified' >&2; exit 1")
+    blocks.ask(None)
+    wait_for(lambda: state_of(blocks) == "gone")
+    assert "invalid partition specified" in blocks.mend(lambda: None)
+
+
+def test_a_submission_that_slurm_does_not_answer_is_repeated_and_no_block_has_ended(
+    slurm, blocks, monkeypatch
+):
+    monkeypatch.setattr(scheduled_blocks, "AGAIN_S", 0.0)
+    away = "echo 'slurm error: Unable to contact slurm controller' >&2; exit 1"
+    (slurm.commands.folder / "sbatch").rename(slurm.folder / "sbatch")
+    for name in ("sbatch", "squeue"):
+        slurm.commands.set(name, away)
+    blocks.ask(None)
+    wait_for(lambda: state_of(blocks) == "queued" and len(slurm.calls("sbatch")) > 1)
+    assert blocks.mend(lambda: None) is None
+    assert blocks._jobs.batch.scheduler.silent_s > 0.0
+    (slurm.folder / "sbatch").rename(slurm.commands.folder / "sbatch")
+    slurm.commands.set("squeue", "exit 0")
+    wait_for(lambda: state_of(blocks) == "queued" and blocks._block.jobs())
+
+
+def test_calls_are_made_one_by_one_in_order_and_an_error_ends_none():
+    made, both = [], SchedulerCalls()
+    both.begin(lambda: made.append(1) or 1 / 0)
+    both.begin(lambda: made.append(2))
+    assert both.wait(20.0)
+    assert made == [1, 2]
+    assert both.idle
+
+
+def test_the_latest_answer_is_had_while_the_next_one_is_waited_for(tmp_path):
+    numbers = iter(range(3))
+
+    def ask():
+        number = next(numbers)
+        while number and not (tmp_path / "go-on").exists():
+            time.sleep(0.01)
+        return number
+
+    answer = LatestAnswer(ask, 0.0)
+    wait_for(lambda: answer.poll() == 0)
+    assert answer.poll() == 0
+    (tmp_path / "go-on").touch()
+    wait_for(lambda: answer.poll() == 2)
