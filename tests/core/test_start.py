@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -189,3 +191,33 @@ def _slow_import(folder):
         "time.sleep(5 if 'drive' in argv else 0)\n"
     )
     return place
+
+
+SILENT = {"title": "Slurm", "silent_s": 45.0}
+
+
+@pytest.mark.parametrize(
+    ("heartbeat_s", "scheduler", "hint"),
+    [
+        (1.0, SILENT, "Slurm has not answered for 45 s"),
+        (60.0, SILENT, r"has written nothing for [\w ]+: Slurm has not answered for [\w ]+"),
+        (60.0, None, r"has written nothing for [\w ]+: its file system may not answer"),
+        (1.0, None, None),
+    ],
+)
+def test_what_a_live_driver_waits_for_is_named(made, loading, heartbeat_s, scheduler, hint):
+    note_start(made, 1, loading.pid)
+    show_loading(made, 1)
+    driver = read_json(made.status)["driver"] | {"pid": loading.pid}
+    driver["ticks"] = int(Path(f"/proc/{loading.pid}/stat").read_text().split(")")[-1].split()[19])
+    del driver["loading"]
+    driver |= {"heartbeat": time.time() - heartbeat_s, "uptime": time.monotonic() - heartbeat_s}
+    state = {"state": "running", "driver": driver} | ({"scheduler": scheduler} if scheduler else {})
+    write_json(made.status, read_json(made.status) | state)
+    found = status_of("storm-1")
+    assert found["driver_alive"]
+    if hint is None:
+        assert "hint" not in found
+    else:
+        assert re.search(hint, found["hint"])
+        assert re.search(hint, text(found))

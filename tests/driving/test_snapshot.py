@@ -11,6 +11,9 @@ from events_case import event
 
 from burstlens.clients.opened.status import facts
 from burstlens.clients.terminal import one_line
+from burstlens.cluster_configs import silence
+from burstlens.cluster_configs.scheduler import BatchSite
+from burstlens.cluster_configs.slurm import Slurm
 from burstlens.core.decode import record
 from burstlens.core.durable import read_json
 from burstlens.core.exit_codes import FRAMES_LOST
@@ -248,3 +251,17 @@ def test_products_with_faults_of_their_own_raise_one_alarm_each(snapshot):
         for product in ("wind", "rain"):
             snapshot.failed(Failure(product, "d01", moment, 1, "there is no variable U"))
     assert len(texts_of(snapshot)) == 2
+
+
+def test_a_scheduler_is_named_while_it_does_not_answer(snapshot, monkeypatch):
+    monkeypatch.setattr(silence, "SLOW_S", 0.0)
+    slurm = Slurm(BatchSite())
+    snapshot.note_scheduler(None)
+    snapshot.note_scheduler(slurm)
+    assert "scheduler" not in record(snapshot.value())
+    slurm._silence.asked()
+    time.sleep(0.06)
+    found = record(snapshot.value())["scheduler"]
+    assert (found["title"], found["silent_s"] >= 0.1) == ("Slurm", True)
+    slurm._silence.answered()
+    assert "scheduler" not in record(snapshot.value())

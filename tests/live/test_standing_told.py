@@ -33,6 +33,10 @@ TRIP = {
             f"Priority, 23rd of 112 in {HURT}, expected start 2033-05-18 03:33 by Slurm's estimate",
         ),
         ({"state": "starting", "queue": {"by": "Slurm"}}, "In the scheduler's queue."),
+        (
+            {"state": "running", "scheduler": {"title": HURT, "silent_s": 45.0}},
+            f"{HURT} has not answered for 45 s.",
+        ),
         ({"state": "staging in"}, "copies the inputs to the buffer"),
         ({"state": "starting", "progress": {"phase": "compiling"}}, "The model compiles"),
         ({"state": "starting"}, "Waits for the model's first frame"),

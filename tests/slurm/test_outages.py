@@ -2,12 +2,69 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from run_case import WAITS
+from cluster.daemons import CONTROLLER
+from run_case import FINAL, WAITS
 from testbed import Testbed
+
+
+@contextmanager
+def without_controller(slurm: Testbed, how: str) -> Iterator[None]:
+    """For a while slurmctld is ``suspended``, and what asks it waits, or ``killed``."""
+    pid = slurm.daemons.pid(CONTROLLER)
+    assert pid is not None
+    if how == "killed":
+        slurm.daemons.stop(CONTROLLER, kill=True)
+    else:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        if how == "killed":
+            slurm.daemons.start(CONTROLLER)
+        else:
+            os.kill(pid, signal.SIGCONT)
+
+
+@pytest.mark.fault
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["suspended", "killed"])
+def test_frames_are_published_while_the_controller_does_not_answer(
+    slurm: Testbed, make_case: Any, how: str
+) -> None:
+    case = make_case(model=WAITS, interval=2.0)
+    driver = case.launch()
+    case.await_event("product.published")
+
+    def silent_s() -> float:
+        status = json.loads((case.run / "status.json").read_text())
+        return float((status.get("scheduler") or {"silent_s": 0.0})["silent_s"])
+
+    with without_controller(slurm, how):
+        case.await_that(lambda: silent_s() > 0.0, "silence of Slurm in the status")
+        before, begin = silent_s(), time.time()
+        case.go_on()  # the last frame is written now
+        case.await_event("product.published", len(FINAL))
+        case.await_that(lambda: silent_s() > before, "longer silence")
+        assert case.burstlens("status", "r").code == 0
+        assert "Slurm has not answered for " in case.said()
+        late = [
+            line for line in case.journal()
+            if line["event"] == "product.published" and (line["clock"]["written"] or 0) > begin
+        ]  # fmt: skip
+        assert late, "no product of a frame that was written meanwhile"
+    assert case.wait(driver).code == 0, case.said()
+    assert not case.faults(), case.said()
+    status = json.loads((case.run / "status.json").read_text())
+    assert "scheduler" not in status
 
 
 @pytest.mark.fault
@@ -149,3 +206,30 @@ def test_the_end_of_the_models_time_is_reported_and_its_products_stay(make_case:
     assert (case.run / "logs" / "attempt-1" / "rsl.error.0000").exists()
     assert case.burstlens("free", "r", "--discard").code == 0
     assert not list(case.scheduler_faults())
+
+
+@pytest.mark.fault
+@pytest.mark.slow
+@pytest.mark.parametrize("word", ["CANCELLED", "NODE_FAIL"])
+def test_how_the_job_with_the_buffer_ended_is_reported_in_slurms_words(
+    slurm: Testbed, make_case: Any, word: str
+) -> None:
+    buffer = 'kind = "datawarp"\nlifetime = "job"'
+    with slurm.configured(SlurmdTimeout=10):
+        case = make_case(model=WAITS, interval=2.0, buffer=buffer, placement="same-job")
+        driver = case.launch()
+        case.await_event("product.published")
+        job = case.await_job("host-1")
+        if word == "CANCELLED":
+            slurm.run(["scancel", job["JobId"]])
+            life = case.wait(driver)
+        else:
+            slurm.daemons.stop(job["NodeList"])
+            try:
+                life = case.wait(driver)
+            finally:
+                slurm.daemons.start(job["NodeList"])
+    assert life.code == 1, life.said
+    said = json.loads((case.run / "status.json").read_text())["outcome"]["message"]
+    assert said.count(f"job {job['JobId']}: {word}") == 1, said
+    assert "the job with the buffer has ended" in said

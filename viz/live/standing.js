@@ -18,7 +18,7 @@ const BAD_ENDS = new Set([BY_A_GUARD, NO_SPACE]);
  * The word for a run whose model in the folder has ended while the run goes on, and the tones.
  * @type {Record<string, string>}
  */
-const MODEL = { ended: "model ended", failed: "model failed" };
+const MODEL = { ending: "model ending", ended: "model ended", failed: "model failed" };
 /** @type {Record<string, Tone>} */
 const TONES = { quiet: "warn", "model ended": "good", "model failed": "bad" };
 /** @typedef {(tone: Tone, sentence: string, command?: string) => Standing} MakeStanding */
@@ -61,8 +61,20 @@ export function standing(status, pulse, gap = "") {
   }
   if (status.driver?.loading && hint) return make("busy", hint);
   const state = status.state === "lost" ? "running" : status.state;
-  if (attachedOf(status)) return looking(status, state, make);
-  return { ...make("busy", waits(status)), state };
+  if (attachedOf(status)) return withSilence(looking(status, state, make), status);
+  return withSilence({ ...make("busy", waits(status)), state }, status);
+}
+
+/**
+ * With a scheduler that does not answer, as what is said of its jobs is as old.
+ * @param {Standing} known
+ * @param {Status} status
+ * @returns {Standing}
+ */
+function withSilence(known, { scheduler }) {
+  if (!scheduler?.silent_s) return known;
+  const lasts = showDuration(scheduler.silent_s);
+  return { ...known, sentence: `${known.sentence} ${scheduler.title} has not answered for ${lasts}.` };
 }
 
 /**

@@ -35,6 +35,7 @@ export interface Status {
   started?: number | null;
   block?: string;
   paused?: boolean;
+  scheduler?: { title: string; silent_s: number };
   waits_for?: string;
   /** Where the job stands that the run waits for, as far as its scheduler knows. */
   queue?: QueuePlace | null;
@@ -133,6 +134,7 @@ export interface AttachedStatus {
   /** unknown, waiting, running, quiet, ended or failed; and how that is known. */
   state?: string | null;
   evidence?: string | null;
+  age_s?: number | null;
   /** Unix seconds of the newest file, where nothing is written any more. */
   since?: number | null;
   allow_stop?: boolean;

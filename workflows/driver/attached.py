@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from msgspec.structs import replace as msgspec_replace
 
@@ -234,6 +234,8 @@ class AttachedDriver:
         elif done.kind == "work":
             self.production.returned(done)
             self._drawn = True
+        elif done.kind == "stopped":
+            self.snapshot.alarm(str(done.error or done.value))
         elif not self._viewing.gone:
             if done.kind == "choose":
                 self.rewrites.take(self._choosing.returned(done))
@@ -378,8 +380,7 @@ class AttachedDriver:
         """Put the folder and what was observed of its model into the snapshot."""
         part = attached_now(self.look.shown(self._choosing.left_out), self.history)
         if found is not None:
-            seen = {"state": found.state, "evidence": found.evidence, "since": found.since}
-            part = msgspec_replace(part, **seen)
+            part = msgspec_replace(part, **asdict(found))
         self.snapshot.attached = part
 
     def _end(self) -> Outcome | None:
@@ -393,11 +394,7 @@ class AttachedDriver:
             return Outcome("stopped", 0, "looking has ended, the model is not touched")
         if asked:
             self.journal.append(ev.ControlReceived(control=asked))
-            try:
-                said = self.observer.stop(asked == "stop-now")
-            except RunError as error:
-                said = str(error)
-            self.snapshot.alarm(said)
+            self.graph.login("stopped", None, self.observer.stop, asked == "stop-now")
             self.run.clear_control()
         if self.look.page:
             return None

@@ -16,7 +16,7 @@ from burstlens.core.existence import surely_missing
 from burstlens.core.outcome import Outcome
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.driver.look import Look, look_of
-from burstlens.workflows.driver.scheduling import scheduled
+from burstlens.workflows.driver.scheduling import scheduled, scheduler_of
 from burstlens.workflows.placement.observer import Observer
 from burstlens.workflows.production.context import RunContext
 
@@ -66,7 +66,9 @@ def look_at(
     observer = plain(
         job=look.job, pid=look.pid, scheduler=batch, allow_stop=look.allow_stop, mark=look.mark
     )
-    _, block = scheduled(run, recipe, site)
+    context.snapshot.note_scheduler(batch if look.job is not None else None)
+    launcher, block = scheduled(run, recipe, site)
+    context.snapshot.note_scheduler(scheduler_of(launcher))
     with (
         _signals() as leaving,
         Graph(site, run, jobs=2, block=block, early=early) as graph,

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from burstlens.core.errors import FULL_ERRNO, GivenUpError, RunError, SiteError, StagingError
+from burstlens.core.errors import FULL_ERRNO, GivenUpError, RunError, StagingError
 from burstlens.core.exit_codes import NO_SPACE, leading
 from burstlens.core.no_space import failure_code, is_full
 from burstlens.core.outcome import Outcome
 from burstlens.core.passing_errors import PASSING
 from burstlens.core.run import events as ev
+from burstlens.workflows.driver.buffer_job import BufferJob
 from burstlens.workflows.driver.jobs import Jobs
 from burstlens.workflows.placement import buffer as buffers
 from burstlens.workflows.placement.buffer import BufferRef, Home
-from burstlens.workflows.placement.job_buffer import JobBuffer
 from burstlens.workflows.placement.provision import Provision
 from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.graph import Done, Graph
@@ -61,26 +60,27 @@ class Homecoming:
         self.gives_back = False
         """Whether the buffer is being given back: from then on a request to stop is for that."""
         self.end: Outcome | None = None
-        self._lost_buffer = False
+        self._buffer_job = BufferJob(provision, graph)
+        self._job_end: str | None = ""
 
     def lost_buffer(self) -> bool:
-        """Whether the job that had the buffer ended before all was home: no viewing block can run
-        any more, and the run ends as soon as its jobs are known to have ended."""
-        if self.gives_back or not isinstance(self._provision, JobBuffer):
+        """Whether the job that had the buffer ended before all was home, or is asked about just
+        now: no viewing block can run any more, and the run ends as soon as its jobs are known to
+        have ended."""
+        if self.gives_back:
             return False
-        if not self._lost_buffer and self._graph.block_state() == "gone":
-            with contextlib.suppress(SiteError, OSError):  # asked again in a moment
-                self._lost_buffer = self._provision.has_ended()
-        if self._lost_buffer and not self._jobs.live and self.end is None:
+        self._job_end = self._job_end or self._buffer_job.end()
+        if self._job_end and not self._jobs.live and self.end is None:
             self._journal.append(ev.BufferReleased())
-            self.end = self._without_buffer()
-        return self._lost_buffer
+            self.end = self._without_buffer(self._job_end)
+        return self._job_end != ""
 
-    def _without_buffer(self) -> Outcome:
+    def _without_buffer(self, says: str) -> Outcome:
         outcome = self._jobs.outcome()
+        why = "" if says in (outcome.message or "") else f" ({says})"
         what = (
-            "the job with the buffer has ended, and with it the raw frames; to simulate again: "
-            f"burstlens resume {self._run.id}"
+            f"the job with the buffer has ended{why}, and with it the raw frames; to simulate "
+            f"again: burstlens resume {self._run.id}"
         )
         message = f"{outcome.message}; {what}" if outcome.message else what
         if outcome.state == "done":

@@ -63,7 +63,7 @@ from burstlens.workflows.driver.noticing import (
     end_due,
     send_driver_word,
 )
-from burstlens.workflows.driver.scheduling import scheduled, withdraw
+from burstlens.workflows.driver.scheduling import scheduled, scheduler_of, withdraw
 from burstlens.workflows.driver.tuning_options import tuning_site
 from burstlens.workflows.driver.tuning_run import tune
 from burstlens.workflows.placement.provision import provision
@@ -323,11 +323,12 @@ def _launched(
 
     run, recipe, site = context.run, context.recipe, context.site
     launcher, block = scheduled(run, recipe, site)
+    context.snapshot.note_scheduler(scheduler_of(launcher))
     with Graph(site, run, jobs=len(recipe.steps) + 2, block=block, early=early) as graph:
         leaving = graph.leaving.is_set
         space = provision(site, run, recipe, launcher, leaving)
         outcome = Driver(context, graph, space, launcher, tick).drive()
-    withdraw(launcher)
+    withdraw(launcher, context.snapshot.write)
     return outcome
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from burstlens.cluster_configs.scheduler import SchedulerError
+from burstlens.cluster_configs.calls import SchedulerCalls
+from burstlens.cluster_configs.scheduler import Scheduler
 from burstlens.cluster_configs.schedulers import LOCAL, scheduler
 from burstlens.cluster_configs.site import Site
 from burstlens.core.run.directory import RunDir
@@ -16,6 +17,10 @@ from burstlens.workflows.recipe.recipe import Recipe
 
 if TYPE_CHECKING:
     from burstlens.cluster_configs.parsl_config import Block
+
+
+BEAT_S = 1.0
+"""How often a driver that waits for the scheduler at its end shows that it lives."""
 
 
 def scheduled(
@@ -35,10 +40,22 @@ def scheduled(
     return launcher, Block(scheduler=batch, comment=run.id, token=token, walltime_s=walltime)
 
 
-def withdraw(launcher: BatchLauncher | HostedLauncher | None) -> None:
-    """Cancel what still waits for a run that is over, such as the job of a buffer that was made
-    ahead of it. `free` looks again, where the scheduler does not answer now."""
+def scheduler_of(launcher: BatchLauncher | HostedLauncher | None) -> Scheduler | None:
+    """The scheduler that starts a run's jobs, if there is one."""
     batch = launcher.batch if isinstance(launcher, HostedLauncher) else launcher
-    if batch is not None:
-        with contextlib.suppress(SchedulerError):
-            batch.withdraw_waiting()
+    return None if batch is None else batch.scheduler
+
+
+def withdraw(
+    launcher: BatchLauncher | HostedLauncher | None, beat: Callable[[], None] = lambda: None
+) -> None:
+    """Cancel what still waits for a run that is over, such as the job of a buffer that was made
+    ahead of it; ``beat`` is called until the scheduler has answered. `free` looks again, where it
+    does not answer now."""
+    batch = launcher.batch if isinstance(launcher, HostedLauncher) else launcher
+    if batch is None:
+        return
+    calls = SchedulerCalls()
+    calls.begin(batch.withdraw_waiting)
+    while not calls.wait(BEAT_S):
+        beat()

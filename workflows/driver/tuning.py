@@ -7,14 +7,13 @@ on at the same trial.
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from burstlens.cluster_configs.scheduler import QueuePlace
-from burstlens.core.errors import BurstlensError, GivenUpError, RecipeError, RunError, SiteError
+from burstlens.core.errors import BurstlensError, GivenUpError, RecipeError, RunError
 from burstlens.core.existence import surely_exists
 from burstlens.core.exit_codes import FAILED, STOPPED
 from burstlens.core.no_space import failure_code
@@ -23,6 +22,7 @@ from burstlens.core.run import events as ev
 from burstlens.core.run.facts import facts_of
 from burstlens.workflows.driver import tuning_results
 from burstlens.workflows.driver.buffer_events import note_buffer
+from burstlens.workflows.driver.buffer_job import BufferJob
 from burstlens.workflows.driver.presence import Presence
 from burstlens.workflows.driver.target import TICK_S
 from burstlens.workflows.driver.tuning_options import TuneOptions, course_of, trials_of
@@ -87,6 +87,7 @@ class Tuner:
         self._end: Outcome | None = None
         self._retries = Retries(self.snapshot.alarm)
         self._viewing = Viewing(context, graph)
+        self._buffer_job = BufferJob(provision, graph)
         self._tick, self._ticked = tick, 0.0
         self._handlers: dict[str, Callable[[Done], None]] = {
             "buffer": self._on_buffer,
@@ -380,16 +381,11 @@ class Tuner:
 
     def _look_at_block(self) -> None:
         """Replace a viewing block that died; the tuning ends with the job that has the buffer."""
-        if self._job_ended():
+        says = self._buffer_job.end()
+        if says:
             self.journal.append(ev.BufferReleased())
             again = f"burstlens resume {self.run.id} goes on in a new job"
-            self._end = Outcome("failed", FAILED, f"the job of the trials has ended; {again}")
-        else:
+            message = f"the job of the trials has ended ({says}); {again}"
+            self._end = Outcome("failed", FAILED, message)
+        elif says is not None:
             self._viewing.mend()
-
-    def _job_ended(self) -> bool:
-        if not isinstance(self.provision, JobBuffer) or self.graph.block_state() != "gone":
-            return False
-        with contextlib.suppress(SiteError, OSError):  # asked again in a moment
-            return self.provision.has_ended()
-        return False

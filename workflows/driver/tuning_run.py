@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from burstlens.core.outcome import Outcome
 from burstlens.core.run.facts import facts_of
-from burstlens.workflows.driver.scheduling import scheduled, withdraw
+from burstlens.workflows.driver.scheduling import scheduled, scheduler_of, withdraw
 from burstlens.workflows.driver.tuning_options import TuneOptions
 from burstlens.workflows.placement.provision import provision
 from burstlens.workflows.production.context import RunContext
@@ -31,10 +31,11 @@ def tune(context: RunContext, tick: Callable[[Snapshot], None]) -> Outcome:
     options = TuneOptions.of(facts_of(run, "tuning").tuning or {})
     whole = allocation(context.recipe, options)
     launcher, block = scheduled(run, whole, site)
+    context.snapshot.note_scheduler(scheduler_of(launcher))
     with Graph(site, run, jobs=2, block=block) as graph:
         space = provision(site, run, whole, launcher, graph.leaving.is_set)
         outcome = Tuner(context, graph, space, launcher, tick).drive()
-    withdraw(launcher)
+    withdraw(launcher, context.snapshot.write)
     return outcome
 
 

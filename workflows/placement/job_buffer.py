@@ -13,7 +13,7 @@ from pathlib import Path
 
 from burstlens.cluster_configs.directives import directives
 from burstlens.cluster_configs.inside import Inside
-from burstlens.cluster_configs.scheduler import BatchJob
+from burstlens.cluster_configs.scheduler import BatchJob, JobState
 from burstlens.cluster_configs.site import Site
 from burstlens.core.durable import read_json
 from burstlens.core.errors import GivenUpError, SiteError
@@ -83,11 +83,12 @@ class JobBuffer:
             return None
         return known or self._reference()
 
-    def has_ended(self) -> bool:
-        """Whether the job with the buffer is over by now. Raises SchedulerError."""
-        job_id = self.launcher.batch.find(self.launcher.host)
-        number = (job_id or "").partition(":")[2]
-        return not number or self.launcher.batch.scheduler.look(number).over
+    def job_now(self) -> JobState | None:
+        """What the scheduler says now of the job with the buffer; None where it knows no such job.
+        Raises SchedulerError, OSError."""
+        batch = self.launcher.batch
+        job_id = batch.find(self.launcher.host)
+        return None if job_id is None else batch.scheduler.look(job_id.partition(":")[2])
 
     def give_back(self, buffer: BufferRef) -> None:
         """Let the job end; its buffer goes with it. Raises GivenUpError, SiteError."""

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from msgspec import UNSET, UnsetType
 
-from burstlens.cluster_configs.scheduler import QueuePlace
+from burstlens.cluster_configs.scheduler import MeasuredScheduler, QueuePlace, Scheduler
 from burstlens.core.model import Failure, Frame, Progress
 from burstlens.core.outcome import Outcome
 from burstlens.core.printable import printable
@@ -33,6 +33,7 @@ from burstlens.core.run.snapshot import (
     ProductCounts,
     ProgressPart,
     QueuePart,
+    SchedulerPart,
     StatusFile,
     TuningPart,
     write_snapshot,
@@ -106,6 +107,7 @@ class Snapshot:
         self.outcome: Outcome | None = None
         self.attached: AttachedPart | None = None
         """Of a run that looks at a folder; it has no buffer."""
+        self._schedulers: list[MeasuredScheduler] = []
         self._epoch = epoch
         self._log, self._log_feed = LiveLog(run, epoch), LogFeed(run)
         self._logs: list[str] = []
@@ -125,6 +127,11 @@ class Snapshot:
         """Frames that were reported to be damaged, or not to be read."""
         self._attempt = 0
         self._written = 0.0
+
+    def note_scheduler(self, scheduler: Scheduler | None) -> None:
+        """Note that the driver asks that scheduler: its silence is shown, where it measures it."""
+        if isinstance(scheduler, MeasuredScheduler):
+            self._schedulers.append(scheduler)
 
     def open(self, production: Producing) -> None:
         """Note that the buffer is known and production can begin."""
@@ -293,6 +300,7 @@ class Snapshot:
             paused=history.paused,
             waits_for=self.waits_for,
             queue=self.queue or UNSET,
+            scheduler=self._silent_scheduler(),
             last_product=self._last,
             output=output_now(history.output, nodes) or UNSET,
             alarms=list(self.alarms),
@@ -311,6 +319,15 @@ class Snapshot:
             ),
             outcome=OutcomePart(**asdict(self.outcome)) if self.outcome else None,
         )
+
+    def _silent_scheduler(self) -> SchedulerPart | UnsetType:
+        """The scheduler that has not answered for the longest time; unset while all answer."""
+        silent = [
+            SchedulerPart(one.title, round(one.silent_s, 1))
+            for one in self._schedulers
+            if one.silent_s > 0
+        ]
+        return max(silent, key=lambda part: part.silent_s) if silent else UNSET
 
     def _buffer(self, production: Producing) -> BufferPart:
         return BufferPart(

@@ -91,13 +91,22 @@ class QueuePart(Struct, frozen=True, kw_only=True, omit_defaults=True):
     start: Clock | None = None
 
 
+class SchedulerPart(Struct, frozen=True):
+    """A scheduler that does not answer, by its title, and for how long it had not when this was
+    written: what is said of its jobs is as old."""
+
+    title: str
+    silent_s: float
+
+
 class AttachedPart(Struct, frozen=True, kw_only=True):
     """The folder that an attached run looks at: its real path, the model that it was taken for and
     why; products that its files cannot give.
 
-    ``state`` of that model (unknown, waiting, running, quiet, ended, failed), with its evidence and
-    since when; ``began`` says why the current attempt began, ``lost`` why the folder cannot be read
-    now, ``gone`` that it never will be. ``unproven`` counts frames that no witness has confirmed.
+    ``state`` of that model (unknown, waiting, running, quiet, ending, ended, failed), with its
+    evidence, since when, and the seconds since its scheduler was asked for that (``age_s``).
+    ``began`` says why the current attempt began, ``lost`` why the folder cannot be read now,
+    ``gone`` that it never will be. ``unproven`` counts frames that no witness has confirmed.
     ``job`` or ``pid`` is that of the model, which may be stopped where ``allow_stop`` is set.
     """
 
@@ -107,6 +116,7 @@ class AttachedPart(Struct, frozen=True, kw_only=True):
     state: str | None = None
     evidence: str | None = None
     since: Clock | None = None
+    age_s: float | None = None
     allow_stop: bool = False
     left_out: list[str] = []
     began: str | None = None
@@ -240,6 +250,7 @@ class StatusFile(Struct, frozen=True, kw_only=True):
     paused: bool | UnsetType | None = UNSET
     waits_for: str | UnsetType | None = UNSET
     queue: QueuePart | UnsetType | None = UNSET
+    scheduler: SchedulerPart | UnsetType | None = UNSET
     last_product: LastProduct | UnsetType | None = UNSET
     output: OutputPart | UnsetType = UNSET
     tuning: TuningPart | UnsetType = UNSET
