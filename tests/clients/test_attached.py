@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from burstlens.clients.api.run import open_run
 from burstlens.clients.cli import app
+from burstlens.clients.opened.attached import observed
 from burstlens.clients.opened.status import facts, has_ended, is_over, next_steps, status_of, text
 from burstlens.clients.opened.steering import nothing_to_stop, stop_refused
 from burstlens.clients.terminal import one_line
@@ -64,6 +65,12 @@ def test_the_folder_and_what_is_known_of_its_model_are_shown_and_no_buffer(attac
     assert shown["left out"] == "slp: the files have no PSFC"
     assert shown["frames"] == "2 ready, 1 unproven, 0 products to be made"
     assert not {"buffer", "saved"} & set(shown)
+
+
+def test_what_a_scheduler_said_is_shown_with_its_age():
+    part = {"state": "running", "evidence": "Slurm: job 7 RUNNING", "age_s": 12.0}
+    assert observed(part) == "running: Slurm: job 7 RUNNING (asked 12 s ago)"
+    assert observed(part | {"age_s": None}) == "running: Slurm: job 7 RUNNING"
 
 
 def test_a_second_attempt_is_shown_with_its_reason(attached):

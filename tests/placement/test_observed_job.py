@@ -125,6 +125,35 @@ def test_how_a_job_ended_is_slurms_word_and_the_logs_line(commands, word, log, s
     assert observer.outcome().state == {"ended": "done"}.get(state, state)
 
 
+def test_a_job_that_was_just_cancelled_is_not_said_to_run(commands):
+    """Its last writes are waited for: it has not ended for good."""
+    observer = observe(interval_s=1.0)
+    assert observer.look(0.0, activity()).state == "running"
+    commands.job("JobState=CANCELLED Reason=None NodeList=nid00012")
+    seen = shown_by(observer, "CANCELLED", activity(1.0))
+    assert (seen.state, observer.over()) == ("ending", False)
+    assert seen.evidence == "Slurm: job 123 CANCELLED on nid00012; wrfout_d01 was written 1.0 s ago"
+    assert observer.look(time.monotonic() + 11.0, activity(12.0)).state == "failed"
+
+
+def test_a_state_that_is_not_known_is_shown_by_its_name_and_is_no_end(commands):
+    commands.job("JobState=POWER_UP_NODE Reason=None")
+    observer = observe()
+    seen = observer.look(0.0, activity())
+    assert seen.state == "running"
+    assert seen.evidence == "Slurm: job 123 POWER_UP_NODE (not a known state)"
+    assert not observer.over()
+
+
+def test_what_slurm_said_has_an_age_until_the_job_is_over(commands):
+    observer = observe(interval_s=60.0)
+    first = observer.look(0.0, activity()).age_s
+    time.sleep(0.3)
+    assert observer.look(0.0, activity()).age_s >= first + 0.3
+    commands.job("JobState=COMPLETED Reason=None")
+    assert observe().look(0.0, activity()).age_s is None
+
+
 def test_before_the_log_is_read_a_completed_job_is_not_called_well(commands):
     commands.job("JobState=COMPLETED Reason=None")
     observer = observe()

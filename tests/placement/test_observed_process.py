@@ -89,8 +89,8 @@ def test_the_last_writes_of_a_process_that_has_ended_are_waited_for(start):
     observer = Observer(pid=process.pid)
     process.kill()
     process.wait()
-    assert observer.look(0.0, activity(1.0)).state == "running"
-    assert observer.look(11.0, activity(2.0)).state == "running"  # something writes on
+    assert observer.look(0.0, activity(1.0)).state == "ending"
+    assert observer.look(11.0, activity(2.0)).state == "ending"  # something writes on
     assert not observer.over()
     assert observer.look(20.0, activity(11.0)).state == "failed"
     assert observer.over()

@@ -1,4 +1,4 @@
-import { counted } from "./quantity.js";
+import { counted, showDuration } from "./quantity.js";
 
 /** @import { AttachedStatus, IndexLine, Status } from "./types.d.ts" */
 
@@ -10,6 +10,7 @@ const STATES = {
   waiting: "The model waits",
   running: "The model runs",
   quiet: "Quiet",
+  ending: "The model is ending",
   ended: "The model has ended",
   failed: "The model has failed",
 };
@@ -28,10 +29,21 @@ export function attachedOf(status) {
  * The model's state with its evidence, as a sentence; empty before the first look.
  * @param {AttachedStatus} part
  */
-export function observed({ state, evidence }) {
+export function observed({ state, evidence, age_s: age }) {
   if (!state) return "";
   const known = STATES[state] ?? "The state of the model is not known";
-  return `${[known, evidence].filter(Boolean).join(": ")}.`;
+  return `${[known, withAge(evidence, age)].filter(Boolean).join(": ")}.`;
+}
+
+/**
+ * What is known of the model, and when its scheduler was asked for that.
+ * @param {string | null | undefined} evidence
+ * @param {number | null | undefined} age
+ */
+function withAge(evidence, age) {
+  return evidence && typeof age === "number"
+    ? `${evidence} (asked ${showDuration(age)} ago)`
+    : evidence;
 }
 
 /**
@@ -63,7 +75,8 @@ export function attachedRows(status) {
   const { model = "", reason = "", unproven = 0, left_out: leftOut } = part;
   const named = reason.toLowerCase().startsWith(model.toLowerCase());
   const since = typeof part.since === "number" ? ` since ${when(part.since)}` : "";
-  const seen = [part.state + since, part.evidence].filter(Boolean).join(": ") + asOf(status);
+  const evidence = withAge(part.evidence, part.age_s);
+  const seen = [part.state + since, evidence].filter(Boolean).join(": ") + asOf(status);
   /** @type {[string, string][]} */
   const rows = [
     ["Looks at", part.path],

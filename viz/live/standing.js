@@ -74,7 +74,10 @@ export function standing(status, pulse, gap = "") {
 function withSilence(known, { scheduler }) {
   if (!scheduler?.silent_s) return known;
   const lasts = showDuration(scheduler.silent_s);
-  return { ...known, sentence: `${known.sentence} ${scheduler.title} has not answered for ${lasts}.` };
+  return {
+    ...known,
+    sentence: `${known.sentence} ${scheduler.title} has not answered for ${lasts}.`,
+  };
 }
 
 /**

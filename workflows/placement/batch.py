@@ -18,6 +18,7 @@ from burstlens.cluster_configs.scheduler import (
     BatchJob,
     ForecastingScheduler,
     JobState,
+    Phase,
     QueuePlace,
     Scheduler,
     SchedulerError,
@@ -147,8 +148,8 @@ class BatchLauncher:
         still waits is cancelled, and NeverBeganError is raised."""
         alive, number = self.stands(job_id), _number(job_id)
         waits = number not in self._begun and not self._has_begun(number)
-        if waits and self.run.stop_requested() and self.scheduler.state(number).waiting:
-            if self.scheduler.look(number).waiting:
+        if waits and self.run.stop_requested() and _may_wait(self.scheduler.state(number)):
+            if _may_wait(self.scheduler.look(number)):
                 self.scheduler.cancel([number])
                 raise NeverBeganError(f"job {number} was still waiting", reason="stop")
             self._begun.add(number)
@@ -174,6 +175,8 @@ class BatchLauncher:
                 self.scheduler.cancel([number])
                 said = f"says {self.scheduler.title}: {state.reason}"
                 raise NeverBeganError(f"job {number} cannot start, {said}")
+        elif state.phase is Phase.UNKNOWN and not begun and number in self._folders:
+            self._waits[number] = state.text
         if not state.over and number not in self._requeued:
             return True
         return time.monotonic() < self._over.setdefault(job_id, time.monotonic() + SETTLES_S)
@@ -248,6 +251,11 @@ class BatchLauncher:
 
     def _named(self, name: str) -> JobState | None:
         return next((job for job in self.scheduler.jobs(self.run.id) if job.name == name), None)
+
+
+def _may_wait(state: JobState) -> bool:
+    """Whether a job that has not reported its begin waits, as far as its scheduler's word says."""
+    return state.waiting or state.phase is Phase.UNKNOWN
 
 
 def growing(first_s: float, most_s: float) -> Iterator[float]:

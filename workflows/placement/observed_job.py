@@ -117,7 +117,9 @@ class ObservedJob:
         notes = [self._note] if self._note else []
         if silent_s:
             notes.append(f"{self.scheduler.title} has not answered since {clock(heard.when)}")
-        return self._witness(heard.state, notes, silent_s)
+        witness = self._witness(heard.state, notes, silent_s)
+        ages = heard.state is not None and witness.standing is not Standing.OVER
+        return replace(witness, age_s=round(now - heard.at, 1)) if ages else witness
 
     def stop(self) -> str:
         """Cancel the job; returns what was done. The scheduler sends SIGTERM to all that the job

@@ -9,7 +9,7 @@ called with permission.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from burstlens.cluster_configs.scheduler import JobState, Scheduler
@@ -23,9 +23,9 @@ from burstlens.workflows.placement.witness import Standing, Witness
 
 __all__ = ["Activity", "ModelState", "Observation", "Observer"]
 
-ModelState = Literal["unknown", "waiting", "running", "quiet", "ended", "failed"]
+ModelState = Literal["unknown", "waiting", "running", "quiet", "ending", "ended", "failed"]
 """``waiting``: its job has not begun. ``quiet``: nothing was written for longer than usual, which
-is not the end."""
+is not the end. ``ending``: its job or process has ended, its last writes are waited for."""
 SETTLES_S = 10.0
 """After the end, the last writes may still be on their way through the file system."""
 REPORTS_S = 60.0
@@ -35,11 +35,13 @@ REPORTS_S = 60.0
 @dataclass(frozen=True, slots=True)
 class Observation:
     """The model's state and how it is known, in one sentence; ``since``: when the newest file was
-    written, Unix seconds by the file server's clock, where nothing is written any more."""
+    written, Unix seconds by the file server's clock, where nothing is written any more. ``age_s``:
+    how long ago the scheduler was asked, None where the evidence does not age."""
 
     state: ModelState
     evidence: str
     since: float | None = None
+    age_s: float | None = None
 
 
 class Observer:
@@ -107,7 +109,7 @@ class Observer:
             self._observation, self._over = self._by_files(witness.text)
         else:
             self._observation, self._over = self._beside(witness)
-        return self._observation
+        return replace(self._observation, age_s=witness.age_s)
 
     def over(self) -> bool:
         """Whether the model certainly writes no more: its job or process has ended, or its log has
@@ -185,7 +187,7 @@ class Observer:
         seen = files.seen
         if not self._is_settled(now):
             before = self._observation.state
-            state = before if before in {"waiting", "quiet"} else "running"
+            state: ModelState = "quiet" if before == "quiet" else "ending"
             return Observation(state, f"{text}; {files.ago}"), False
         says = f"its log says: {files.line}" if files.line else ""
         if witness.failed:

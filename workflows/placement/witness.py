@@ -22,13 +22,15 @@ class Witness:
 
     ``text`` is how it is known: ``Slurm: job 123 RUNNING on nid00012``. ``failed``: whether it
     ended badly, None where nobody says so. ``silent_s``: for how long the witness has not answered;
-    the rest is then what was known before.
+    the rest is then what was known before. ``age_s``: how long ago it was asked for what it says,
+    None where that does not change any more, or is seen just now.
     """
 
     standing: Standing
     text: str
     failed: bool | None = None
     silent_s: float = 0.0
+    age_s: float | None = None
 
 
 def clock(seconds: float) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from burstlens.core.printable import printable
+from burstlens.core.quantity import show_duration
 from burstlens.core.run.snapshot import Status
 
 
@@ -46,12 +47,15 @@ def taken_for(part: Mapping[str, Any]) -> str:
 
 
 def observed(part: Mapping[str, Any]) -> str:
-    """The model's state with its evidence, in one line: ``quiet: nothing was written for 14 min``.
+    """The model's state with its evidence, in one line: ``quiet: nothing was written for 14 min``,
+    and when a scheduler was asked for that.
 
     Empty before the first look.
     """
     state, evidence = _text(part, "state"), _text(part, "evidence")
-    return ": ".join(filter(None, (state, evidence)))
+    age_s = part.get("age_s")
+    asked = f" (asked {show_duration(age_s)} ago)" if evidence and age_s is not None else ""
+    return ": ".join(filter(None, (state, evidence + asked)))
 
 
 def subject(part: Mapping[str, Any]) -> str:

@@ -26,7 +26,7 @@ class AttemptObserved(Event, frozen=True, tag="attempt.observed"):
 
 class ModelObserved(Event, frozen=True, tag="model.observed"):
     """The state of a model that others started has changed: unknown, waiting, running, quiet,
-    ended, failed."""
+    ending, ended, failed."""
 
     attempt: Count
     state: str

@@ -1,0 +1,60 @@
+"""Supervised jobs of a Slurm whose answers a test gives."""
+
+from __future__ import annotations
+
+import pytest
+from observer_case import wait_for
+
+from burstlens.cluster_configs.scheduler import BatchSite
+from burstlens.cluster_configs.site import choose
+from burstlens.cluster_configs.slurm import Slurm
+from burstlens.core.errors import NeverBeganError
+from burstlens.core.run.directory import RunDir
+from burstlens.workflows.placement.batch import BatchLauncher
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def launcher(commands, tmp_path):
+    """With one job, 12, that a former driver has submitted; nothing shows that it has begun."""
+    run = RunDir(tmp_path / "run")
+    run.create()
+    folder = run.job("attempt-1")
+    folder.mkdir(parents=True)
+    (folder / "job_id").write_text("12")
+    made = BatchLauncher(Slurm(BatchSite(query_interval_s=1.0), 0.0), choose("local"), run, "r-1")
+    assert made.find(folder) == "slurm:12"
+    return made
+
+
+def says(commands, state):
+    commands.set("squeue", rf"printf '12\1{state}\1None\1r-1-attempt-1\1r\1\2\n'")
+    commands.job(f"JobState={state} Reason=None")
+
+
+def test_a_job_in_a_state_that_is_not_known_is_alive_and_its_state_is_shown(commands, launcher):
+    says(commands, "RESV_DEL_HOLD")
+    assert launcher.alive("slurm:12")
+    assert launcher.waits == {"12": "RESV_DEL_HOLD (not a known state)"}
+    says(commands, "RUNNING")
+    wait_for(lambda: launcher.alive("slurm:12") and launcher.waits == {})
+
+
+def test_a_request_to_stop_cancels_it_unless_it_has_begun(commands, launcher):
+    commands.set("scancel", "exit 0")
+    says(commands, "REQUEUE_FED")
+    assert launcher.alive("slurm:12")
+    launcher.run.request("stop")
+    with pytest.raises(NeverBeganError):
+        launcher.alive("slurm:12")
+    assert "scancel 12" in commands.calls
+
+
+def test_one_that_has_begun_is_left_to_its_supervisor(commands, launcher):
+    commands.set("scancel", "exit 0")
+    says(commands, "SIGNALING_NEW")
+    (launcher.run.job("attempt-1") / "claim").touch()
+    launcher.run.request("stop")
+    assert launcher.alive("slurm:12")
+    assert not any(call.startswith("scancel") for call in commands.calls)
