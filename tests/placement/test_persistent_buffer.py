@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 from collections.abc import Callable
 from dataclasses import asdict, replace
 
 import pytest
 from burst_case import EMPTY, SILENT, UNLISTED, SlurmPrograms, holding, on_path
 
+from burstlens.clients.opened.status import next_steps, status_of, text
 from burstlens.cluster_configs import slurm as client
 from burstlens.cluster_configs.polling import PollingScheduler
 from burstlens.cluster_configs.scheduler import SchedulerError
+from burstlens.core.decode import record
+from burstlens.core.durable import write_json
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.journal import Journal, read
+from burstlens.core.run.snapshot import BufferPart, read_snapshot
 from burstlens.workflows.driver.free import free
-from burstlens.workflows.driver.run import recipe_of
+from burstlens.workflows.driver.run import execute, recipe_of, resumable
 from burstlens.workflows.driver.scheduling import scheduled
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.persistent_buffer import Persistent
@@ -217,3 +222,92 @@ def test_a_buffer_that_was_made_anew_by_others_is_not_the_runs(slurm, new):
     space_of(run).give_back(known)
     assert free(run) == "buffer storms is gone already"
     assert not [call for call in slurm.calls if call.startswith("sbatch")]
+
+
+ENDED = ev.RunEnded(outcome="done", exit_code=8, message="", left="buffer b is left: burstlens ...")
+
+
+@pytest.fixture
+def left(slurm, new) -> RunDir:
+    """A run that is done and could not give its buffer back."""
+    run = new()
+    buffer = buffer_of(run)
+    journalled(
+        run,
+        ev.BufferRequested(kind="datawarp", name=buffer.name),
+        ev.BufferCreated(**asdict(buffer)),
+        ev.StageInDone(files=1),
+        ev.StageOutDone(outcome="done", exit_code=0),
+        ENDED,
+    )
+    run.status.unlink()
+    slurm.answers(holding(buffer.name))
+    slurm.on("sbatch", slurm.becomes(EMPTY))
+    return run
+
+
+def test_a_done_run_whose_buffer_is_left_is_finished_by_free(left):
+    assert resumable(left) is None
+    assert next_steps(status_of(str(left.path))) == [ENDED.left]
+    assert free(left).startswith("freed buffer bl_storm")
+    outcome = history_of(left.journal).outcome
+    assert outcome is not None
+    assert (outcome["state"], outcome["exit_code"], outcome["left"]) == ("done", 0, None)
+    status = status_of(str(left.path))
+    assert "burstlens free" not in text(status)
+    assert (status["outcome"]["exit_code"], next_steps(status)) == (0, [])
+
+
+def test_a_done_run_whose_buffer_is_left_is_finished_by_resume(left):
+    outcome = execute(left)
+    assert (outcome.state, outcome.exit_code, outcome.left) == ("done", 0, None)
+    assert [event.event for event in read(left.journal)][-2:] == ["buffer.released", "run.ended"]
+
+
+@pytest.mark.parametrize("say", ["unknown", "cancelled"])
+def test_a_run_that_cannot_give_its_buffer_back_is_done_with_exit_code_8(slurm, left, say):
+    if say == "unknown":
+        slurm.on("sbatch", slurm.becomes(SILENT))
+    else:
+        slurm.on("sbatch", "sed -i s/PENDING/CANCELLED/ job-$n queue")
+    outcome = execute(left)
+    assert (outcome.state, outcome.exit_code) == ("done", 8)
+    assert outcome.left is not None
+    assert f"buffer {space_of(left).name}" in outcome.left
+    assert outcome.left.endswith("burstlens free storm gives it back")
+    status = status_of(str(left.path))
+    assert status["outcome"]["left"] == outcome.left
+    assert outcome.left in text(status)
+
+
+def test_the_status_of_a_killed_driver_names_the_buffer_and_its_job(slurm, new):
+    run = new()
+    name = space_of(run).name
+    journalled(run, ev.BufferRequested(kind="datawarp", name=name))
+    slurm.on("sbatch", slurm.becomes(SILENT))
+    with pytest.raises(SchedulerError):
+        space_of(run).provide(None)
+    write_json(run.claim(1), {"host": socket.gethostname(), "pid": 2**22 + 1, "ticks": 1})
+    driver = {"host": socket.gethostname(), "pid": 2**22 + 1, "ticks": 1, "epoch": 1}
+    known = record(read_snapshot(run))
+    write_json(run.status, known | {"state": "waiting for the buffer", "driver": driver})
+    status = status_of(str(run.path), confirm_s=0.0)
+    assert status["state"] == "lost"
+    assert status["buffer_requested"] == {"name": name, "job": "1"}
+    shown = text(status)
+    assert f"buffer {name}, which job 1 was to make" in shown
+    assert "burstlens free storm" in shown
+    slurm.answers(EMPTY)
+    assert free(run).startswith("cancelled job 1")
+    shown = text(status_of(str(run.path), confirm_s=0.0))
+    assert name not in shown
+    assert "burstlens free" not in shown
+
+
+def test_nobody_proposes_to_free_an_adopted_buffer(new):
+    run = new("storms")
+    buffer = record(BufferPart("$B/storm", False, 0.0, 1, 2, "storms", None, owned=False))
+    failed = {"state": "failed", "outcome": {"state": "failed", "exit_code": 1}, "buffer": buffer}
+    steps = next_steps(status_of(str(run.path)) | failed)
+    assert not [step for step in steps if "free storm" in step]
+    assert "delete $B/storm in a job that mounts it" in steps[-1]

@@ -162,9 +162,10 @@ def test_a_stop_in_any_phase_and_free_leave_nothing_and_say_what_is_true(
         code = case.wait(driver).code
         outcome = json.loads((case.run / "status.json").read_text())["outcome"]
         ends_well = "destroy" in request.node.callspec.params["phase"]
-        assert code == outcome["exit_code"] == (0 if ends_well else 4)
+        done = 8 if outcome["left"] else 0
+        assert code == outcome["exit_code"] == (done if ends_well else 4)
     said = case.said()[before:]
-    shown = outcome["message"] if "kill" not in how else said
+    shown = outcome["left"] or outcome["message"] if "kill" not in how else said
     status = case.burstlens("status", "r").said[before + len(said) :]
     stopped = left(case)
     phase.holding.close()
@@ -194,6 +195,8 @@ def test_a_stop_in_any_phase_and_free_leave_nothing_and_say_what_is_true(
         # A destroy job that a killed driver has left may have done it meanwhile.
         gone = f"buffer {name} is gone already" if "kill" in how else "never"
         assert f"freed buffer {name}" in said_by_free or gone in said_by_free
+    if "kill" not in how and ends_well:
+        assert bool(outcome["left"]) >= bool(stopped["buffers"]), "left, and the code says 0"
     if "kill" not in how:
         assert not stopped["jobs"], "a job is left by a driver that has ended"
         if not stopped["buffers"]:
@@ -201,6 +204,9 @@ def test_a_stop_in_any_phase_and_free_leave_nothing_and_say_what_is_true(
     again = len(case.said())
     assert case.burstlens("free", "r").code == 0
     assert case.said()[again:] == "run r holds no space on a buffer\n"
+    again = len(case.said())
+    assert case.burstlens("status", "r").code == 0
+    assert "burstlens free" not in case.said()[again:], "nothing is left"
     if "destroy" not in request.node.callspec.params["phase"]:
         assert "r is asked to stop" in said or "ended" in said
 

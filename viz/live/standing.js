@@ -138,7 +138,10 @@ function ended(status, make) {
   const saved = outcome.saved_node_hours
     ? ` ${Number(outcome.saved_node_hours.toPrecision(3))} node-hours were saved.`
     : "";
-  if (status.state === "done") return make("good", `Done: ${frames(status)}.${took}`);
+  if (status.state === "done") {
+    const left = outcome.left ? ` ${asSentence(outcome.left)}` : "";
+    return make(left ? "warn" : "good", `Done: ${frames(status)}.${took}${left}`);
+  }
   const looked = attachedOf(status) !== null;
   if (status.state === "quiet") {
     const why = outcome.message ? ` ${asSentence(outcome.message)}` : "";

@@ -165,8 +165,10 @@ class Driver:
         if self._lost(done, self._prepare):
             return
         if isinstance(done.error, GivenUpError):
-            what = f"{done.error}; burstlens free {self.run.id} looks for what is left"
-            self._end = self._early_stop.outcome(what)
+            left = "what was asked of the scheduler may have come all the same"
+            self._end = self._early_stop.outcome(
+                str(done.error), left=f"{left}: burstlens free {self.run.id} looks for it"
+            )
             return
         if done.error is not None:
             self._end = Outcome("failed", failure_code(done.error), str(done.error))

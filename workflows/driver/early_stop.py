@@ -48,12 +48,13 @@ class EarlyStop:
         if now < self._leaves_at:
             return None
         what = "what was asked of the scheduler may still come"
-        return self.outcome(f"{what}: burstlens free {self._run.id} gives it back")
+        return self.outcome(left=f"{what}: burstlens free {self._run.id} gives it back")
 
-    def outcome(self, what: str = "") -> Outcome:
-        """The run's end, journalled as obeyed; ``what`` says what became of the buffer."""
+    def outcome(self, what: str = "", *, left: str | None = None) -> Outcome:
+        """The run's end, journalled as obeyed; ``what`` says what became of the buffer, ``left``
+        what may be left of it."""
         control = self._run.stop_requested() or "stop"
         self._journal.append(ev.ControlReceived(control=control))
         message = "stopped before the simulation started"
         code = BY.get(str(self._run.stop_reason().get("by")), STOPPED)
-        return Outcome("stopped", code, f"{message}; {what}" if what else message)
+        return Outcome("stopped", code, f"{message}; {what}" if what else message, left=left)

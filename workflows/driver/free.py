@@ -19,10 +19,10 @@ from burstlens.core.run.history import History
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.journal import Journal
 from burstlens.core.run.requests import signals
-from burstlens.core.run.snapshot import read_snapshot, write_snapshot
+from burstlens.core.run.snapshot import OutcomePart, read_snapshot
 from burstlens.workflows.driver.claim import take_over
 from burstlens.workflows.driver.left_running import require_host
-from burstlens.workflows.driver.run import recipe_of
+from burstlens.workflows.driver.run import recipe_of, show
 from burstlens.workflows.driver.scheduling import scheduled
 from burstlens.workflows.placement import buffer as buffers
 from burstlens.workflows.placement.buffer import BufferRef
@@ -48,7 +48,7 @@ def free(run: RunDir, *, discard: bool = False) -> str:
     require_host(run, history)
     epoch = take_over(run)
     launcher, _ = scheduled(run, recipe, site)
-    with contextlib.closing(Journal(run.journal, epoch)) as journal:
+    with contextlib.closing(Journal(run.journal, epoch, seen=history.apply)) as journal:
         cancelled = end_jobs(run, history, launcher)
         run.clear_control()  # obeyed by now: what is asked from here on is for the giving back
         space = provision(site, run, recipe, launcher, lambda: False)
@@ -67,7 +67,7 @@ def free(run: RunDir, *, discard: bool = False) -> str:
             )
         if history.buffer_requested:
             journal.append(ev.BufferReleased(host=socket.gethostname()))
-        _show_released(run)
+        _show_released(run, history)
     return what or f"run {run.id} holds no space on a buffer"
 
 
@@ -104,9 +104,11 @@ def _give_back(run: RunDir, space: Provision, buffer: BufferRef, history: Histor
     return f"freed {buffer.path}/{buffer.folder}"
 
 
-def _show_released(run: RunDir) -> None:
+def _show_released(run: RunDir, history: History) -> None:
     with contextlib.suppress(OSError, RunError):  # as in the driver: the journal is the truth
         known = read_snapshot(run)
         if known.buffer is not None:
-            buffer = replace(known.buffer, released=True)
-            write_snapshot(run, replace(known, buffer=buffer))
+            known = replace(known, buffer=replace(known.buffer, released=True))
+        if known.outcome is not None and history.outcome is not None:
+            known = replace(known, outcome=OutcomePart(**history.outcome))
+        show(run, known)

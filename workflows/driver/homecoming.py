@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from burstlens.core.errors import FULL_ERRNO, GivenUpError, RunError, StagingError
-from burstlens.core.exit_codes import NO_SPACE, leading
+from burstlens.core.exit_codes import BUFFER_LEFT, NO_SPACE, leading
 from burstlens.core.no_space import failure_code, is_full
 from burstlens.core.outcome import Outcome
 from burstlens.core.passing_errors import PASSING
@@ -203,8 +203,19 @@ class Homecoming:
         elif isinstance(done.error, GivenUpError):
             control = self._run.stop_requested() or "stop"
             self._journal.append(ev.ControlReceived(control=control))
-            what = f"{outcome.message}; {done.error}" if outcome.message else str(done.error)
-            outcome = replace(outcome, message=what)
+            outcome = with_left(outcome, self._run.id, buffer, done.error)
         else:
             self._snapshot.alarm(str(done.error))
+            outcome = with_left(outcome, self._run.id, buffer, done.error)
         self.end = outcome
+
+
+def with_left(outcome: Outcome, run: str, buffer: BufferRef, error: BaseException) -> Outcome:
+    """The outcome of a run that could not give its space back, with the command that does."""
+    text, free = str(error), f"burstlens free {run}"
+    if buffer.name and not buffer.owned:
+        text += f"; delete {buffer.path}/{buffer.folder} in a job that mounts buffer {buffer.name}"
+    elif free not in text:
+        what = f"buffer {buffer.name}" if buffer.name else f"{buffer.path}/{buffer.folder}"
+        text = f"{what} is not given back ({text}): {free} gives it back"
+    return replace(outcome, exit_code=leading(outcome.exit_code, BUFFER_LEFT), left=text)

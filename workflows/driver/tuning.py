@@ -23,6 +23,7 @@ from burstlens.core.run.facts import facts_of
 from burstlens.workflows.driver import tuning_results
 from burstlens.workflows.driver.buffer_events import note_buffer
 from burstlens.workflows.driver.buffer_job import BufferJob
+from burstlens.workflows.driver.homecoming import with_left
 from burstlens.workflows.driver.presence import Presence
 from burstlens.workflows.driver.target import TICK_S
 from burstlens.workflows.driver.tuning_options import TuneOptions, course_of, trials_of
@@ -351,6 +352,9 @@ class Tuner:
             self.journal.append(ev.BufferReleased())
         else:
             self.snapshot.alarm(str(done.error))
+            assert self.buffer is not None
+            self._end = with_left(done.about, self.run.id, self.buffer, done.error)
+            return
         self._end = done.about
 
     # Beside all that.

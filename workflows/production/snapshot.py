@@ -338,6 +338,8 @@ class Snapshot:
             raw_bytes=production.space.raw_bytes,
             fill=round(production.space.fill(), 4),
             free_bytes=self.free_bytes,
+            owned=production.buffer.owned,
+            created=production.buffer.created or None,
         )
 
     def _latencies(self) -> Latency | None:

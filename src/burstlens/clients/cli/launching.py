@@ -56,7 +56,8 @@ def run(
     outlives the terminal.
 
     Exit codes: 0 done, 1 failed or refused, 2 wrong usage, 3 stopped by a guard, 4 stopped by a
-    person, 5 ended with frames lost or damaged, 6 stopped for want of space.
+    person, 5 ended with frames lost or damaged, 6 stopped for want of space, 7 a guard tripped
+    after the model's end, 8 done, but its buffer was not given back.
     """
     from burstlens.workflows.plan.commands import make_plan, new_run
 
@@ -115,7 +116,8 @@ def resume(
 
     A model that still runs is adopted; one that has ended badly is started in a new attempt.
     Published products are not made again. A run that ended with frames lost or damaged (exit code
-    5) is left as it is: only a new run writes them again.
+    5) is left as it is: only a new run writes them again. One that is done and could not give its
+    buffer back (exit code 8) gives it back.
 
     Who gets word of it still does; --notify adds to them.
 

@@ -38,6 +38,7 @@ def list_runs(as_json: JsonOpt = False) -> None:
         run, title = printable(row["run"]), printable(row["title"])
         if row["looks_at"] and row["looks_at"] not in row["title"]:
             title += f", looks at {printable(row['looks_at'])}"
+        title += "; its buffer is not given back" if row["left"] else ""
         say(f"{run:<{width}}  {row['state']:<9} {frames:>12}  {title}")
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 
 from burstlens.clients.opened.starting import end_of, job_runs, progress_of
 from burstlens.core.decode import record
+from burstlens.core.errors import RunError
 from burstlens.core.existence import surely_exists
 from burstlens.core.lines import read_lines
 from burstlens.core.printable import printable
 from burstlens.core.quantity import show_duration
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.heartbeat import CONFIRM_S, STALE_S, driver_lives, is_here, process_state
+from burstlens.core.run.history_file import history_of
 from burstlens.core.run.snapshot import Status, read_snapshot
 from burstlens.core.run.start import Start, last_words, read_start
 from burstlens.core.run.wording import OVER as OVER
@@ -141,12 +144,35 @@ def _left(run: RunDir, found: Status) -> str:
     """What a dead driver has left behind; adds whether its model has ended."""
     if found.get("attached"):
         return ": nobody looks; the model was not touched"
+    asked = _asked_buffer(run, found)
+    if asked:
+        return f"; {asked}"
     found["model_ended"] = _model_ended(run)
     if found["model_ended"]:
         return ", and the model has ended"
     if run.stop_requested():
         return "; the model is asked to stop"
     return "; a model that was started may go on"
+
+
+def _asked_buffer(run: RunDir, found: Status) -> str:
+    """The buffer that a dead driver had asked for and did not see, with the job that makes it; adds
+    it to the status. Empty where there is none."""
+    if found.get("buffer"):
+        return ""
+    with contextlib.suppress(RunError, OSError):
+        history = history_of(run.journal)
+        if not history.buffer_requested or (history.buffer and not history.buffer_released):
+            return ""
+        asked = found["buffer_requested"] = {"name": history.buffer_name}
+        what = f"buffer {history.buffer_name}" if history.buffer_name else "its buffer"
+        for kind in ("buffer-create", "host"):
+            marks = sorted(run.path.glob(f"steps/{kind}-*/job_id"), key=lambda path: path.parent)
+            if marks:
+                asked["job"] = marks[-1].read_text().strip()
+                return f"it had asked for {what}, which job {asked['job']} was to make"
+        return f"it may have asked for {what}"
+    return ""
 
 
 def _add_sentinels(run: RunDir, found: Status) -> None:

@@ -52,6 +52,7 @@ def rows() -> list[dict[str, Any]]:
                 "damaged": status["frames"].get("damaged", 0),
                 "title": status["title"],
                 "path": str(run.path),
+                "left": (status.get("outcome") or {}).get("left"),
                 "looks_at": (status.get("attached") or {}).get("path"),
             }
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burstlens.core import valid_time
-from burstlens.core.exit_codes import COMPLETE
+from burstlens.core.exit_codes import BUFFER_LEFT, COMPLETE, DONE
 from burstlens.core.model import Damage, in_model_folder
 from burstlens.core.run import attached, output, trial_record, tripped
 from burstlens.core.run import events as ev
@@ -37,6 +37,8 @@ class History(Attached):
     buffer: dict[str, Any] | None = None
     buffer_requested: bool = False
     """Whether space was requested since it was last released: it may exist in any case."""
+    buffer_name: str = ""
+    """The name of the persistent buffer that was requested last."""
     buffer_released: bool = False
     staged_in: bool = False
     brought_home: bool = False
@@ -209,6 +211,7 @@ def _ended(history: History, event: ev.RunEnded) -> None:
 
 def _buffer_requested(history: History, event: ev.BufferRequested) -> None:
     history.buffer_requested = True
+    history.buffer_name = event.name or ""
 
 
 def _buffer(history: History, event: ev.BufferCreated | ev.BufferAdopted) -> None:
@@ -225,6 +228,10 @@ def _buffer_released(history: History, event: ev.BufferReleased) -> None:
     history.buffer_released = True
     history.buffer_requested = False
     history.staged_in = False
+    if history.outcome is not None and history.outcome.get("left"):  # by `free`, after the end
+        code = history.outcome["exit_code"]
+        code = DONE if code == BUFFER_LEFT else code
+        history.outcome = {**history.outcome, "exit_code": code, "left": None}
 
 
 def _staged_in(history: History, event: ev.StageInDone) -> None:

@@ -76,6 +76,10 @@ class BufferPart(Struct, frozen=True):
     capacity_bytes: Count
     name: str | None = None
     free_bytes: Count | None = None
+    owned: bool | None = None
+    """Whether the run may destroy the buffer of that name; a folder is always the run's."""
+    created: str | None = None
+    """When a persistent buffer was made, as the scheduler says it."""
 
 
 class QueuePart(Struct, frozen=True, kw_only=True, omit_defaults=True):

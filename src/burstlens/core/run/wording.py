@@ -50,8 +50,9 @@ def progress_text(status: Status) -> str:
 
 def next_steps(status: Status) -> list[str]:
     """What a person may do about a run that did not end well, one sentence each."""
+    left = (status.get("outcome") or {}).get("left")
     if not is_over(status) or status["state"] == "done":
-        return []
+        return [printable(left)] if left else []
     if status.get("attached"):
         return [f"look again: burstlens resume {status['run']}"]
     code = (status.get("outcome") or {}).get("exit_code")
@@ -69,6 +70,17 @@ def next_steps(status: Status) -> list[str]:
         steps = ["only the model can write the lost frames again: start a new run"]
     elif code == TRIPPED_AFTER_END:
         steps = ["all products are made; correct the model's settings and start a new run"]
-    if (status.get("buffer") or {"released": True})["released"] is False:
-        steps.append(f"give its buffer back: burstlens free {status['run']}")
-    return steps
+    return [*steps, printable(left)] if left else steps + _buffer_steps(status)
+
+
+def _buffer_steps(status: Status) -> list[str]:
+    """What to do about the buffer of a run that is over, if the run holds one."""
+    buffer = status.get("buffer") or status.get("buffer_requested")
+    if not buffer or buffer.get("released"):
+        return []
+    if buffer.get("owned") is False:
+        return [
+            f"its files stay on buffer {printable(buffer['name'])}, which it did not make: to free "
+            f"their space, delete {buffer['path']} in a job that mounts it"
+        ]
+    return [f"give its buffer back: burstlens free {status['run']}"]
