@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from cluster.daemons import CONTROLLER
-from run_case import FINAL, WAITS
+from run_case import TIMES, WAITS
 from testbed import Testbed
 
 
@@ -52,7 +52,7 @@ def test_frames_are_published_while_the_controller_does_not_answer(
         case.await_that(lambda: silent_s() > 0.0, "silence of Slurm in the status")
         before, begin = silent_s(), time.time()
         case.go_on()  # the last frame is written now
-        case.await_event("product.published", len(FINAL))
+        case.await_event("product.published", 2 * len(TIMES))
         case.await_that(lambda: silent_s() > before, "longer silence")
         assert case.burstlens("status", "r").code == 0
         assert "Slurm has not answered for " in case.said()
