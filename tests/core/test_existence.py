@@ -15,6 +15,7 @@ from burstlens.core.existence import (
     surely_exists,
     surely_missing,
 )
+from burstlens.workflows.placement.job_folder import has_ended
 
 
 def test_what_is_there_is_present_also_through_a_link(tmp_path: Path):
@@ -55,3 +56,22 @@ def test_any_other_error_makes_it_unknown(
 def test_an_answer_of_three_values_is_no_truth():
     with pytest.raises(TypeError, match="three values"):
         bool(Existence.ABSENT)
+
+
+@pytest.mark.parametrize("made", [True, False])
+def test_the_end_of_a_job_is_asked_for_again_while_it_cannot_be_seen(
+    made: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    if made:
+        (tmp_path / "ended.json").touch()
+    real, failed = os.stat, []
+
+    def stale(path, **named):
+        if str(path).endswith("ended.json") and len(failed) < 2:
+            failed.append(path)
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), path)
+        return real(path, **named)
+
+    monkeypatch.setattr(os, "stat", stale)
+    assert has_ended(tmp_path) is made
+    assert len(failed) == 2

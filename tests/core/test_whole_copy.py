@@ -79,8 +79,9 @@ def test_a_call_that_fails_leaves_what_was_there(
         return real(*words, **named)
 
     monkeypatch.setattr(os, call, failing)
-    with pytest.raises(OSError, match=os.strerror(number)):
+    with pytest.raises(OSError, match=os.strerror(number)) as raised:
         copy_whole(source, target)
+    assert (raised.value.filename == str(source)) == (call == "readv")
     assert target.read_bytes() == b"older"
     assert names(target) == ["target"]
 

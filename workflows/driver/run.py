@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.cluster_configs.site import Site, choose
 from burstlens.core.errors import BurstlensError, NoSpaceError, RunError
+from burstlens.core.existence import surely_exists
 from burstlens.core.exit_codes import FRAMES_LOST, TRIPPED_AFTER_END
 from burstlens.core.naming import NAME
 from burstlens.core.no_space import is_full
@@ -353,7 +354,7 @@ def _model_named(run: RunDir, history: History, site: Site, epoch: int) -> Itera
         yield
     except Exception as error:
         left = model_left(history, site.scheduler)
-        if not left or left in str(error) or os.path.exists(run.claim(epoch + 1)):
+        if not left or left in str(error) or surely_exists(run.claim(epoch + 1)):
             raise
         if isinstance(error, BurstlensError):
             kind = NoSpaceError if isinstance(error, NoSpaceError) else RunError

@@ -10,6 +10,9 @@ import errno
 import os
 from pathlib import Path
 
+from burstlens.core.existence import check_existence
+from burstlens.core.passing_errors import again
+
 
 def names_in(job_folder: Path) -> frozenset[str]:
     """The names in the folder of a job whose ``job.json`` was written.
@@ -21,6 +24,15 @@ def names_in(job_folder: Path) -> frozenset[str]:
     if "job.json" not in names:
         raise FileNotFoundError(errno.ENOENT, "the job's folder is away", str(job_folder))
     return names
+
+
+def has_ended(job_folder: Path) -> bool:
+    """Whether its supervisor has reported the end: asked again for ten seconds while that cannot be
+    seen, then no."""
+    try:
+        return again(lambda: check_existence(job_folder / "ended.json"))
+    except OSError:
+        return False
 
 
 def lacks(job_folder: Path, name: str) -> bool:

@@ -7,7 +7,6 @@ frames on the viewing block (:mod:`burstlens.workflows.guards.field`).
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -26,6 +25,7 @@ from burstlens.workflows.guards.judge import RECALLED, Judge, Remark
 from burstlens.workflows.guards.patterns import patterns_of
 from burstlens.workflows.guards.reports import Room
 from burstlens.workflows.notify.word import Word, trip_word
+from burstlens.workflows.placement.job_folder import has_ended
 from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.space import Space
 
@@ -187,4 +187,4 @@ class Guarding:
         return isinstance(remark, Trip) and remark.key in self.history.tripped
 
     def _is_reported(self, attempt: int) -> bool:
-        return os.path.exists(self.run.job(f"attempt-{attempt}") / "ended.json")
+        return has_ended(self.run.job(f"attempt-{attempt}"))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -34,6 +33,7 @@ from burstlens.viz.registry import product_kind
 from burstlens.workflows.guards.finding import Reading, Trip
 from burstlens.workflows.placement import direct_requests
 from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.placement.job_folder import has_ended
 from burstlens.workflows.production.order import Order, Split, Task, Viewed
 from burstlens.workflows.production.staged import Files, stage
 
@@ -278,7 +278,7 @@ def _judged(order: Order, reader: ProductFrame) -> tuple[Reading, ...]:
 
 
 def _has_ended(run: RunDir, frame: Frame) -> bool:
-    return os.path.exists(run.job(f"attempt-{frame.attempt}") / "ended.json")
+    return has_ended(run.job(f"attempt-{frame.attempt}"))
 
 
 def _marked(order: Order, readings: Sequence[Reading]) -> Order:

@@ -43,6 +43,7 @@ from burstlens.workflows.guards.patterns import patterns_of
 from burstlens.workflows.guards.reports import Room
 from burstlens.workflows.placement import direct_requests
 from burstlens.workflows.placement.buffer import free_bytes
+from burstlens.workflows.placement.job_folder import has_ended
 from burstlens.workflows.production.absence import Absence
 from burstlens.workflows.recipe.layers import Source
 from burstlens.workflows.recipe.load import check
@@ -190,7 +191,7 @@ class Sentinel:
             self._write()
 
     def _has_ended(self) -> bool:
-        return os.path.exists(self.job_folder / "ended.json")
+        return has_ended(self.job_folder)
 
     def _waits_for_frame(self) -> bool:
         done = "frame-done" in self._requests.held or self.run.has_request("frame-done")

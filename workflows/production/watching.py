@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from burstlens.core.durable import read_json
+from burstlens.core.existence import surely_exists
 from burstlens.workflows.frames.attachment import Attachment
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.log_search import LogPattern
@@ -65,7 +65,7 @@ def watch_buffer(
         attempt,
         cursor,
         baseline=baseline,
-        ended=partial(os.path.exists, job / "ended.json"),
+        ended=partial(surely_exists, job / "ended.json"),
         timeout_s=timeout_s,
         interval_s=interval_s,
         patterns=patterns,
@@ -106,4 +106,4 @@ def watch_folder(
 def _waits_for_frame(job: Path) -> bool:
     """Whether a stop was asked for that may still wait for the frame in progress."""
     control = str(job.parents[1] / "control")
-    return os.path.exists(f"{control}/stop") and not os.path.exists(f"{control}/frame-done")
+    return surely_exists(f"{control}/stop") and not surely_exists(f"{control}/frame-done")

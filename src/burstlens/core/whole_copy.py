@@ -54,7 +54,7 @@ def copy_whole(
         before = os.fstat(reader)
         writer = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         try:
-            copied = _pump(reader, writer, before.st_size)
+            copied = _pump(reader, writer, before.st_size, source)
             _check_source(before, os.fstat(reader), copied.bytes, source, grows=grows)
             if keep_mode:
                 shutil.copystat(source, part)
@@ -107,13 +107,14 @@ def open_to_read(path: Path) -> int:
     return descriptor
 
 
-def _pump(reader: int, writer: int, most: int) -> Copied:
-    """Write what can be read, ``most`` bytes of it: no writer is run after. Raises OSError."""
+def _pump(reader: int, writer: int, most: int, source: Path) -> Copied:
+    """Write what can be read, ``most`` bytes of it: no writer is run after. Raises OSError, which
+    names the source if that is where it failed."""
     buffer = memoryview(bytearray(BLOCK))
     crc = size = flushed = 0
     flush: Future[None] | None = None
     with ThreadPoolExecutor(1) as thread:  # starts none for a small file
-        while count := os.readv(reader, [buffer[: most - size]]):
+        while count := _read(reader, buffer[: most - size], source):
             block = buffer[:count]
             crc = zlib.crc32(block, crc)
             size += count
@@ -126,6 +127,14 @@ def _pump(reader: int, writer: int, most: int) -> Copied:
         if flush is not None:
             flush.result()
     return Copied(size, crc)
+
+
+def _read(reader: int, buffer: memoryview, source: Path) -> int:
+    try:
+        return os.readv(reader, [buffer])
+    except OSError as error:
+        error.filename = os.fspath(source)
+        raise
 
 
 def _check_source(
