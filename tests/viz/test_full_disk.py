@@ -16,6 +16,7 @@ import pytest
 from burstlens.core.errors import StagingError
 from burstlens.core.model import Failure
 from burstlens.viz.kinds.command.options import CommandOptions
+from burstlens.viz.kinds.netcdf.options import NetcdfOptions
 from burstlens.viz.kinds.python.options import PythonOptions
 from burstlens.viz.product import Context
 from burstlens.workflows.placement.buffer import BufferRef
@@ -118,6 +119,21 @@ def test_a_full_disk_is_tried_again_whatever_the_library_makes_of_it(
 def test_a_program_that_finds_the_disk_full_is_tried_again(make: Any) -> None:
     with pytest.raises(StagingError, match="No space left"):
         make[1]("import sys\nopen(sys.argv[1], 'wb').write(bytes(1 << 26))\n")
+
+
+@pytest.mark.parametrize("form", ["netcdf4", "classic"])
+def test_a_crop_that_finds_the_disk_full_is_tried_again(
+    make: Any, small: Path, run_dir: Any, frame: Any, form: str
+) -> None:
+    (small / "ballast").write_bytes(bytes(shutil.disk_usage(small).free - (1 << 13)))
+    of = frame("20050828T120000", "d01", paths=("storm-1/1/frame.nc",), bytes=WRF.stat().st_size)
+    context = Context("storm-1", "Any", "crop", "d01", "20050828T120000", run_dir.files)
+    options = NetcdfOptions(("U10", "V10", "T2", "PSFC"), format=form, compression=0)
+    order = Order("netcdf", options, context, of, str(run_dir.products))
+    with pytest.raises(StagingError) as raised:
+        produce(BufferRef("posix", str(small), "storm-1"), order)
+    assert raised.value.errno == errno.ENOSPC
+    assert shutil.disk_usage(small).free >= 1 << 12  # nothing of it is left
 
 
 @pytest.mark.parametrize("small", [1 << 28], indirect=True)

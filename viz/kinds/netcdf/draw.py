@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import netCDF4
 import numpy as np
@@ -20,6 +21,7 @@ from burstlens.viz.frames import times
 from burstlens.viz.geometry import grid, vertical
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.staggering import unstaggered
+from burstlens.viz.kinds.full_disk import raise_if_full
 from burstlens.viz.kinds.netcdf.read import read_part
 from burstlens.viz.product import Context, ProductFrame, whole_file
 from burstlens.viz.seams import Variable
@@ -39,39 +41,67 @@ def write_netcdf(
     ``units`` are the requested ones, by variable; the others keep the file's.
     Coordinates come along: 1-D coordinate variables, longitude and latitude, x and y in metres
     for Cartesian WRF cases, heights of WRF's levels, time. The file is built in memory and
-    written in one go, so that a full disk is one clear StagingError. Returns JSON facts: the
-    sizes of the dimensions, and the range of each variable. FrameError when a variable is
-    missing, all NaN, or cropped differently from another along one dimension.
+    written as it is closed, so that a full disk is one clear StagingError. Its bytes depend on the
+    frame alone (netCDF-4 made by netCDF4's ``memory`` would have the time in it). Returns JSON
+    facts: the sizes of the dimensions, and the range of each variable. FrameError when a variable
+    is missing, all NaN, or cropped differently from another along one dimension.
     """
-    form: Literal["NETCDF3_64BIT_OFFSET", "NETCDF4"] = (
-        "NETCDF3_64BIT_OFFSET" if classic else "NETCDF4"
-    )
-    # Not larger than the final file: unused space would be written with it.
-    data: Any = netCDF4.Dataset(out.name, "w", format=form, memory=1)
+    with _errors_of_writing(out):
+        data: Any = (  # of a classic file netCDF would not say that it was cut short
+            netCDF4.Dataset(out.name, "w", format="NETCDF3_64BIT_OFFSET", memory=1)
+            if classic
+            else netCDF4.Dataset(out, "w", format="NETCDF4", diskless=True, persist=True)
+        )
     try:
-        sizes = {_TIME: 1}
-        ranges = {}
-        _write_time(data, frame, context)
-        for name in names:
-            part = read_part(frame, name, crop, units.get(name))
-            for dimension, size in zip(part.variable.dimensions, part.values.shape, strict=True):
-                if sizes.setdefault(dimension, size) != size:
-                    raise FrameError(f"the crop gives {dimension} two sizes: {name} differs")
-            dimensions = (_TIME, *part.variable.dimensions)
-            coordinates = _write_coordinates(data, frame, part.variable, part.window)
-            attributes = _attributes(part.variable)
-            if name in units:
-                attributes["units"] = units[name]
-            if coordinates:
-                attributes["coordinates"] = " ".join(coordinates)
-            stored = part.values[None]
-            _add(data, _stored_name(name), dimensions, stored, attributes, compression)
-            ranges[name] = part.extent()
-        data.setncatts(_provenance(frame, crop, context))
-    finally:
+        made = _fill(data, frame, names, crop, context, units, compression)
+    except BaseException as error:
+        with contextlib.suppress(OSError, RuntimeError):
+            data.close()
+        with whole_file(out):
+            if isinstance(error, RuntimeError):  # of netCDF4: HDF5 has begun to write
+                raise_if_full(out, error)
+            raise
+    with _errors_of_writing(out):
         content = data.close()
+        if classic:
+            out.write_bytes(content)
+    return made
+
+
+@contextlib.contextmanager
+def _errors_of_writing(out: Path) -> Iterator[None]:
+    """Turn errors into StagingError; HDF5 does not say that the disk is full."""
     with whole_file(out):
-        out.write_bytes(content)
+        try:
+            yield
+        except (OSError, RuntimeError) as error:
+            raise_if_full(out, error)
+            raise
+
+
+def _fill(
+    data: Any, frame: ProductFrame, names: tuple[str, ...], crop: Crop, context: Context,
+    units: Mapping[str, str], compression: int,
+) -> dict[str, Any]:  # fmt: skip
+    sizes = {_TIME: 1}
+    ranges = {}
+    _write_time(data, frame, context)
+    for name in names:
+        part = read_part(frame, name, crop, units.get(name))
+        for dimension, size in zip(part.variable.dimensions, part.values.shape, strict=True):
+            if sizes.setdefault(dimension, size) != size:
+                raise FrameError(f"the crop gives {dimension} two sizes: {name} differs")
+        dimensions = (_TIME, *part.variable.dimensions)
+        coordinates = _write_coordinates(data, frame, part.variable, part.window)
+        attributes = _attributes(part.variable)
+        if name in units:
+            attributes["units"] = units[name]
+        if coordinates:
+            attributes["coordinates"] = " ".join(coordinates)
+        stored = part.values[None]
+        _add(data, _stored_name(name), dimensions, stored, attributes, compression)
+        ranges[name] = part.extent()
+    data.setncatts(_provenance(frame, crop, context))
     return {"dimensions": sizes, "variables": ranges}
 
 
