@@ -103,3 +103,13 @@ def test_a_restart_whose_log_begins_as_before_is_told_by_what_differs_above(fold
     scan()
     (folder / "model.log").write_text(LINE + "input read in 0.15111 s\n" + lines * 2)
     assert scan().restarted == "model.log began anew"
+
+
+def test_a_status_that_is_written_again_and_again_is_no_log_of_restarts(folder, scan):
+    begun = []
+    for age_s in (200.0, 150.0, 100.0):
+        (folder / "model.log").write_text(LINE)
+        then = time.time() - age_s
+        os.utime(folder / "model.log", (then, then))
+        begun.append(scan().restarted)
+    assert begun == ["model.log was opened anew", "", ""]

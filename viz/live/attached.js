@@ -76,13 +76,13 @@ export function attachedRows(status) {
   const named = reason.toLowerCase().startsWith(model.toLowerCase());
   const since = typeof part.since === "number" ? ` since ${when(part.since)}` : "";
   const evidence = withAge(part.evidence, part.age_s);
-  const seen = [part.state + since, evidence].filter(Boolean).join(": ") + asOf(status);
+  const known = [`${part.state ?? ""}${since}`, evidence].filter(Boolean).join(": ");
   /** @type {[string, string][]} */
   const rows = [
     ["Looks at", part.path],
     ["Taken for", named ? reason : [model, reason].filter(Boolean).join(": ")],
     ["Cannot be read", part.lost ?? ""],
-    ["Model", part.state ? seen : ""],
+    ["Model", part.state ? known + asOf(status) : ""],
     ["Attempt", part.began ? `${status?.attempt ?? ""}: ${part.began}` : ""],
     ["Unproven", unproven ? `${counted(unproven, "frame")}, which no witness confirms` : ""],
     ["Left out", Array.isArray(leftOut) ? leftOut.join("\n") : ""],

@@ -150,7 +150,8 @@ class AttachedWatcher(Watcher):
         for name, known in self._state.logs.items():
             if found.logs[name].mtime_ns > known.mtime_ns:
                 self._clock.note(found.logs[name].mtime_ns, known.device)
-        self.cursor = replace(self.cursor, attached=replace(self._state, logs=found.logs))
+        state = replace(self._state, logs=found.logs, reopened=found.reopened)
+        self.cursor = replace(self.cursor, attached=state)
         return found.restarted
 
     def _declared_files(self) -> list[str]:

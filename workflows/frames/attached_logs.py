@@ -19,18 +19,22 @@ TOUCHED_NS = 60 * 10**9
 
 class FoundLogs(NamedTuple):
     """What the logs that speak for the model are now, when the newest was written (mtime in ns),
-    and the sign in words that one began anew, empty if none did."""
+    the sign in words that one began anew, empty if none did, and which were opened anew since they
+    grew: one that is written again and again with the same bytes is a program's status."""
 
     logs: dict[str, FileStat]
     newest_ns: int
     restarted: str
+    reopened: frozenset[str]
 
 
 def find_logs(
     folder: Path, names: Iterable[str], cursor: Cursor, frames: Callable[[], list[str]]
 ) -> FoundLogs:
     """Look at those logs. ``frames`` gives the names of a few files with declared frames."""
-    logs, restarted, newest_ns = dict((cursor.attached or Attached()).logs), "", 0
+    state = cursor.attached or Attached()
+    logs, reopened = dict(state.logs), set(state.reopened)
+    restarted, newest_ns = "", 0
     for name in names:
         position = cursor.speech.positions.get(name, Position())
         try:
@@ -44,12 +48,14 @@ def find_logs(
             restarted = f"{name} is a new file"
         elif known is not None and anew:
             restarted = f"{name} began anew"
-        elif known is not None and _is_reopened(known, found) and not _are_touched(
-            folder, frames(), found.mtime_ns
-        ):  # fmt: skip
-            restarted = f"{name} was opened anew"
+        elif known is not None and _is_reopened(known, found):
+            if name not in reopened and not _are_touched(folder, frames(), found.mtime_ns):
+                restarted = f"{name} was opened anew"
+            reopened.add(name)
+        elif known is not None and found.size != known.size:
+            reopened.discard(name)
         logs[name] = found
-    return FoundLogs(logs, newest_ns, restarted)
+    return FoundLogs(logs, newest_ns, restarted, frozenset(reopened))
 
 
 def _is_reopened(known: FileStat, found: FileStat) -> bool:

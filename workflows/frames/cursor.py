@@ -246,7 +246,8 @@ class Attached(Struct, frozen=True):
     frames, ``logs`` the logs that speak for the model, ``still`` the newest mtime (ns), for how
     long there was none newer, and the file that has it; unless ``dated`` it was there on arrival,
     and how old it was then is not known. ``bad_end_ns``: the newest mtime when the
-    log's bad end was first seen, 0 without one.
+    log's bad end was first seen, 0 without one; ``reopened`` logs have not grown since they were
+    opened anew.
     """
 
     arrived: bool = False
@@ -261,6 +262,7 @@ class Attached(Struct, frozen=True):
     still: tuple[int, float, str | None] = (0, 0.0, None)
     dated: bool = True
     bad_end_ns: int = 0
+    reopened: frozenset[str] = frozenset()
 
     def finishing(self, unit: Unit) -> Attached:
         """A copy for which that unit is finished."""
