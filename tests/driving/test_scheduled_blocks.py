@@ -132,6 +132,7 @@ def test_a_slurm_that_does_not_answer_does_not_hold_up_the_state_of_a_block(slur
     wait_for(lambda: list(blocks._block.jobs()) == ["12", "13"])
 
 
+@pytest.mark.slow
 def test_a_block_that_is_put_back_into_the_queue_is_reported(slurm, blocks):
     blocks.ask(None)
     wait_for(lambda: blocks._block.jobs())
@@ -156,6 +157,7 @@ def test_a_new_block_after_a_dead_interchange_was_not_put_back_into_the_queue(sl
     wait_for(lambda: any(call.endswith("scancel 12") for call in slurm.calls("scancel")))
 
 
+@pytest.mark.slow
 def test_a_block_that_is_not_accepted_is_replaced_with_the_reason(slurm, blocks, monkeypatch):
     monkeypatch.setattr(scheduled_blocks, "AGAIN_S", 0.0)
     slurm.commands.set("sbatch", "echo 'sbatch: error: invalid partition specified' >&2; exit 1")
@@ -164,6 +166,7 @@ def test_a_block_that_is_not_accepted_is_replaced_with_the_reason(slurm, blocks,
     assert "invalid partition specified" in blocks.mend(lambda: None)
 
 
+@pytest.mark.slow
 def test_a_submission_that_slurm_does_not_answer_is_repeated_and_no_block_has_ended(
     slurm, blocks, monkeypatch
 ):
