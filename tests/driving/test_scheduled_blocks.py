@@ -193,17 +193,23 @@ def test_calls_are_made_one_by_one_in_order_and_an_error_ends_none():
     assert both.idle
 
 
-def test_the_latest_answer_is_had_while_the_next_one_is_waited_for(tmp_path):
-    numbers = iter(range(3))
+def test_an_answer_counts_for_what_was_asked_before_it_and_nobody_waits_for_the_next(tmp_path):
+    asked = []
 
     def ask():
-        number = next(numbers)
-        while number and not (tmp_path / "go-on").exists():
+        asked.append(time.monotonic())
+        if len(asked) == 1:
+            raise OSError("away")
+        while len(asked) == 3 and not (tmp_path / "go-on").exists():
             time.sleep(0.01)
-        return number
+        return len(asked)
 
     answer = LatestAnswer(ask, 0.0)
-    wait_for(lambda: answer.poll() == 0)
-    assert answer.poll() == 0
+    wait_for(lambda: answer.since(0.0) == 2)  # asked again after an error
+    assert answer.since(0.0) == 2
+    later = time.monotonic()
+    assert answer.since(later) is None
+    wait_for(lambda: len(asked) == 3)
+    assert (answer.since(later), answer.since(0.0)) == (None, 2)
     (tmp_path / "go-on").touch()
-    wait_for(lambda: answer.poll() == 2)
+    wait_for(lambda: answer.since(later) == 3)
