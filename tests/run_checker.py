@@ -127,11 +127,14 @@ def _frames(of: Evidence) -> Iterator[str]:
     written = _written(of.record)
     ready = Counter((line["attempt"], line["time"]) for line in _events(of, "frame.ready"))
     yield from (f"frame.ready {n} times: {frame}" for frame, n in ready.items() if n > 1)
-    for line in _events(of, "frame.damaged"):
-        yield f"frame.damaged of attempt {line['attempt']}: {line['time']}, {line['reason']}"
     attempts = sorted({attempt for attempt, _ in ready})
     last = attempts[-1] if attempts else 0
     times = set(_reference(of.reference))
+    for line in _events(of, "frame.damaged"):
+        # A model that was killed leaves the frame that it was writing.
+        whole = line["time"] in written.get(line["attempt"], ())
+        if whole or line["attempt"] == last:
+            yield f"damaged in attempt {line['attempt']}: {line['time']}, {line['reason']}"
     for attempt in attempts if written else ():
         early = {when for at, when in ready if at == attempt} - written.get(attempt, set())
         if early:

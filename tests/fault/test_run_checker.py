@@ -163,7 +163,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a damaged frame": (
         lambda run: rewrite(run / "journal.jsonl", lambda lines: lines.insert(-1, dict(
             lines[0], event="frame.damaged", attempt=1, time=TIMES[0], reason="cut"))),
-        "frame.damaged"),
+        "damaged in attempt 1"),
     "a frame before it was written": (as_of_another_attempt, "not written whole in attempt 2"),
     "a line of the index twice": (
         lambda run: twice(run / "products" / "index.jsonl", 0), "listed 2 times"),
