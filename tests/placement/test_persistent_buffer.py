@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 
 import pytest
 from burst_case import EMPTY, SILENT, UNLISTED, SlurmPrograms, holding, on_path
+from msgspec import structs
 
 from burstlens.clients.opened.status import next_steps, status_of, text
 from burstlens.cluster_configs import slurm as client
@@ -16,8 +17,10 @@ from burstlens.cluster_configs.polling import PollingScheduler
 from burstlens.cluster_configs.scheduler import SchedulerError
 from burstlens.core.decode import record
 from burstlens.core.durable import write_json
+from burstlens.core.errors import SiteError
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.journal import Journal, read
 from burstlens.core.run.snapshot import BufferPart, read_snapshot
@@ -311,3 +314,56 @@ def test_nobody_proposes_to_free_an_adopted_buffer(new):
     steps = next_steps(status_of(str(run.path)) | failed)
     assert not [step for step in steps if "free storm" in step]
     assert "delete $B/storm in a job that mounts it" in steps[-1]
+
+
+@pytest.fixture
+def shared(slurm, new) -> Callable[..., tuple[RunDir, BufferRef, RunDir]]:
+    """A run that made buffer ``storms`` and another one on it: both runs, and the buffer."""
+
+    def make(*, released: bool = False) -> tuple[RunDir, BufferRef, RunDir]:
+        runs = new("storms", "maker"), new("storms", "user")
+        buffer = replace(buffer_of(runs[0]), created=LATER)
+        for run in runs:
+            part = BufferPart("$B", False, 0.0, 1, 2, "storms", created=LATER, owned=run is runs[0])
+            gone = structs.replace(part, released=released and run is runs[1])
+            write_json(run.status, record(structs.replace(read_snapshot(run), buffer=gone)))
+        slurm.answers(holding("storms", created=LATER))
+        slurm.on("sbatch", slurm.becomes(EMPTY))
+        return runs[0], buffer, runs[1]
+
+    return make
+
+
+def test_the_maker_of_a_buffer_does_not_destroy_it_while_files_of_another_run_are_there(
+    slurm, shared
+):
+    maker, buffer, _ = shared()
+    with pytest.raises(SiteError, match=r"files of others may be on it \(run user, folder mine\)"):
+        space_of(maker).give_back(buffer, ["mine"])
+    assert not [call for call in slurm.calls if call.startswith(("sbatch", "scancel"))]
+    space_of(maker).give_back(buffer, ["mine"], discard=True)
+    assert [call for call in slurm.calls if call.startswith("sbatch")]
+
+
+def test_a_run_that_has_given_its_space_back_holds_no_buffer_up(slurm, shared):
+    maker, buffer, user = shared(released=True)
+    folder = str(facts_of(user).buffer_folder)
+    space_of(maker).give_back(buffer, [folder])
+    assert [call for call in slurm.calls if call.startswith("sbatch")]
+
+
+def test_the_status_of_a_run_on_a_buffer_of_another_knows_when_it_is_gone(shared):
+    maker, _, user = shared()
+    driver = {"host": socket.gethostname(), "pid": 2**22 + 1, "ticks": 1, "epoch": 1}
+    outcome = {"state": "failed", "exit_code": 1}
+    ended = {"state": "failed", "outcome": outcome, "driver": driver}
+    write_json(user.status, record(read_snapshot(user)) | ended)
+    assert status_of(str(user.path), confirm_s=0.0)["buffer"]["released"] is False
+    part = read_snapshot(maker).buffer
+    assert part is not None
+    gone = structs.replace(part, released=True)
+    write_json(maker.status, record(structs.replace(read_snapshot(maker), buffer=gone)))
+    status = status_of(str(user.path), confirm_s=0.0)
+    assert status["buffer"]["released"] is True
+    assert "buffer storms is gone: run maker had made it" in text(status)
+    assert "its files stay" not in text(status)

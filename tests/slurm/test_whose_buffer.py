@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from batch_case import BatchCase
+from run_case import WAITS
 from testbed import ACTIVE, Testbed
 
 pytestmark = pytest.mark.slow
@@ -51,3 +53,50 @@ def test_a_buffer_that_others_made_while_the_run_waited_for_its_own_is_adopted_a
     assert not [job for job in case.jobs("buffer-create") if job["JobState"] in ACTIVE]
     assert case.burstlens("free", "r").code == 0
     assert set(slurm.burst()) == {"storms"}
+
+
+def test_while_the_service_is_silent_nobody_says_that_the_buffer_is_gone(
+    slurm: Testbed, make_case: Any
+) -> None:
+    case = make_case(model=WAITS)
+    driver = case.launch()
+    case.await_event("product.published")
+    with slurm.silent_service():
+        slurm.restart_controller()
+        case.go_on()
+        life = case.wait(driver, 240)
+        assert life.code == 8, life.said
+        assert "names no pool with its size" in life.said
+        freed = case.burstlens("free", "r")
+        assert freed.code == 1
+        assert "which buffers exist is not known" in freed.said
+        shown = case.burstlens("buffers", "--site", "bed")
+        assert shown.code == 1
+    status = json.loads((case.run / "status.json").read_text())
+    assert (status["state"], status["outcome"]["exit_code"]) == ("done", 8)
+    assert case.buffer_name() in status["outcome"]["left"]
+    assert case.buffer_name() in slurm.burst_soon()
+    assert case.burstlens("resume", "r").code == 0, case.said()
+    assert not slurm.burst()
+    assert not case.faults(), case.said()
+
+
+def test_a_destroy_job_that_is_cancelled_leaves_exit_code_8_and_free_finishes_it(
+    slurm: Testbed, make_case: Any
+) -> None:
+    case = make_case(model=WAITS, interval=1.0)
+    driver = case.launch()
+    case.await_event("product.published")
+    with slurm.closed():
+        case.go_on()
+        case.await_that(lambda: case.jobs("buffer-destroy"), "the destroy job")
+        slurm.run(["scancel", case.jobs("buffer-destroy")[0]["JobId"]])
+        life = case.wait(driver)
+    assert life.code == 8, life.said
+    assert f"buffer {case.buffer_name()} is not given back" in life.said
+    assert "burstlens free r" in life.said
+    assert set(slurm.burst()) == {case.buffer_name()}
+    assert case.burstlens("free", "r").code == 0
+    assert not slurm.burst()
+    outcome = json.loads((case.run / "status.json").read_text())["outcome"]
+    assert (outcome["exit_code"], outcome["left"]) == (0, None)

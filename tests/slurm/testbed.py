@@ -209,6 +209,27 @@ class Testbed:
         finally:
             self.daemons.ask(*words, "State=UP")
 
+    @contextlib.contextmanager
+    def silent_service(self) -> Iterator[None]:
+        """For a while, a DataWarp service that answers nothing."""
+        program, kept = (self.root / "bin" / name for name in ("dw_wlm_cli", "dw_wlm_cli.kept"))
+        program.rename(kept)
+        try:
+            program.write_text("#!/bin/sh\nexit 1\n")
+            program.chmod(0o755)
+            yield
+        finally:
+            kept.rename(program)
+
+    def burst_soon(self) -> dict[str, dict[str, str]]:
+        """As :meth:`burst`, as soon as a controller that was restarted knows of the buffers."""
+        until = time.monotonic() + 60.0
+        while "TotalSpace=0" in self.daemons.ask("scontrol", "show", "burst"):
+            if time.monotonic() > until:
+                raise TestbedError("slurmctld does not learn of its buffers")
+            time.sleep(0.5)
+        return self.burst()
+
     def restart_controller(self) -> None:
         """Stop and start slurmctld."""
         self.daemons.stop(CONTROLLER)

@@ -58,7 +58,7 @@ def free(run: RunDir, *, discard: bool = False) -> str:
         if buffer is not None:
             _require_home(run, recipe, history, discard=discard)
             with signals(run):
-                freed = _give_back(run, space, buffer, history)
+                freed = _give_back(run, space, buffer, history, discard=discard)
             what = "; ".join(part for part in (freed, what) if part)
             run.clear_control()
         elif known is not None and known.name and not history.buffer_released:
@@ -84,11 +84,13 @@ def _require_home(run: RunDir, recipe: Recipe, history: History, *, discard: boo
         )
 
 
-def _give_back(run: RunDir, space: Provision, buffer: BufferRef, history: History) -> str:
+def _give_back(
+    run: RunDir, space: Provision, buffer: BufferRef, history: History, *, discard: bool
+) -> str:
     """Give it back; returns what was freed, empty when nothing of the run lies there."""
     if not space.lasts or (buffer.name and buffer.owned):
         try:
-            space.give_back(buffer)
+            space.give_back(buffer, history.others, discard=discard)
         except GivenUpError:
             run.clear_control()
             raise

@@ -145,6 +145,7 @@ class Homecoming:
                 exit_code=outcome.exit_code,
                 files=list(home.files),
                 missing=missing,
+                others=list(home.others),
             )
         )
         self.free(buffer, outcome)
@@ -182,7 +183,8 @@ class Homecoming:
             self.gives_back = True
             self._snapshot.state = "giving the buffer back"
             self._graph.close_block()
-            self._graph.login("freed", (buffer, outcome), self._provision.give_back, buffer)
+            self._graph.login("freed", (buffer, outcome), self._provision.give_back, buffer,
+                              tuple(self._snapshot.history.others))  # fmt: skip
         else:
             self._graph.view("freed", (buffer, outcome), buffers.destroy, buffer)
 

@@ -268,10 +268,12 @@ def _bring_one(stager: Stager, source: Path, place: Path, below: Path) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """What came home: names and bytes of the kept files, and what was wanted and never came."""
+    """What came home: names and bytes of the kept files, and what was wanted and never came.
+    ``others`` are folders and files on a buffer of the run's that are not the run's."""
 
     files: list[tuple[str, int]]
     missing: list[str]
+    others: tuple[str, ...] = ()
 
 
 def bring_all_home(
@@ -281,7 +283,19 @@ def bring_all_home(
     bring_home(buffer, folder, (*model.keep_patterns, SIMULATION_LOG), log_folder)
     files = bring_home(buffer, folder, what.keep, output) if what.keep else []
     base = buffer.root() / buffer.folder / folder
-    return Home(files, remarks(what, base, model, Path(output)))
+    return Home(files, remarks(what, base, model, Path(output)), _others(buffer))
+
+
+def _others(buffer: BufferRef) -> tuple[str, ...]:
+    """What lies on a persistent buffer beside the run's folder, without the file system's own."""
+    if not (buffer.name and buffer.owned):
+        return ()
+    try:
+        names = sorted(os.listdir(buffer.root()))
+    except OSError:
+        return ()
+    own = (buffer.folder, "lost+found")
+    return tuple(name for name in names if name not in own and not name.startswith("."))
 
 
 @dataclass(frozen=True, slots=True)

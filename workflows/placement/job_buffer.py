@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,7 +90,9 @@ class JobBuffer:
         job_id = batch.find(self.launcher.host)
         return None if job_id is None else batch.scheduler.look(job_id.partition(":")[2])
 
-    def give_back(self, buffer: BufferRef) -> None:
+    def give_back(
+        self, buffer: BufferRef, others: Sequence[str] = (), *, discard: bool = False
+    ) -> None:
         """Let the job end; its buffer goes with it. Raises GivenUpError, SiteError."""
         self._leave(self._host(self._hosts()))
 

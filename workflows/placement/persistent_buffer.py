@@ -12,7 +12,7 @@ from __future__ import annotations
 import getpass
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +31,7 @@ from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement.batch import BatchLauncher, growing
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.buffer_origin import BufferOrigin, origin
+from burstlens.workflows.placement.sharing import users_of
 from burstlens.workflows.recipe.recipe import Buffer
 
 FIRST_LOOK_S, GROWTH = 1.0, 2.5
@@ -112,8 +113,11 @@ class Persistent:
             return known if _is(known, burst) else None
         return self._reference(name, burst)
 
-    def give_back(self, buffer: BufferRef) -> None:
-        """Destroy it by a job, and see that it is gone. One that the run did not make stays.
+    def give_back(
+        self, buffer: BufferRef, others: Sequence[str] = (), *, discard: bool = False
+    ) -> None:
+        """Destroy it by a job, and see that it is gone. One that the run did not make stays, as
+        does one with files of others, unless ``discard``.
 
         A request to stop that comes meanwhile is for this clean-up: GivenUpError says what is left
         and which command frees it. Raises SiteError.
@@ -121,6 +125,12 @@ class Persistent:
         burst = self.slurm.buffer(buffer.name) if buffer.owned else None
         if burst is None or not _is(buffer, burst):
             return
+        users = [] if discard else users_of(self.run, buffer.name, buffer.created, others)
+        if users:
+            raise SiteError(
+                f"buffer {buffer.name} is left, files of others may be on it ({', '.join(users)}): "
+                f"burstlens free {self.run.id} gives it back when they are gone, --discard at once"
+            )
         token = self.launcher.token
         self.slurm.cancel_all(self.run.id, f"{token}-{VIEWING}", f"{token}-{CREATE}")
         self._await_holders(buffer.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -35,8 +35,11 @@ class Provision(Protocol):
     def left(self, known: BufferRef | None) -> BufferRef | None:
         """What this run has of it now, as the machine says; None for nothing. Raises SiteError."""
 
-    def give_back(self, buffer: BufferRef) -> None:
-        """Give it back whole, if this run made it.
+    def give_back(
+        self, buffer: BufferRef, others: Sequence[str] = (), *, discard: bool = False
+    ) -> None:
+        """Give it back whole, if this run made it, and no files of others are on it, of which
+        ``others`` were seen. With ``discard`` these go with it.
 
         Raises SiteError, with what to do; GivenUpError for a request to stop that comes meanwhile.
         """
@@ -79,7 +82,9 @@ class Folder:
         root = next(found, None)
         return BufferRef("posix", root, self.folder) if root else None
 
-    def give_back(self, buffer: BufferRef) -> None:
+    def give_back(
+        self, buffer: BufferRef, others: Sequence[str] = (), *, discard: bool = False
+    ) -> None:
         """No-op: a process that sees the directory deletes the folder."""
 
     def lines(self, buffer: BufferRef) -> tuple[str, ...]:

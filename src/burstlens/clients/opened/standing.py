@@ -12,9 +12,10 @@ from burstlens.core.existence import surely_exists
 from burstlens.core.lines import read_lines
 from burstlens.core.printable import printable
 from burstlens.core.quantity import show_duration
-from burstlens.core.run.directory import RunDir
+from burstlens.core.run.directory import RunDir, runs_in
 from burstlens.core.run.heartbeat import CONFIRM_S, STALE_S, driver_lives, is_here, process_state
 from burstlens.core.run.history_file import history_of
+from burstlens.core.run.places import runs_folders
 from burstlens.core.run.snapshot import Status, read_snapshot
 from burstlens.core.run.start import Start, last_words, read_start
 from burstlens.core.run.wording import OVER as OVER
@@ -63,6 +64,8 @@ def standing_of(run: RunDir, *, confirm_s: float = CONFIRM_S) -> Status:
         if end is not None and start is not None:
             found["hint"] = _failed_start(run, start, end)
         _add_sentinels(run, found)
+    if is_over(found):
+        _note_gone_buffer(run, found)
     return found
 
 
@@ -153,6 +156,27 @@ def _left(run: RunDir, found: Status) -> str:
     if run.stop_requested():
         return "; the model is asked to stop"
     return "; a model that was started may go on"
+
+
+def _note_gone_buffer(run: RunDir, found: Status) -> None:
+    """Mark as released a buffer that the run had adopted and whose maker has given it back."""
+    buffer = found.get("buffer") or {}
+    if buffer.get("released") is not False or buffer.get("owned") is not False:
+        return
+    this = (buffer.get("name"), buffer.get("created"))
+    if None in this:
+        return
+    with contextlib.suppress(RunError, OSError):
+        for other in runs_in([run.path.parent, *runs_folders()]):
+            with contextlib.suppress(RunError, OSError):
+                made = read_snapshot(other).buffer
+                if made and made.owned and made.released and (made.name, made.created) == this:
+                    buffer["released"] = True
+                    found["alarms"].append(
+                        {"text": f"buffer {made.name} is gone: run {other.id} had made it, and "
+                                 "gave it back"}
+                    )  # fmt: skip
+                    return
 
 
 def _asked_buffer(run: RunDir, found: Status) -> str:

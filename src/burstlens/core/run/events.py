@@ -122,12 +122,14 @@ class StageInDone(Event, frozen=True, tag="stagein.done"):
 
 
 class StageOutDone(Event, frozen=True, tag="stageout.done"):
-    """The files of ``[stage_out]`` came home: name and bytes; ``missing`` in sentences."""
+    """The files of ``[stage_out]`` came home: name and bytes; ``missing`` in sentences. ``others``
+    lie on the run's buffer and are not the run's."""
 
     outcome: str | None = None
     exit_code: Count | None = None
     files: list[tuple[str, Count]] | None = None
     missing: list[str] | None = None
+    others: list[str] | None = None
 
 
 class JobEvent(Event, frozen=True, omit_defaults=True):

@@ -37,6 +37,8 @@ class History(Attached):
     buffer: dict[str, Any] | None = None
     buffer_requested: bool = False
     """Whether space was requested since it was last released: it may exist in any case."""
+    others: list[str] = field(default_factory=list)
+    """What was seen on the run's buffer at its end that is not the run's."""
     buffer_name: str = ""
     """The name of the persistent buffer that was requested last."""
     buffer_released: bool = False
@@ -241,6 +243,7 @@ def _staged_in(history: History, event: ev.StageInDone) -> None:
 def _brought_home(history: History, event: ev.StageOutDone) -> None:
     history.brought_home = event.outcome == "done" or event.exit_code in COMPLETE
     history.kept_home = True
+    history.others = event.others or []
 
 
 def _job(history: History, event: ev.JobEvent) -> None:
