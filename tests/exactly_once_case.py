@@ -238,7 +238,10 @@ class Ledger:
 
     def _publish(self, event: ev.ProductPublished) -> None:
         key, before = event.key, self.newest.get(event.key)
-        drawn = event.attempt, event.limits
+        # A run that is resumed after its end makes what had failed: in the placeholder's place.
+        hole = bool((event.facts or {}).get("placeholder"))
+        assert not (hole and before and before.attempt == event.attempt), f"{key} becomes a hole"
+        drawn = event.attempt, event.limits, hole
         assert drawn not in self._drawn[key], f"{key} is published twice as {drawn}"
         self._drawn[key].add(drawn)
         assert self._superseded.pop(key, None) == (before and before.attempt)

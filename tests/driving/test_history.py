@@ -328,3 +328,29 @@ def test_damaged_files_whose_times_nothing_shows_count_each():
     history.attempt = FRAME["attempt"]
     assert history.counts()["damaged"] == 2
     assert [file for _, file in history.lost_frames()] == ["out_1.nc record 0", "out_2.nc record 0"]
+
+
+def test_what_failed_of_whole_frames_is_made_again_when_an_ended_run_is_resumed():
+    of = {"product": "w", "stream": "d01", "attempt": 1}
+    frame = {"stream": "d01", "attempt": 1, "record": 0}
+    whole, lost = "20050828T110000", "20050828T120000"
+    events = [
+        {"event": "run.started"},
+        {"event": "simulation.submitting", "job": "attempt-1", "attempt": 1},
+        {"event": "frame.ready", "time": whole, **frame},
+        {"event": "frame.damaged", "time": lost, "reason": "cut", "paths": [], **frame},
+        *(
+            {"event": "product.failed", "time": time, "reason": "no", **of}
+            for time in (whole, lost)
+        ),
+    ]
+    key = "w", "d01", whole
+    crashed = folded(*events, {"event": "run.resumed"})
+    assert crashed.settled(key, 1)  # it had failed for good, and nobody has ended the run
+    ended = {"event": "run.ended", "outcome": "failed", "exit_code": 1}
+    history = folded(*events, ended, {"event": "run.resumed"})
+    assert not history.settled(key, 1)
+    assert history.settled(("w", "d01", lost), 1)
+    history.apply(event({"event": "product.failed", "time": whole, "reason": "no", **of}))
+    assert history.settled(key, 1)
+    assert history.failures["w"] == 2

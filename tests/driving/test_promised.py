@@ -58,6 +58,13 @@ def test_a_frame_that_no_file_holds_is_lost_by_its_time(promised):
     assert second.time == TIMES[3]
 
 
+def test_a_frame_whose_file_is_there_and_cannot_be_dated_is_not_lost(promised):
+    where = {"stream": "d01", "file": FILE, "reason": "its time is not known: 'noon'"}
+    undecoded = event({"event": "stream.undecoded", "attempt": 1, **where})
+    assert lost(promised(map(line, TIMES[:2]), undecoded)) == []
+    assert lost(promised(map(line, TIMES[:2]), undecoded), attempt=2) == TIMES[:2]
+
+
 def test_nothing_is_lost_before_the_model_has_ended(promised):
     assert lost(promised([line(TIMES[0])]), replace(ended(), ended=False)) == []
 

@@ -69,17 +69,17 @@ def test_products_of_frames_found_before_a_request_do_not_count_as_latency(snaps
 
 
 def history_of(*events):
-    return replay(event({"attempt": 1, "stream": "d01", "record": 0, **one}) for one in events)
+    return replay(event({"attempt": 1, "stream": "output", "record": 0, **one}) for one in events)
 
 
 @pytest.mark.parametrize(
     ("times", "message"),
     [
-        (["20050828T120000"], "1 frame is lost or damaged (d01 2005-08-28 12:00:00 UTC)"),
+        (["20050828T120000"], "1 frame is lost or damaged (output 2005-08-28 12:00:00 UTC)"),
         (
             ["20050828T120000", "20050828T130000"],
             "2 frames are lost or damaged "
-            "(d01 2005-08-28 12:00:00 UTC to d01 2005-08-28 13:00:00 UTC)",
+            "(output 2005-08-28 12:00:00 UTC to output 2005-08-28 13:00:00 UTC)",
         ),
     ],
 )
@@ -98,6 +98,50 @@ def test_a_product_of_damaged_frames_alone_is_not_at_fault(run_dir, recipe):
     assert Snapshot(run_dir, recipe(), history, 1).judge(DONE).exit_code == FRAMES_LOST
 
 
+def test_a_product_whose_stream_never_came_fails_the_run(run_dir, recipe):
+    other = {"event": "frame.ready", "stream": "restart", "time": "20050828T120000"}
+    history = history_of(other)
+    history.attempt = 1
+    outcome = Snapshot(run_dir, recipe(), history, 1).judge(DONE)
+    assert (outcome.state, outcome.exit_code) == ("failed", 1)
+    assert outcome.message == (
+        "product t2 was not made: no frame of stream output came (there were frames of: restart)"
+    )
+    nothing = Snapshot(run_dir, recipe(), History(), 1).judge(DONE)
+    assert nothing.message == "product t2 was not made: no frame of stream output came"
+
+
+def test_a_stream_whose_times_cannot_be_decoded_fails_the_run_with_the_reason(run_dir, recipe):
+    why = "the units of its times are not known: 'fortnights'"
+    undecoded = {"event": "stream.undecoded", "file": "out_1.nc", "reason": why}
+    history = history_of(undecoded)
+    history.attempt = 1
+    outcome = Snapshot(run_dir, recipe(), history, 1).judge(DONE)
+    assert (outcome.state, outcome.exit_code) == ("failed", 1)
+    usable = f"of stream output, with no usable time: out_1.nc: {why}"
+    assert outcome.message == f"product t2 was not made of any frame {usable}"
+    shown = {"event": "frame.ready", "time": "20050828T110000"}
+    history = history_of(undecoded, shown, PUBLISHED | {"product": "t2"})
+    history.attempt = 1
+    outcome = Snapshot(run_dir, recipe(), history, 1).judge(DONE)
+    assert outcome.message == f"product t2 was not made of all frames {usable}"
+    history.attempt = 2  # which wrote them well
+    assert Snapshot(run_dir, recipe(), history, 1).judge(DONE) == DONE
+
+
+def test_a_look_that_has_shown_nothing_has_not_ended_well(run_dir, recipe):
+    quiet = Outcome("quiet", 0, "nothing was written for 9 min")
+    outcome = Snapshot(run_dir, recipe(), History(), 1).judge(quiet)
+    assert (outcome.state, outcome.exit_code) == ("failed", 1)
+    assert outcome.message.endswith("came; nothing was written for 9 min")
+    shown = history_of(
+        {"event": "frame.damaged", "time": "20050828T120000"},
+        {"event": "frame.ready", "time": "20050828T110000"},
+        PUBLISHED | {"product": "t2"},
+    )
+    assert Snapshot(run_dir, recipe(), shown, 1).judge(quiet) == quiet
+
+
 def test_a_model_that_failed_is_not_judged_by_its_frames(run_dir, recipe):
     history = history_of({"event": "frame.damaged", "time": "20050828T120000"})
     failed = Outcome("failed", 1, "wrf ended with exit code 1")
@@ -112,8 +156,8 @@ def test_of_lost_frames_and_a_late_trip_the_frames_give_the_code_and_both_are_sa
     outcome = Snapshot(run_dir, recipe(), history, 1).judge(DONE)
     assert outcome.exit_code == FRAMES_LOST
     assert outcome.message == (
-        "the model ended well, but 1 frame is lost or damaged (d01 2005-08-28 12:00:00 UTC); "
-        'guard "whole" tripped after the model\'s end: W is NaN, d01 2005-08-28 11:00:00 UTC'
+        "the model ended well, but 1 frame is lost or damaged (output 2005-08-28 12:00:00 UTC); "
+        'guard "whole" tripped after the model\'s end: W is NaN, output 2005-08-28 11:00:00 UTC'
     )
     stopped = Outcome("stopped", 4, "stopped, as asked")
     assert Snapshot(run_dir, recipe(), history, 1).judge(stopped) == stopped

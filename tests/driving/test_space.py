@@ -43,7 +43,18 @@ def test_a_product_that_has_failed_for_good_holds_no_frame(space, frame):
     room = space(raw="release")
     one = frame()
     room.add(one, ("t2",))
+    room.history.standing["t2"] = 1  # of another frame
     room.history.failed["t2", one.stream, one.time] = 1
+    assert released(room) == [one.time]
+
+
+def test_frames_of_a_product_that_was_never_made_stay_while_there_is_room(space, frame):
+    room = space(raw="release")
+    one = frame()
+    room.add(one, ("t2",))
+    room.history.failed["t2", one.stream, one.time] = 1
+    assert released(room) == []
+    room.urgent = True
     assert released(room) == [one.time]
 
 

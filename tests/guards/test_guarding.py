@@ -45,6 +45,7 @@ def driver(run_dir, recipe):
 
     def begin(seen=lambda event: None):
         history = replay(read(run_dir.journal))
+        history.frames.add(("d01", "t00000001.000", 1))
 
         def see(event):
             history.apply(event)
@@ -195,6 +196,7 @@ def test_a_log_line_after_the_models_end_is_a_trip_after_it(run_dir, recipe, end
     text = guarded_recipe("Guarded", "W", '[[guard]]\nlog = "NaN"\nthen = "stop"\n')
     made = recipe(text=text)
     history = History()
+    history.frames.add(("d01", "t00000009.000", 1))
     with contextlib.closing(Journal(run_dir.journal, 1, history.apply)) as journal:
         context = RunContext.of(run_dir, made, choose("local"), journal, history)
         guarding = Guarding(context)

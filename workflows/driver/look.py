@@ -85,8 +85,9 @@ class Look:
     def selection(self, history: History) -> Selection:
         """What is wanted of the frames that are there; what came since an earlier look always."""
         known: dict[str, tuple[str, str]] = {}
+        again = {stream for _, stream, _ in history.retried}  # their frames are read again
         for (stream, time), (_, file, _, _) in history.fingerprints.items():
-            if time > known.get(stream, ("", ""))[0]:
+            if stream not in again and time > known.get(stream, ("", ""))[0]:
                 known[stream] = (time, file)
         return Selection(self.newest, self.since, self.last_s, self.every, known)
 

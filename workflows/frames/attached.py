@@ -391,5 +391,6 @@ class AttachedWatcher(Watcher):
             return super()._is_finished(entry, ended or entry.failing_s >= DEAD_S, damaged)
         if not seen or entry.quiet_s < max(DEAD_S, 3 * self._interval(entry.unit.stream)):
             return False
-        damaged.append(self._damage(entry, f"{entry.reason}, and nothing more comes"))
+        if not entry.undecoded:
+            damaged.append(self._damage(entry, f"{entry.reason}, and nothing more comes"))
         return True

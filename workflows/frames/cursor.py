@@ -130,7 +130,8 @@ class Open(Struct, frozen=True):
     ``files`` are in the order of tiles, ``stats`` are theirs when last seen,
     ``written_to`` the files that were seen to have a writer, ``declared`` the number of records
     handed on. ``asked`` holds the conditions of the latest read, ``reason`` what was missing then,
-    ``unread`` whether that read failed. ``whole``: all its records are declared. ``doubted`` are
+    ``unread`` whether that read failed, ``undecoded`` whether it found times of which nothing can
+    be made. ``whole``: all its records are declared. ``doubted`` are
     the records that were not whole when the log called them written.
     """
 
@@ -145,6 +146,7 @@ class Open(Struct, frozen=True):
     whole: bool = False
     doubted: frozenset[int] = frozenset()
     unread: bool = False
+    undecoded: bool = False
     declared_at: tuple[FileStat, ...] = ()
     """``stats`` when a record was last declared."""
     open_at: bool = False
@@ -281,6 +283,8 @@ class Cursor(Struct, frozen=True):
     done: Mapping[str, Done] = msgspec.field(default_factory=dict)
     speech: Speech = Speech()
     complaints: tuple[str, ...] = ()
+    undecoded: tuple[str, ...] = ()
+    """The streams of which a file with undecodable times was reported."""
     scans: int = 0
     attached: Attached | None = None
     """What only the watch of a run that others started keeps."""

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from burstlens.core.about import answer
-from burstlens.core.errors import FrameError, UnreadError
+from burstlens.core.errors import FrameError, TimesError, UnreadError
 from burstlens.workflows.frames import time_axis
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -118,9 +118,10 @@ class Prober:
         ``attributes`` names global attributes to read as integers, if the file has them.
         ``end``: only the times of records that lie below that address, see :mod:`.flushed`.
 
-        Raises :class:`FrameError` if the file cannot be read (yet), has no such variable, or
-        crashes the library, and :class:`UnreadError` if reading took longer than the limit or the
-        child was killed repeatedly. A file that gave no answer is not read for a while.
+        Raises :class:`FrameError` if the file cannot be read (yet) or crashes the library,
+        :class:`TimesError` if it has no such variable or its times cannot be decoded, and
+        :class:`UnreadError` if reading took longer than the limit or the child was killed
+        repeatedly. A file that gave no answer is not read for a while.
         """
         answer = self._asked(path, [first, time_variable, [*attributes], end])
         times = tuple(answer["times"])
@@ -152,7 +153,9 @@ class Prober:
                 raise error from failed
             break
         if "error" in answer:
-            raise FrameError(answer["error"])
+            raise (
+                TimesError(answer["error"]) if answer.get("times") else FrameError(answer["error"])
+            )
         return answer
 
     def _answer(self, child: subprocess.Popen[bytes], request: str) -> dict[str, Any]:
@@ -271,7 +274,7 @@ def main(limit_s: float) -> None:
             with h5py.File(path, "r", locking=False) as file:
                 answer = _look(file, *rest) if rest else described(file)
         except FrameError as error:
-            answer = {"error": str(error)}
+            answer = {"error": str(error), "times": isinstance(error, TimesError)}
         except Exception as error:
             # Whatever h5py raises for a half-written file: it cannot be read yet.
             answer = {"error": f"it cannot be read: {str(error)[:200]}"}
@@ -294,7 +297,7 @@ def _look(
     else:
         found = file.get(variable)
         if not isinstance(found, h5py.Dataset):
-            raise FrameError(time_axis.no_variable(variable, list(file)[:1000]))
+            raise TimesError(time_axis.no_variable(variable, list(file)[:1000]))
         records, times, is_fixed = _times(found, first)
         if end is not None and not is_fixed:
             times = times[: max(0, flushed_records(file, found, end) - first)]
@@ -314,9 +317,9 @@ def _times(found: Any, first: int) -> tuple[int, list[str | None], bool]:
     rows = np.atleast_1d(found[()] if single else found[begin : first + MAX_TIMES])
     if rows.dtype.kind == "S":
         width = rows.nbytes if single else rows[0].nbytes if len(rows) else 1
-        times = time_axis.text_keys(rows.tobytes(), width)
+        times = time_axis.text_keys(rows.tobytes(), width, first - begin)
     elif rows.dtype.kind == "O":
-        times = time_axis.string_keys(rows.ravel())
+        times = time_axis.string_keys(rows.ravel(), first - begin)
     else:
         units, calendar = (_text(found.attrs.get(key)) for key in ("units", "calendar"))
         given = np.ravel(found.attrs.get("_FillValue", ())).tolist()

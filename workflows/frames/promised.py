@@ -80,10 +80,12 @@ class Promised:
         history = self._history
         damaged = _Times((s, t) for s, t, a in history.damaged if a == attempt)
         files = {file for _, file, _, a in history.undated if a == attempt}
+        undecoded = {stream for stream, (a, _) in history.undecoded.items() if a == attempt}
         return [
             self._damage(line, attempt)
             for line in self._missing(attempt)
-            if not (damaged.have(line) if line.time is not None else line.file in files)
+            if line.stream not in undecoded  # its files are there
+            and not (damaged.have(line) if line.time is not None else line.file in files)
         ]
 
     def _damage(self, line: Written, attempt: int) -> Damage:

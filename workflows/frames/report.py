@@ -57,6 +57,20 @@ class FolderReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Undecoded:
+    """The first file of a stream whose times cannot be decoded, relative to the model's folder."""
+
+    stream: str
+    file: str
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        """For users."""
+        return f"frames of stream {self.stream} have no usable time: {self.file}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """What one call found, and the cursor for the next.
 
@@ -70,7 +84,8 @@ class Report:
     reported of its files.
     ``hits`` are the matches of guards' patterns in the logs; ``given_up`` maps guards to the reason
     why their pattern is no longer searched for. ``stopping``: a stop was requested before this
-    scan. ``folder`` is what only a watcher of a run that others started reports.
+    scan. ``undecoded``: files whose times cannot be decoded, the first of each stream. ``folder``
+    is what only a watcher of a run that others started reports.
     """
 
     frames: tuple[Frame, ...]
@@ -89,6 +104,7 @@ class Report:
     hits: tuple[Hit, ...] = ()
     given_up: Mapping[str, str] = field(default_factory=dict)
     stopping: bool = False
+    undecoded: tuple[Undecoded, ...] = ()
     folder: FolderReport | None = None
 
     @property
@@ -107,10 +123,10 @@ class Report:
     @property
     def in_progress(self) -> bool:
         """Whether a frame is being written."""
-        return any(not unit.whole for unit in self.cursor.open)
+        return any(not (unit.whole or unit.undecoded) for unit in self.cursor.open)
 
     @property
     def urgent(self) -> bool:
         """Whether it should be returned without another scan."""
-        found = self.frames or self.damaged or self.trouble or self.notices or self.ended
-        return bool(found or (self.folder is not None and self.folder.urgent))
+        news = self.frames or self.damaged or self.trouble or self.notices or self.undecoded
+        return bool(news or self.ended or (self.folder is not None and self.folder.urgent))

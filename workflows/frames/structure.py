@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from burstlens.core import cdf
-from burstlens.core.errors import FrameError, UnreadError
+from burstlens.core.errors import FrameError, TimesError, UnreadError
 from burstlens.core.ranks import absent
 from burstlens.core.valid_time import file_key
 from burstlens.workflows.frames import hdf5, time_axis
@@ -45,7 +45,7 @@ class Structure(Struct, frozen=True):
     in a record that was not flushed; ``times`` are those of the flushed ones. ``classic``: it is a
     CDF file. ``cells``: how many of the domain's cells the file holds, and the domain's
     number of cells. ``reason`` says what the next record lacks, "" if nothing. ``unread``: the file
-    could not be read.
+    could not be read; ``undecoded``: it is there, and its times cannot be decoded.
     """
 
     times: tuple[str, ...] = ()
@@ -59,6 +59,7 @@ class Structure(Struct, frozen=True):
     cells: tuple[int, int] = (1, 1)
     reason: str = ""
     unread: bool = False
+    undecoded: bool = False
 
 
 def probe(
@@ -101,7 +102,11 @@ def probe(
         found = _hdf5(descriptor, first, ask, settled=settled and bool(time_variable))
         return found if time_variable else _nameable(found, first, path, time)
     except FrameError as error:
-        return Structure(reason=str(error), unread=isinstance(error, UnreadError))
+        return Structure(
+            reason=str(error),
+            unread=isinstance(error, UnreadError),
+            undecoded=isinstance(error, TimesError),
+        )
     finally:
         os.close(descriptor)
 
@@ -199,10 +204,12 @@ def _classic(descriptor: int, first: int, time_variable: str, thorough: bool) ->
     header = cdf.read_header(descriptor)
     size = os.fstat(descriptor).st_size
     variable = header.variables.get(time_variable)
-    if variable is None:
-        raise FrameError(time_axis.no_variable(time_variable, header.variables))
     if header.records is None:
         raise FrameError("its number of records is left open")
+    if variable is None:
+        if size < _end(header):
+            raise FrameError(f"it has {size} of {_end(header)} bytes")
+        raise TimesError(time_axis.no_variable(time_variable, header.variables))
     patch = {
         key: int(value)
         for key in PATCH
@@ -211,7 +218,7 @@ def _classic(descriptor: int, first: int, time_variable: str, thorough: bool) ->
     if not variable.is_record:
         if size < _end(header):
             raise FrameError(f"it has {size} of {_end(header)} bytes")
-        keys = _times(header, variable, header.read(descriptor, variable, 0))
+        keys = _times(header, variable, header.read(descriptor, variable, 0), first)
         share = size // max(1, len(keys))
         whole = _structure(keys[first:], first, len(keys), share, patch)
         return replace(_fixed(whole, first), classic=True, conclusive=False)
@@ -221,7 +228,13 @@ def _classic(descriptor: int, first: int, time_variable: str, thorough: bool) ->
         if size < end:
             short = f"it has {size} of {end} bytes"
             break
-        keys += _times(header, variable, header.read(descriptor, variable, index))
+        try:
+            keys += _times(header, variable, header.read(descriptor, variable, index))
+        except TimesError as error:
+            if not keys:
+                raise
+            short = str(error)
+            break
     end = max(header.begin_of_record(header.records), header.end_of_fixed())
     if thorough and size > end:
         short = f"it has {size - end} bytes of an unfinished record"
@@ -229,11 +242,13 @@ def _classic(descriptor: int, first: int, time_variable: str, thorough: bool) ->
     return _structure(keys, first, header.records, share, patch, short, classic=True)
 
 
-def _times(header: cdf.Header, variable: cdf.Variable, raw: bytes) -> list[str | None]:
+def _times(
+    header: cdf.Header, variable: cdf.Variable, raw: bytes, first: int = 0
+) -> list[str | None]:
     if len(raw) < variable.bytes:
         raise FrameError("its times are cut short")
     if variable.code == "c":
-        return time_axis.text_keys(raw, variable.shape[-1] if variable.shape else 1)
+        return time_axis.text_keys(raw, variable.shape[-1] if variable.shape else 1, first)
     units, calendar = (
         variable.attributes[key].text if key in variable.attributes else default
         for key, default in (("units", "s"), ("calendar", "standard"))

@@ -2,8 +2,9 @@
 
 Three forms are supported: character times as WRF writes them, numbers with CF ``units``, either
 ``<unit> since <date>`` in a ``calendar`` or a bare unit for elapsed time, and the absolute dates of
-CDO and ICON (``day as %Y%m%d.%f``). A value that is not a
-time (fill, zeros instead of text, not finite) gives None: such a record is not written yet.
+CDO and ICON (``day as %Y%m%d.%f``). A value that is not a time (fill, zeros or blanks instead of
+text, not finite) gives None: such a record is not written yet. Text or units of which no time can
+be made raise TimesError: waiting does not help.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from burstlens.core.errors import FrameError
+from burstlens.core.errors import TimesError
 from burstlens.core.printable import printable
 from burstlens.core.valid_time import calendar_key, elapsed_key, wrf_key
 
@@ -27,6 +28,7 @@ _SECONDS = {
     **dict.fromkeys(("d", "day", "days"), 86400.0),
 }
 _ABSOLUTE = re.compile(r"\s*days? as %Y%m%d\.%f\s*", re.IGNORECASE)
+_BEGUN = re.compile(rb"[\d_:-]*\0+")
 _MONTHS = {
     **dict.fromkeys(("month", "months", "mon"), 1),
     **dict.fromkeys(("year", "years", "yr", "yrs", "common_year", "common_years"), 12),
@@ -49,9 +51,16 @@ _FILLS = {
 """What netCDF fills variables with that have no ``_FillValue``, by type (``netcdf.h``)."""
 
 
-def text_keys(rows: bytes, width: int) -> list[str | None]:
-    """The key of each record of a character variable, ``width`` bytes each."""
-    return [wrf_key(rows[at : at + width].rstrip(b"\0 ")) for at in range(0, len(rows), width)]
+def text_keys(rows: bytes, width: int, first: int = 0) -> list[str | None]:
+    """The key of each record of a character variable, ``width`` bytes each.
+
+    Raises TimesError when that of record ``first`` is text, and no time.
+    """
+    parts = [rows[at : at + width] for at in range(0, len(rows), width)]
+    keys = [wrf_key(part.rstrip(b"\0 ")) for part in parts]
+    # The beginning of a date, then null bytes: it is not all written.
+    _require(keys, [b"" if _BEGUN.fullmatch(part) else part.strip(b"\0 ") for part in parts], first)
+    return keys
 
 
 def fill_of(code: str, given: float | None = None) -> float | None:
@@ -60,9 +69,20 @@ def fill_of(code: str, given: float | None = None) -> float | None:
     return _FILLS.get(code) if given is None else given
 
 
-def string_keys(rows: Iterable[object]) -> list[str | None]:
-    """The key of each record of a variable of strings."""
-    return [wrf_key(row) if isinstance(row, str | bytes) else None for row in rows]
+def string_keys(rows: Iterable[object], first: int = 0) -> list[str | None]:
+    """The key of each record of a variable of strings. Raises TimesError as :func:`text_keys`."""
+    texts = [row if isinstance(row, str | bytes) else "" for row in rows]
+    keys = [wrf_key(text) for text in texts]
+    _require(keys, texts, first)
+    return keys
+
+
+def _require(keys: Sequence[str | None], texts: Sequence[str | bytes], first: int) -> None:
+    """Raise TimesError when the text of record ``first`` is no time."""
+    for key, text in list(zip(keys, texts, strict=True))[first : first + 1]:
+        if key is None and text:
+            shown = text.decode(errors="replace") if isinstance(text, bytes) else text
+            raise TimesError(f"its time is not known: {printable(shown)[:60]!r}")
 
 
 def numeric_keys(
@@ -78,7 +98,7 @@ def numeric_keys(
     Calendar times are rounded to the second, elapsed ones to the millisecond. ``fill`` is the value
     of a time that is not written yet. ``is_fixed``: the number of records is fixed, so that zeros
     at the end, after a time that is not negative, are not written yet either; the first value
-    counts. FrameError for unknown units.
+    counts. TimesError for unknown units and calendars.
     """
     values = list(values)
     calendar = _CALENDARS.get(calendar, calendar)
@@ -93,7 +113,7 @@ def numeric_keys(
         ]
     scale = _SECONDS.get(match[1].lower()) if match else None
     if match is None or scale is None:
-        raise FrameError(f"the units of its times are not known: {printable(units)!r}")
+        raise TimesError(f"the units of its times are not known: {printable(units)!r}")
     written = _written(values) if is_fixed else len(values)
     keys: list[str | None] = []
     for index, value in enumerate(values):
@@ -126,8 +146,20 @@ def _dated(seconds: float, origin: str, calendar: str) -> str | None:
     try:
         date = cftime.num2date(round(seconds), f"seconds since {origin}", calendar)
     except (ValueError, OverflowError):
+        _require_origin(origin, calendar)
         return None
     return calendar_key(date.year, date.month, date.day, date.hour, date.minute, date.second)
+
+
+def _require_origin(origin: str, calendar: str) -> None:
+    """Raise TimesError when the origin itself is no date of that calendar."""
+    import cftime
+
+    try:
+        cftime.num2date(0, f"seconds since {origin}", calendar)
+    except (ValueError, OverflowError):
+        what = f"'since {printable(origin)}', calendar {printable(calendar)!r}"
+        raise TimesError(f"the units of its times are not known: {what}") from None
 
 
 def _counted(months: float, origin: str, calendar: str) -> str | None:
@@ -146,6 +178,7 @@ def _counted(months: float, origin: str, calendar: str) -> str | None:
         day = f"{begin.year:04d}-{begin.month:02d}-{begin.day:02d}"
         date = cftime.num2date(seconds, f"seconds since {day} {clock}", calendar)
     except (ValueError, OverflowError):
+        _require_origin(origin, calendar)
         return None
     return calendar_key(date.year, date.month, date.day, date.hour, date.minute, date.second)
 

@@ -23,7 +23,7 @@ from burstlens.workflows.frames.log_search import LogPattern
 from burstlens.workflows.frames.model_log import Follower, Heard, matching, with_declared
 from burstlens.workflows.frames.ready import Evidence
 from burstlens.workflows.frames.recorded import Recorded, with_files
-from burstlens.workflows.frames.report import Report
+from burstlens.workflows.frames.report import Report, Undecoded
 from burstlens.workflows.frames.structure import Structure, has_gap, has_writer
 from burstlens.workflows.frames.unit_structure import structure_of
 from burstlens.workflows.models.base import Model, configured
@@ -58,6 +58,7 @@ class Watcher:
         self._same: tuple[object, ...] = same
         self._follower = Follower(self._folder, self._model, self._facts, known, patterns)
         self._listing = self._new_listing(known)
+        self._undecoded: list[Undecoded] = []
 
     def _new_listing(self, baseline: Mapping[str, tuple[int, int]]) -> Listing:
         folders = self._facts.folders
@@ -83,6 +84,7 @@ class Watcher:
         frames: list[Frame] = []
         damaged: list[Damage] = []
         complaints: list[str] = []
+        self._undecoded.clear()
         before = self.cursor
         heard = Heard(before.speech)
         over = ended
@@ -116,6 +118,7 @@ class Watcher:
             blocks=tuple(heard.blocks),
             hits=tuple(heard.search.hits.values()),
             given_up=dict(heard.search.failed),
+            undecoded=tuple(self._undecoded),
             ended=over and not self.cursor.open and not complaints and not self._has_more(),
             behind=heard.behind,
         )
@@ -166,6 +169,8 @@ class Watcher:
                 entry = answering(entry)
             except OSError as error:
                 entry = failing(entry, error, elapsed_s)
+            if entry.undecoded:
+                self._note_undecoded(entry, ended)
             self._keep(entry, ended, still, damaged, complaints)
         left = (entry for unit, entry in known.items() if unit in self._listing.units)
         self.cursor = replace(self.cursor, open=(*still, *left))
@@ -227,7 +232,7 @@ class Watcher:
         )
         if not changed and asked == entry.asked:
             return entry
-        entry = replace(entry, asked=asked, unread=False)
+        entry = replace(entry, asked=asked, unread=False, undecoded=False)
         empty = next(
             (file for file, stat in zip(entry.files, entry.stats, strict=True) if not stat.size),
             None,
@@ -265,7 +270,7 @@ class Watcher:
             ranks=sorted(self._listing.units[unit]), thorough=ended or not changed,
             settled=ended or entry.quiet_s >= ready.SETTLED_S,
         )  # fmt: skip
-        entry = replace(entry, unread=whole.unread)
+        entry = replace(entry, unread=whole.unread, undecoded=whole.undecoded)
         if entry.declared > whole.begun and not whole.reason:
             return self._rewritten(entry, complaints)
         entry, passed_over = self._chosen(entry, whole)
@@ -356,13 +361,26 @@ class Watcher:
         if entry.whole and entry.declared:
             settled = self._facts.io_groups <= 1 or entry.quiet_s >= ready.WEAK_QUIET_S
             return ended or (self._has_later(entry) and settled)
+        if entry.undecoded and self._has_later(entry):
+            return True
         patience_s = ready.UNREAD_QUIET_S if entry.unread else ready.LOST_QUIET_S
         given_up = is_given_up(entry) if entry.error else entry.quiet_s >= patience_s
         if not ended or not given_up:
             return False
         reason = entry.reason if entry.error else f"the model has ended and {entry.reason}"
-        damaged.append(self._damage(entry, reason))
+        if entry.error or not entry.undecoded:
+            damaged.append(self._damage(entry, reason))
         return True
+
+    def _note_undecoded(self, entry: Open, ended: bool) -> None:
+        """Report a stream's first file whose times cannot be decoded, when nobody writes it."""
+        stream = entry.unit.stream
+        settled = ended or entry.quiet_s >= ready.QUIET_S or self._has_later(entry)
+        if settled and stream not in self.cursor.undecoded:
+            self._undecoded.append(Undecoded(stream, entry.files[0], entry.reason))
+            _log.warning("%s", self._undecoded[-1].sentence)
+            known = (*self.cursor.undecoded, stream)
+            self.cursor = replace(self.cursor, undecoded=known)
 
     def _lose(self, file: str, reason: str) -> list[Damage]:
         """The damage for a frame that the model itself says it could not write."""

@@ -45,7 +45,8 @@ class Pressure:
         room = free_bytes
         if room is not None and fraction is not None and self._since is None:
             self._since = fraction, room
-        if not space.pressed(room):
+        space.urgent = space.pressed(room)
+        if not space.urgent:
             # Frames that the recipe keeps are released only while they must be.
             space.releasing = self._buffer.raw == "release"
             self._in_vain = 0

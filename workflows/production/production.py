@@ -16,7 +16,7 @@ from burstlens.core.version import __version__
 from burstlens.stagers.base import remove
 from burstlens.viz.product import Context
 from burstlens.workflows.frames.promised import Promised
-from burstlens.workflows.frames.report import Report
+from burstlens.workflows.frames.report import Report, Undecoded
 from burstlens.workflows.guards.finding import Reading
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.production.backlog import Backlog
@@ -126,6 +126,8 @@ class Production:
             if damage.time is not None:
                 self.backlog.count(damage.stream, damage.time)
         self.take_frames(report.frames)
+        for undecoded in report.undecoded:
+            self._take_undecoded(undecoded, attempt)
         for damage in report.damaged:
             self._take_damage(self.promised.placed(damage))
         for damage in self.promised.lost(report, attempt):
@@ -153,6 +155,15 @@ class Production:
         """Journal a frame."""
         fields = {name: getattr(frame, name) for name in _FRAME_FIELDS}
         self.journal.append(ev.FrameReady(**fields, file=in_model_folder(frame.paths[0])))
+
+    def _take_undecoded(self, found: Undecoded, attempt: int) -> None:
+        known = self.history.undecoded.get(found.stream)
+        event = ev.StreamUndecoded(
+            stream=found.stream, attempt=attempt, file=found.file, reason=found.reason
+        )
+        if known is None or known[0] != attempt:
+            self.journal.append(event)
+            self.snapshot.alarm(found.sentence, stream=found.stream)
 
     def _take_damage(self, damage: Damage) -> None:
         if (damage.stream, damage.time, damage.attempt) in self.history.frames:

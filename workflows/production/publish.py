@@ -140,6 +140,8 @@ class Publisher:
 
     def _is_superfluous(self, key: Key, receipt: Receipt) -> bool:
         stands = self._history.published.get(key, 0)
+        if key in self._history.retried and not receipt.facts.get("placeholder"):
+            return stands > receipt.attempt
         if stands != receipt.attempt or not self._history.outgrown(key):
             return stands >= receipt.attempt
         return receipt.limits != self._history.limits[receipt.product]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from burstlens.core.exit_codes import FAILED, FRAMES_LOST, TRIPPED_AFTER_END, leading
@@ -15,42 +15,76 @@ Alarm = Callable[[str, str], None]
 """Shows a text that is about a product."""
 
 
-def run_outcome(model: Outcome, history: History, alarm: Alarm) -> Outcome:
+def run_outcome(
+    model: Outcome, history: History, streams: Mapping[str, str | None], alarm: Alarm
+) -> Outcome:
     """The outcome of a run whose model ended so.
 
-    It is the model's unless that ended well and a product could not be made of any frame, frames
-    are lost or damaged, or a guard tripped that was to stop it. A product that was added to the
+    It is the model's unless that ended well, or is ``quiet``, and a product could not be made of
+    any frame, frames are lost or damaged, or a guard tripped that was to stop it. ``streams`` has
+    the stream of each product, None for the first that comes. A product that was added to the
     running run only raises an alarm: a mistake in it must not fail the run.
     """
-    if model.state != "done":
+    if model.state not in {"done", "quiet"}:
         return model
-    found = [(FAILED, text) for text in _unmade(history, alarm)]
-    if lost := history.lost_frames():
-        found.append((FRAMES_LOST, f"the model ended well, but {_named(lost)}"))
-    if tripped := too_late(history, history.attempt):
-        found.append((TRIPPED_AFTER_END, tripped))
+    found = [(FAILED, text) for text in _unmade(history, streams, alarm)]
+    if model.state == "done":
+        if lost := history.lost_frames():
+            found.append((FRAMES_LOST, f"the model ended well, but {_named(lost)}"))
+        if tripped := too_late(history, history.attempt):
+            found.append((TRIPPED_AFTER_END, tripped))
     if not found:
         return model
     code = leading(*(code for code, _ in found))
-    texts = [*filter(None, [model.message]), *(text for _, text in found)]
+    texts = [*(text for _, text in found), *filter(None, [model.message])]
     return replace(model, state="failed", exit_code=code, message="; ".join(texts))
 
 
-def _unmade(history: History, alarm: Alarm) -> list[str]:
-    """A sentence for each product of the recipe that could not be made of any frame."""
-    if not history.frames:
-        return []  # without a whole frame it is not the product's fault
+def _unmade(history: History, streams: Mapping[str, str | None], alarm: Alarm) -> Iterator[str]:
+    """A sentence for each product of the recipe that was not made of any frame. Where all of its
+    frames are lost or damaged, that is said of the frames."""
     made = {key[0] for key in history.published if key not in history.holes}
-    texts = []
-    for product, reason in history.reasons.items():
+    whole = {stream for stream, *_ in history.frames}
+    undecoded = {
+        stream: why for stream, (attempt, why) in history.undecoded.items()
+        if attempt == history.attempt
+    }  # fmt: skip
+    there = whole | {stream for stream, *_ in history.damaged | history.undated}
+    waiting: dict[str | None, list[str]] = {}
+    for product in dict.fromkeys((*streams, *history.reasons)):
+        stream = streams.get(product)
+        if stream in undecoded:
+            waiting.setdefault(stream, []).append(product)
+            continue
         if product in made:
             continue
+        if not (there if stream is None else stream in there):
+            if product in streams and product not in history.added:
+                waiting.setdefault(stream, []).append(product)
+            continue
+        reason = history.reasons.get(product)
+        if reason is None or not whole:
+            continue  # without a whole frame it is not the product's fault
         text = f"product {product} could not be made of any frame: {reason}"
         if product in history.added:
             alarm(text, product)
         else:
-            texts.append(text)
-    return texts
+            yield text
+    for stream, products in waiting.items():
+        yield _absent(stream, products, whole, undecoded.get(stream or ""))
+
+
+def _absent(
+    stream: str | None, products: Sequence[str], whole: Collection[str], undecoded: str | None
+) -> str:
+    many = len(products) > 1
+    names = f"products {', '.join(products)} were" if many else f"product {products[0]} was"
+    if undecoded is not None:
+        which = "all frames" if stream in whole else "any frame"
+        return f"{names} not made of {which} of stream {stream}, with no usable time: {undecoded}"
+    of = "" if stream is None else f" of stream {stream}"
+    others = f" (there were frames of: {', '.join(sorted(whole))})" if whole else ""
+    return f"{names} not made: no frame{of} came{others}"
 
 
 def _named(lost: list[tuple[str, str]]) -> str:

@@ -233,11 +233,14 @@ class Snapshot:
 
     def judge(self, model: Outcome) -> Outcome:
         """The run's outcome, of a model that ended so."""
+        recipe = self.recipe
+        main = recipe.model.main_stream(recipe.inputs)
+        streams = {product.name: product.common.stream or main for product in recipe.products}
 
         def alarm(text: str, product: str) -> None:
             self.alarm(text, product=product)
 
-        return run_outcome(model, self.history, alarm)
+        return run_outcome(model, self.history, streams, alarm)
 
     def end(self, outcome: Outcome) -> None:
         """End the run. Raises OSError when the last snapshot cannot be written for a minute."""

@@ -38,6 +38,8 @@ class Space:
     begun_bytes: int = 0
     """Bytes of files that have no whole frame yet."""
     releasing: bool = False
+    urgent: bool = False
+    """Whether room is short: then nothing is kept for a later resume."""
     _same: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -111,10 +113,16 @@ class Space:
             return False
         if self.beside(frame) or (self.outgrown(frame) and not self.pressed(None)):
             return False
-        return all(
-            self.history.settled((product, frame.stream, frame.time), frame.attempt)
-            for product in wanted
-        )
+        return all(self._is_done(product, frame) for product in wanted)
+
+    def _is_done(self, product: str, frame: Frame) -> bool:
+        """Whether that product needs the frame no more. The frames of one that could not be made of
+        any so far stay while there is room: a resume makes it when the cause is gone."""
+        key = product, frame.stream, frame.time
+        if not self.history.settled(key, frame.attempt):
+            return False
+        hopeless = key in self.history.failed and not self.history.standing[product]
+        return self.urgent or self.pressed(None) or not hopeless
 
     def stuck(self, open_files: set[str], *, held: bool) -> str:
         """Why no raw frame can go before the model ends; empty where one can."""

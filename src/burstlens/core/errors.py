@@ -110,6 +110,10 @@ class UnreadError(FrameError):
     unknown."""
 
 
+class TimesError(FrameError):
+    """The times of a file cannot be decoded, although they are written: it is not damaged."""
+
+
 class StateError(FrameError):
     """The state that a chained product kept of an earlier frame cannot be used; retry from an
     older state or start afresh."""

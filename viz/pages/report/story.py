@@ -108,6 +108,8 @@ def _mark(event: Event) -> Mark | None:
             return Mark(found or event.t, "trip", f"guard {guard}: {text}")
         case ev.FrameDamaged(stream=stream, time=time, reason=reason):
             return Mark(event.t, "alarm", f"damaged frame {stream} {time or ''}: {reason or ''}")
+        case ev.StreamUndecoded(stream=stream, file=file, reason=reason):
+            return Mark(event.t, "alarm", f"no usable time in {stream}: {file}: {reason}")
         case ev.ViewingEnded(reason=reason):
             return Mark(event.t, "alarm", f"viewing block: {reason}")
         case ev.ControlReceived(control=control):

@@ -224,6 +224,15 @@ class _OfFrame(Event, frozen=True):
     attempt: Count
 
 
+class StreamUndecoded(Event, frozen=True, tag="stream.undecoded"):
+    """The times of a stream's files cannot be decoded; the first such file, and why."""
+
+    stream: str
+    attempt: Count
+    file: str
+    reason: str
+
+
 class FrameReleased(_OfFrame, frozen=True, tag="frame.released"):
     """A raw frame may be deleted."""
 
@@ -376,8 +385,8 @@ AnyEvent = Union[  # noqa: UP007  (its members are listed below)
     BufferCreated, BufferAdopted, BufferReleased, StageInDone, StageOutDone, StepSubmitting,
     StepStarted, StepEnded,
     SimulationSubmitting, SimulationSubmitted, SimulationEnded, ViewingQueued, ViewingStarted,
-    ViewingEnded, FrameReady, FrameDamaged, FrameReleased, FrameInspected, ReleaseDone,
-    GuardTripped, ProductLimits,
+    ViewingEnded, FrameReady, FrameDamaged, StreamUndecoded, FrameReleased, FrameInspected,
+    ReleaseDone, GuardTripped, ProductLimits,
     ProductPublishing, ProductPublished, ProductSuperseded, ProductFailed, ProductAdded,
     ProductRefused, ControlReceived, Alarm, NoticeDue, NoticeSent, NoticeFailed, OutputTimed,
     OutputReported, TrialSubmitting, TrialSubmitted, TrialEnded, TuningEnded,

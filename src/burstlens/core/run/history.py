@@ -10,7 +10,7 @@ from typing import Any
 from burstlens.core import valid_time
 from burstlens.core.exit_codes import BUFFER_LEFT, COMPLETE, DONE
 from burstlens.core.model import Damage, in_model_folder
-from burstlens.core.run import attached, output, trial_record, tripped
+from burstlens.core.run import attached, output, product_record, trial_record, tripped
 from burstlens.core.run import events as ev
 from burstlens.core.run.attached import Attached
 from burstlens.core.run.columns import FrameSet, LimitsOf, Numbers, Times, TimeSet
@@ -53,6 +53,9 @@ class History(Attached):
     damaged: FrameSet = field(default_factory=FrameSet)
     undated: set[tuple[str, str, int, int]] = field(default_factory=set)
     """Damaged frames of unknown valid time: stream, file, record, attempt."""
+    undecoded: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """Streams whose times cannot be decoded: the latest attempt of which it is known, and the file
+    and the reason."""
     hollow: dict[int, set[str]] = field(default_factory=dict)
     """Of the files that are ``reached``, those that hold no ready frame, by attempt."""
     reached: dict[int, dict[str, int]] = field(default_factory=dict)
@@ -69,6 +72,8 @@ class History(Attached):
     failed: Numbers = field(default_factory=Numbers)
     holes: set[Key] = field(default_factory=set)
     """Published, but only as a placeholder."""
+    retried: set[Key] = field(default_factory=set)
+    """Failed of whole frames in a run that had ended so: it was resumed to make them again."""
     standing: Counter[str] = field(default_factory=Counter)
     """How many of each product are published, without placeholders."""
     failures: Counter[str] = field(default_factory=Counter)
@@ -159,6 +164,8 @@ class History(Attached):
 
     def settled(self, key: Key, attempt: int) -> bool:
         """Whether that product of this attempt (or a later one) is published or finally failed."""
+        if key in self.retried:
+            return False
         return self.published.get(key, 0) >= attempt or self.failed.get(key, 0) >= attempt
 
     def outgrown(self, key: Key) -> bool:
@@ -194,6 +201,8 @@ def _started(history: History, event: ev.RunStarted | ev.RunResumed) -> None:
 
 
 def _resumed(history: History, event: ev.RunResumed) -> None:
+    if history.outcome is not None:
+        product_record.retry(history)
     _started(history, event)
     history.idle_s += max(0.0, event.idle_s or 0.0)
 
@@ -305,49 +314,12 @@ def _damaged(history: History, event: ev.FrameDamaged) -> None:
         history.undated.add((event.stream, file, event.record or 0, event.attempt))
 
 
+def _undecoded(history: History, event: ev.StreamUndecoded) -> None:
+    history.undecoded[event.stream] = event.attempt, f"{event.file}: {event.reason}"
+
+
 def _inspected(history: History, event: ev.FrameInspected) -> None:
     history.inspected.add((event.stream, event.time, event.attempt))
-
-
-def _limits(history: History, event: ev.ProductLimits) -> None:
-    history.limits[event.product] = event.limits
-
-
-def _publishing(history: History, event: ev.ProductPublishing) -> None:
-    history.publishing[event.key] = event
-
-
-def _published(history: History, event: ev.ProductPublished) -> None:
-    key, product = event.key, event.product
-    stood = key in history.published and key not in history.holes
-    history.publishing.pop(key, None)
-    history.published[key] = event.attempt
-    history.noticed.note_product(event, looked=history.attached is not None)
-    if history.attached is not None:
-        history.sums[key] = event.crc32
-    if event.limits is not None:
-        history.drawn[key] = event.limits
-    else:
-        history.drawn.pop(key, None)
-    if history.failed.pop(key, None) is not None:
-        history.failures[product] -= 1
-    if event.facts is not None and event.facts.get("placeholder"):
-        history.holes.add(key)
-    else:
-        history.holes.discard(key)
-    history.standing[product] += (key not in history.holes) - stood
-    parts = (event.values or ()) + (event.pieces or ())
-    history.product_bytes += event.bytes + sum(part.bytes for part in parts)
-    if event.state is not None:
-        history.states.note(*key, event.state.name, event.state.bytes)
-
-
-def _failed(history: History, event: ev.ProductFailed) -> None:
-    key, product = event.key, event.product
-    history.failures[product] += key not in history.failed
-    history.failed[key] = max(event.attempt, history.failed.get(key, 0))
-    history.reasons[product] = str(event.reason)
-    history.noticed.note_product(event, looked=history.attached is not None)
 
 
 def _control(history: History, event: ev.ControlReceived) -> None:
@@ -387,6 +359,7 @@ _FOLDS: dict[type[Event], Callable[[History, Any], None]] = {
     ev.OutputReported: output.note,
     ev.FrameReady: _ready,
     ev.FrameDamaged: _damaged,
+    ev.StreamUndecoded: _undecoded,
     ev.FrameReleased: lambda history, event: history.released.add(
         (event.stream, event.time, event.attempt)
     ),
@@ -394,10 +367,10 @@ _FOLDS: dict[type[Event], Callable[[History, Any], None]] = {
     ev.GuardTripped: tripped.note,
     ev.ControlReceived: _control,
     ev.ProductAdded: _added,
-    ev.ProductLimits: _limits,
-    ev.ProductPublishing: _publishing,
-    ev.ProductPublished: _published,
-    ev.ProductFailed: _failed,
+    ev.ProductLimits: product_record.limits,
+    ev.ProductPublishing: product_record.publishing,
+    ev.ProductPublished: product_record.published,
+    ev.ProductFailed: product_record.failed,
     ev.TrialSubmitting: trial_record.note,
     ev.TrialSubmitted: trial_record.note,
     ev.TrialEnded: trial_record.note,

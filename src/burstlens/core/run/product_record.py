@@ -1,0 +1,69 @@
+"""What the events of a run's products add up to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from burstlens.core.run import events as ev
+
+if TYPE_CHECKING:
+    from burstlens.core.run.history import History
+
+
+def retry(history: History) -> None:
+    """Note that what failed of whole frames of the latest attempt is made again, if they are still
+    there."""
+    history.retried |= {
+        key
+        for key, attempt in history.failed.items()
+        if attempt == history.attempt
+        and (*key[1:], attempt) in history.frames
+        and (*key[1:], attempt) not in history.released
+    }
+
+
+def limits(history: History, event: ev.ProductLimits) -> None:
+    """Keep a series' colour limits."""
+    history.limits[event.product] = event.limits
+
+
+def publishing(history: History, event: ev.ProductPublishing) -> None:
+    """Note that a product is about to get its name."""
+    history.publishing[event.key] = event
+
+
+def published(history: History, event: ev.ProductPublished) -> None:
+    """Take a publication."""
+    key, product = event.key, event.product
+    stood = key in history.published and key not in history.holes
+    history.publishing.pop(key, None)
+    history.retried.discard(key)
+    history.published[key] = event.attempt
+    history.noticed.note_product(event, looked=history.attached is not None)
+    if history.attached is not None:
+        history.sums[key] = event.crc32
+    if event.limits is not None:
+        history.drawn[key] = event.limits
+    else:
+        history.drawn.pop(key, None)
+    if history.failed.pop(key, None) is not None:
+        history.failures[product] -= 1
+    if event.facts is not None and event.facts.get("placeholder"):
+        history.holes.add(key)
+    else:
+        history.holes.discard(key)
+    history.standing[product] += (key not in history.holes) - stood
+    parts = (event.values or ()) + (event.pieces or ())
+    history.product_bytes += event.bytes + sum(part.bytes for part in parts)
+    if event.state is not None:
+        history.states.note(*key, event.state.name, event.state.bytes)
+
+
+def failed(history: History, event: ev.ProductFailed) -> None:
+    """Note that a product failed of one frame."""
+    key, product = event.key, event.product
+    history.retried.discard(key)
+    history.failures[product] += key not in history.failed
+    history.failed[key] = max(event.attempt, history.failed.get(key, 0))
+    history.reasons[product] = str(event.reason)
+    history.noticed.note_product(event, looked=history.attached is not None)
