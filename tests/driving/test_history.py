@@ -346,11 +346,10 @@ def test_what_failed_of_whole_frames_is_made_again_when_an_ended_run_is_resumed(
     ]
     key = "w", "d01", whole
     crashed = folded(*events, {"event": "run.resumed"})
-    assert crashed.settled(key, 1)  # it had failed for good, and nobody has ended the run
+    assert crashed.retried == set()  # nobody has ended the run
     ended = {"event": "run.ended", "outcome": "failed", "exit_code": 1}
     history = folded(*events, ended, {"event": "run.resumed"})
-    assert not history.settled(key, 1)
-    assert history.settled(("w", "d01", lost), 1)
+    assert history.retried == {key}
     history.apply(event({"event": "product.failed", "time": whole, "reason": "no", **of}))
-    assert history.settled(key, 1)
+    assert history.retried == set()
     assert history.failures["w"] == 2

@@ -72,7 +72,7 @@ def done(scene):
     (made.folder / "recipe.toml").write_text(RECIPE)
     process = made.start()
     output, _ = process.communicate(timeout=150)
-    assert process.returncode == 0, output
+    assert process.returncode == 1, output  # product rain waits for a stream that never comes
     made.output = output
     return made
 
@@ -116,4 +116,5 @@ def test_what_the_recipe_wants_and_never_came_is_reported_with_what_was_there(do
         assert f"rst/wrfrst_d01_{DATES[2]}" in text
         assert text in end["message"]
     assert not any("rst/wrfrst_*" in text for text in alarms)
-    assert (end["outcome"], end["exit_code"]) == ("done", 0)
+    assert (end["outcome"], end["exit_code"]) == ("failed", 1)
+    assert end["message"].startswith("product rain was not made: no frame of stream auxhist2_d01")

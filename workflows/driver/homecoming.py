@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from burstlens.core.errors import FULL_ERRNO, GivenUpError, RunError, StagingError
-from burstlens.core.exit_codes import BUFFER_LEFT, NO_SPACE, leading
+from burstlens.core.exit_codes import BUFFER_LEFT, FRAMES_LOST, NO_SPACE, leading
 from burstlens.core.no_space import failure_code, is_full
 from burstlens.core.outcome import Outcome
 from burstlens.core.passing_errors import PASSING
@@ -119,7 +119,8 @@ class Homecoming:
             self._retries.later(AWAY_PAUSE_S, lambda: self.begin(buffer))
             return
         self._away_since = None
-        outcome = self._snapshot.judge(self._jobs.outcome())
+        ended = self._jobs.outcome()
+        outcome = self._snapshot.judge(ended)
         if done.error is not None:
             message = f"{done.error}; the buffer is kept"
             if outcome.state == "done":
@@ -133,12 +134,15 @@ class Homecoming:
                 self.end = replace(outcome, message=why, exit_code=code)
             return
         home: Home = done.value
-        missing = [] if outcome.state == "failed" else home.missing
+        # Of a model that ended badly, and of lost frames, it is said already.
+        said = ended.state != "done" or outcome.exit_code == FRAMES_LOST
+        missing = [] if said else home.missing
         for text in missing:
             self._journal.append(ev.Alarm(text=text))
             self._snapshot.alarm(text)
-        if outcome.state == "done" and missing:
-            outcome = replace(outcome, message="; ".join(missing))
+        if missing:
+            texts = filter(None, (outcome.message, *missing))
+            outcome = replace(outcome, message="; ".join(texts))
         self._journal.append(
             ev.StageOutDone(
                 outcome=outcome.state,

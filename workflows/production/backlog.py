@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from burstlens.core.model import Damage, Frame, Receipt
+from burstlens.core.run.events import Key
 from burstlens.core.run.history import History
 from burstlens.viz.product import Context
 from burstlens.workflows.guards.guard import Guard
@@ -173,9 +174,13 @@ class Backlog:
                 stream == of
                 and place % product.common.every == 0
                 and (of, time, attempt) not in self.history.passed_over.get(product.name, ())
-                and not self.history.settled((product.name, of, time), attempt)
+                and self._is_to_make((product.name, of, time), attempt)
             ):
                 yield product
+
+    def _is_to_make(self, key: Key, attempt: int) -> bool:
+        again = key in self.history.retried and self.history.failed.get(key) == attempt
+        return again or not self.history.settled(key, attempt)
 
     def unsettled(self) -> int:
         """How many products of all frames so far, of their latest attempt, are neither published

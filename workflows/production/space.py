@@ -119,7 +119,7 @@ class Space:
         """Whether that product needs the frame no more. The frames of one that could not be made of
         any so far stay while there is room: a resume makes it when the cause is gone."""
         key = product, frame.stream, frame.time
-        if not self.history.settled(key, frame.attempt):
+        if key in self.history.retried or not self.history.settled(key, frame.attempt):
             return False
         hopeless = key in self.history.failed and not self.history.standing[product]
         return self.urgent or self.pressed(None) or not hopeless

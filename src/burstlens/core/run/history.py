@@ -164,8 +164,6 @@ class History(Attached):
 
     def settled(self, key: Key, attempt: int) -> bool:
         """Whether that product of this attempt (or a later one) is published or finally failed."""
-        if key in self.retried:
-            return False
         return self.published.get(key, 0) >= attempt or self.failed.get(key, 0) >= attempt
 
     def outgrown(self, key: Key) -> bool:
