@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -291,7 +292,15 @@ def test_a_dry_run_prints_the_plan_as_text_and_as_json_and_makes_nothing(
     recipe_file()
     text = burstlens("run", "any.toml", "--dry-run").stdout
     plan = json.loads(burstlens("run", "any.toml", "--dry-run", "--json").stdout)
-    assert set(plan) == {"title", "recipe", "site", "nodes", "frame_nodes", "notes", "scripts"}
+    keys = "title", "recipe", "site", "nodes", "frame_nodes", "notes", "scripts"
+    assert set(plan) == {*keys, "raw_files", "right"}
+    assert plan["right"]
+    assert plan["raw_files"] == (
+        "all raw files are deleted at the latest when the run is done, with the buffer: "
+        "[stage_out] keep names none"
+    )
+    assert f"\n{plan['raw_files']}\n" in text
+    assert f"{plan['raw_files']}\n" in burstlens("check", "any.toml").stdout
     names = [node["name"] for node in plan["nodes"]]
     assert names == ["buffer", "stage in", "simulation", "watch", "bring home", "free"]
     assert all(f"  {node['name']:<16} {node['where']:<10} {node['what']}" in text
@@ -303,6 +312,7 @@ def test_what_a_dry_run_finds_wrong_is_reported_with_its_level(burstlens, recipe
     recipe_file(PARAMETERS, "parameters.toml")
     done = burstlens("run", "parameters.toml", "--dry-run", "--set", "inputs=inputs")
     assert re.search(r"^error: there is no executable wrf\.exe", done.stdout, re.MULTILINE)
+    assert done.returncode == 1
 
 
 def test_the_schema_is_json_of_the_named_draft(burstlens):
@@ -390,7 +400,13 @@ def test_the_version_is_printed(burstlens):
 
 def test_a_stop_is_heard_with_the_frame_that_is_there(own_runs):
     driver = own_runs.start("storm")
-    first = own_runs.call("stop", "storm")
+    other = shutil.copytree(own_runs.runs / "storm", own_runs.runs / "other", symlinks=True)
+    refused = own_runs.call("stop", "last")
+    assert refused.returncode == 1
+    assert re.search(r"2 runs go on: (storm, other|other, storm); name the one", refused.stderr)
+    shutil.rmtree(other)
+    assert not (own_runs.runs / "storm" / "control" / "stop").exists()
+    first = own_runs.call("stop", "last")
     assert first.stdout == "storm is asked to stop; watch it: burstlens watch storm\n"
     assert driver.wait(60) == 4
     assert own_runs.events("storm").count("control.received") == 1

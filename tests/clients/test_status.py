@@ -174,3 +174,32 @@ def test_a_run_that_a_guard_has_stopped_says_that_the_guard_looks_again(changed)
     outcome = {"state": "stopped", "exit_code": 3, "message": "stopped by guard"}
     (step, *_) = next_steps(changed("failed", state="stopped", outcome=outcome))
     assert step == "go on with: burstlens resume failed; the guard that stopped it looks again"
+
+
+KEPT = "which [stage_out] keep names"
+
+
+@pytest.mark.parametrize(
+    ("released", "home", "gone", "said"),
+    [
+        (
+            True,
+            2,
+            0,
+            f"deleted, but for 2 files (2.00 MiB) in output/, {KEPT}",
+        ),
+        (True, 0, 0, "deleted, all: [stage_out] keep brought none home"),
+        (False, 0, 0, "still on the buffer"),
+        (False, 1, 3, "still on the buffer, but of 3 frames; 1 file (1.00 MiB) in output/"),
+    ],
+)
+def test_the_end_says_in_one_line_which_raw_files_were_deleted(changed, released, home, gone, said):
+    raw = {"home": home, "home_bytes": home * 1024**2, "released": gone}
+    buffer = changed("done")["buffer"] | {"released": released}
+    assert dict(facts(changed("done", raw=raw, buffer=buffer)))["raw files"] == said
+
+
+def test_a_run_that_is_done_kept_what_its_recipe_names(changed):
+    status = changed("done")
+    assert status["raw"]["home"] == status["frames"]["ready"]
+    assert dict(facts(status))["raw files"].startswith("deleted, but for 3 files (")

@@ -353,3 +353,13 @@ def test_what_failed_of_whole_frames_is_made_again_when_an_ended_run_is_resumed(
     history.apply(event({"event": "product.failed", "time": whole, "reason": "no", **of}))
     assert history.retried == set()
     assert history.failures["w"] == 2
+
+
+def test_a_late_product_of_an_earlier_attempt_does_not_settle_a_later_failure():
+    of = {"product": "w", "stream": "d01", "time": "20050828T110000"}
+    failed = {"event": "product.failed", "attempt": 2, "reason": "no", **of}
+    history = folded(failed, {"event": "product.published", **of, "attempt": 1})
+    assert history.settled(tuple(of.values()), 2)
+    assert (history.failures["w"], history.standing["w"]) == (1, 1)
+    history.apply(event({"event": "product.published", **of, "attempt": 2}))
+    assert history.failures["w"] == 0

@@ -68,6 +68,22 @@ def test_a_product_that_stands_does_not_fail_by_a_second_order_of_its_frame(driv
     assert run.production.settled
 
 
+def test_one_damaged_frame_gives_one_alarm_however_many_products_lack_it(driver):
+    run = driver(text=RECIPE + SECOND)
+    run.watch((False,))
+    for _ in range(3):
+        run.turn()
+        run.work(("failed",) * len(run.block.tasks), 0)
+        run.deliver(0)
+    events = [event.event for event in read(run.run.journal)]
+    assert events.count("product.failed") == 2
+    snapshot = run.production.snapshot
+    assert [alarm.text for alarm in snapshot.alarms] == [
+        f"damaged frame output {key(0)}: cut short"
+    ]
+    assert snapshot.value().products["t2"].reason is not None
+
+
 def test_raw_frames_whose_release_was_put_off_are_released_before_all_counts_as_settled(driver):
     run = driver("buffer.raw=release")
     run.watch((True,))

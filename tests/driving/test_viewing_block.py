@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import sys
 import threading
 import time
 from concurrent.futures.process import BrokenProcessPool
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,7 +17,11 @@ from burstlens.cluster_configs.site import choose
 from burstlens.core.allowance import allowance
 from burstlens.core.durable import write_json
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.history import History
+from burstlens.core.run.journal import Journal, read
+from burstlens.workflows.driver.viewing import Viewing
 from burstlens.workflows.placement.supervised import describe
+from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.early import EarlyWorker
 from burstlens.workflows.production.graph import Graph
 
@@ -27,6 +33,26 @@ def test_the_first_answer_of_the_block_is_journalled_once_at_most(standing):
     assert events.count("viewing.started") <= 1  # a short run may be over before
     assert "viewing.started" not in events[: events.index("viewing.queued")]
     assert events.index("buffer.requested") < events.index("buffer.created")
+
+
+@pytest.mark.integration
+def test_viewing_is_not_said_to_be_queued_while_an_early_worker_makes_the_products(run_dir, recipe):
+    early, site, history = EarlyWorker(lowest=True), choose("local"), History()
+    jobs = SimpleNamespace(attempt=1, waits="", place=None, over=False, asked=None)
+    with (
+        Graph(site, run_dir, jobs=1, early=early) as graph,
+        contextlib.closing(Journal(run_dir.journal, 1, history.apply)) as journal,
+    ):
+        context = RunContext.of(run_dir, recipe(), site, journal, history)
+        viewing = Viewing(context, graph)
+        viewing.look(jobs)
+        assert graph.block_state() == "queued"
+        assert context.snapshot.block == "running"
+        graph._early = None  # as for a site whose workers need a block
+        viewing.look(jobs)
+        assert context.snapshot.block == "queued"
+    early.end()
+    assert list(read(run_dir.journal)) == []  # no block has begun
 
 
 @pytest.mark.integration

@@ -31,6 +31,7 @@ class Viewing:
         self._snapshot = context.snapshot
         self._kinds = sorted({product.kind.name for product in context.recipe.products})
         self._ended = 0
+        self._runs = False
 
     def open(self) -> None:
         """Ask for the first block."""
@@ -73,6 +74,9 @@ class Viewing:
     def look(self, jobs: SupervisedJobs) -> None:
         """Bring the snapshot up to date, and journal that a block has begun to run."""
         state = self._graph.block_state()
-        if state == "running" and self._snapshot.block != "running":
+        if state == "running" and not self._runs:
             self._journal.append(ev.ViewingStarted(label=self._graph.label))
-        self._snapshot.look(jobs, state)
+        self._runs = state == "running"
+        # Until the block answers, products come from the early worker: nothing waits.
+        early = state == "queued" and self._graph.is_early
+        self._snapshot.look(jobs, "running" if early else state)

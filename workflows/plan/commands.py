@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from burstlens.cluster_configs.site import Site, choose
 from burstlens.core.errors import RecipeError, SiteError
@@ -87,9 +88,11 @@ def make_plan(
     ways = valid_ways(notify)
     loaded, _ = check(read(recipe), settings)
     chosen = choose(site)
-    notes = tuple(f"{finding.level}: {finding.text}" for finding in findings(loaded, chosen))
+    found = findings(loaded, chosen)
+    notes = tuple(f"{finding.level}: {finding.text}" for finding in found)
     scripts = submissions(loaded, chosen, driver=batch)
-    return assemble(loaded, chosen, notes, scripts, word_nodes(loaded, ways))
+    plan = assemble(loaded, chosen, notes, scripts, word_nodes(loaded, ways))
+    return replace(plan, right=all(finding.level != ERROR for finding in found))
 
 
 def new_run(

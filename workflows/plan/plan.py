@@ -12,6 +12,7 @@ from burstlens.workflows.notify.options import Notify, allowed, settings
 from burstlens.workflows.notify.way import parse_way
 from burstlens.workflows.plan.capacity import granularity
 from burstlens.workflows.plan.hints import hint_nodes
+from burstlens.workflows.plan.raw_files import raw_files_text
 from burstlens.workflows.plan.submissions import Submission
 from burstlens.workflows.recipe.recipe import Recipe, Step
 
@@ -41,6 +42,10 @@ class Plan:
     notes: tuple[str, ...] = ()
     scripts: tuple[Submission, ...] = ()
     """The batch scripts that would be submitted."""
+    raw_files: str = ""
+    """What becomes of the raw files."""
+    right: bool = True
+    """Whether the run would not be refused."""
 
     def text(self) -> str:
         """The plan for people: the nodes in order, and the graph."""
@@ -52,6 +57,7 @@ class Plan:
         lines += [
             f"  {node.name:<{width}} {node.where:<10} {node.what}" for node in self.frame_nodes
         ]
+        lines += ["", self.raw_files]
         lines += ["", "graph:", *(f"  {line}" for line in self._graph())]
         for one in self.scripts:
             lines += ["", f"batch script, {one.name}:", *one.script.rstrip().splitlines()]
@@ -74,6 +80,8 @@ class Plan:
             "frame_nodes": [_value(node) for node in self.frame_nodes],
             "notes": list(self.notes),
             "scripts": [{"name": one.name, "script": one.script} for one in self.scripts],
+            "raw_files": self.raw_files,
+            "right": self.right,
         }
 
 
@@ -126,7 +134,10 @@ def assemble(
         nodes.append(Node("free", "buffer", "the run's space, when all went well", ("bring home",)))
     nodes += words
     frame_nodes = tuple(_frame_nodes(recipe))
-    return Plan(recipe.title, recipe.name, site.name, tuple(nodes), frame_nodes, notes, scripts)
+    raw_files = raw_files_text(recipe, site)
+    return Plan(
+        recipe.title, recipe.name, site.name, tuple(nodes), frame_nodes, notes, scripts, raw_files
+    )
 
 
 def word_nodes(recipe: Recipe, asked: Sequence[str]) -> tuple[Node, ...]:

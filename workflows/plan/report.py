@@ -11,6 +11,7 @@ from burstlens.core.errors import BurstlensError, RecipeError, SiteError
 from burstlens.core.fault import Fault
 from burstlens.core.toml.faults import report
 from burstlens.workflows.plan.commands import findings
+from burstlens.workflows.plan.raw_files import raw_files_text
 from burstlens.workflows.recipe.file import read
 from burstlens.workflows.recipe.findings import ERROR, LEVELS
 from burstlens.workflows.recipe.load import drafted
@@ -34,6 +35,8 @@ class Report:
     errors: tuple[Fault, ...] = ()
     warnings: tuple[Fault, ...] = ()
     notes: tuple[Fault, ...] = ()
+    raw_files: str | None = None
+    """What would become of the raw files, where recipe and site can be used."""
 
     @property
     def right(self) -> bool:
@@ -53,6 +56,7 @@ class Report:
             "right": self.right,
             "faults": [fault.json() for fault in (*self.faults, *self.errors)],
             "warnings": [fault.json() for fault in (*self.warnings, *self.notes)],
+            "raw_files": self.raw_files,
         }
 
 
@@ -94,7 +98,9 @@ def check_report(
     errors, warnings, notes = (
         tuple(draft.of(one for one in seen if one.level == level)) for level in LEVELS
     )
-    return Report(str(source.path), tuple(faults), tuple(refused), errors, warnings, notes)
+    raw_files = raw_files_text(draft.recipe, chosen) if draft.recipe and chosen else None
+    levels = errors, warnings, notes
+    return Report(str(source.path), tuple(faults), tuple(refused), *levels, raw_files)
 
 
 def unusable(message: str) -> Report:

@@ -15,7 +15,7 @@ from burstlens.core.run.events import Key
 from burstlens.core.version import __version__
 from burstlens.stagers.base import remove
 from burstlens.viz.product import Context
-from burstlens.workflows.frames.promised import Promised
+from burstlens.workflows.frames.promised import REASON, Promised
 from burstlens.workflows.frames.report import Report, Undecoded
 from burstlens.workflows.guards.finding import Reading
 from burstlens.workflows.placement.buffer import BufferRef
@@ -173,7 +173,8 @@ class Production:
             self.journal.append(ev.FrameDamaged(**fields, paths=list(damage.paths)))
             about = damage.time or ", ".join(map(in_model_folder, damage.paths))
             at = damage.stream, about, damage.attempt
-            self.snapshot.unreadable(*at, damage.reason, "damaged frame")
+            what = "lost" if damage.reason.startswith(REASON) else "damaged"
+            self.snapshot.unreadable(*at, damage.reason, f"{what} frame")
         self.backlog.add_damage(damage)
 
     def enter(self, products: tuple[MadeProduct, ...]) -> None:
@@ -341,7 +342,9 @@ class Production:
             return
         of: dict[str, Any] = dict(zip(("product", "stream", "time"), key, strict=True))
         self.journal.append(ev.ProductFailed(**of, attempt=failure.attempt, reason=failure.reason))
-        self.snapshot.failed(failure)
+        frame = failure.stream, failure.time, failure.attempt
+        unreadable = failure.unreadable or frame in self.history.damaged
+        self.snapshot.failed(replace(failure, unreadable=unreadable))
 
     def _stands(self, receipt: Receipt) -> bool:
         return self.history.published.get(_key(receipt)) == receipt.attempt

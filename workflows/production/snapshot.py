@@ -33,6 +33,7 @@ from burstlens.core.run.snapshot import (
     ProductCounts,
     ProgressPart,
     QueuePart,
+    RawPart,
     SchedulerPart,
     StatusFile,
     TuningPart,
@@ -321,6 +322,7 @@ class Snapshot:
                 uptime=round(time.monotonic(), 3),
             ),
             outcome=OutcomePart(**asdict(self.outcome)) if self.outcome else None,
+            raw=self._raw(),
         )
 
     def _silent_scheduler(self) -> SchedulerPart | UnsetType:
@@ -331,6 +333,13 @@ class Snapshot:
             if one.silent_s > 0
         ]
         return max(silent, key=lambda part: part.silent_s) if silent else UNSET
+
+    def _raw(self) -> RawPart | UnsetType:
+        """What became of the raw files; unset before the end, and where no model was started."""
+        history = self.history
+        if self.outcome is None or self.attached is not None or not history.frames:
+            return UNSET
+        return RawPart(*history.home, len(history.released))
 
     def _buffer(self, production: Producing) -> BufferPart:
         return BufferPart(

@@ -213,8 +213,10 @@ def look(
     The newest frames come first. Ctrl-C ends the looking, never the model; the same command goes on
     where it ended. Workers run at the lowest priority; with --site they run in a batch job.
 
-    Exit codes: 0 done, quiet or ended by Ctrl-C, 1 failed or refused, 2 wrong usage, or PATH holds
-    several runs and there is no terminal to ask in.
+    Exit codes: 0 done, quiet or ended by Ctrl-C, 1 failed or refused (or nothing could be shown), 2
+    wrong usage, or PATH holds several runs and there is no terminal to ask in, 5 frames lost or
+    damaged, 6 no space, 7 a guard that stops tripped after the model's end. Where several hold, the
+    first of 1, 6, 5, 7.
     """
     from burstlens.clients.attaching import Page, look_at_all, write_recipe_of
     from burstlens.workflows.plan.look import LookRequest

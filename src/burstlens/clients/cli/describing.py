@@ -75,6 +75,8 @@ def check(
             print_stderr(f"burstlens: {message}")
         for line in report.lines():
             say(line)
+        if report.raw_files:
+            say(report.raw_files)
         if not report.refused:
             say("the recipe can run" if report.right else "the recipe cannot run as it is")
     if not report.right:

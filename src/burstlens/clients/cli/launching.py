@@ -55,9 +55,10 @@ def run(
     Ctrl-C asks for a stop (the frame in progress may end), a second one stops at once. The run
     outlives the terminal.
 
-    Exit codes: 0 done, 1 failed or refused, 2 wrong usage, 3 stopped by a guard, 4 stopped by a
-    person, 5 ended with frames lost or damaged, 6 stopped for want of space, 7 a guard tripped
-    after the model's end, 8 done, but its buffer was not given back.
+    Exit codes: 0 done, 1 failed or refused (or nothing could be shown), 2 wrong usage, 3 stopped by
+    a guard, 4 stopped by a person, 5 ended with frames lost or damaged, 6 ended for want of space,
+    7 a guard that stops tripped after the model's end, 8 done, but the buffer was not given back.
+    Where several hold, the first of 1, 6, 5, 4, 3, 7, 8. --dry-run: 1 where the run is refused.
     """
     from burstlens.workflows.plan.commands import make_plan, new_run
 
@@ -66,7 +67,7 @@ def run(
     if dry_run:
         plan = make_plan(recipe, site, settings or [], batch=batch, notify=notify or [])
         say(json.dumps(plan.value(), indent=2) if as_json else plan.text())
-        return
+        raise typer.Exit(0 if plan.right else 1)
     made, warnings = new_run(recipe, site, settings or [], name, batch=batch, notify=notify or [])
     for warning in warnings:
         print_stderr(f"warning: {warning}")
@@ -115,9 +116,12 @@ def resume(
     """Resume a run whose driver has died, or whose model has failed or was stopped.
 
     A model that still runs is adopted; one that has ended badly is started in a new attempt.
-    Published products are not made again. A run that ended with frames lost or damaged (exit code
-    5) is left as it is: only a new run writes them again. One that is done and could not give its
-    buffer back (exit code 8) gives it back.
+    Published products are not made again; what failed is, where its frame is still there. A run
+    that ended with frames lost or damaged (exit code 5), or whose guard tripped after the model's
+    end (7), is left as it is: only a new run writes other frames. One that is done and could not
+    give its buffer back (8) gives it back.
+
+    Exit codes are those of `burstlens run`, in its order: the first of 1, 6, 5, 4, 3, 7, 8, else 0.
 
     Who gets word of it still does; --notify adds to them.
 

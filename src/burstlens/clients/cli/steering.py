@@ -22,7 +22,11 @@ def stop(
         bool, typer.Option("--now", help="Do not wait for the frame in progress.")
     ] = False,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Do not ask before a model that others started is ended.")
+        bool,
+        typer.Option(
+            "--yes",
+            help="Do not ask: before a model that others started is ended, or which run is `last`.",
+        ),
     ] = False,
 ) -> None:
     """Stop a run's model; works whether or not its driver lives.
@@ -33,14 +37,21 @@ def stop(
     A run that looks at a folder ends looking, and the model there goes on. Only where it was
     started with --allow-stop, the job or process is ended, after a question.
 
-    RUN is a run's id (or the start of it), its directory, or `last`.
+    RUN is a run's id (or the start of it), its directory, or `last`: while several runs go on that
+    asks, and without a terminal it is refused.
     """
-    from burstlens.clients.opened.steering import question
+    from burstlens.clients.opened.steering import live_runs, question
     from burstlens.clients.opened.steering import stop as ask
+    from burstlens.core.errors import RunError
     from burstlens.core.run.directory import open_run_dir
 
     found = open_run_dir(run)
-    asks = "" if yes or not sys.stdin.isatty() else question(found)
+    here = sys.stdin.isatty()
+    asks = "" if yes or not here else question(found)
+    if run == "last" and not yes and len(live := live_runs()) > 1:
+        if not here:
+            raise RunError(f"{len(live)} runs go on: {', '.join(live)}; name the one to stop")
+        asks = asks or f"{len(live)} runs go on ({', '.join(live)}). Stop {found.id}, the newest?"
     if asks and not typer.confirm(asks, err=True):
         say(f"{found.id} goes on")
         return

@@ -83,6 +83,7 @@ def facts(status: Status) -> list[tuple[str, str]]:
     shown.append(("output", _output(status.get("output") or {})))
     shown.append(("ledger", _ledger(status["ledger"], looked_at=bool(looks_at))))
     shown.append(("buffer", _buffer(status)))
+    shown.append(("raw files", _raw_files(status)))
     shown.append(("guards", _guards(status)))
     shown.append(("saved", _saved(status)))
     if not over:
@@ -171,6 +172,21 @@ def _buffer(status: Status) -> str:
     if buffer["released"]:
         return ""
     return f"kept, {buffer['name'] or buffer['path']}"
+
+
+def _raw_files(status: Status) -> str:
+    """Which raw files of a run that is over were deleted, and which were brought home."""
+    raw, buffer = status.get("raw"), status.get("buffer")
+    if not raw or not is_over(status):
+        return ""
+    size = show_bytes(raw["home_bytes"])
+    home = f"{counted(raw['home'], 'file')} ({size}) in output/" if raw["home"] else ""
+    if buffer and not buffer["released"]:
+        gone = f", but of {counted(raw['released'], 'frame')}" if raw["released"] else ""
+        return f"still on the buffer{gone}{f'; {home}' if home else ''}"
+    if home:
+        return f"deleted, but for {home}, which [stage_out] keep names"
+    return "deleted, all: [stage_out] keep brought none home"
 
 
 def _guards(status: Status) -> str:

@@ -6,6 +6,7 @@ one; docs/steering.md describes how it handles them.
 
 from __future__ import annotations
 
+import contextlib
 import filecmp
 import os
 import time
@@ -17,7 +18,7 @@ from burstlens.clients.opened.status import Status, has_ended, status_of
 from burstlens.core.errors import RecipeError, RunError
 from burstlens.core.existence import surely_exists, surely_missing
 from burstlens.core.exit_codes import COMPLETE
-from burstlens.core.run.directory import RunDir, open_run_dir
+from burstlens.core.run.directory import RunDir, all_runs, open_run_dir
 from burstlens.core.run.events import ProductAdded, ProductRefused
 from burstlens.core.run.journal import read_only
 from burstlens.core.whole_copy import copy_whole
@@ -101,6 +102,17 @@ def question(run: RunDir) -> str:
     if not part or not may_stop(part) or nothing_to_stop(run.id, status) is not None:
         return ""
     return f"Stop {subject(part)}, the model that writes in {part['path']}?"
+
+
+def live_runs() -> list[str]:
+    """The ids of the runs that can be stopped, the newest first."""
+    found = []
+    for run in all_runs():
+        with contextlib.suppress(RunError):  # one that cannot be read is not asked either
+            status = status_of(str(run.path), confirm_s=0.0)
+            if nothing_to_stop(run.id, status) is None:
+                found.append(run.id)
+    return found
 
 
 def stop(run: RunDir, *, now: bool = False, then: str = "") -> str:

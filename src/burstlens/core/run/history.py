@@ -46,6 +46,8 @@ class History(Attached):
     brought_home: bool = False
     kept_home: bool = False
     """Whether the files of ``[stage_out]`` came home after the model ended, well or not."""
+    home: tuple[int, int] = (0, 0)
+    """How many of them came, and their bytes."""
     jobs: dict[str, JobRecord] = field(default_factory=dict)
     times: Times = field(default_factory=Times)
     """The valid times that the columns share."""
@@ -251,6 +253,8 @@ def _brought_home(history: History, event: ev.StageOutDone) -> None:
     history.brought_home = event.outcome == "done" or event.exit_code in COMPLETE
     history.kept_home = True
     history.others = event.others or []
+    sizes = [size for _, size in event.files or ()]
+    history.home = len(sizes), sum(sizes)
 
 
 def _job(history: History, event: ev.JobEvent) -> None:

@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import Protocol
 
 from burstlens.core.run import events as ev
+from burstlens.core.run.columns import FrameSet, LimitsOf, Numbers
+from burstlens.core.run.events import Key
+from burstlens.core.run.noticed import Noticed
+from burstlens.core.run.states import States
 
-if TYPE_CHECKING:
-    from burstlens.core.run.history import History
+
+class HasProducts(Protocol):
+    """What a run's history keeps of its products, see :class:`.history.History`."""
+
+    attempt: int
+    attached: ev.RunAttached | None
+    sums: Numbers
+    frames: FrameSet
+    released: FrameSet
+    published: Numbers
+    publishing: dict[Key, ev.ProductPublishing]
+    failed: Numbers
+    holes: set[Key]
+    retried: set[Key]
+    standing: Counter[str]
+    failures: Counter[str]
+    reasons: dict[str, str]
+    limits: dict[str, tuple[float, float]]
+    drawn: LimitsOf
+    states: States
+    product_bytes: int
+    noticed: Noticed
 
 
-def retry(history: History) -> None:
+def retry(history: HasProducts) -> None:
     """Note that what failed of whole frames of the latest attempt is made again, if they are still
     there."""
     history.retried |= {
@@ -22,17 +47,17 @@ def retry(history: History) -> None:
     }
 
 
-def limits(history: History, event: ev.ProductLimits) -> None:
+def limits(history: HasProducts, event: ev.ProductLimits) -> None:
     """Keep a series' colour limits."""
     history.limits[event.product] = event.limits
 
 
-def publishing(history: History, event: ev.ProductPublishing) -> None:
+def publishing(history: HasProducts, event: ev.ProductPublishing) -> None:
     """Note that a product is about to get its name."""
     history.publishing[event.key] = event
 
 
-def published(history: History, event: ev.ProductPublished) -> None:
+def published(history: HasProducts, event: ev.ProductPublished) -> None:
     """Take a publication."""
     key, product = event.key, event.product
     stood = key in history.published and key not in history.holes
@@ -46,7 +71,9 @@ def published(history: History, event: ev.ProductPublished) -> None:
         history.drawn[key] = event.limits
     else:
         history.drawn.pop(key, None)
-    if history.failed.pop(key, None) is not None:
+    # What a lost worker of an earlier attempt had made does not settle a later one's failure.
+    if key in history.failed and event.attempt >= history.failed[key]:
+        del history.failed[key]
         history.failures[product] -= 1
     if event.facts is not None and event.facts.get("placeholder"):
         history.holes.add(key)
@@ -59,7 +86,7 @@ def published(history: History, event: ev.ProductPublished) -> None:
         history.states.note(*key, event.state.name, event.state.bytes)
 
 
-def failed(history: History, event: ev.ProductFailed) -> None:
+def failed(history: HasProducts, event: ev.ProductFailed) -> None:
     """Note that a product failed of one frame."""
     key, product = event.key, event.product
     history.retried.discard(key)

@@ -82,6 +82,15 @@ class BufferPart(Struct, frozen=True):
     """When a persistent buffer was made, as the scheduler says it."""
 
 
+class RawPart(Struct, frozen=True):
+    """The raw files of a run that is over: how many came home with how many bytes, and of how many
+    frames they were deleted before its end."""
+
+    home: Count
+    home_bytes: Count
+    released: Count
+
+
 class QueuePart(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where the job stands that the run waits for: the ``position``-th of ``of`` jobs that wait in
     the scheduler's ``partition``, and when it may begin by the estimate of ``by``, the scheduler.
@@ -262,6 +271,7 @@ class StatusFile(Struct, frozen=True, kw_only=True):
     guards: list[GuardPart] | UnsetType | None = UNSET
     log_tail: list[str] | UnsetType | None = UNSET
     logs: list[str] | UnsetType | None = UNSET
+    raw: RawPart | UnsetType = UNSET
     format: Count | None = None
     burstlens: str | None = None
 
