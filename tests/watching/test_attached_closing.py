@@ -41,6 +41,26 @@ def test_a_file_that_its_writer_closes_is_not_declared_again(course, name):
     assert len(look.frames) == len(whole)
 
 
+@pytest.mark.parametrize("name", ["netcdf4_growing"])
+def test_a_file_that_is_written_anew_within_a_second_is_not_taken_for_closed(course, name):
+    look = course(name, coarse=True, selection=EVERYTHING)
+    whole = look.whole()
+    while {(frame.stream, frame.time) for frame in look.frames} != whole:
+        look.step()
+        look.scan()
+    [path] = {look.root / frame.paths[0] for frame in look.frames}
+    look.player.finish()
+    data = bytearray(path.read_bytes())
+    data[-5000:-4000] = bytes(1000)  # other values in its last record
+    path.write_bytes(data)
+    again = set()
+    for _ in range(20):
+        report = look.watcher.scan(elapsed_s=2.0, now=0.0, ended=False)
+        assert report.folder.closed == ()
+        again |= {(frame.stream, frame.time) for frame in report.frames}
+    assert again == whole
+
+
 @pytest.fixture
 def folder(tmp_path):
     made = tmp_path / "model"

@@ -272,11 +272,11 @@ class AttachedWatcher(Watcher):
 
     def _after_closing(self, entry: Open) -> Open | None:
         """The entry after its writer has closed the file; None if something else changed it."""
-        if not is_closed(entry, self._places(entry.files)):
+        if not is_closed(entry.open_at, self._places(entry.files)):
             return None
         found = entry.stats[0].fingerprint
         self._closed.append(ClosedFile(entry.unit.stream, entry.files[0], found))
-        return replace(entry, declared_at=entry.stats, open_at=False)
+        return replace(entry, declared_at=entry.stats, open_at=0)
 
     def _rewritten(self, entry: Open, complaints: list[str]) -> Open:
         return self._afresh(entry)

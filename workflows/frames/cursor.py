@@ -149,8 +149,8 @@ class Open(Struct, frozen=True):
     undecoded: bool = False
     declared_at: tuple[FileStat, ...] = ()
     """``stats`` when a record was last declared."""
-    open_at: bool = False
-    """Whether a program had it open for writing then, as the file says."""
+    open_at: int = 0
+    """If a program had it open for writing then, as the file says: a digest of its bytes."""
     watched_s: float = 0.0
     """How long it was unchanged while it was watched; ``quiet_s`` may be longer."""
     error: int = 0

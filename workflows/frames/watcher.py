@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from burstlens.core.model import Damage, Fingerprint, Frame
 from burstlens.workflows.frames import ready
+from burstlens.workflows.frames.closing import digest
 from burstlens.workflows.frames.cursor import Cursor, FileStat, Open, Speech, Unit, Written
 from burstlens.workflows.frames.failing import answering, failing, is_given_up
 from burstlens.workflows.frames.hdf5 import Prober, shared_prober
@@ -292,7 +293,7 @@ class Watcher:
                 _log.info("%s record %d (%s) is whole: %s; writers %d, later %s, quiet %.1f s, "
                           "log lines %d", unit.name, index, key, signal, len(writers), later,
                           entry.quiet_s, len(spoken))  # fmt: skip
-            opened = bool(writers)
+            opened = digest(paths) if writers and self.cursor.attached else 0
             entry = replace(entry, declared=index + 1, declared_at=entry.stats, open_at=opened)
             speech = with_declared(self.cursor.speech, unit.stream, key, entry.files, index)
             self.cursor = replace(self.cursor, speech=speech)
@@ -396,15 +397,9 @@ class Watcher:
         _log.warning("%s record %d is damaged: %s", entry.unit.name, entry.declared, reason)
         time_key = time or (entry.unit.time if not entry.declared else None)
         return Damage(
-            self._run,
-            self._attempt,
-            entry.unit.stream,
-            time_key,
-            self._paths(entry),
-            entry.declared,
-            reason,
-            self._fingerprint(entry),
-        )
+            self._run, self._attempt, entry.unit.stream, time_key, self._paths(entry),
+            entry.declared, reason, self._fingerprint(entry),
+        )  # fmt: skip
 
     def _finish(self, unit: Unit) -> None:
         self._listing.drop(unit)
