@@ -144,7 +144,7 @@ def test_inputs_that_do_not_fit_the_buffer_end_the_run_for_want_of_space(
 ) -> None:
     disk = small_disk("2m", "buffer")
     case = make_case(capacity="1 MiB", buffer_folder=disk)
-    (case.inputs / "wrfinput_d01").write_bytes(bytes(4 << 20))
+    (case.inputs / "LANDUSE.TBL").write_bytes(bytes(4 << 20))
     life = case.burstlens("run", "r.toml", "--name", "r")
     assert life.code == 6, life.said
     assert "No space left on device" in life.said
