@@ -93,6 +93,8 @@ def test_a_job_that_may_be_stopped_is_cancelled_and_the_run_ends(job: LookedJob)
     state, evidence = job.states()[-1]
     assert state == "failed"
     assert f"Slurm: job {job.id} CANCELLED" in evidence
+    over = {state for state, evidence in job.states() if "CANCELLED" in evidence}
+    assert over <= {"ending", "failed"}
 
 
 @pytest.mark.fault
