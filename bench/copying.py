@@ -25,7 +25,7 @@ BLOCK = 4 << 20
 
 def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
     """Ratios of wall time, pair by pair."""
-    size, repeats = (64 << 20, 3) if quick else (1 << 30, 9)
+    size, repeats = (64 << 20, 3) if quick else (1 << 30, 7)
     disk = _figures(scratch.runs, size, repeats, "disk", MOST)
     return disk + _figures(scratch.buffer, size, repeats, "memory", None)
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     Path = str | os.PathLike[str]
 
 BLOCK = 1 << 20
-"""Small enough that the CRC is of bytes in the processor's cache."""
+"""One thread writes a block, another sums it: small enough to be in the processors' caches."""
 FLUSHED_BYTES = 64 << 20
-"""A second thread brings so much to disk while more is copied: that pays for the CRC."""
+"""So much is brought to disk by a third thread while more is copied: that pays for the CRC."""
 
 
 class Copied(NamedTuple):
@@ -110,22 +110,29 @@ def open_to_read(path: Path) -> int:
 def _pump(reader: int, writer: int, most: int, source: Path) -> Copied:
     """Write what can be read, ``most`` bytes of it: no writer is run after. Raises OSError, which
     names the source if that is where it failed."""
-    buffer = memoryview(bytearray(BLOCK))
-    crc = size = flushed = 0
+    buffers = memoryview(bytearray(BLOCK)), memoryview(bytearray(BLOCK))
+    size = flushed = number = crc = 0
+    summed: Future[int] | None = None
     flush: Future[None] | None = None
-    with ThreadPoolExecutor(1) as thread:  # starts none for a small file
-        while count := _read(reader, buffer[: most - size], source):
-            block = buffer[:count]
-            crc = zlib.crc32(block, crc)
-            size += count
+    with ThreadPoolExecutor(2) as threads:  # starts none for a file of one block
+        while count := _read(reader, buffers[number % 2][: most - size], source):
+            block = buffers[number % 2][:count]
+            if most <= BLOCK:
+                crc = zlib.crc32(block, crc)
+            else:  # the buffer of the block before is free again when its CRC is known
+                crc = summed.result() if summed is not None else 0
+                summed = threads.submit(zlib.crc32, block, crc)
+            size, number = size + count, number + 1
             while block:
                 block = block[os.write(writer, block) :]
             if size - flushed >= FLUSHED_BYTES and (flush is None or flush.done()):
                 if flush is not None:
                     flush.result()
-                flush, flushed = thread.submit(os.fdatasync, writer), size
+                flush, flushed = threads.submit(os.fdatasync, writer), size
         if flush is not None:
             flush.result()
+        if summed is not None:
+            crc = summed.result()
     return Copied(size, crc)
 
 
