@@ -67,6 +67,7 @@ from burstlens.workflows.driver.noticing import (
 from burstlens.workflows.driver.scheduling import scheduled, scheduler_of, withdraw
 from burstlens.workflows.driver.tuning_options import tuning_site
 from burstlens.workflows.driver.tuning_run import tune
+from burstlens.workflows.placement.machine_limits import require_room
 from burstlens.workflows.placement.provision import provision
 from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.early import EarlyWorker
@@ -106,6 +107,7 @@ def create(
             f"--name {name!r}: a run's name is 1 to 64 letters, digits, '_' or '-', "
             "as it names folders"
         )
+    require_room(local=choose(site).viewing.placement == "local")
     moment = time.strftime("%Y%m%d-%H%M%S")
     stem = re.sub(r"[^A-Za-z0-9_-]+", "-", recipe.name).strip("-")[:40] or "run"
     final = RunDir((folder or runs_folder()) / (name or f"{stem}-{moment}-{secrets.token_hex(2)}"))
@@ -218,6 +220,7 @@ def execute(
     ignored, so that a run outlives its login shell. ``early`` is a worker that was started ahead.
     Raises RunError when another driver lives.
     """
+    require_room(local=site_of(run).viewing.placement == "local")
     attached = facts_of(run).attached
     if facts_of(run).tuning is not None:
         early = None  # no picture is waited for

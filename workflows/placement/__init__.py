@@ -18,6 +18,7 @@ __all__ = [
     "job_folder",
     "launch",
     "leftovers",
+    "machine_limits",
     "observer",
     "persistent_buffer",
     "provision",
