@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from burstlens.cluster_configs.directives import directives
@@ -59,7 +60,7 @@ class JobBuffer:
         self.launcher.host = host
         while not surely_exists(host / "host.json"):
             job_id = batch.find(host)
-            if job_id is None or not batch.stands(job_id):
+            if job_id is None or not again(partial(batch.stands, job_id)):
                 raise SiteError(f"the job with the buffer ended: {self._fate(job_id, host)}")
             if self.run.stop_requested() is not None:
                 self._leave(host)
