@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -104,7 +105,9 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=10, help="of each kind")
     parser.add_argument("--parallel", type=int, default=2)
     given = parser.parse_args()
-    # As in conftest.py: compiled modules are kept, no threads spin.
+    # As in conftest.py: runs receive SIGINT and SIGHUP, compiled modules are kept, no threads spin.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ["NUMBA_NUM_THREADS"] = "1"
     folder = given.folder.resolve()
