@@ -256,6 +256,14 @@ def test_a_signal_stops_the_model_and_the_run_says_so(make_case: Any, signals: l
     assert not case.faults(), case.said()
 
 
+@pytest.mark.fault
+def test_a_stop_that_comes_as_a_run_gives_its_buffer_back_leaves_no_request(case: Any) -> None:
+    driver = case.launch()
+    case.await_event("stageout.done")
+    case.burstlens("stop", "r", "--now")
+    _done(case, driver)
+
+
 @pytest.mark.slow
 def test_stop_now_needs_no_driver(make_case: Any) -> None:
     case = make_case(model=LONG)

@@ -302,6 +302,9 @@ def _execute(
         context.snapshot.end(outcome)
         send()
         close_notices(context, outcome)
+        if outcome.state == "done":
+            with contextlib.suppress(RunError):  # a stop that came too late
+                run.clear_control()
     return outcome
 
 
