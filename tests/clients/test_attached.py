@@ -26,7 +26,7 @@ from burstlens.core.run.snapshot import read_snapshot
 from burstlens.core.run.start import note_start
 from burstlens.viz.pages.answers import Answers
 from burstlens.workflows.driver.free import free
-from burstlens.workflows.driver.run import resumable
+from burstlens.workflows.driver.resuming import resumable
 
 SEEN = ev.ModelObserved(attempt=1, state="quiet", evidence=QUIET)
 ENDED = ev.RunEnded(outcome="quiet", exit_code=0, message=QUIET)

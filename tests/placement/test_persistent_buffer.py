@@ -25,7 +25,8 @@ from burstlens.core.run.history_file import history_of
 from burstlens.core.run.journal import Journal, read
 from burstlens.core.run.snapshot import BufferPart, read_snapshot
 from burstlens.workflows.driver.free import free
-from burstlens.workflows.driver.run import execute, recipe_of, resumable
+from burstlens.workflows.driver.resuming import resumable
+from burstlens.workflows.driver.run import execute, recipe_of
 from burstlens.workflows.driver.scheduling import scheduled
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.persistent_buffer import Persistent

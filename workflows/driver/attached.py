@@ -7,7 +7,6 @@ answers, from what can be seen; nothing is ever written, locked or signalled bel
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 
@@ -15,7 +14,7 @@ from msgspec.structs import replace as msgspec_replace
 
 from burstlens.core.errors import RunError
 from burstlens.core.existence import surely_exists
-from burstlens.core.model import Fingerprint, Frame
+from burstlens.core.model import Fingerprint
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.core.run.snapshot import attached_now
@@ -30,7 +29,6 @@ from burstlens.workflows.driver.presence import Presence
 from burstlens.workflows.driver.steering import Steering
 from burstlens.workflows.driver.target import TICK_S, Target
 from burstlens.workflows.driver.viewing import FIRST_S
-from burstlens.workflows.frames.arrival import coarseness
 from burstlens.workflows.frames.attachment import Attachment
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import FolderReport, Report
@@ -96,7 +94,6 @@ class AttachedDriver:
         self._tick = tick
         self._cursor = Cursor()
         self._activity: Activity | None = None
-        self._arrived: Counter[str] = Counter()
         self._declared = declared_files(history)
         self._swept = 0
         self._since = self._started = time.monotonic()
@@ -267,7 +264,7 @@ class AttachedDriver:
         silent = replace(report, frames=(), written=(), timed=(), blocks=(), ended=ended)
         self.production.take(silent, self.attempt)
         if before:
-            self._rank(report.frames)
+            self.production.backlog.rank_arrived(report.frames)
         self.rewrites.take(self._choosing.take(report.frames))
         self.rewrites.close(report.folder)
         if report.urgent:
@@ -284,13 +281,6 @@ class AttachedDriver:
         if not (report.frames or self.production.backlog.arriving):
             self.graph.launch_late()
         self._watch()
-
-    def _rank(self, frames: Sequence[Frame]) -> None:
-        """Let frames that were there on arrival be made coarse to fine, back from the newest."""
-        for frame in sorted(frames, key=lambda frame: frame.time, reverse=True):
-            number = self._arrived[frame.stream]
-            self._arrived[frame.stream] += 1
-            self.production.backlog.coarseness[frame.stream, frame.time] = coarseness(number)
 
     def _observe_folder(self, folder: FolderReport) -> None:
         if folder.lost:

@@ -20,11 +20,9 @@ from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.cluster_configs.site import Site, choose
 from burstlens.core.errors import BurstlensError, NoSpaceError, RunError
 from burstlens.core.existence import surely_exists
-from burstlens.core.exit_codes import FRAMES_LOST, TRIPPED_AFTER_END
 from burstlens.core.naming import NAME
 from burstlens.core.no_space import is_full
 from burstlens.core.outcome import Outcome
-from burstlens.core.quantity import counted
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir, runs_folder
 from burstlens.core.run.facts import RunFacts, facts_of, write_facts
@@ -37,20 +35,18 @@ from burstlens.core.run.making import made_aside
 from burstlens.core.run.requests import signals
 from burstlens.core.run.snapshot import (
     DriverPart,
-    OutcomePart,
     StatusFile,
     new_snapshot,
     read_snapshot,
     write_snapshot,
 )
 from burstlens.core.run.start import driver_process, note_start, read_start
-from burstlens.core.run.tripped import too_late
 from burstlens.core.whole_copy import copy_whole
 from burstlens.viz.live.feed import FrameFeed, write_recipe, write_status
 from burstlens.viz.live.page import write_page
 from burstlens.workflows.driver.addition import table_of
 from burstlens.workflows.driver.attached_run import early_worker, look_at
-from burstlens.workflows.driver.claim import free_epoch, take_over
+from burstlens.workflows.driver.claim import take_over
 from burstlens.workflows.driver.driver_log import driver_log, logged
 from burstlens.workflows.driver.left_running import (
     forget_stop,
@@ -367,48 +363,3 @@ def _model_named(run: RunDir, history: History, site: Site, epoch: int) -> Itera
             raise kind(f"{error}{left}") from error
         error.add_note(left.removeprefix(". "))  # a defect
         raise
-
-
-def resumable(run: RunDir) -> str | None:
-    """Why there is nothing to resume, or None when there is.
-
-    Raises RunError when a driver lives.
-    """
-    free_epoch(run)
-    history = history_of(run.journal)
-    if history.outcome is not None:
-        _mend_status(run, history.outcome)
-    if facts_of(run).attached is not None:
-        return None  # to look again is always possible: more may have been written
-    if history.state == "done" and (history.outcome or {}).get("left"):
-        if facts_of(run).tuning is None:
-            return None  # its buffer is to be given back
-        return f"run {run.id} is done, and {(history.outcome or {})['left']}"
-    if history.state == "done":
-        return f"run {run.id} is done; there is nothing to resume"
-    code = None if history.outcome is None else history.outcome["exit_code"]
-    if code == FRAMES_LOST:
-        return (
-            f"run {run.id} has ended, with {counted(len(history.lost_frames()), 'frame')} lost or "
-            "damaged: to resume would not bring them back, only the model writes them again; "
-            "start a new run"
-        )
-    if code == TRIPPED_AFTER_END:
-        return (
-            f"run {run.id} has ended: {too_late(history, history.attempt)}. All of its products "
-            "are there, so there is nothing to resume, and the model is not run again; correct its "
-            "settings and start a new run"
-        )
-    return None
-
-
-def _mend_status(run: RunDir, outcome: dict[str, Any]) -> None:
-    """Write how the run ended where the disk did not take the last snapshot."""
-    try:
-        known = read_snapshot(run)
-    except RunError:
-        known = new_snapshot(run)
-    if known.state != outcome["state"]:
-        ended = OutcomePart(**outcome)
-        with contextlib.suppress(OSError):
-            show(run, replace(known, state=outcome["state"], outcome=ended, block="gone"))

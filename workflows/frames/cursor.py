@@ -130,8 +130,8 @@ class Open(Struct, frozen=True):
     ``files`` are in the order of tiles, ``stats`` are theirs when last seen,
     ``written_to`` the files that were seen to have a writer, ``declared`` the number of records
     handed on. ``asked`` holds the conditions of the latest read, ``reason`` what was missing then,
-    ``unread`` whether that read failed, ``undecoded`` whether it found times of which nothing can
-    be made. ``whole``: all its records are declared. ``doubted`` are
+    ``unread`` whether that read failed, ``undecoded`` whether it found times that cannot be
+    decoded. ``whole``: all its records are declared. ``doubted`` are
     the records that were not whole when the log called them written.
     """
 
@@ -161,6 +161,12 @@ class Open(Struct, frozen=True):
     def mtime_ns(self) -> int:
         """When its files were written last."""
         return max((stat.mtime_ns for stat in self.stats), default=0)
+
+    @property
+    def empty_file(self) -> str | None:
+        """The first of its files that has 0 bytes."""
+        sizes = zip(self.files, self.stats, strict=True)
+        return next((file for file, stat in sizes if not stat.size), None)
 
 
 @dataclass(frozen=True, slots=True)

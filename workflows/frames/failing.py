@@ -45,5 +45,7 @@ def answering(entry: Open) -> Open:
 
 
 def is_given_up(entry: Open) -> bool:
-    """Whether its error has lasted too long after the model's end."""
+    """Whether, after the model's end, its error or its state has lasted too long."""
+    if not entry.error:
+        return entry.quiet_s >= (ready.UNREAD_QUIET_S if entry.unread else ready.LOST_QUIET_S)
     return entry.failing_s >= (ready.LOST_QUIET_S if entry.error in _LASTING else AWAY_S)

@@ -32,7 +32,9 @@ the records before it the last one needs the log. ``docs/decisions`` has the mea
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from burstlens.workflows.frames.structure import Structure
 from burstlens.workflows.models.base import QUIET_S as QUIET_S
 
 WEAK_QUIET_S = 30.0
@@ -65,6 +67,22 @@ class Evidence(Struct, frozen=True):
     quiet_s: float = 0.0
     patience_s: float = WEAK_QUIET_S
     weakest: str | None = "weak"
+
+
+def with_structure(evidence: Evidence, whole: Structure, index: int, *, several: bool) -> Evidence:
+    """The evidence with what its file's structure adds for that record; ``several`` processes may
+    write a classic file."""
+    followed = whole.begun > index + 1
+    if whole.is_fixed:
+        # Times that are all there may be there from the beginning.
+        followed &= bool(whole.reason) and evidence.quiet_s >= QUIET_S
+    return replace(
+        evidence,
+        conclusive=whole.conclusive and not (several and whole.classic),
+        held=whole.held,
+        later=evidence.later or followed,
+        io_groups=1 if followed else evidence.io_groups,
+    )
 
 
 def witness(evidence: Evidence) -> str | None:

@@ -22,7 +22,7 @@ from burstlens.workflows.frames.hdf5 import Prober, shared_prober
 from burstlens.workflows.frames.listing import Listing
 from burstlens.workflows.frames.log_search import LogPattern
 from burstlens.workflows.frames.model_log import Follower, Heard, matching, with_declared
-from burstlens.workflows.frames.ready import Evidence
+from burstlens.workflows.frames.ready import Evidence, with_structure
 from burstlens.workflows.frames.recorded import Recorded, with_files
 from burstlens.workflows.frames.report import Report, Undecoded
 from burstlens.workflows.frames.structure import Structure, has_gap, has_writer
@@ -234,11 +234,7 @@ class Watcher:
         if not changed and asked == entry.asked:
             return entry
         entry = replace(entry, asked=asked, unread=False, undecoded=False)
-        empty = next(
-            (file for file, stat in zip(entry.files, entry.stats, strict=True) if not stat.size),
-            None,
-        )
-        if empty is not None:
+        if (empty := entry.empty_file) is not None:
             which = f"the tile {empty}" if unit.tiled else "it"
             return replace(entry, reason=f"{which} has 0 bytes", whole=False)
         paths = self._places(entry.files)
@@ -310,21 +306,12 @@ class Watcher:
     ) -> Evidence:  # fmt: skip
         """The evidence for one record, with what the file's structure adds."""
         unit = entry.unit
-        serial = unit.tiled or self._facts.serial_classic or not whole.classic
-        followed = whole.begun > index + 1
-        if whole.is_fixed:
-            # Times that are all there may be there from the beginning.
-            followed &= bool(whole.reason) and entry.quiet_s >= ready.QUIET_S
         files = unit.name, *entry.files
-        recorded = self._recorded(entry)
+        logged = any(matching(spoken, unit.stream, key, files, index))
+        several = not (unit.tiled or self._facts.serial_classic)
         return replace(
-            outside,
-            conclusive=whole.conclusive and serial,
-            held=whole.held,
-            logged=any(matching(spoken, unit.stream, key, files, index))
-            or recorded.proves(unit.name, index),
-            later=outside.later or followed,
-            io_groups=1 if followed else outside.io_groups,
+            with_structure(outside, whole, index, several=several),
+            logged=logged or self._recorded(entry).proves(unit.name, index),
             flagged=outside.flagged or (unit.stream, key) in self._listing.flags,
         )
 
@@ -364,9 +351,7 @@ class Watcher:
             return ended or (self._has_later(entry) and settled)
         if entry.undecoded and self._has_later(entry):
             return True
-        patience_s = ready.UNREAD_QUIET_S if entry.unread else ready.LOST_QUIET_S
-        given_up = is_given_up(entry) if entry.error else entry.quiet_s >= patience_s
-        if not ended or not given_up:
+        if not ended or not is_given_up(entry):
             return False
         reason = entry.reason if entry.error else f"the model has ended and {entry.reason}"
         if entry.error or not entry.undecoded:

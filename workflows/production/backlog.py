@@ -9,6 +9,7 @@ from __future__ import annotations
 import bisect
 import heapq
 import time
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,6 +17,7 @@ from burstlens.core.model import Damage, Frame, Receipt
 from burstlens.core.run.events import Key
 from burstlens.core.run.history import History
 from burstlens.viz.product import Context
+from burstlens.workflows.frames.arrival import coarseness
 from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.production.needs import Needs
 from burstlens.workflows.production.order import Order, damage_frame
@@ -43,6 +45,7 @@ class Backlog:
     """Frames that guards look at without a product: never held back."""
     coarseness: dict[tuple[str, str], int] = field(default_factory=dict)
     """Ranks of frames that were there on arrival: a smaller one is made first."""
+    _arrived: Counter[str] = field(default_factory=Counter)
     arriving: bool = False
     """Whether older frames than those that are known may still come."""
     under_way: int = 0
@@ -61,6 +64,13 @@ class Backlog:
         self.needs.enter(self.products, self.first_stream)
         for stream, valid, attempt in sorted(self.history.frames):
             self.needs.saw(stream, valid, attempt)
+
+    def rank_arrived(self, frames: Sequence[Frame]) -> None:
+        """Let frames that were there on arrival be made coarse to fine, back from the newest."""
+        for frame in sorted(frames, key=lambda frame: frame.time, reverse=True):
+            number = self._arrived[frame.stream]
+            self._arrived[frame.stream] += 1
+            self.coarseness[frame.stream, frame.time] = coarseness(number)
 
     def count(self, stream: str, valid: str) -> None:
         """Count that valid time, of a whole or a damaged frame, for products of each nth frame.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from burstlens.core.run.journal import read_only
 from burstlens.core.run.wording import progress_text
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.guards.finding import Reading, Trip, trip_of
+from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.guards.judge import RECALLED, Judge, Remark
 from burstlens.workflows.guards.patterns import patterns_of
 from burstlens.workflows.guards.reports import Room
@@ -97,6 +98,11 @@ class Guarding:
                 readings={reading.guard: reading.summary() for reading in readings},
             )
         )
+
+    def miss(self, frame: Frame, guards: Sequence[Guard], reason: str) -> None:
+        """Note that these guards could not look at the frame, and will not."""
+        about = frame.stream, frame.time, frame.attempt
+        self.read(frame, [Reading(guard.called, *about, error=reason) for guard in guards])
 
     def _cause(self, reading: Reading) -> list[Remark]:
         """The trip that asked for the stop, if a trip of another frame was reported before it.

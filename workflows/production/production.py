@@ -11,13 +11,11 @@ from typing import Any
 from burstlens.core.errors import StagingError
 from burstlens.core.model import Damage, Failure, Frame, Receipt, in_model_folder
 from burstlens.core.run import events as ev
-from burstlens.core.run.events import Key
 from burstlens.core.version import __version__
 from burstlens.stagers.base import remove
 from burstlens.viz.product import Context
 from burstlens.workflows.frames.promised import REASON, Promised
 from burstlens.workflows.frames.report import Report, Undecoded
-from burstlens.workflows.guards.finding import Reading
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.production.backlog import Backlog
 from burstlens.workflows.production.batches import BATCH_S, MOST, batches
@@ -237,9 +235,10 @@ class Production:
             self.backlog.again(work, now)
         elif error is not None:
             reason = answer.reason
-            self._unread(work, reason)
+            if work.order.inspects:
+                self.guarding.miss(work.order.frame, work.order.guards, reason)
             if work.what != "inspect":
-                self._fail(work, Failure(*_names(work), reason=reason))
+                self._fail(work, Failure(*work.names, reason=reason))
         elif isinstance(value, Failure):
             placed = work.what == "placeholder"
             self._fail(work, replace(value, unreadable=value.unreadable or placed))
@@ -252,7 +251,7 @@ class Production:
             self._bytes_each = value.bytes
             if work.volume is not None:
                 value = work.volume.finish(value)
-            self._receipts.append(_with_clock(value, work))
+            self._receipts.append(work.with_clock(value))
             if "chain" in value.facts:
                 self.snapshot.alarm(f"{value.product} of {value.time} {value.facts['chain']}")
             self.backlog.note_size(value)
@@ -266,14 +265,6 @@ class Production:
         table = work.volume.add(work.order, receipt)
         if table is not None:
             self.backlog.follow_up(work, "join", [table])
-
-    def _unread(self, work: Work, reason: str) -> None:
-        """Note that the guards of that work could not look at its frame, and will not."""
-        if work.order.inspects:
-            frame = work.order.frame
-            about = frame.stream, frame.time, frame.attempt
-            readings = [Reading(guard.called, *about, error=reason) for guard in work.order.guards]
-            self.guarding.read(frame, readings)
 
     def _fail(self, work: Work, failure: Failure) -> None:
         if work.volume is not None:
@@ -317,13 +308,13 @@ class Production:
         """Publish the products that have come back. Raises OSError when the target is full or
         away."""
         if self._receipts:
-            stood = {_key(receipt) for receipt in self._receipts if self._stands(receipt)}
+            stood = {receipt.key for receipt in self._receipts if self._stands(receipt)}
             for event in self.publisher.publish(self._receipts):
                 if event.key not in stood:
                     self.snapshot.published(event)
             for receipt in self._receipts:
                 self._settled(receipt)
-            if any(self.history.outgrown(_key(receipt)) for receipt in self._receipts):
+            if any(self.history.outgrown(receipt.key) for receipt in self._receipts):
                 self._refresh()  # the limits widened while these were made
             self._receipts.clear()
         while self._failures:
@@ -332,7 +323,7 @@ class Production:
         self.publisher.flush()
 
     def _publish_failure(self, failure: Failure) -> None:
-        key = failure.product, failure.stream, failure.time
+        key = failure.key
         stands = self.history.published.get(key, 0) >= failure.attempt
         made = stands and key not in self.history.holes
         if failure.placeholder is not None:
@@ -347,7 +338,7 @@ class Production:
         self.snapshot.failed(replace(failure, unreadable=unreadable))
 
     def _stands(self, receipt: Receipt) -> bool:
-        return self.history.published.get(_key(receipt)) == receipt.attempt
+        return self.history.published.get(receipt.key) == receipt.attempt
 
     def _settled(self, about: Receipt | Failure) -> None:
         self.backlog.needs.settled(about.product, about.stream, about.time, about.attempt)
@@ -402,20 +393,3 @@ class Production:
         """Whether every product of every frame so far is published or has failed for good."""
         releasing = self.releases.under_way or self.releases.behind
         return self.backlog.empty and not (self._receipts or self._failures or releasing)
-
-
-def _with_clock(receipt: Receipt, work: Work) -> Receipt:
-    frame = work.order.frame
-    # What is made again is not late: it has no time since its frame.
-    seen = {} if work.what == "remake" else {"written": frame.written, "detected": frame.detected}
-    clock = {**seen, "submitted": work.submitted, **receipt.clock, "received": time.time()}
-    return replace(receipt, clock=clock, facts={**receipt.facts, "signal": frame.signal})
-
-
-def _key(receipt: Receipt) -> Key:
-    return receipt.product, receipt.stream, receipt.time
-
-
-def _names(work: Work) -> tuple[str, str, str, int]:
-    frame = work.order.frame
-    return work.order.context.product, frame.stream, frame.time, frame.attempt

@@ -125,7 +125,7 @@ class Publisher:
         given: dict[Key, int] = {}
         once = {receipt.uuid: receipt for receipt in receipts}.values()
         for receipt in sorted(once, key=lambda receipt: -receipt.attempt):
-            key = (receipt.product, receipt.stream, receipt.time)
+            key = receipt.key
             if given.get(key, 0) >= receipt.attempt or self._is_superfluous(key, receipt):
                 for part in _parts(receipt):
                     remove(self._run.products / part.incoming)
@@ -180,7 +180,7 @@ class Publisher:
         self._folders.add(folder)
 
     def _note(self, receipt: Receipt) -> ProductPublished:
-        key: Key = (receipt.product, receipt.stream, receipt.time)
+        key = receipt.key
         before = self._history.published.get(key)
         if not receipt.values:  # those of a product that is replaced would be stale
             values_path(self._run.products / receipt.name).unlink(missing_ok=True)

@@ -255,7 +255,7 @@ class Rewrites:
         if not isinstance(value, Receipt):
             self._differs(suspect, "was written anew")
             return
-        key = value.product, value.stream, value.time
+        key = value.key
         if self._history.sums.get(key) != value.crc32:
             self._differs(suspect, f"was written anew, with another {value.product}")
             return

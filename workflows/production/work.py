@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 
+from burstlens.core.model import Receipt
 from burstlens.workflows.production.order import Order
 from burstlens.workflows.production.volume import Volume
 
@@ -21,3 +23,18 @@ class Work:
     submitted: float = 0.0
     volume: Volume | None = None
     """What it is a piece of, or the table of."""
+
+    @property
+    def names(self) -> tuple[str, str, str, int]:
+        """The product, and the stream, time and attempt of its frame."""
+        frame = self.order.frame
+        return self.order.context.product, frame.stream, frame.time, frame.attempt
+
+    def with_clock(self, receipt: Receipt) -> Receipt:
+        """Its receipt, with when its frame was written and it was submitted and received."""
+        frame = self.order.frame
+        # What is made again is not late: it has no time since its frame.
+        remade = self.what == "remake"
+        seen = {} if remade else {"written": frame.written, "detected": frame.detected}
+        clock = {**seen, "submitted": self.submitted, **receipt.clock, "received": time.time()}
+        return replace(receipt, clock=clock, facts={**receipt.facts, "signal": frame.signal})

@@ -141,6 +141,11 @@ class Receipt:
     values: tuple[State, ...] = ()
     pieces: tuple[State, ...] = ()
 
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Its product, stream and time."""
+        return self.product, self.stream, self.time
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -156,3 +161,8 @@ class Failure:
     reason: str
     placeholder: Receipt | None = None
     unreadable: bool = False
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Its product, stream and time."""
+        return self.product, self.stream, self.time

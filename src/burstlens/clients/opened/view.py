@@ -213,7 +213,7 @@ class RunView:
         Returns False when there is nothing to resume. Raises RunError.
         """
         from burstlens.workflows.driver.detach import detach
-        from burstlens.workflows.driver.run import resumable
+        from burstlens.workflows.driver.resuming import resumable
 
         self._let_driver_end()
         if resumable(self.directory) is not None:

@@ -1,0 +1,64 @@
+"""Whether a run can be resumed."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from msgspec.structs import replace
+
+from burstlens.core.errors import RunError
+from burstlens.core.exit_codes import FRAMES_LOST, TRIPPED_AFTER_END
+from burstlens.core.quantity import counted
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.facts import facts_of
+from burstlens.core.run.history_file import history_of
+from burstlens.core.run.snapshot import OutcomePart, new_snapshot, read_snapshot
+from burstlens.core.run.tripped import too_late
+from burstlens.workflows.driver.claim import free_epoch
+from burstlens.workflows.driver.run import show
+
+
+def resumable(run: RunDir) -> str | None:
+    """Why there is nothing to resume, or None when there is.
+
+    Raises RunError when a driver lives.
+    """
+    free_epoch(run)
+    history = history_of(run.journal)
+    if history.outcome is not None:
+        _mend_status(run, history.outcome)
+    if facts_of(run).attached is not None:
+        return None  # to look again is always possible: more may have been written
+    if history.state == "done" and (history.outcome or {}).get("left"):
+        if facts_of(run).tuning is None:
+            return None  # its buffer is to be given back
+        return f"run {run.id} is done, and {(history.outcome or {})['left']}"
+    if history.state == "done":
+        return f"run {run.id} is done; there is nothing to resume"
+    code = None if history.outcome is None else history.outcome["exit_code"]
+    if code == FRAMES_LOST:
+        return (
+            f"run {run.id} has ended, with {counted(len(history.lost_frames()), 'frame')} lost or "
+            "damaged: to resume would not bring them back, only the model writes them again; "
+            "start a new run"
+        )
+    if code == TRIPPED_AFTER_END:
+        return (
+            f"run {run.id} has ended: {too_late(history, history.attempt)}. All of its products "
+            "are there, so there is nothing to resume, and the model is not run again; correct its "
+            "settings and start a new run"
+        )
+    return None
+
+
+def _mend_status(run: RunDir, outcome: dict[str, Any]) -> None:
+    """Write how the run ended where the disk did not take the last snapshot."""
+    try:
+        known = read_snapshot(run)
+    except RunError:
+        known = new_snapshot(run)
+    if known.state != outcome["state"]:
+        ended = OutcomePart(**outcome)
+        with contextlib.suppress(OSError):
+            show(run, replace(known, state=outcome["state"], outcome=ended, block="gone"))
