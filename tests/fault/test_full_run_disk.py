@@ -128,7 +128,7 @@ def test_a_run_disk_that_stays_full_ends_the_run_for_want_of_space(
     case.await_event("product.published", 2)
     ballast = fill(disk)
     case.go_on()
-    life = case.wait(driver, 400)
+    life = case.wait(driver, 270)
     assert life.code == 6, life.said
     assert life.said.count("no room for the run directory") == 1
     assert "No space left on device" in life.said

@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from burstlens.core.errors import GivenUpError, RunError
+from burstlens.core.errors import GivenUpError, NoSpaceError, RunError
 from burstlens.core.existence import surely_exists
 from burstlens.core.exit_codes import leading
-from burstlens.core.no_space import failure_code
+from burstlens.core.no_space import failure_code, is_full
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.workflows.driver.buffer_events import note_buffer
@@ -333,8 +333,16 @@ class Driver:
             if over and self.production.settled:
                 assert self.buffer is not None
                 self._homecoming.begin(self.buffer)
-            elif over and self.production.stuck(now, PATIENCE_S):
-                self._end = self._stuck(self.production)
+            elif self.production.stuck(now, PATIENCE_S):
+                if over:
+                    self._end = self._stuck(self.production)
+                elif self.jobs.writes_no_more and is_full(self.production.trouble):
+                    # The supervisor cannot write the model's end either, nor the journal the run's.
+                    raise NoSpaceError(
+                        f"{self.production.backlog.size} products cannot be staged "
+                        f"({self.production.trouble}); when there is room: burstlens resume "
+                        f"{self.run.id}"
+                    )
 
     def _writes(self, now: float, write: Callable[[float], None]) -> bool:
         """Write to the run directory; False, after a moment, where it is full or away."""

@@ -31,6 +31,7 @@ _LEFT_OUT = ("t", "driver")
 def driver_log(run: RunDir, level: str, site: Site, epoch: int) -> Iterator[None]:
     """Log this process as the run's driver for as long as the block takes."""
     log = open_log(run.path, "driver", level)
+    logging.raiseExceptions = False  # Parsl's own log may lie on a full disk: no tracebacks of that
     try:
         _log.info("driver %d of %s begins in %s: Burstlens %s, Python %s, %s, site %s (%s), "
                   "in job %s", epoch, run.id, run.path, __version__, platform.python_version(),

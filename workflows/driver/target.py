@@ -26,17 +26,20 @@ class Target:
         self._snapshot = snapshot
         self._last_good = time.monotonic()
         self._fault = ""
+        self._full = False
 
     def written(self, now: float) -> None:
         """Note that it could be written."""
         self._last_good, self._fault = now, ""
-        self._snapshot.full_disk.room()
+        if self._full:  # else there may have been nothing to write
+            self._snapshot.full_disk.room()
+        self._full = False
 
     def wait(self, error: OSError, now: float, *, over: bool) -> None:
         """Wait a moment; an alarm says why, once. Raises RunError where the run is ``over`` but for
         this, when it could not be written for ``PATIENCE_S``; NoSpaceError where it is full."""
         fault = f"{error.filename or self._run} cannot be written ({error.strerror or error})"
-        full = self._snapshot.full_disk.take(error)
+        self._full = full = self._snapshot.full_disk.take(error)
         if not full and fault != self._fault:
             self._fault = fault
             self._snapshot.alarm(f"{fault}; the run waits until it can")
