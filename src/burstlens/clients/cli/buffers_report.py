@@ -155,12 +155,14 @@ def _owners() -> dict[str, _Owner]:
         except (BurstlensError, OSError):
             continue
         known = history.buffer or {}
-        name = str(known.get("name") or own_name(facts.buffer_folder or run.id))
+        own = own_name(facts.buffer_folder or run.id)
+        name = str(known.get("name") or history.buffer_name or own)
         if not history.buffer_released:
             snapshot = status.get("buffer") or {}
-            owned = bool(known.get("owned", True))
+            owned = bool(known.get("owned", name == own))
             owner = _Owner(run, status["state"], owned, snapshot.get("raw_bytes"))
-            found.setdefault(name, owner)
+            if name not in found or (owned and not found[name].owned):
+                found[name] = owner
     return found
 
 

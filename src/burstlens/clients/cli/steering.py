@@ -125,7 +125,11 @@ def add(
 def free(
     run: RunArg,
     discard: Annotated[
-        bool, typer.Option("--discard", help="Give up raw files that are not home yet.")
+        bool,
+        typer.Option(
+            "--discard",
+            help="Give up raw files that are not home yet, and files of others on the buffer.",
+        ),
     ] = False,
 ) -> None:
     """Give back the buffer space that a failed or stopped run has left.
