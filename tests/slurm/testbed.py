@@ -222,13 +222,14 @@ class Testbed:
             kept.rename(program)
 
     def burst_soon(self) -> dict[str, dict[str, str]]:
-        """As :meth:`burst`, as soon as a controller that was restarted knows of the buffers."""
+        """As :meth:`burst`, as soon as a controller that was restarted lists a buffer: it knows of
+        the pools before."""
         until = time.monotonic() + 60.0
-        while "TotalSpace=0" in self.daemons.ask("scontrol", "show", "burst"):
+        while not (found := self.burst()):
             if time.monotonic() > until:
                 raise TestbedError("slurmctld does not learn of its buffers")
             time.sleep(0.5)
-        return self.burst()
+        return found
 
     def restart_controller(self) -> None:
         """Stop and start slurmctld."""
