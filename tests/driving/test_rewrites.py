@@ -12,6 +12,7 @@ from burstlens.core.errors import StagingError
 from burstlens.core.run import events as ev
 from burstlens.core.run.history import replay
 from burstlens.core.run.journal import read
+from burstlens.core.run.requests import requests_of
 from burstlens.workflows.frames.report import ClosedFile, FolderReport
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.production.context import RunContext
@@ -43,6 +44,7 @@ class Compared:
         self.context = RunContext(
             drivers.run, drivers.recipe, drivers.site, self.production.journal,
             self.production.history, self.production.snapshot, self.production.guarding.notices,
+            requests_of(drivers.run),
         )  # fmt: skip
         self.rewrites = Rewrites(
             self.context, drivers.block, self.production,
