@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 
 import pytest
 from burst_case import EMPTY, SILENT, UNLISTED, SlurmPrograms, holding, on_path
+from events_case import event
 from msgspec import structs
 
 from burstlens.clients.opened.status import next_steps, status_of, text
@@ -241,6 +242,8 @@ def left(slurm, new) -> RunDir:
         ev.BufferRequested(kind="datawarp", name=buffer.name),
         ev.BufferCreated(**asdict(buffer)),
         ev.StageInDone(files=1),
+        event({"event": "frame.ready", "stream": "output"}),
+        event({"event": "product.published", "product": "t2", "stream": "output"}),
         ev.StageOutDone(outcome="done", exit_code=0),
         ENDED,
     )
