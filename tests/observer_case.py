@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from burstlens.workflows.placement.observer import Activity
+from burstlens.cluster_configs.scheduler import BatchSite
+from burstlens.cluster_configs.slurm import Slurm
+from burstlens.workflows.placement.observer import Activity, Observer
 
+AWAY = "echo 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)' >&2"
 SUCCESS = "d01 2006-09-10_12:00:00 wrf: SUCCESS COMPLETE WRF"
 
 
@@ -30,6 +33,15 @@ def activity(quiet_s: float = 1.0, **fields: Any) -> Activity:
         "intervals": (),
     }
     return Activity(**given | fields)
+
+
+def client(interval_s: float = 1.0) -> Slurm:
+    """Slurm, asked so often, that gives up at once when it does not answer."""
+    return Slurm(BatchSite(query_interval_s=interval_s), patience_s=0.0)
+
+
+def observe(job: str = "123", interval_s: float = 1.0, **options: Any) -> Observer:
+    return Observer(job=job, scheduler=client(interval_s), **options)
 
 
 def wait_for(function: Callable[[], Any], patience_s: float = 20.0) -> Any:
