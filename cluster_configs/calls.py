@@ -28,10 +28,14 @@ class SchedulerCalls:
         with self._changed:
             self._open += 1
         self._queue.put(call)
+        self._start()
+
+    def _start(self) -> None:
+        """Start the thread, unless it runs. One that cannot be started now may be later."""
         if self._thread is None:
             # A daemon: the end of this process does not wait for a scheduler that hangs.
             thread = threading.Thread(target=self._run, name="scheduler", daemon=True)
-            with contextlib.suppress(RuntimeError):  # no more threads: with the next call
+            with contextlib.suppress(RuntimeError):  # no more threads
                 thread.start()
                 self._thread = thread
 
@@ -39,7 +43,10 @@ class SchedulerCalls:
     def idle(self) -> bool:
         """Whether all calls have ended."""
         with self._changed:
-            return not self._open
+            ended = not self._open
+        if not ended:
+            self._start()  # nobody begins another call while one is open
+        return ended
 
     def wait(self, limit_s: float) -> bool:
         """Wait until all calls have ended, no longer than that; returns whether they have."""

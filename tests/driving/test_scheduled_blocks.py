@@ -4,6 +4,7 @@ says late, or never, holds up nobody."""
 from __future__ import annotations
 
 import os
+import threading
 import time
 
 import pytest
@@ -191,6 +192,17 @@ def test_calls_are_made_one_by_one_in_order_and_an_error_ends_none():
     assert both.wait(20.0)
     assert made == [1, 2]
     assert both.idle
+
+
+def test_a_question_is_asked_as_soon_as_a_thread_can_be_started(monkeypatch):
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    answer = LatestAnswer(lambda: 1, 0.0)
+    with monkeypatch.context() as limited:
+        limited.setattr(threading.Thread, "start", refuse)
+        assert answer.since(0.0) is None
+    wait_for(lambda: answer.since(0.0) == 1)
 
 
 def test_an_answer_counts_for_what_was_asked_before_it_and_nobody_waits_for_the_next(tmp_path):

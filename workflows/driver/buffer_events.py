@@ -1,4 +1,4 @@
-"""What the journal has of a buffer that is there."""
+"""What the journal has of a buffer that is there, or gone."""
 
 from __future__ import annotations
 
@@ -26,3 +26,15 @@ def note_buffer(
             snapshot.alarm(text)
     event = ev.BufferAdopted if found else ev.BufferCreated
     journal.append(event(**asdict(buffer)))
+
+
+def note_lost_frames(journal: Journal, snapshot: Snapshot) -> None:
+    """Report that an earlier attempt's raw frames cannot be read any more, and what follows."""
+    attempt = snapshot.history.attempt
+    if snapshot.history.frames:
+        text = (
+            f"the buffer of attempt {attempt} is gone with its raw frames: the simulation "
+            f"starts again from its inputs, as attempt {attempt + 1}"
+        )
+        journal.append(ev.Alarm(text=text))
+        snapshot.alarm(text)

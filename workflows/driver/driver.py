@@ -15,7 +15,7 @@ from burstlens.core.exit_codes import leading
 from burstlens.core.no_space import failure_code, is_full
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
-from burstlens.workflows.driver.buffer_events import note_buffer
+from burstlens.workflows.driver.buffer_events import note_buffer, note_lost_frames
 from burstlens.workflows.driver.driver_log import note_turn
 from burstlens.workflows.driver.early_stop import EarlyStop
 from burstlens.workflows.driver.homecoming import Homecoming
@@ -178,7 +178,7 @@ class Driver:
         if not adopted:
             self.history.staged_in = False
             self.jobs.fresh_buffer = True
-            self._report_lost_buffer(self.history.attempt)
+            note_lost_frames(self.journal, self.snapshot)
         note_buffer(self.journal, self.snapshot, self.provision, self.buffer, found=adopted)
         self.production = Production(
             self.context, self.graph, self.buffer, 2 * self.graph.workers, self.guarding
@@ -203,16 +203,6 @@ class Driver:
             return
         self.snapshot.state = "staging in"
         self._stage_in()
-
-    def _report_lost_buffer(self, attempt: int) -> None:
-        """Report that an earlier attempt's raw frames cannot be read any more, and what follows."""
-        if self.history.frames:
-            text = (
-                f"the buffer of attempt {attempt} is gone with its raw frames: the simulation "
-                f"starts again from its inputs, as attempt {attempt + 1}"
-            )
-            self.journal.append(ev.Alarm(text=text))
-            self.snapshot.alarm(text)
 
     def _stage_in(self) -> None:
         leave = self.recipe.simulation.leave

@@ -38,10 +38,10 @@ from burstlens.workflows.models.base import (
     CAUSE,
     SIGNAL,
     TROUBLE,
-    Expressive,
     Facts,
     LogLine,
     Model,
+    RecipePatterns,
 )
 from burstlens.workflows.models.ends import is_rule, read_end
 
@@ -155,7 +155,7 @@ class Follower:
                 self._conclude(heard, name, opened.pop(name).said)
         if last and not heard.behind:
             heard.blocks += [block for found in blocks.values() for block in found.finish()]
-        if isinstance(self._model, Expressive):
+        if isinstance(self._model, RecipePatterns):
             heard.unreadable += self._model.given_up()
         last_line = heard.last_line.strip()[:_SHOWN] or speech.last_line
         heard.speech = replace(

@@ -57,7 +57,7 @@ class FolderReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Undecoded:
+class UndecodedFile:
     """The first file of a stream whose times cannot be decoded, relative to the model's folder."""
 
     stream: str
@@ -104,7 +104,7 @@ class Report:
     hits: tuple[Hit, ...] = ()
     given_up: Mapping[str, str] = field(default_factory=dict)
     stopping: bool = False
-    undecoded: tuple[Undecoded, ...] = ()
+    undecoded: tuple[UndecodedFile, ...] = ()
     folder: FolderReport | None = None
 
     @property

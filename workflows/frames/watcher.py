@@ -24,7 +24,7 @@ from burstlens.workflows.frames.log_search import LogPattern
 from burstlens.workflows.frames.model_log import Follower, Heard, matching, with_declared
 from burstlens.workflows.frames.ready import Evidence, with_structure
 from burstlens.workflows.frames.recorded import Recorded, with_files
-from burstlens.workflows.frames.report import Report, Undecoded
+from burstlens.workflows.frames.report import Report, UndecodedFile
 from burstlens.workflows.frames.structure import Structure, has_gap, has_writer
 from burstlens.workflows.frames.unit_structure import structure_of
 from burstlens.workflows.models.base import Model, configured
@@ -59,7 +59,7 @@ class Watcher:
         self._same: tuple[object, ...] = same
         self._follower = Follower(self._folder, self._model, self._facts, known, patterns)
         self._listing = self._new_listing(known)
-        self._undecoded: list[Undecoded] = []
+        self._undecoded: list[UndecodedFile] = []
 
     def _new_listing(self, baseline: Mapping[str, tuple[int, int]]) -> Listing:
         folders = self._facts.folders
@@ -363,7 +363,7 @@ class Watcher:
         stream = entry.unit.stream
         settled = ended or entry.quiet_s >= ready.QUIET_S or self._has_later(entry)
         if settled and stream not in self.cursor.undecoded:
-            self._undecoded.append(Undecoded(stream, entry.files[0], entry.reason))
+            self._undecoded.append(UndecodedFile(stream, entry.files[0], entry.reason))
             _log.warning("%s", self._undecoded[-1].sentence)
             known = (*self.cursor.undecoded, stream)
             self.cursor = replace(self.cursor, undecoded=known)

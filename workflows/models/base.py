@@ -155,7 +155,7 @@ class Model(Protocol):
 
 
 @runtime_checkable
-class Expressive(Protocol):
+class RecipePatterns(Protocol):
     """An adapter that reads logs with expressions of a recipe."""
 
     def given_up(self) -> list[str]:

@@ -15,7 +15,7 @@ from burstlens.core.version import __version__
 from burstlens.stagers.base import remove
 from burstlens.viz.product import Context
 from burstlens.workflows.frames.promised import REASON, Promised
-from burstlens.workflows.frames.report import Report, Undecoded
+from burstlens.workflows.frames.report import Report, UndecodedFile
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.production.backlog import Backlog
 from burstlens.workflows.production.batches import BATCH_S, MOST, batches
@@ -154,7 +154,7 @@ class Production:
         fields = {name: getattr(frame, name) for name in _FRAME_FIELDS}
         self.journal.append(ev.FrameReady(**fields, file=in_model_folder(frame.paths[0])))
 
-    def _take_undecoded(self, found: Undecoded, attempt: int) -> None:
+    def _take_undecoded(self, found: UndecodedFile, attempt: int) -> None:
         known = self.history.undecoded.get(found.stream)
         event = ev.StreamUndecoded(
             stream=found.stream, attempt=attempt, file=found.file, reason=found.reason

@@ -46,7 +46,7 @@ def redacted(text: str, known: Iterable[str] = ()) -> str:
     return _Text(text).masked()
 
 
-class _Text(forms.Values):
+class _Text(forms.SecretValues):
     """A text that is read once from its beginning to its end.
 
     Each reader takes a match of ``forms.BEGINS`` and gives where the secret begins and ends and

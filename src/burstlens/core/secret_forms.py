@@ -133,7 +133,7 @@ AFTER_QUOTE = re.compile(r"""[)\]}]{0,40}(?:[,;:]?(?:\s|\Z|\\*["'`])|[,;:]?\\|/?
 JOINED = re.compile(r"""[ \t]*(?:\\\r?\n[ \t]*|[+.]\s{0,80}|\r?\n[ \t]*[+.][ \t]*)?(?=["'])""")
 
 
-class Values:
+class SecretValues:
     """A text, and where the values in it end. Its methods are for rising places: what a line has
     before them is read once."""
 

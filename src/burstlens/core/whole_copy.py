@@ -24,8 +24,8 @@ FLUSHED_BYTES = 64 << 20
 """So much is brought to disk by a third thread while more is copied: that pays for the CRC."""
 
 
-class Copied(NamedTuple):
-    """What was copied: size in bytes and CRC-32."""
+class Checksum(NamedTuple):
+    """A content's size in bytes and CRC-32."""
 
     bytes: int
     crc32: int
@@ -38,7 +38,7 @@ def copy_whole(
     read_back: bool = True,
     keep_mode: bool = False,
     grows: bool = False,
-) -> Copied:
+) -> Checksum:
     """Copy the content of a regular file, links followed: afterwards the target is the whole copy,
     on disk, or what it was before.
 
@@ -107,7 +107,7 @@ def open_to_read(path: Path) -> int:
     return descriptor
 
 
-def _pump(reader: int, writer: int, most: int, source: Path) -> Copied:
+def _pump(reader: int, writer: int, most: int, source: Path) -> Checksum:
     """Write what can be read, ``most`` bytes of it: no writer is run after. Raises OSError, which
     names the source if that is where it failed."""
     buffers = memoryview(bytearray(BLOCK)), memoryview(bytearray(BLOCK))
@@ -133,7 +133,7 @@ def _pump(reader: int, writer: int, most: int, source: Path) -> Copied:
             flush.result()
         if summed is not None:
             crc = summed.result()
-    return Copied(size, crc)
+    return Checksum(size, crc)
 
 
 def _read(reader: int, buffer: memoryview, source: Path) -> int:
@@ -155,20 +155,20 @@ def _check_source(
         raise OSError(errno.EIO, text, os.fspath(path))
 
 
-def _check_copy(writer: int, copied: Copied, target: Path, *, read_back: bool) -> None:
+def _check_copy(writer: int, copied: Checksum, target: Path, *, read_back: bool) -> None:
     """Raises OSError when the copy is not what was read."""
     size = os.fstat(writer).st_size
-    found = _summed(writer) if read_back else Copied(size, copied.crc32)
+    found = _summed(writer) if read_back else Checksum(size, copied.crc32)
     if found != copied or size != copied.bytes:
         text = f"the copy differs ({size} of {copied.bytes} bytes, CRC-32 {found.crc32:08x} for "
         raise OSError(errno.EIO, f"{text}{copied.crc32:08x})", os.fspath(target))
 
 
-def _summed(descriptor: int) -> Copied:
+def _summed(descriptor: int) -> Checksum:
     """Size and CRC of what an open file returns from its beginning. Raises OSError."""
     buffer = memoryview(bytearray(BLOCK))
     crc = size = 0
     while count := os.preadv(descriptor, [buffer], size):
         crc = zlib.crc32(buffer[:count], crc)
         size += count
-    return Copied(size, crc)
+    return Checksum(size, crc)
