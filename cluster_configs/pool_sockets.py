@@ -1,8 +1,9 @@
-"""Removes the folder of a worker pool's sockets with the process that its workers are forked from.
+"""Removes the folder of a worker pool's sockets when the pool ends.
 
 multiprocessing makes that folder in TMPDIR and deletes it at a regular end, which a pool never has:
-the driver or the scheduler ends it by a signal. The process that workers are forked from ends after
-it in either case. It imports this module first; a worker, being a fork, has no part in this.
+the driver or the scheduler ends it by a signal. So the pool removes it on SIGTERM, and so does the
+process that its workers are forked from, which ends after the pool in any case. That one imports
+this module first; a worker, being a fork of it, has no part in this.
 """
 
 from __future__ import annotations
@@ -16,17 +17,18 @@ from types import FrameType
 FOLDER_VARIABLE = "BURSTLENS_POOL_SOCKETS"
 
 
-def _remove() -> None:
-    shutil.rmtree(_folder, ignore_errors=True)
+def remove_at_end(folder: str) -> None:
+    """Remove the folder when this process ends, by SIGTERM too."""
 
+    def terminate(number: int, _: FrameType | None) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
 
-def _terminate(number: int, _: FrameType | None) -> None:
-    _remove()
-    signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # a worker ends by os._exit
+    signal.signal(signal.SIGTERM, terminate)
+    os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
 
 
 if _folder := os.environ.pop(FOLDER_VARIABLE, ""):
-    atexit.register(_remove)  # a worker ends by os._exit
-    signal.signal(signal.SIGTERM, _terminate)
-    os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
+    remove_at_end(_folder)

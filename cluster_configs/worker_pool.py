@@ -36,7 +36,7 @@ from burstlens.cluster_configs.parsl_internals import (
     WORKER_POOL,
     fork_workers_by,
 )
-from burstlens.cluster_configs.pool_sockets import FOLDER_VARIABLE
+from burstlens.cluster_configs.pool_sockets import FOLDER_VARIABLE, remove_at_end
 
 SOCKETS = "burstlens.cluster_configs.pool_sockets"
 UNMONITORED = "burstlens.cluster_configs.unmonitored"
@@ -86,9 +86,9 @@ def _fork_workers() -> None:
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(PRELOADED))
-    os.environ[FOLDER_VARIABLE] = get_temp_dir()
-    multiprocessing.forkserver.ensure_running()
-    del os.environ[FOLDER_VARIABLE]
+    os.environ[FOLDER_VARIABLE] = sockets = get_temp_dir()
+    remove_at_end(sockets)
+    multiprocessing.forkserver.ensure_running()  # one that is started anew has the variable, too
     import_module(UNMONITORED)  # takes 1 s, in which that process imports, too
     fork_workers_by(context)
 
