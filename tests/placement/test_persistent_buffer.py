@@ -217,6 +217,22 @@ def test_a_driver_that_was_killed_before_another_made_the_buffer_adopts_it(slurm
     assert not buffer.owned
 
 
+def test_a_buffer_that_others_are_making_when_the_run_asks_again_is_not_the_runs(slurm, new):
+    run = new("storms")
+    slurm.on("sbatch", "exit 1")
+    with pytest.raises(SchedulerError):
+        space_of(run).provide(None)
+    slurm.on("scancel", "")
+    space_of(run).slurm.cancel(["1"])  # the run's own job is over, and has made nothing
+    asked_at = (slurm.folder / "clock").read_text()
+    slurm.answers(holding("storms", created=asked_at, state="allocating"))
+    slurm.on("sbatch", slurm.becomes(holding("storms", created=asked_at)))
+    buffer, _ = space_of(run).provide(None)
+    origin = space_of(run).origin(buffer)
+    assert origin is not None
+    assert (origin.job, origin.absent, origin.owned) == ("2", False, False)
+
+
 def test_a_buffer_that_was_made_anew_by_others_is_not_the_runs(slurm, new):
     run = new("storms")
     known = replace(buffer_of(run), created=EARLIER)

@@ -208,7 +208,7 @@ class Persistent:
         """Ask for it to be made; returns the job's folder and the buffer when it is allocated."""
         line = directives(self.site.buffer).create(name, self.wanted.capacity)
         mark, job_id = self._submit(
-            CREATE, line, lambda: _allocated(self.slurm.buffer(name)), absent=absent
+            CREATE, name, line, lambda: _allocated(self.slurm.buffer(name)), absent=absent
         )
         for due in self._polls(mark):
             if self.run.stop_requested() is not None:
@@ -229,7 +229,7 @@ class Persistent:
 
     def _destroy(self, name: str) -> None:
         line = directives(self.site.buffer).destroy(name)
-        mark, job_id = self._submit(DESTROY, line, lambda: self.slurm.buffer(name) is None)
+        mark, job_id = self._submit(DESTROY, name, line, lambda: self.slurm.buffer(name) is None)
         for due in self._polls(mark):
             asked = self.run.stop_requested()
             if asked is not None and self._obey(asked, job_id, name):
@@ -308,7 +308,7 @@ class Persistent:
         return (self._mark(what) / "submitting").exists()
 
     def _submit(
-        self, what: str, line: str, holds: Callable[[], bool], *, absent: bool = False
+        self, what: str, name: str, line: str, holds: Callable[[], bool], *, absent: bool = False
     ) -> tuple[Path, str]:
         """Submit a job with the directive ``line``, unless there is one; return its folder and its
         id. ``absent`` is noted before: whether there is no such buffer now, for certain."""
@@ -316,7 +316,8 @@ class Persistent:
         job_id = self.launcher.find(mark)
         if job_id is not None and self._is_over(job_id) and not holds():
             (mark / "done").touch()  # it was cancelled, or its work was undone since
-            mark, job_id, absent = self._mark(what), None, True
+            mark, job_id = self._mark(what), None
+            absent = self.slurm.buffer(name) is None  # others may be making it
         if job_id is None:
             if what == CREATE:
                 make_folders(mark, below=self.run.path)
