@@ -1,4 +1,4 @@
-"""What the watch of a folder is told in which others started a model."""
+"""The options of a watch of a folder in which others started a model."""
 
 from __future__ import annotations
 

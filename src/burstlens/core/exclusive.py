@@ -1,4 +1,4 @@
-"""Files that only one process can make: whoever comes second is told, also after an error.
+"""Files that only one process can make: the second gets FileExistsError, also after an error.
 
 Standard library alone: the supervisor loads this file by its path, as it is started itself.
 """

@@ -1,4 +1,4 @@
-"""Regular expressions of recipes: each error is told, and no search takes longer than a moment.
+"""Regular expressions of recipes: each error is reported, and every search has a time limit.
 
 The ``regex`` library accepts the expressions of ``re`` and has a time limit, so that an expression
 of a recipe cannot block who follows a log. It writes repetitions out: what takes gigabytes is
