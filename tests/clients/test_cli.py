@@ -102,7 +102,8 @@ def test_a_run_that_is_done_ends_with_0_and_a_summary_in_plain_lines(standing):
     assert ended.returncode == 0
     lines = ended.said.splitlines()
     assert lines[:2] == ["run done", f"pictures arrive in {standing.runs}/done/products"]
-    rows = dict(line.strip().split(maxsplit=1) for line in lines[lines.index("  run       done") :])
+    begin = next(n for n, line in enumerate(lines) if line.split() == ["run", "done"] and n > 1)
+    rows = dict(re.split(r"  +", line.strip(), maxsplit=1) for line in lines[begin:])
     assert (rows["ended"], rows["frames"], rows["w"]) == ("done", "3 ready", "3 published")
     assert rows["pictures"] == f"{standing.runs}/done/products"
     assert "buffer" not in rows
