@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import runpy
 from importlib import import_module
 
@@ -11,6 +12,7 @@ from burstlens.core.about import answer
 
 def main() -> None:
     """Run it; its configuration comes pickled on the standard input."""
+    logging.raiseExceptions = False  # its log may lie on a full disk: no tracebacks of that
     import_module("burstlens.cluster_configs.unmonitored")
     runpy.run_module(INTERCHANGE, run_name="__main__", alter_sys=True)
 

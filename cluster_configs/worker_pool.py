@@ -16,6 +16,7 @@ folder by the descriptor that it holds, which follows where it goes.
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import multiprocessing.forkserver
 import os
@@ -58,6 +59,7 @@ _over = threading.Event()
 def main() -> None:
     """Run Parsl's pool as ``__main__`` with this process's arguments; its workers look there for
     its functions."""
+    logging.raiseExceptions = False  # its log may lie on a full disk: no tracebacks of that
     sys.argv[1:] = map(_held, sys.argv[1:])
     _fork_workers()
     threading.excepthook = _failed

@@ -102,7 +102,10 @@ def _journal(of: Evidence) -> Iterator[str]:
     for attempt, n in Counter(attempt for attempt, _ in jobs).items():
         if n > 1:
             yield f"{n} simulations in attempt {attempt}"
-    had = names.count("buffer.created") + names.count("buffer.adopted")
+    had = max(
+        names.count("buffer.created") + names.count("buffer.adopted"),
+        names.count("buffer.requested"),  # `free` settles a request that no buffer has answered
+    )
     if names.count("buffer.released") > had:
         yield f"the buffer was released {names.count('buffer.released')} times"
 

@@ -69,3 +69,19 @@ def test_a_run_that_is_over_does_not_wait_for_a_disk_for_ever(run_dir, recipe, n
     assert raised.value.exit_code == code
     assert isinstance(raised.value, NoSpaceError) == (code == 6)
     assert len(snapshot.alarms) == 1
+
+
+def test_a_target_with_nothing_to_write_is_probed(run_dir):
+    target = Target(run_dir.path, Snapshot(run_dir, None, History(), 1))
+    target.probe()
+    (run_dir.path / ".room.part").symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left on device"):
+        target.probe()
+    assert not list(run_dir.path.glob(".room*"))
+
+
+def test_only_a_full_disk_is_want_of_space(run_dir):
+    target = Target(run_dir.path, Snapshot(run_dir, None, History(), 1))
+    target.refuse("3 products cannot be staged (Stale file handle)")
+    with pytest.raises(NoSpaceError, match=f"burstlens resume {run_dir.id}$"):
+        target.refuse("3 products cannot be staged (No space left on device)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import resource
 import sys
@@ -75,6 +76,27 @@ def test_a_block_that_is_held_back_for_an_early_worker_has_not_ended(tmp_path):
             assert time.monotonic() < until
             blocks._next_look = 0.0
             time.sleep(0.1)
+
+
+@pytest.mark.integration
+def test_a_block_that_finds_no_room_for_its_files_is_opened_when_there_is_room(tmp_path):
+    run = RunDir(tmp_path / "run")
+    run.create()
+    early = EarlyWorker(lowest=False)
+    with Graph(choose("local"), run, jobs=1, early=early) as graph:
+        graph.open_block()
+        for kind in ("warm", "watch"):
+            graph.view(kind, None, os.getpid)
+        (run.parsl / ".room.part").symlink_to("/dev/full")
+        with pytest.raises(OSError, match="No space left on device") as full:
+            graph.launch_late()
+        assert full.value.errno == errno.ENOSPC
+        assert graph.block_state() == "queued"
+        graph.view("work", None, os.getpid)  # the early worker goes on
+        assert {kind for kind, _ in ended(graph, 2)} == {"watch", "work"}
+        graph.launch_late()
+        assert ended(graph, 1)[0][0] == "warm"
+        assert list(run.parsl.glob(".*")) == []
 
 
 def ended(graph, count):

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from run_case import ENDS_S, WAITS
+from replay import Trace
+from run_case import ENDS_S, TRACE, WAITS
 from storm_case import Storm
 
 GUARD = """
@@ -132,9 +133,32 @@ def test_a_run_disk_that_stays_full_ends_the_run_for_want_of_space(
     assert life.code == 6, life.said
     assert life.said.count("no room for the run directory") == 1
     assert "No space left on device" in life.said
+    assert "Traceback" not in life.said
     ballast.unlink()
     case.finish()
     assert not case.faults(), case.said()
+
+
+@pytest.mark.fault
+def test_a_model_that_dies_without_a_word_on_a_full_run_disk_ends_the_run(
+    make_case: Any, small_disk: Any, fill: Any
+) -> None:
+    disk = small_disk("24m", "target")
+    last = Trace.load(TRACE).frame_starts()[-1]
+    case = make_case(model=f"{WAITS} --cut-at {last}")
+    case.runs.symlink_to(disk)
+    driver = case.launch()
+    case.await_event("product.published", 4)
+    ballast = fill(disk)
+    case.go_on()
+    life = case.wait(driver, 270)
+    assert life.code == 6, life.said
+    assert life.said.count("no room for the run directory") == 1
+    assert "Traceback" not in life.said
+    ballast.unlink()
+    life = case.burstlens("resume", "r")
+    assert life.code == 1, life.said
+    assert "SIGKILL" in life.said
 
 
 @pytest.mark.fault

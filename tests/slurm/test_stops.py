@@ -293,3 +293,33 @@ def test_a_job_with_the_buffer_that_waits_is_cancelled(
         assert left(case) == {"buffers": [], "jobs": []}
     case.finish()
     assert not case.faults(), case.said()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["stop", "SIGTERM"])
+def test_a_stop_during_stage_in_ends_the_job_with_its_buffer(
+    slurm: Testbed, make_case: Any, how: str
+) -> None:
+    case = make_case(buffer='kind = "datawarp"\nlifetime = "job"', placement="same-job")
+    site = case.folder / "sites" / "bed.toml"
+    text = site.read_text()
+    site.write_text(text.replace('worker_init = "', f'worker_init = "{SLOW_COPY}; '))
+    driver = case.launch()
+    case.await_that(lambda: _state(case) == "staging in", "stage in")
+    if how == "stop":
+        assert case.burstlens("stop", "r").code == 0
+    else:
+        driver.send_signal(signal.SIGTERM)
+    life = case.wait(driver)
+    assert life.code == 4, life.said
+    assert "stopped before the simulation started" in life.said
+    assert left(case) == {"buffers": [], "jobs": []}
+    assert "buffer.released" in [line["event"] for line in case.journal()]
+    site.write_text(text)
+    case.finish()
+    assert not case.faults(), case.said()
+
+
+def _state(case: BatchCase) -> str:
+    path = case.run / "status.json"
+    return str(json.loads(path.read_text())["state"]) if path.exists() else ""

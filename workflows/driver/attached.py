@@ -279,7 +279,7 @@ class AttachedDriver:
         self._activity = activity_of(report)
         self._watched_all, self._rests = report.ended, report.rests
         if not (report.frames or self.production.backlog.arriving):
-            self.graph.launch_late()
+            self._viewing.launch_late()
         self._watch()
 
     def _observe_folder(self, folder: FolderReport) -> None:
@@ -315,7 +315,7 @@ class AttachedDriver:
             self._flushing.look(self.production.publisher, now)
             self._target.written(now)
             if self._drawn:  # not before the first picture is published
-                self.graph.launch_late()
+                self._viewing.launch_late()
         except OSError as error:
             self._target.wait(error, now, over=self._finished or self._quiet)
         self._submit(now)
@@ -335,7 +335,7 @@ class AttachedDriver:
 
     def _look_around(self, now: float) -> None:
         if now - self._started > FIRST_S:
-            self.graph.launch_late()
+            self._viewing.launch_late()
             self._viewing.mend()
         self.guarding.look()
         if surely_exists(self.run.claim(self.journal.epoch + 1)):

@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from burstlens.core.errors import GivenUpError, NoSpaceError, RunError
+from burstlens.core.errors import GivenUpError, RunError
 from burstlens.core.existence import surely_exists
 from burstlens.core.exit_codes import leading
-from burstlens.core.no_space import failure_code, is_full
+from burstlens.core.no_space import failure_code
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.workflows.driver.buffer_events import note_buffer, note_lost_frames
@@ -187,7 +187,7 @@ class Driver:
         self.production.publisher.clean_incoming()
         self.snapshot.open(self.production)
         if self._early_stop.asked and not self.history.brought_home:
-            self._end = self._early_stop.outcome()
+            self._homecoming.free(self.buffer, self._early_stop.outcome())
             return
         if isinstance(self.provision, JobBuffer):
             self.graph.enter(self.provision.inside())
@@ -205,6 +205,8 @@ class Driver:
         self._stage_in()
 
     def _stage_in(self) -> None:
+        if self._homecoming.begun:  # stopped before it could be tried again
+            return
         leave = self.recipe.simulation.leave
         inputs, model = str(self.recipe.inputs), self.recipe.model
         stripes = folder_stripes(self.recipe.simulation.stripes, self.recipe.ranks)
@@ -213,11 +215,13 @@ class Driver:
         )
 
     def _on_staged_in(self, done: Done) -> None:
-        if self._lost(done, self._stage_in):
+        if self._homecoming.begun or self._lost(done, self._stage_in):
             return
         if done.error is not None:
             code = failure_code(done.error)
-            self._end = Outcome("failed", code, f"stage in failed: {done.error}")
+            assert self.buffer is not None
+            failed = Outcome("failed", code, f"stage in failed: {done.error}")
+            self._homecoming.free(self.buffer, failed)
             return
         files, size, left = done.value
         self.journal.append(ev.StageInDone(files=files, bytes=size, left=left))
@@ -258,13 +262,16 @@ class Driver:
         return EARLY_WATCH_S if self._cursor.scans else FIRST_WATCH_S
 
     def _on_job(self, done: Done) -> None:
-        self._end = self._end or self.jobs.ended(done.about, done.value, done.error)
+        end = self.jobs.ended(done.about, done.value, done.error)
+        if end is not None and not self._homecoming.begun:
+            assert self.buffer is not None
+            self._homecoming.free(self.buffer, end)
         if done.value is not None and done.value.message:
             self.snapshot.alarm(done.value.message)
 
     def _on_watch(self, done: Done) -> None:
         assert self.production is not None
-        if self._lost(done, self._watch):
+        if self._homecoming.begun or self._lost(done, self._watch):
             return
         if done.error is not None:
             raise RunError(
@@ -326,13 +333,8 @@ class Driver:
             elif self.production.stuck(now, PATIENCE_S):
                 if over:
                     self._end = self._stuck(self.production)
-                elif self.jobs.writes_no_more and is_full(self.production.trouble):
-                    # The supervisor cannot write the model's end either, nor the journal the run's.
-                    raise NoSpaceError(
-                        f"{self.production.backlog.size} products cannot be staged "
-                        f"({self.production.trouble}); when there is room: burstlens resume "
-                        f"{self.run.id}"
-                    )
+                elif self.jobs.writes_no_more:
+                    self._target.refuse(self._unstaged(self.production))
 
     def _writes(self, now: float, write: Callable[[float], None]) -> bool:
         """Write to the run directory; False, after a moment, where it is full or away."""
@@ -345,6 +347,8 @@ class Driver:
 
     def _publish(self, now: float) -> None:
         assert self.production is not None
+        if self.jobs.is_silent:
+            self._target.probe()
         self.production.publish()
         if self._drawn:  # not before the first picture is published
             self._viewing.launch_late()
@@ -357,9 +361,12 @@ class Driver:
 
     def _stuck(self, production: Production) -> Outcome:
         jobs = self.jobs.outcome()
-        message = f"{production.backlog.size} products cannot be staged ({production.trouble})"
+        message = self._unstaged(production)
         text = f"{jobs.message}; {message}" if jobs.message else message
         return Outcome("failed", leading(jobs.exit_code, failure_code(message)), text, jobs.line)
+
+    def _unstaged(self, production: Production) -> str:
+        return f"{production.backlog.size} products cannot be staged ({production.trouble})"
 
     def _look_around(self) -> None:
         if self._last_tick - self._started > FIRST_S:
@@ -390,4 +397,4 @@ class Driver:
         elif self.buffer is None:
             self._end = self._end or self._early_stop.waited_for_buffer()
         elif self._early_stop.asked and not self._homecoming.begun:
-            self._end = self._early_stop.outcome()
+            self._homecoming.free(self.buffer, self._early_stop.outcome())

@@ -164,8 +164,15 @@ class Homecoming:
         return now - self._away_since < AWAY_PATIENCE_S
 
     def free(self, buffer: BufferRef, outcome: Outcome) -> None:
-        """Free the buffer where the recipe and the outcome allow it; then the run ends."""
+        """Free the buffer where the recipe and the outcome allow it; then the run ends.
+
+        A job's buffer ends with every outcome: until then the job costs node-hours.
+        """
         self.begun = True
+        freed = self._recipe.buffer.destroy == "on-success" and outcome.state == "done"
+        if self._provision.lasts and not freed:
+            self.end = outcome
+            return
         try:
             self._journal.sync()  # what was published must be known for good before raw data goes
         except OSError as error:
@@ -173,11 +180,9 @@ class Homecoming:
             self._snapshot.alarm(f"{place} cannot be written ({error.strerror or error})")
             self._retries.later(1.0, lambda: self.free(buffer, outcome))
             return
-        freed = self._recipe.buffer.destroy == "on-success" and outcome.state == "done"
-        if self._provision.lasts and not freed:
-            self.end = outcome
-        elif self.goes_back(buffer):
-            if not freed and self._recipe.buffer.raw == "keep":
+        if self.goes_back(buffer):
+            has_raw = bool(self._snapshot.history.frames)
+            if has_raw and not freed and self._recipe.buffer.raw == "keep":
                 self._snapshot.alarm(
                     "the buffer ends with its job, and with it the raw files that [stage_out] keep "
                     "does not name"

@@ -22,7 +22,7 @@ from burstlens.workflows.frames.report import Report
 from burstlens.workflows.placement import direct_requests
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.job_file import JobFile
-from burstlens.workflows.placement.job_folder import lacks
+from burstlens.workflows.placement.job_folder import has_stopped, lacks
 from burstlens.workflows.placement.launch import Launcher, LocalLauncher
 from burstlens.workflows.placement.provision import Provision
 from burstlens.workflows.placement.stage_in import DONE
@@ -232,8 +232,18 @@ class Jobs:
 
     @property
     def writes_no_more(self) -> bool:
-        """Whether all have ended, or the model has said so and a full disk may hide its end."""
-        return self.over or (self._begun and self._speech.ended_well)
+        """Whether all have ended, or only a full disk hides that they have."""
+        return self.over or (self._begun and (self._speech.ended_well or self.is_silent))
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the programs of all live jobs have ended on this machine, which no supervisor has
+        written yet."""
+        local = self._begun and self._launcher is self._local and self.simulation in self.live
+        return local and all(
+            has_stopped(self.run.job(name), must_begin=name == self.simulation)
+            for name in self.live
+        )
 
     @property
     def holders(self) -> bool:

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from burstlens.core.errors import NoSpaceError, RunError
+from burstlens.core.no_space import is_full
 from burstlens.workflows.production.snapshot import Snapshot
 
 TICK_S = 0.5
@@ -13,6 +14,8 @@ TICK_S = 0.5
 PATIENCE_S = 120.0
 """How long to wait for a target that cannot be written, or for products that cannot be staged,
 when nothing else is left to do."""
+
+PROBE_BYTES = 4096
 
 
 class Target:
@@ -34,6 +37,20 @@ class Target:
         if self._full:  # else there may have been nothing to write
             self._snapshot.full_disk.room()
         self._full = False
+
+    def probe(self) -> None:
+        """Write a little, where nothing else may be left to write. Raises OSError."""
+        part = self._run / ".room.part"
+        try:
+            part.write_bytes(bytes(PROBE_BYTES))
+        finally:
+            part.unlink(missing_ok=True)
+
+    def refuse(self, why: str) -> None:
+        """End a run for want of space whose supervisor cannot write the model's end either, nor its
+        journal the run's; nothing where ``why`` is another reason. Raises NoSpaceError."""
+        if is_full(why):
+            raise NoSpaceError(f"{why}; when there is room: burstlens resume {self._run.name}")
 
     def wait(self, error: OSError, now: float, *, over: bool) -> None:
         """Wait a moment; an alarm says why, once. Raises RunError where the run is ``over`` but for

@@ -40,7 +40,7 @@ class Viewing:
 
     def launch_late(self) -> None:
         """Launch the block that is held back for the early worker's first picture. Raises
-        SiteError."""
+        SiteError; OSError where the run directory cannot be written, unless it is full."""
         if not self._graph.is_early or not surely_exists(
             self._run.parsl
         ):  # it may be away for a while
@@ -49,6 +49,9 @@ class Viewing:
             self._graph.launch_late()
         except SiteError as error:
             raise SiteError(f"{error}; then: burstlens resume {self._run.id}") from error
+        except OSError as error:  # a full disk: it is tried again
+            if not self._snapshot.full_disk.take(error):
+                raise
 
     def gave(self) -> None:
         """Note that a node of the graph has given a result: the block works."""
@@ -56,7 +59,12 @@ class Viewing:
 
     def mend(self) -> None:
         """Replace a block that has ended. Raises RunError when too many did, one after another."""
-        mended = self._graph.mend_block()
+        try:
+            mended = self._graph.mend_block()
+        except OSError as error:  # as above
+            if not self._snapshot.full_disk.take(error):
+                raise
+            return
         if mended is not None:
             self._ended += 1
             self._journal.append(ev.ViewingEnded(reason=mended))

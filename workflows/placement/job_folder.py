@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import errno
 import os
+import socket
 from pathlib import Path
 
+from burstlens.core.durable import read_json
 from burstlens.core.existence import check_existence
 from burstlens.core.passing_errors import again
+from burstlens.workflows.placement.job_processes import start_ticks
 
 
 def names_in(job_folder: Path) -> frozenset[str]:
@@ -33,6 +36,25 @@ def has_ended(job_folder: Path) -> bool:
         return again(lambda: check_existence(job_folder / "ended.json"))
     except OSError:
         return False
+
+
+def has_stopped(job_folder: Path, *, must_begin: bool) -> bool:
+    """Whether the job's program was started on this machine and its process is gone, or the job has
+    not begun and need not. False while that cannot be seen."""
+    try:
+        names = names_in(job_folder)
+        if "started.json" not in names:
+            return not must_begin and "claim" not in names
+        started = read_json(job_folder / "started.json") or {}
+        if started.get("host") != socket.gethostname():
+            return False
+        pid, ticks = started.get("group"), started.get("group_ticks")
+    except OSError:
+        return False
+    try:
+        return isinstance(pid, int) and start_ticks(pid) != ticks
+    except OSError:  # no such process
+        return True
 
 
 def lacks(job_folder: Path, name: str) -> bool:

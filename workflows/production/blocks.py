@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import burstlens.cluster_configs.unmonitored  # noqa: F401  (before Parsl)
@@ -27,7 +28,7 @@ from burstlens.cluster_configs.parsl_config import (
 )
 from burstlens.cluster_configs.parsl_internals import Manager, add_executor, with_priority
 from burstlens.cluster_configs.site import Site
-from burstlens.core.errors import SiteError
+from burstlens.core.errors import FULL_ERRNO, SiteError
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.production import tasks
 from burstlens.workflows.production.scheduled_blocks import ScheduledBlocks
@@ -35,6 +36,8 @@ from burstlens.workflows.production.scheduled_blocks import ScheduledBlocks
 SEND_LIMIT_MS = 2000
 STARTS = 3
 """Chances of an interchange that dies while it starts."""
+ROOM_BYTES = 1 << 16
+"""Of a block's script, certificates and first logs."""
 LOOK_S = 5.0
 """How often the provider is asked about the viewing block's job."""
 SOON_S = 0.5
@@ -93,8 +96,10 @@ class ViewingBlocks:
         """Start a viewing block on an interchange of its own; returns its label.
 
         A block that is a batch job is submitted by :meth:`ask`, when it is of use. Raises
-        SiteError when Parsl's interchange does not start, three times in a row.
+        SiteError when Parsl's interchange does not start, three times in a row; OSError when the
+        run directory has no room for its files.
         """
+        require_room(self._run.parsl)
         reason: Exception | None = None
         for _ in range(STARTS):
             self._generation += 1
@@ -314,3 +319,17 @@ class ViewingBlocks:
                 function, data_flow_kernel=self._kernel, executors=[label], cache=False
             )
         return self._apps[function, label]
+
+
+def require_room(folder: Path) -> None:
+    """Raise OSError where a full disk would refuse a block's script and certificates: Parsl says
+    of these only that its interchange does not start, and leaves its sockets open."""
+    part = folder / ".room.part"
+    try:
+        try:
+            part.write_bytes(bytes(ROOM_BYTES))
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        if error.errno in FULL_ERRNO:  # one that is away comes back
+            raise

@@ -112,8 +112,9 @@ class Graph:
         end_orphans(self.run.parsl)
 
     def _load(self) -> ViewingBlocks:
-        from burstlens.workflows.production.blocks import ViewingBlocks
+        from burstlens.workflows.production.blocks import ViewingBlocks, require_room
 
+        require_room(self.run.parsl)
         late = self._early is not None
         self._blocks = ViewingBlocks(self.site, self.run, self._jobs, self._batch, late=late)
         return self._blocks
@@ -162,9 +163,15 @@ class Graph:
     def launch_late(self) -> None:
         """Load Parsl, unless it is loaded, and launch the block that :meth:`open_block` has held
         back while an early worker made the first picture: both at once would take longer. Raises
-        SiteError."""
+        SiteError; OSError, also for want of space: call it again later."""
         if self._blocks is None:
-            self._load().open()
+            blocks = self._load()
+            try:
+                blocks.open()
+            except OSError:
+                self._blocks = None
+                blocks.close()
+                raise
             held, self._held = self._held, []
             for place in held:
                 place()
