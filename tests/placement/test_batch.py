@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+
 import pytest
 from observer_case import wait_for
 
@@ -11,6 +14,7 @@ from burstlens.cluster_configs.slurm import Slurm
 from burstlens.core.errors import NeverBeganError
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement.batch import BatchLauncher
+from burstlens.workflows.placement.hosted import HostedLauncher
 
 pytestmark = pytest.mark.integration
 
@@ -58,3 +62,60 @@ def test_one_that_has_begun_is_left_to_its_supervisor(commands, launcher):
     launcher.run.request("stop")
     assert launcher.alive("slurm:12")
     assert not any(call.startswith("scancel") for call in commands.calls)
+
+
+@pytest.fixture
+def stale(monkeypatch):
+    """Lets what has one of these names be looked at in vain, once or for ever; returns the looks."""
+    real, failed = os.stat, []
+
+    def begin(*names, for_ever=False):
+        def look(path, **named):
+            name = os.path.basename(path) if isinstance(path, str | os.PathLike) else ""
+            if name in names and (for_ever or name not in failed):
+                failed.append(name)
+                raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), path)
+            return real(path, **named)
+
+        monkeypatch.setattr(os, "stat", look)
+        return failed
+
+    return begin
+
+
+def test_one_whose_begin_cannot_be_seen_is_left_to_its_supervisor(commands, launcher, stale):
+    commands.set("scancel", "exit 0")
+    says(commands, "SIGNALING_NEW")
+    (launcher.run.job("attempt-1") / "claim").touch()
+    launcher.run.request("stop")
+    failed = stale("claim", for_ever=True)
+    assert launcher.alive("slurm:12")
+    assert launcher.waits
+    assert failed
+    assert not any(call.startswith("scancel") for call in commands.calls)
+
+
+def test_one_in_the_queue_of_a_host_is_never_said_to_be_missing(launcher, stale):
+    hosted = HostedLauncher(launcher)
+    hosted.host = launcher.run.job("attempt-1")
+    (hosted.host / "queue").mkdir()
+    asked = launcher.run.job("attempt-2")
+    for name in (asked.name, f"{asked.name}.over"):
+        (hosted.host / "queue" / name).touch()
+    stale(asked.name, f"{asked.name}.over")
+    for call in (lambda: hosted.find(asked), lambda: hosted.fate(None, asked)):
+        with pytest.raises(OSError, match="Stale"):  # who waits for a job asks again
+            call()
+    assert hosted.find(asked) == f"hosted:12:{asked.name}"
+    assert "its supervisor was killed" in hosted.fate(None, asked)
+
+
+def test_one_whose_end_the_host_cannot_show_is_alive_as_long_as_the_host(commands, launcher, stale):
+    says(commands, "RUNNING")
+    hosted = HostedLauncher(launcher)
+    hosted.host = launcher.run.job("attempt-1")
+    (hosted.host / "queue").mkdir()
+    (hosted.host / "queue" / "2.over").touch()
+    stale("2.over")
+    assert hosted.alive("hosted:12:2")
+    assert not hosted.alive("hosted:12:2")

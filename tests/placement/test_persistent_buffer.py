@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 import socket
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -203,6 +205,29 @@ def test_a_driver_that_was_killed_after_its_submission_finds_whose_the_buffer_is
     assert (run.path / "steps" / "buffer-create-1" / "submitting").exists()
     buffer, _ = space_of(run).provide(None)
     assert buffer.owned
+
+
+@pytest.mark.parametrize("mark", ["submitting", "withdrawn", "done", "said.log"])
+def test_a_mark_that_cannot_be_seen_for_a_moment_changes_nothing(slurm, new, monkeypatch, mark):
+    run = new("storms")
+    slurm.on("sbatch", "exit 1")  # as with a kill
+    with pytest.raises(SchedulerError):
+        space_of(run).provide(None)
+    slurm.on("sbatch", "")
+    slurm.answers(EMPTY, EMPTY, EMPTY, holding("storms"))
+    real, failed = os.stat, []
+
+    def stale(path, **named):
+        if str(path).endswith(f"/{mark}") and not failed:
+            failed.append(path)
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), path)
+        return real(path, **named)
+
+    monkeypatch.setattr(os, "stat", stale)
+    buffer, _ = space_of(run).provide(None)
+    assert failed
+    assert buffer.owned
+    assert sum(call.startswith("sbatch") for call in slurm.calls) == 1
 
 
 def test_a_driver_that_was_killed_before_another_made_the_buffer_adopts_it(slurm, new):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from typing import cast
 
@@ -45,3 +46,28 @@ def test_an_alarm_names_the_file_of_the_person_who_adds(recipe_file, recipe):
     assert "recipe /home/me/mine.toml has 1 fault" in text
     assert request.name not in text
     assert [event.event for event in read(run.journal)] == ["product.refused"]
+
+
+@pytest.mark.integration
+def test_a_pause_that_cannot_be_seen_goes_on(recipe_file, recipe, monkeypatch):
+    run, _ = new_run(str(recipe_file()), "local", [], "storm")
+    history = History()
+    with contextlib.closing(Journal(run.journal, 1, history.apply)) as journal:
+        steering = Steering(RunContext.of(run, recipe(), choose("local"), journal, history))
+        run.request("pause")
+        steering.look(None, over=False)
+        assert history.paused
+        real = os.stat
+
+        def stale(path, **named):
+            if path == run.pause:
+                raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), path)
+            return real(path, **named)
+
+        monkeypatch.setattr(os, "stat", stale)
+        steering.look(None, over=False)
+        assert history.paused
+        monkeypatch.setattr(os, "stat", real)
+        run.request("resume-watching")
+        steering.look(None, over=False)
+        assert not history.paused

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from burstlens.core.errors import RecipeError
+from burstlens.core.existence import check_existence
 from burstlens.core.run import events as ev
 from burstlens.workflows.driver.addition import (
     PATTERN,
@@ -51,7 +52,7 @@ class Steering:
                     request.unlink(missing_ok=True)
 
     def _look_at_pause(self, production: Production | None, *, over: bool) -> None:
-        asked = self.run.pause.exists()
+        asked = check_existence(self.run.pause)
         why = ""
         if asked and over:
             why = "the model has ended: what waited is made now"

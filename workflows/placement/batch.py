@@ -26,6 +26,7 @@ from burstlens.cluster_configs.scheduler import (
 from burstlens.cluster_configs.site import Site
 from burstlens.core.durable import make_folders, read_json, write_whole
 from burstlens.core.errors import NeverBeganError
+from burstlens.core.existence import Existence, existence
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement import supervisor
 from burstlens.workflows.placement.job_folder import names_if_made
@@ -64,7 +65,7 @@ class BatchLauncher:
         return {
             number: reason
             for number, reason in self._waits.copy().items()
-            if not self._has_begun(number)
+            if self._begin_of(number) is not Existence.PRESENT
         }
 
     @property
@@ -147,7 +148,8 @@ class BatchLauncher:
         """Whether a job that serves the run waits or runs. When a stop was requested, a job that
         still waits is cancelled, and NeverBeganError is raised."""
         alive, number = self.stands(job_id), _number(job_id)
-        waits = number not in self._begun and not self._has_begun(number)
+        # One whose begin cannot be seen may run: it is left to its supervisor.
+        waits = number not in self._begun and self._begin_of(number) is Existence.ABSENT
         if waits and self.run.stop_requested() and _may_wait(self.scheduler.state(number)):
             if _may_wait(self.scheduler.look(number)):
                 self.scheduler.cancel([number])
@@ -159,7 +161,8 @@ class BatchLauncher:
         """Whether a job waits or runs, by the scheduler's latest answer; requests to stop are
         ignored. The job is given time to report its end itself. Raises NeverBeganError when the
         scheduler says that it will never begin."""
-        number, begun = _number(job_id), self._has_begun(_number(job_id))
+        number, seen = _number(job_id), self._begin_of(_number(job_id))
+        begun = seen is Existence.PRESENT
         if begun:
             self.scheduler.calm(number)
         state = self.scheduler.state(number)
@@ -171,7 +174,7 @@ class BatchLauncher:
                 self._waits[number] = state.reason
                 if isinstance(self.scheduler, ForecastingScheduler):
                     self._places[number] = self.scheduler.place(number)
-            if state.hopeless:
+            if state.hopeless and seen is Existence.ABSENT:
                 self.scheduler.cancel([number])
                 said = f"says {self.scheduler.title}: {state.reason}"
                 raise NeverBeganError(f"job {number} cannot start, {said}")
@@ -181,9 +184,13 @@ class BatchLauncher:
             return True
         return time.monotonic() < self._over.setdefault(job_id, time.monotonic() + SETTLES_S)
 
-    def _has_begun(self, number: str) -> bool:
+    def _begin_of(self, number: str) -> Existence:
+        """Whether the job has left a mark of its begin; asked once, as a loop waits for it."""
         folder = self._folders.get(number)
-        return folder is not None and any((folder / mark).exists() for mark in _BEGAN)
+        seen = [existence(folder / mark) for mark in _BEGAN] if folder is not None else []
+        if Existence.PRESENT in seen:
+            return Existence.PRESENT
+        return Existence.UNKNOWN if Existence.UNKNOWN in seen else Existence.ABSENT
 
     def _give_up_requeued(self, state: JobState) -> None:
         """End a job that would be started a second time, as after a node has failed."""

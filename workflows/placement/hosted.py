@@ -8,6 +8,7 @@ from pathlib import Path
 from burstlens.cluster_configs.scheduler import QueuePlace
 from burstlens.core.durable import write_whole
 from burstlens.core.errors import SiteError
+from burstlens.core.existence import check_existence, surely_exists
 from burstlens.workflows.placement.batch import BatchLauncher
 
 
@@ -35,19 +36,20 @@ class HostedLauncher:
         return self._id(job_folder.name)
 
     def find(self, job_folder: Path) -> str | None:
-        """By the name in the host's queue."""
-        asked = (self.host / "queue" / job_folder.name).exists()
+        """By the name in the host's queue. Raises OSError while that cannot be seen."""
+        asked = check_existence(self.host / "queue" / job_folder.name)
         return self._id(job_folder.name) if asked else None
 
     def alive(self, job_id: str) -> bool:
         """Whether the host lives and has not seen the supervisor end."""
         name = job_id.rpartition(":")[2]
-        over = (self.host / "queue" / f"{name}.over").exists()
+        over = surely_exists(self.host / "queue" / f"{name}.over")  # else it is asked again
         return not over and self.batch.stands(self._job())
 
     def fate(self, job_id: str | None, job_folder: Path) -> str:
-        """A supervisor that was killed, or the end of the whole job."""
-        over = (self.host / "queue" / f"{job_folder.name}.over").exists()
+        """A supervisor that was killed, or the end of the whole job. Raises OSError while that
+        cannot be seen."""
+        over = check_existence(self.host / "queue" / f"{job_folder.name}.over")
         if over:
             return f"its supervisor was killed, see {job_folder / 'supervisor.log'}"
         return self.batch.fate(self._job(), job_folder)

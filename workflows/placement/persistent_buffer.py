@@ -26,6 +26,8 @@ from burstlens.cluster_configs.site import Site
 from burstlens.core.decode import convert
 from burstlens.core.durable import make_folders, read_json, write_json
 from burstlens.core.errors import GivenUpError, SiteError
+from burstlens.core.existence import check_existence, surely_exists
+from burstlens.core.passing_errors import again
 from burstlens.core.quantity import show_bytes
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement.batch import BatchLauncher, growing
@@ -170,7 +172,7 @@ class Persistent:
         if self.wanted.name is None:
             why = "its name is the run's own"
             found = BufferOrigin(name, burst.created, True, why, number)
-        elif not number or (mark / "withdrawn").exists():
+        elif not number or _is_there(mark / "withdrawn"):
             why = "no job of the run was to make it"
             found = BufferOrigin(name, burst.created, False, why, number)
         else:
@@ -305,7 +307,7 @@ class Persistent:
 
     def _outstanding(self, what: str) -> bool:
         """Whether a job of that kind was submitted and is not known to have done its work."""
-        return (self._mark(what) / "submitting").exists()
+        return _is_there(self._mark(what) / "submitting")
 
     def _submit(
         self, what: str, name: str, line: str, holds: Callable[[], bool], *, absent: bool = False
@@ -346,7 +348,7 @@ class Persistent:
         while True:
             if self.leaving():
                 raise SiteError(f"left while it waited for {mark.name} of buffer {self.name}")
-            begins = not began and (mark / "said.log").exists()
+            begins = not began and surely_exists(mark / "said.log")
             began = began or begins
             now = time.monotonic()
             if begins or now >= due:
@@ -374,7 +376,7 @@ class Persistent:
     def _mark(self, what: str) -> Path:
         """The folder of the first such job of this run that is not known to have done its work."""
         number = 1
-        while (self.run.path / "steps" / f"{what}-{number}" / "done").exists():
+        while _is_there(self.run.path / "steps" / f"{what}-{number}" / "done"):
             number += 1
         return self.run.path / "steps" / f"{what}-{number}"
 
@@ -382,6 +384,12 @@ class Persistent:
 def own_name(folder: str) -> str:
     """The buffer that a run makes for itself, by the name of its folder on it."""
     return "bl_" + re.sub(r"\W", "_", folder)
+
+
+def _is_there(mark: Path) -> bool:
+    """Whether that mark was left: asked again for ten seconds while that is not known. Raises
+    OSError; a mark that cannot be seen is never taken for one that is missing."""
+    return again(lambda: check_existence(mark))
 
 
 def _named(name: str, bursts: list[Burst]) -> Burst | None:
