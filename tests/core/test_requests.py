@@ -86,6 +86,16 @@ def test_a_new_attempt_is_not_stopped_by_a_request_for_the_one_before(run, refus
     assert not run.control.exists()
 
 
+def test_a_request_is_forgotten_also_where_a_file_of_an_earlier_one_stays(run, refuse):
+    requests_of(run).ask("stop", GUARD)
+    refuse()
+    (run.control / "frame-done").mkdir(parents=True)
+    with pytest.raises(RunError, match="cannot take"):
+        run.clear_control()
+    requests_of(run).look(1.0)
+    assert os.listdir(run.control) == ["frame-done"]
+
+
 def test_ctrl_c_writes_nothing_itself_and_is_in_force_at_once(run, refuse):
     with signals(run) as requests:
         os.kill(os.getpid(), signal.SIGINT)

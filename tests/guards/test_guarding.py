@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -12,6 +14,7 @@ from recipe_texts import guarded_recipe
 from burstlens.cluster_configs.site import choose
 from burstlens.core.exit_codes import TRIPPED_AFTER_END
 from burstlens.core.outcome import Outcome
+from burstlens.core.run import events as ev
 from burstlens.core.run.history import History, replay
 from burstlens.core.run.journal import Journal, read
 from burstlens.workflows.frames.cursor import Cursor
@@ -189,6 +192,34 @@ def test_a_stop_that_the_model_forestalled_by_its_own_end_is_not_a_run_that_is_d
     assert (outcome.state, outcome.exit_code) == ("failed", TRIPPED_AFTER_END)
     assert (
         "asked for a stop, and the model ended by itself before it was stopped" in outcome.message
+    )
+
+
+@pytest.mark.parametrize("heard", [True, False])
+def test_no_trip_waits_for_an_end_that_cannot_be_seen(
+    driver, events, run_dir, frame, ended, monkeypatch, heard
+):
+    guarding, history, end = driver()
+    history.attempt = 1
+    if heard:
+        over = ev.SimulationEnded(job="attempt-1", attempt=1, outcome="done")
+        guarding.journal.append(over)
+    real, failed = os.stat, []
+
+    def stale(path, **named):
+        if str(path).endswith("ended.json"):
+            failed.append(path)
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), path)
+        return real(path, **named)
+
+    monkeypatch.setattr(os, "stat", stale)
+    bad = frame("t00000002.000", stream="d01")
+    guarding.read(bad, readings(bad, breach=BAD))
+    end()
+    assert len(failed) == 2  # at once, for the loop has other things to do
+    (event,) = events("guard.tripped")
+    assert (event.after_end, run_dir.stop_requested()) == (
+        (True, None) if heard else (False, "stop")
     )
 
 

@@ -66,7 +66,7 @@ def test_one_that_has_begun_is_left_to_its_supervisor(commands, launcher):
 
 @pytest.fixture
 def stale(monkeypatch):
-    """Lets what has one of these names be looked at in vain, once or for ever; returns the looks."""
+    """Lets a look at these names fail, once or for ever; returns those that did."""
     real, failed = os.stat, []
 
     def begin(*names, for_ever=False):

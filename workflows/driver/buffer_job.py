@@ -31,7 +31,7 @@ class BufferJob:
         """How it ended, in the scheduler's words; empty while it runs; None while the scheduler has
         not answered."""
         if self._provision is None or self._graph.block_state() != "gone":
-            self._gone_since = None
+            self._gone_since = self._leaves_since = None
             return ""
         self._gone_since = self._gone_since or time.monotonic()
         return self._answer.since(self._gone_since)
@@ -46,4 +46,6 @@ class BufferJob:
             self._leaves_since = self._leaves_since or time.monotonic()
             if time.monotonic() - self._leaves_since < LEAVES_S:
                 raise SchedulerError(f"job {job.job_id} is ending", passing=True)
+        else:
+            self._leaves_since = None
         return f"job {job.job_id}: {job.text}" if job.over or job.ending else ""

@@ -230,7 +230,13 @@ class Driver:
     def _start_jobs(self) -> None:
         assert self.buffer is not None
         self.snapshot.state = "starting"
-        self.jobs.start(self.buffer)
+        try:
+            self.jobs.start(self.buffer)
+        except OSError as error:
+            # The loop goes on meanwhile: the run directory is stale, away or full.
+            if not self._retries.lost(Done("start", None, error=error), self._start_jobs):
+                raise
+            return
         self._watch()
 
     def _on_submitted(self, done: Done) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,6 @@ from burstlens.core.exit_codes import NO_SPACE, STOPPED, STOPPED_BY_GUARD
 from burstlens.core.model import Progress
 from burstlens.core.no_space import failure_code
 from burstlens.core.outcome import Outcome
-from burstlens.core.passing_errors import again
 from burstlens.core.run import events as ev
 from burstlens.workflows.driver.last_line import last_line
 from burstlens.workflows.frames.cursor import Speech
@@ -68,6 +67,9 @@ class Jobs:
         self._begun = False
         self._requests = context.requests
         self._requests.tell = self._tell
+        self._names: dict[str, str] = {}
+        """The names of the steps' jobs, by step; none of a step that has ended well."""
+        self._described: dict[str, dict[str, Any]] = {}
         self._describe = JobFile(self.run, self.recipe, self.site, self.history, provision)
 
     @property
@@ -81,20 +83,20 @@ class Jobs:
         return self.run.job(self.simulation)
 
     def start(self, buffer: BufferRef) -> None:
-        """Submit every job that has not ended well yet, each after those that it needs."""
-        last = self.history.jobs.get(f"attempt-{self.history.attempt}")
-        anew = last is None or self.fresh_buffer or last.outcome not in {None, "done"}
-        self.attempt = self.history.attempt + 1 if anew else self.history.attempt
-        if self.fresh_buffer:
-            (self.run.path / DONE).unlink(missing_ok=True)  # what was staged in is gone with it
-        self._describe.open(buffer, self.attempt)
+        """Submit every job that has not ended well yet, each after those that it needs.
+
+        Raises OSError while the run directory is away or full: nothing is submitted then, and the
+        next call goes on.
+        """
+        if not self.attempt:
+            last = self.history.jobs.get(f"attempt-{self.history.attempt}")
+            anew = last is None or self.fresh_buffer or last.outcome not in {None, "done"}
+            self.attempt = self.history.attempt + 1 if anew else self.history.attempt
+            self._note_submission()
+        self._write(buffer)
         before: list[Any] = []
         for step in self._steps("before"):
             before += self._submit_step(step, before[-1:])
-        self.journal.append(ev.SimulationSubmitting(job=self.simulation, attempt=self.attempt))
-        self.journal.sync()
-        if not again(lambda: check_existence(self.folder / "job.json")):
-            describe(self.folder, self._describe.simulation(self.simulation))
         simulation = self._node(self.simulation, self.folder, before, self._launcher)
         for step in self._steps("beside"):
             self._submit_step(step, before)
@@ -103,11 +105,36 @@ class Jobs:
             after += self._submit_step(step, after[-1:])
         self._begun = True
 
+    def _note_submission(self) -> None:
+        """Journal what will be submitted, once."""
+        for phase in ("before", "beside", "after"):
+            for step in self._steps(phase):
+                name = self._name(step)
+                if name is not None:
+                    self._names[step.name] = name
+                    self.journal.append(ev.StepSubmitting(job=name, step=step.name))
+            if phase == "before":
+                event = ev.SimulationSubmitting(job=self.simulation, attempt=self.attempt)
+                self.journal.append(event)
+
+    def _write(self, buffer: BufferRef) -> None:
+        """Have all on disk that must be there before a job is submitted. Raises OSError."""
+        if self.fresh_buffer:
+            (self.run.path / DONE).unlink(missing_ok=True)  # what was staged in is gone with it
+        self._describe.open(buffer, self.attempt)
+        self.journal.sync()
+        for step in self._steps("before"):
+            self._describe_step(step)
+        self._describe_job(self.simulation, self._describe.simulation)
+        for phase in ("beside", "after"):
+            for step in self._steps(phase):
+                self._describe_step(step)
+
     def _steps(self, phase: str) -> list[Step]:
         return [step for step in self.recipe.steps if step.phase == phase]
 
-    def _submit_step(self, step: Step, after: list[Any]) -> list[Any]:
-        """The step's node; none when it has ended well under an earlier driver."""
+    def _name(self, step: Step) -> str | None:
+        """The name of the step's job; None when it has ended well under an earlier driver."""
         times = 1
         while True:
             name = (
@@ -117,16 +144,30 @@ class Jobs:
             )
             record = self.history.jobs.get(name)
             if record is None or (record.outcome is None and not self.fresh_buffer):
-                break
+                return name
             if record.outcome == "done" and not self.fresh_buffer:
-                return []
+                return None
             times += 1
-        folder = self.run.job(name)
-        self.journal.append(ev.StepSubmitting(job=name, step=step.name))
-        if not again(lambda: check_existence(folder / "job.json")):
-            describe(folder, self._describe.step(step, name))
+
+    def _describe_step(self, step: Step) -> None:
+        if step.name in self._names:
+            name = self._names[step.name]
+            self._describe_job(name, lambda name: self._describe.step(step, name))
+
+    def _describe_job(self, name: str, make: Callable[[str], dict[str, Any]]) -> None:
+        """Write what its supervisor is to do, unless it is written. Raises OSError."""
+        if not check_existence(self.run.job(name) / "job.json"):
+            if name not in self._described:  # once: the first of all stages in
+                self._described[name] = make(name)
+            describe(self.run.job(name), self._described[name])
+
+    def _submit_step(self, step: Step, after: list[Any]) -> list[Any]:
+        """The step's node; none when it has ended well under an earlier driver."""
+        if step.name not in self._names:
+            return []
+        name = self._names[step.name]
         launcher = self._local if step.where == "login" else self._launcher
-        return [self._node(name, folder, after, launcher)]
+        return [self._node(name, self.run.job(name), after, launcher)]
 
     def _node(self, name: str, folder: Path, after: list[Any], launcher: Launcher) -> Any:
         self.live.add(name)

@@ -14,6 +14,7 @@ from typing import Any
 
 from burstlens.core.decode import record
 from burstlens.core.durable import read_json
+from burstlens.core.existence import Existence, existence
 from burstlens.core.lines import read_lines
 from burstlens.core.model import Frame
 from burstlens.core.run import events as ev
@@ -26,7 +27,6 @@ from burstlens.workflows.guards.judge import RECALLED, Judge, Remark
 from burstlens.workflows.guards.patterns import patterns_of
 from burstlens.workflows.guards.reports import Room
 from burstlens.workflows.notify.word import Word, trip_word
-from burstlens.workflows.placement.job_folder import has_ended
 from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.space import Space
 
@@ -193,4 +193,12 @@ class Guarding:
         return isinstance(remark, Trip) and remark.key in self.history.tripped
 
     def _is_reported(self, attempt: int) -> bool:
-        return has_ended(self.run.job(f"attempt-{attempt}"))
+        """By its supervisor; while that cannot be seen, by what this driver has heard. The loop
+        waits for no file server."""
+        name = f"attempt-{attempt}"
+        there = existence(self.run.job(name) / "ended.json")
+        if there is Existence.UNKNOWN:
+            there = existence(self.run.job(name) / "ended.json")  # a stale handle is looked up anew
+        known = self.history.jobs.get(name)
+        heard = known is not None and known.outcome is not None
+        return heard if there is Existence.UNKNOWN else there is Existence.PRESENT

@@ -217,15 +217,16 @@ class RunDir:
             return getattr(self, renamed("RunDir", name))
 
     def clear_control(self) -> None:
-        """Remove the control files before a new attempt. Raises RunError when one stays."""
+        """Remove the control files before a new attempt, and forget what this process could not
+        write. Raises RunError when one stays."""
+        if (own := made_here(self.path)) is not None:
+            own.forget()
         for name in ("stop-now", "stop", "frame-done"):
             try:
                 (self.control / name).unlink(missing_ok=True)
             except OSError as error:
                 place = self.control / name
                 raise RunError(f"cannot take {place} away: {error.strerror}") from error
-        if (own := made_here(self.path)) is not None:
-            own.forget()
 
     def sweep(self) -> None:
         """Delete what killed processes have left: staged products that will never be published and
