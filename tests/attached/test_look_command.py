@@ -105,3 +105,22 @@ def test_in_a_terminal_one_of_several_runs_is_chosen(parent, tmp_path, own_runs)
     assert look.wait() == 0, shown
     os.close(terminal)
     assert tomllib.loads(target.read_text())["simulation"]["inputs"] == str(parent / "b")
+
+
+@pytest.mark.integration
+def test_ctrl_c_ends_the_question_as_it_ends_a_look(parent, own_runs):
+    command = [sys.executable, "-m", "burstlens", "look", parent]
+    pid, terminal = pty.fork()  # of which the terminal is its own, so that Ctrl-C reaches it
+    if pid == 0:
+        os.execv(sys.executable, command)
+    shown = b""
+    with contextlib.suppress(OSError):  # it has ended
+        while data := os.read(terminal, 4096):
+            shown += data
+            if shown.endswith(b": "):
+                os.write(terminal, b"\x03")
+    _, status = os.waitpid(pid, 0)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(status) == 0, shown
+    assert b"looking has ended" in shown
+    assert b"Aborted" not in shown

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import pty
 import sys
 import termios
+import threading
 import time
 
 import pytest
@@ -106,3 +108,46 @@ def test_a_stream_without_a_file_is_left_alone(monkeypatch):
     with posted_output():
         print("here")
     assert stream.getvalue() == "here\n"
+
+
+def outputs() -> tuple[int, int]:
+    """Threads that write, and open descriptors."""
+    threads = [thread for thread in threading.enumerate() if thread.name == "output"]
+    return len(threads), len(os.listdir("/proc/self/fd"))
+
+
+def ends(before: tuple[int, int]) -> bool:
+    """Whether there are no more of them than before, in time."""
+    end = time.monotonic() + 30.0
+    while outputs() > before and time.monotonic() < end:
+        time.sleep(0.01)
+    return outputs() <= before
+
+
+def test_after_an_end_in_vain_no_more_is_written_and_nothing_stays(pipe):
+    read, stream = pipe
+    os.set_blocking(read, False)
+    before = outputs()
+    posted = PostedText(stream)
+    while posted._waiting < MOST_BYTES:  # the pipe is full as well
+        posted.write("x" * 1024)
+    assert not posted.finish(0.2)
+    assert ends(before)
+    with pytest.raises(io.UnsupportedOperation):
+        posted.fileno()
+    shown = 0
+    with contextlib.suppress(BlockingIOError):  # it is empty
+        while True:
+            shown += len(os.read(read, 1 << 16))
+    assert shown <= MOST_BYTES  # what the pipe itself had taken
+
+
+def test_each_run_of_a_process_leaves_its_output_as_it_was(monkeypatch, pipe):
+    _, stream = pipe
+    monkeypatch.setattr(sys, "stdout", stream)
+    before = outputs()
+    for _ in range(3):
+        with posted_output():
+            print("here")
+    assert sys.stdout is stream
+    assert ends(before)

@@ -20,6 +20,10 @@ from collections.abc import Iterator
 from typing import TextIO
 
 MOST_BYTES = 1 << 16
+AT_ONCE_BYTES = select.PIPE_BUF
+"""What a pipe that is ready takes without waiting."""
+LOOK_S = 0.2
+"""How often what takes nothing is asked whether it does, and whether it still has to."""
 """What may wait to be written; a text beyond it is dropped whole."""
 PATIENCE_S = 3.0
 """How long the end of a command waits for output that makes no progress."""
@@ -38,6 +42,7 @@ class PostedText(io.TextIOBase):
         self._changed = threading.Condition()
         self.lost = False
         """Whether nothing more can be written there."""
+        self._over = False
         threading.Thread(target=self._work, name="output", daemon=True).start()
 
     @property
@@ -46,7 +51,9 @@ class PostedText(io.TextIOBase):
         return self._encoding
 
     def fileno(self) -> int:
-        """The descriptor that is written to."""
+        """The descriptor that is written to. Raises UnsupportedOperation when that is over."""
+        if self._over:
+            raise io.UnsupportedOperation("nothing is written any more")
         return self._descriptor
 
     def isatty(self) -> bool:
@@ -68,31 +75,45 @@ class PostedText(io.TextIOBase):
         return len(text)
 
     def _work(self) -> None:
-        while True:
-            with self._changed:
-                while not self._texts:
-                    self._changed.wait()
-                data = self._texts[0]
-            try:
-                count = os.write(self._descriptor, data)
-            except BlockingIOError:  # a parent has made it non-blocking
-                select.select([], [self._descriptor], [])
-                continue
-            except OSError:
-                with self._changed:
-                    self.lost, self._waiting = True, 0
-                    self._texts.clear()
+        ready = select.poll()
+        ready.register(self._descriptor, select.POLLOUT)
+        with contextlib.suppress(OSError):
+            while (data := self._next()) is not None:
+                # Only what it takes at once: a thread that waits in a write never ends.
+                if ready.poll(1000 * LOOK_S):
+                    with contextlib.suppress(BlockingIOError):  # a parent has made it non-blocking
+                        self._wrote(os.write(self._descriptor, data))
+        self.end()
+        os.close(self._descriptor)
+
+    def _next(self) -> bytes | None:
+        """The next bytes, when there are any; None when it is over."""
+        with self._changed:
+            while not self._texts and not self._over:
+                self._changed.wait()
+            return None if self._over else self._texts[0][:AT_ONCE_BYTES]
+
+    def _wrote(self, count: int) -> None:
+        with self._changed:
+            if self._over:
                 return
-            with self._changed:
-                self._texts[0] = data[count:]
-                if not self._texts[0]:
-                    self._texts.popleft()
-                self._waiting -= count
-                self._written += count
+            self._texts[0] = self._texts[0][count:]
+            if not self._texts[0]:
+                self._texts.popleft()
+            self._waiting -= count
+            self._written += count
+
+    def end(self) -> None:
+        """Write nothing more; thread and descriptor go."""
+        with self._changed:
+            self.lost = self._over = True
+            self._waiting = 0
+            self._texts.clear()
+            self._changed.notify()
 
     def finish(self, patience_s: float = PATIENCE_S) -> bool:
         """Wait until all is written; False, and no more is then written, when nothing was taken
-        for so long."""
+        for so long, but for what a write has begun with."""
         before, since = -1, time.monotonic()
         while True:
             with self._changed:
@@ -102,9 +123,10 @@ class PostedText(io.TextIOBase):
                 if written != before:
                     before, since = written, time.monotonic()
                 elif time.monotonic() - since > patience_s:
-                    self.lost = True
-                    return False
+                    break
             time.sleep(0.01)
+        self.end()
+        return False
 
 
 @contextlib.contextmanager
@@ -126,6 +148,7 @@ def posted_output() -> Iterator[None]:
         for name, stream in posted.items():
             if stream.finish():
                 setattr(sys, name, before[name])
+                stream.end()
         signal.signal(signal.SIGTTOU, stopping)
 
 

@@ -282,7 +282,13 @@ def _chosen(paths: list[str], error: SeveralRunsError, *, alone: bool) -> list[s
     chosen: list[str] = []
     while not chosen:
         asks = "Which one (its number)" if alone else "Which (numbers, or all)"
-        words = typer.prompt(asks, err=True).replace(",", " ").split()
+        try:
+            words = typer.prompt(asks, err=True).replace(",", " ").split()
+        except typer.Abort as ended:
+            if isinstance(ended.__context__, KeyboardInterrupt):
+                print_stderr("")
+                raise KeyboardInterrupt from None  # as while it looks
+            raise
         if words == ["all"]:
             words = [str(number) for number in range(1, count + 1)]
         valid = all(word.isdecimal() and 1 <= int(word) <= count for word in words)
