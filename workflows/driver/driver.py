@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from burstlens.core.errors import GivenUpError, RunError
 from burstlens.core.existence import surely_exists
@@ -218,9 +219,8 @@ class Driver:
         if self._homecoming.begun or self._lost(done, self._stage_in):
             return
         if done.error is not None:
-            code = failure_code(done.error)
             assert self.buffer is not None
-            failed = Outcome("failed", code, f"stage in failed: {done.error}")
+            failed = Outcome("failed", failure_code(done.error), f"stage in failed: {done.error}")
             self._homecoming.free(self.buffer, failed)
             return
         files, size, left = done.value
@@ -230,14 +230,9 @@ class Driver:
     def _start_jobs(self) -> None:
         assert self.buffer is not None
         self.snapshot.state = "starting"
-        try:
-            self.jobs.start(self.buffer)
-        except OSError as error:
-            # The loop goes on meanwhile: the run directory is stale, away or full.
-            if not self._retries.lost(Done("start", None, error=error), self._start_jobs):
-                raise
-            return
-        self._watch()
+        start = partial(self.jobs.start, self.buffer)
+        if not self._homecoming.begun and self._retries.made("start", start, self._start_jobs):
+            self._watch()
 
     def _on_submitted(self, done: Done) -> None:
         self.jobs.submitted(done.about, done.value)
@@ -269,8 +264,7 @@ class Driver:
 
     def _on_job(self, done: Done) -> None:
         end = self.jobs.ended(done.about, done.value, done.error)
-        if end is not None and not self._homecoming.begun:
-            assert self.buffer is not None
+        if end is not None and self.buffer is not None and not self._homecoming.begun:
             self._homecoming.free(self.buffer, end)
         if done.value is not None and done.value.message:
             self.snapshot.alarm(done.value.message)

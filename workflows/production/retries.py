@@ -42,6 +42,17 @@ class Retries:
         self.later(LOSS_PAUSE_S * 2 ** (losses - 1), again)
         return True
 
+    def made(self, kind: str, call: Callable[[], None], again: Callable[[], None]) -> bool:
+        """Call it; False where a file server gives an error: then ``again`` is called later, and
+        the loop goes on meanwhile. Raises OSError in the end."""
+        try:
+            call()
+        except OSError as error:
+            if not self.lost(Done(kind, None, error=error), again):
+                raise
+            return False
+        return True
+
     def later(self, pause_s: float, call: Callable[[], None]) -> None:
         """Call it after a pause."""
         self._waiting.append((time.monotonic() + pause_s, call))
