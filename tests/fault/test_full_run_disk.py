@@ -126,7 +126,7 @@ def test_a_run_disk_that_stays_full_ends_the_run_for_want_of_space(
     case = make_case(model=WAITS)
     case.runs.symlink_to(disk)
     driver = case.launch()
-    case.await_event("product.published", 2)
+    case.await_event("product.published", 4)  # no file is being written that could make room
     ballast = fill(disk)
     case.go_on()
     life = case.wait(driver, 270)
