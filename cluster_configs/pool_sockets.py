@@ -17,18 +17,18 @@ from types import FrameType
 FOLDER_VARIABLE = "BURSTLENS_POOL_SOCKETS"
 
 
-def remove_at_end(folder: str) -> None:
-    """Remove the folder when this process ends, by SIGTERM too."""
+def remove_on_sigterm(folder: str) -> None:
+    """Remove the folder when SIGTERM ends this process."""
 
     def terminate(number: int, _: FrameType | None) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # a worker ends by os._exit
     signal.signal(signal.SIGTERM, terminate)
     os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
 
 
 if _folder := os.environ.pop(FOLDER_VARIABLE, ""):
-    remove_at_end(_folder)
+    remove_on_sigterm(_folder)
+    atexit.register(shutil.rmtree, _folder, ignore_errors=True)  # a worker ends by os._exit

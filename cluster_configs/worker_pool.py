@@ -37,7 +37,7 @@ from burstlens.cluster_configs.parsl_internals import (
     WORKER_POOL,
     fork_workers_by,
 )
-from burstlens.cluster_configs.pool_sockets import FOLDER_VARIABLE, remove_at_end
+from burstlens.cluster_configs.pool_sockets import FOLDER_VARIABLE, remove_on_sigterm
 
 SOCKETS = "burstlens.cluster_configs.pool_sockets"
 UNMONITORED = "burstlens.cluster_configs.unmonitored"
@@ -89,7 +89,7 @@ def _fork_workers() -> None:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(PRELOADED))
     os.environ[FOLDER_VARIABLE] = sockets = get_temp_dir()
-    remove_at_end(sockets)
+    remove_on_sigterm(sockets)  # at a regular end multiprocessing does
     multiprocessing.forkserver.ensure_running()  # one that is started anew has the variable, too
     import_module(UNMONITORED)  # takes 1 s, in which that process imports, too
     fork_workers_by(context)

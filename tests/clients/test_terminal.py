@@ -109,7 +109,7 @@ def test_a_file_gets_a_line_for_each_new_state_and_each_alarm_once(status):
     states = [line.split()[1] for line in lines if re.match(r"\d\d:", line)]
     assert states == ["starting", "running", "failed"]
     # Not cut at the width: a path in a log is to be copied.
-    assert f"  pictures  {found['pictures']}" in lines
+    assert ["pictures", found["pictures"]] in [line.split() for line in lines]
     assert ESCAPE not in console.file.getvalue()
 
 

@@ -7,8 +7,9 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,13 @@ def pool(tmp_path: Path):
         one.wait()
 
 
+@pytest.fixture
+def scratch() -> Iterator[Path]:
+    """A TMPDIR for sockets, whose paths have at most 107 characters."""
+    with tempfile.TemporaryDirectory(prefix="pool-") as folder:
+        yield Path(folder)
+
+
 def holds(process: int, folder: Path) -> bool:
     with contextlib.suppress(FileNotFoundError):  # one was closed just now
         return any(os.path.samefile(one, folder) for one in Path(f"/proc/{process}/fd").iterdir())
@@ -106,12 +114,10 @@ def test_a_pool_makes_no_run_directory(pool, tmp_path: Path):
 @pytest.mark.integration
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_pool_that_a_signal_ends_leaves_nothing_in_its_folder_for_temporary_files(
-    pool, tmp_path: Path, number: signal.Signals
+    pool, tmp_path: Path, scratch: Path, number: signal.Signals
 ):
     """A scheduler ends all its processes by SIGTERM, a lack of memory one of them by SIGKILL."""
-    scratch = tmp_path / "scratch"
-    for folder in (scratch, tmp_path / "logs"):
-        folder.mkdir()
+    (tmp_path / "logs").mkdir()
     environment = {**os.environ, "TMPDIR": str(scratch)}
     process = pool(tmp_path / "logs", env=environment, start_new_session=True)
     until(lambda: list((tmp_path / "logs").glob("block-0/*/manager.log")))

@@ -238,7 +238,8 @@ class _Text(forms.SecretValues):
             return it.end(), self.continued(begin, it.end(), items=True), f"\n{MASK}"
         if (it := forms.BRACKET.match(text, at)) and (end := self.balanced(it.end() - 1)):
             inner = text[it.end() : end]
-            if forms.WEAK.match(name) and not re.search("[A-Za-z\"']", inner):
+            numbers = forms.WEAK.match(name) and not re.search("[A-Za-z\"']", inner)
+            if numbers and self.ends_bracket(end, listed=True):
                 return None
             quote = forms.QUOTE.search(inner)
             if self.ends_bracket(end, listed=quote is not None):

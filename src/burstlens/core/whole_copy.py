@@ -12,10 +12,11 @@ import shutil
 import stat
 import uuid
 import zlib
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     Path = str | os.PathLike[str]
 
 BLOCK = 1 << 20
@@ -110,6 +111,8 @@ def open_to_read(path: Path) -> int:
 def _pump(reader: int, writer: int, most: int, source: Path) -> Checksum:
     """Write what can be read, ``most`` bytes of it: no writer is run after. Raises OSError, which
     names the source if that is where it failed."""
+    from concurrent.futures import ThreadPoolExecutor  # with it comes logging: 10 ms of `list`
+
     buffers = memoryview(bytearray(BLOCK)), memoryview(bytearray(BLOCK))
     size = flushed = number = crc = 0
     summed: Future[int] | None = None

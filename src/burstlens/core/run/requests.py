@@ -8,7 +8,6 @@ tries to write it again and again. Signals are noted here too, by handlers that 
 from __future__ import annotations
 
 import contextlib
-import logging
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -21,7 +20,6 @@ STOPS = ("stop-now", "stop")
 PRESSED_S = 20.0
 """How long after a second Ctrl-C the run directory may refuse the request before the process ends
 without having written it."""
-_log = logging.getLogger(__name__)
 
 
 class RequestPlace(Protocol):
@@ -100,7 +98,7 @@ class Requests:
         """
         for number in self._taken():
             again = number == signal.SIGTERM or self._run.stop_requested() is not None
-            _log.warning("%s: the run is to stop%s", signal.Signals(number).name, " now" * again)
+            _warn("%s: the run is to stop%s", signal.Signals(number).name, " now" * again)
             self.ask("stop-now" if again else "stop")
             if again and self._pressed_at is None:
                 self._pressed_at = now
@@ -131,7 +129,7 @@ class Requests:
             if name not in self._told:
                 self._told.add(name)
                 how = "; the model's supervisor was told directly" if told else ""
-                _log.warning("%s%s", error, how)
+                _warn("%s%s", error, how)
                 self.alarm(f"{error}; it is tried again{how}")
             return False
         del self.held[name]
@@ -176,3 +174,9 @@ def signals(run: RequestPlace) -> Iterator[Requests]:
         for number, handler in before.items():
             signal.signal(number, handler)
         _requests.pop(run.path, None)
+
+
+def _warn(text: str, *values: object) -> None:
+    import logging  # here: `list` and `status` do without it
+
+    logging.getLogger(__name__).warning(text, *values)
