@@ -6,12 +6,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from burstlens.core.run import events as ev
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.journal import Journal
+from burstlens.workflows.driver.run import recipe_of
+from burstlens.workflows.driver.scheduling import scheduled
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.placement.persistent_buffer import Persistent
+from burstlens.workflows.placement.provision import provision
 
 POOL = "Name=datawarp DefaultPool=wlm_pool Granularity={} TotalSpace={} FreeSpace={} UsedSpace={}\n"
 FLAGS = "  Flags=EnablePersistent,TeardownFailure\n  GetSysState=/bin/dw_wlm_cli\n"
@@ -125,3 +135,23 @@ def on_path(folder: Path, monkeypatch: pytest.MonkeyPatch) -> SlurmPrograms:
     """Such programs, in front of the PATH."""
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     return SlurmPrograms(folder)
+
+
+def space_of(run: RunDir) -> Persistent:
+    recipe, site = recipe_of(run)
+    launcher, _ = scheduled(run, recipe, site)
+    space = provision(site, run, recipe, launcher, lambda: False)
+    assert isinstance(space, Persistent)
+    return space
+
+
+def journalled(run: RunDir, *events: ev.Event) -> None:
+    with contextlib.closing(Journal(run.journal, 1)) as journal:
+        for event in (ev.RunStarted(host="here"), *events):
+            journal.append(event)
+
+
+def buffer_of(run: RunDir, *, owned: bool = True) -> BufferRef:
+    space = space_of(run)
+    path = f"$DW_PERSISTENT_STRIPED_{space.name}"
+    return BufferRef("datawarp", path, space.folder, space.name, owned)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import socket
@@ -10,7 +9,17 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 
 import pytest
-from burst_case import EMPTY, SILENT, UNLISTED, SlurmPrograms, holding, on_path
+from burst_case import (
+    EMPTY,
+    SILENT,
+    UNLISTED,
+    SlurmPrograms,
+    buffer_of,
+    holding,
+    journalled,
+    on_path,
+    space_of,
+)
 from events_case import event
 from msgspec import structs
 
@@ -25,15 +34,12 @@ from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history_file import history_of
-from burstlens.core.run.journal import Journal, read
+from burstlens.core.run.journal import read
 from burstlens.core.run.snapshot import BufferPart, read_snapshot
 from burstlens.workflows.driver.free import free
 from burstlens.workflows.driver.resuming import resumable
-from burstlens.workflows.driver.run import execute, recipe_of
-from burstlens.workflows.driver.scheduling import scheduled
+from burstlens.workflows.driver.run import execute
 from burstlens.workflows.placement.buffer import BufferRef
-from burstlens.workflows.placement.persistent_buffer import Persistent
-from burstlens.workflows.placement.provision import provision
 from burstlens.workflows.plan.commands import new_run
 
 pytestmark = pytest.mark.integration
@@ -72,26 +78,6 @@ def new(slurm, recipe_file, tmp_path, monkeypatch) -> Callable[..., RunDir]:
         return new_run(str(recipe_file(text)), "slurm-datawarp", name=run)[0]
 
     return make
-
-
-def space_of(run: RunDir) -> Persistent:
-    recipe, site = recipe_of(run)
-    launcher, _ = scheduled(run, recipe, site)
-    space = provision(site, run, recipe, launcher, lambda: False)
-    assert isinstance(space, Persistent)
-    return space
-
-
-def journalled(run: RunDir, *events: ev.Event) -> None:
-    with contextlib.closing(Journal(run.journal, 1)) as journal:
-        for event in (ev.RunStarted(host="here"), *events):
-            journal.append(event)
-
-
-def buffer_of(run: RunDir, *, owned: bool = True) -> BufferRef:
-    space = space_of(run)
-    path = f"$DW_PERSISTENT_STRIPED_{space.name}"
-    return BufferRef("datawarp", path, space.folder, space.name, owned)
 
 
 @pytest.mark.parametrize("said", [SILENT, "", UNLISTED], ids=["silent", "nothing", "unlisted"])

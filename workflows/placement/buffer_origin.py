@@ -9,9 +9,14 @@ from __future__ import annotations
 
 import re
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from burstlens.cluster_configs.bursts import HOLDING, Holder
+from burstlens.core.decode import convert
+from burstlens.core.durable import make_folders, read_json, write_json
+from burstlens.core.run.directory import RunDir
+
+FILE = "steps/buffer-origin.json"
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 
@@ -74,3 +79,21 @@ def _ended_before(job: Holder, then: str) -> bool:
     """Whether a job was over for certain then: it has made nothing since."""
     ended = job.state not in HOLDING and bool(_TIME.fullmatch(job.ends))
     return ended and job.ends < then
+
+
+def read_origin(run: RunDir, name: str, created: str) -> BufferOrigin | None:
+    """The record of that very buffer in the run directory; None where there is none that can be
+    read. Raises OSError."""
+    found = read_json(run.path / FILE) or {}
+    if (found.get("name"), found.get("created")) != (name, created):
+        return None
+    try:
+        return convert(found, BufferOrigin)
+    except ValueError:
+        return None
+
+
+def write_origin(run: RunDir, origin: BufferOrigin) -> None:
+    """Keep the record for later drivers, which cannot see it any more. Raises OSError."""
+    make_folders((run.path / FILE).parent, below=run.path)
+    write_json(run.path / FILE, structs.asdict(origin))

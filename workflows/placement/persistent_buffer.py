@@ -16,14 +16,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from msgspec import structs
-
 from burstlens.cluster_configs.batch_script import VIEWING
 from burstlens.cluster_configs.bursts import Burst, BurstScheduler, Pool, are_listed
 from burstlens.cluster_configs.directives import directives
 from burstlens.cluster_configs.scheduler import BatchJob
 from burstlens.cluster_configs.site import Site
-from burstlens.core.decode import convert
 from burstlens.core.durable import make_folders, read_json, write_json
 from burstlens.core.errors import GivenUpError, SiteError
 from burstlens.core.existence import check_existence, surely_exists
@@ -32,7 +29,12 @@ from burstlens.core.quantity import show_bytes
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement.batch import BatchLauncher, growing
 from burstlens.workflows.placement.buffer import BufferRef
-from burstlens.workflows.placement.buffer_origin import BufferOrigin, origin
+from burstlens.workflows.placement.buffer_origin import (
+    BufferOrigin,
+    origin,
+    read_origin,
+    write_origin,
+)
 from burstlens.workflows.placement.sharing import users_of
 from burstlens.workflows.recipe.recipe import Buffer
 
@@ -103,7 +105,7 @@ class Persistent:
 
     def origin(self, buffer: BufferRef) -> BufferOrigin | None:
         """What was observed of how the buffer came to be; None where nothing was."""
-        return self._recorded(buffer.name, buffer.created)
+        return read_origin(self.run, buffer.name, buffer.created)
 
     def left(self, known: BufferRef | None) -> BufferRef | None:
         """The buffer as it exists now, whatever the journal says. Raises SchedulerError."""
@@ -151,17 +153,8 @@ class Persistent:
 
     def _reference(self, name: str, burst: Burst) -> BufferRef:
         """The buffer as it exists, with whose it is: as was observed, else as can be seen now."""
-        known = self._recorded(name, burst.created) or self._observe(name, burst)
+        known = read_origin(self.run, name, burst.created) or self._observe(name, burst)
         return self.reference(name, created=burst.created, owned=known.owned)
-
-    def _recorded(self, name: str, created: str) -> BufferOrigin | None:
-        found = read_json(self._origin_file) or {}
-        if (found.get("name"), found.get("created")) != (name, created):
-            return None
-        try:
-            return convert(found, BufferOrigin)
-        except ValueError:
-            return None
 
     def _observe(self, name: str, burst: Burst) -> BufferOrigin:
         """See whose the buffer is, and note it: a later driver cannot see it any more."""
@@ -185,13 +178,8 @@ class Persistent:
                 mine=f"{self.launcher.token}-",
                 since=self.slurm.remembers_since(),
             )
-        make_folders(self._origin_file.parent, below=self.run.path)
-        write_json(self._origin_file, structs.asdict(found))
+        write_origin(self.run, found)
         return found
-
-    @property
-    def _origin_file(self) -> Path:
-        return self.run.path / "steps" / "buffer-origin.json"
 
     def _create(self, name: str, burst: Burst | None, *, absent: bool) -> Burst:
         """The buffer, once it is allocated, by a job of the run or not."""
