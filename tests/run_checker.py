@@ -111,7 +111,12 @@ def _journal(of: Evidence) -> Iterator[str]:
 
 
 def _outcome(of: Evidence) -> Iterator[str]:
-    last = [line for line in journal(of.run) if line["event"].startswith("run.")][-1]
+    last = next(
+        (line for line in reversed(journal(of.run)) if line["event"].startswith("run.")), None
+    )
+    if last is None:
+        yield "the run never began"
+        return
     status = json.loads((of.run / "status.json").read_text())
     told = (last.get("event"), last.get("outcome"), last.get("exit_code"))
     if told != ("run.ended", "done", 0):

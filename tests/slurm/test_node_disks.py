@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +113,8 @@ def test_a_job_that_ends_under_its_driver_ends_the_run_which_can_be_resumed(
     slurm.run(["scancel", job["JobId"]])
     life = case.wait(driver)
     assert life.code == 1, life.said
-    assert "the job with the buffer has ended, and with it the raw frames" in life.said, life.said
+    ended = rf"the job with the buffer has ended \(job {job['JobId']}: CANCELLED.*\), and with it"
+    assert re.search(f"{ended} the raw frames", life.said), life.said
     assert "burstlens resume r" in life.said
     status = json.loads((case.run / "status.json").read_text())
     assert status["state"] == "failed"

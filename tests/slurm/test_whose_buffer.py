@@ -82,7 +82,7 @@ def test_while_the_service_is_silent_nobody_says_that_the_buffer_is_gone(
     assert case.buffer_name() in status["outcome"]["left"]
     assert case.buffer_name() in slurm.burst_soon()
     assert case.burstlens("resume", "r").code == 0, case.said()
-    assert not slurm.burst()
+    case.await_that(lambda: not slurm.burst(), "the end of the buffer")
     assert not case.faults(), case.said()
 
 

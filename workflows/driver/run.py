@@ -323,8 +323,12 @@ def _launched(
     """Drive a run that launches its own model."""
     from burstlens.workflows.driver.driver import Driver
     from burstlens.workflows.production.graph import Graph
+    from burstlens.workflows.production.publish import settle_publications
 
     run, recipe, site = context.run, context.recipe, context.site
+    if context.history.brought_home:
+        # Nothing is left to publish, so no other would finish what a killed driver began.
+        settle_publications(context)
     launcher, block = scheduled(run, recipe, site)
     context.snapshot.note_scheduler(scheduler_of(launcher))
     with Graph(site, run, jobs=len(recipe.steps) + 2, block=block, early=early) as graph:

@@ -17,6 +17,7 @@ __all__ = [
     "guarding",
     "pressure",
     "production",
+    "publish",
     "retries",
     "rewrites",
     "snapshot",

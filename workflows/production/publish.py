@@ -33,6 +33,7 @@ from burstlens.core.run.index import PIECES, values_path
 from burstlens.core.run.journal import Journal, read_only
 from burstlens.stagers.base import checksum, remove
 from burstlens.viz.live.feed import FrameFeed
+from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.phases import phases
 from burstlens.workflows.production.series import SUFFIXES, Series, has_series
 
@@ -283,3 +284,12 @@ def _is(path: Path, part: Receipt | State) -> bool:
         return checksum(path).crc32 == part.crc32
     except FileNotFoundError:
         return False
+
+
+def settle_publications(context: RunContext) -> None:
+    """Finish the publications, the index and the page's list that a former driver has left. Raises
+    OSError when ``products/`` cannot be read or written."""
+    start = context.recipe.model.facts(context.recipe.inputs).start
+    publisher = Publisher(context.run, context.journal, context.history, start)
+    with contextlib.closing(publisher):
+        publisher.settle()
