@@ -14,6 +14,7 @@ import json
 import os
 import re
 import struct
+import threading
 import time
 import zlib
 from collections import Counter
@@ -28,6 +29,8 @@ import numpy as np
 Line = dict[str, Any]
 ENDS_S = 40.0
 """For processes to end, beside other tests on two cores."""
+_ONE_AT_A_TIME = threading.Lock()
+"""netCDF's library is not safe in several threads, and tests judge runs in some."""
 BEFORE_VALUES, AFTER_VALUES = b'burstlensFeed("', b'");\n'
 
 
@@ -58,7 +61,8 @@ def violations(of: Evidence, ends_s: float = ENDS_S) -> list[str]:
     found: list[str] = []
     for check in (_journal, _outcome, _frames, _products, _index, _strays, _raw, _words):
         try:
-            found += check(of)
+            with _ONE_AT_A_TIME:
+                found += check(of)
         except (OSError, ValueError, KeyError, TypeError) as error:
             found.append(f"{check.__name__.strip('_')} cannot be judged: {error!r}")
     found += _processes(of, ends_s)
