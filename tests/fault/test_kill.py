@@ -29,9 +29,9 @@ SAMPLE = {
         "driver", "rename products/w/w_d01_00010101T000100.png", 1, "after",
     ),
     "worker-in-staging": (
-        "worker", "fsync products/.incoming/.core.d01.00010101T000000.*", 1, "before",
+        "worker", "fsync products/.incoming/.core.d01.00010101T000000.*.*.part", 1, "before",
     ),
-    "early-in-stage-in": ("early", "fsync burstlens-0/r-*/inputs/.wrf.exe.*", 1, "before"),
+    "early-in-stage-in": ("early", "fsync burstlens-0/r-*/inputs/.wrf.exe.*.part", 1, "before"),
     "supervisor-before-started": ("supervisor", "rename attempts/1/started.json", 1, "before"),
     "model-in-mid-write": (
         "model", "write burstlens-0/r-*/1/wrfout_d01_0001-01-01_00:01:00", 900, "before",
