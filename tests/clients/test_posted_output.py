@@ -102,6 +102,19 @@ def test_after_the_end_a_lost_output_stays_silent_and_a_good_one_is_as_before(mo
     assert os.read(read, 16) == b"here\n"
 
 
+def test_both_streams_of_one_file_keep_the_order_in_which_they_were_printed(monkeypatch, pipe):
+    read, stream = pipe
+    lines = [f"line {number}" for number in range(200)]
+    with open(os.dup(stream.fileno()), "w") as second:
+        monkeypatch.setattr(sys, "stdout", stream)
+        monkeypatch.setattr(sys, "stderr", second)
+        with posted_output():
+            for number, line in enumerate(lines):
+                print(line, file=(sys.stdout, sys.stderr)[number % 2])
+        assert (sys.stdout, sys.stderr) == (stream, second)
+    assert os.read(read, 1 << 16).decode().splitlines() == lines
+
+
 def test_a_stream_without_a_file_is_left_alone(monkeypatch):
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stdout", stream)

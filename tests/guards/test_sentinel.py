@@ -116,7 +116,8 @@ def test_it_stops_the_model_and_keeps_the_trips_for_the_next_driver(model, senti
         write(minute)
     child = sentinel(run)
     write(3, float("nan"))
-    wait_for(lambda: (run.control / "stop").exists(), "no stop")
+    # The file stands before its reason is in it.
+    wait_for(lambda: read_json(run.control / "stop"), "no stop with a reason")
     why = read_json(run.control / "stop")
     assert (why["by"], why["guard"], why["time"]) == ("guard", "whole", "00010101T000300")
     # The frame is whole, so the supervisor does not wait for it.

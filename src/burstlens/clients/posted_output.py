@@ -20,11 +20,11 @@ from collections.abc import Iterator
 from typing import TextIO
 
 MOST_BYTES = 1 << 16
+"""What may wait to be written; a text beyond it is dropped whole."""
 AT_ONCE_BYTES = select.PIPE_BUF
 """What a pipe that is ready takes without waiting."""
 LOOK_S = 0.2
 """How often what takes nothing is asked whether it does, and whether it still has to."""
-"""What may wait to be written; a text beyond it is dropped whole."""
 PATIENCE_S = 3.0
 """How long the end of a command waits for output that makes no progress."""
 
@@ -136,19 +136,24 @@ def posted_output() -> Iterator[None]:
     before = {name: getattr(sys, name) for name in ("stdout", "stderr")}
     # A job in the background that a terminal stops for its output (stty tostop) goes on.
     stopping = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-    posted = {}
+    posted: dict[tuple[int, int], PostedText] = {}  # one for both on the same file: they keep order
     for name, stream in before.items():
         with contextlib.suppress(OSError, AttributeError, io.UnsupportedOperation):
             stream.flush()
-            posted[name] = PostedText(stream)
-            setattr(sys, name, posted[name])
+            about = os.fstat(stream.fileno())
+            file = about.st_dev, about.st_ino
+            if file not in posted:
+                posted[file] = PostedText(stream)
+            setattr(sys, name, posted[file])
     try:
         yield
     finally:
-        for name, stream in posted.items():
-            if stream.finish():
-                setattr(sys, name, before[name])
-                stream.end()
+        for text in posted.values():
+            if text.finish():
+                for name, stream in before.items():
+                    if getattr(sys, name) is text:
+                        setattr(sys, name, stream)
+                text.end()
         signal.signal(signal.SIGTTOU, stopping)
 
 
