@@ -81,7 +81,7 @@ def test_its_run_reads_nothing_of_the_folder_from_here(node, site, disk, runs):
     request = LookRequest(job="123", site=site, page=False)
     seen = see(Place(disk, "123"), request)
     away = disk.rename(disk.with_name("moved"))
-    run = new_look(disk, seen.found, request, seen).run
+    run = new_look(disk, seen, request).run
     look = look_of(facts_of(run).attached)
     assert (look.path, look.job, look.block) == (str(disk), "123", False)
     assert look.inside == seen.inside
@@ -94,7 +94,7 @@ def test_its_run_reads_nothing_of_the_folder_from_here(node, site, disk, runs):
 def test_the_same_path_in_another_job_is_another_folder(node, site, disk, runs):
     request = LookRequest(job="123", site=site)
     seen = see(Place(disk, "123"), request)
-    run = new_look(disk, seen.found, request, seen).run
+    run = new_look(disk, seen, request).run
     assert known_look(disk, None, "123").path == run.path
     assert known_look(disk, None) is None
     assert known_look(disk, None, "124") is None
@@ -106,7 +106,7 @@ def test_workers_are_bounded_by_the_jobs_cpus(node, site, disk, runs):
     request = LookRequest(job="123", site=site, workers=3)
     seen = see(Place(disk, "123"), request)
     with pytest.raises(RunError, match="--workers 3: site ours allows 1 to 2"):
-        new_look(disk, seen.found, request, seen)
+        new_look(disk, seen, request)
 
 
 def test_a_folder_that_the_node_does_not_have_either_is_reported_with_the_node(node, site, runs):

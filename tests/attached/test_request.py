@@ -14,10 +14,10 @@ from burstlens.core.errors import AttachError, RecipeError, RunError, SiteError
 from burstlens.core.run import events as ev
 from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history import replay
-from burstlens.workflows.attach.recognition import recognise
 from burstlens.workflows.driver.look import Look, declared_files, look_of, run_name
 from burstlens.workflows.frames.arrival import NEWEST
 from burstlens.workflows.plan import look as plan
+from burstlens.workflows.plan.folder_reader import FolderReader
 from burstlens.workflows.plan.inside import Place, place_of
 from burstlens.workflows.plan.look import (
     LookRequest,
@@ -25,6 +25,7 @@ from burstlens.workflows.plan.look import (
     new_look,
     real_folder,
     recognised,
+    see_folder,
 )
 
 NAMELIST = """&time_control
@@ -57,9 +58,10 @@ def site(monkeypatch):
 
 
 def looked(folder, **asked):
-    found = recognise(folder)
-    assert found is not None
-    return new_look(folder, found, LookRequest(**asked))
+    request = LookRequest(**asked)
+    seen = see_folder(folder, request)
+    assert seen is not None
+    return new_look(folder, seen, request)
 
 
 def attached(run):
@@ -158,12 +160,14 @@ def test_a_file_or_nothing_is_refused_with_a_sentence(tmp_path):
         real_folder(tmp_path / "gone")
 
 
+@pytest.mark.integration
 def test_a_folder_that_is_not_seen_here_is_a_jobs_only_where_a_job_is_named(tmp_path):
-    away = tmp_path / "away"
-    assert place_of(tmp_path / "a" / ".." / "away", LookRequest(job="12")) == Place(away, "12")
-    assert place_of(tmp_path, LookRequest(job="12")) == Place(tmp_path)
-    with pytest.raises(RunError, match=r"cannot look at .*away: No such file or directory$"):
-        place_of(away, LookRequest())
+    away, request = tmp_path / "away", LookRequest(job="12")
+    with FolderReader() as reader:
+        assert place_of(tmp_path / "a" / ".." / "away", request, reader) == Place(away, "12")
+        assert place_of(tmp_path, request, reader) == Place(tmp_path)
+        with pytest.raises(RunError, match=r"cannot look at .*away: No such file or directory$"):
+            place_of(away, LookRequest(), reader)
 
 
 def test_a_folder_without_output_is_waited_for_as_long_as_a_user_says(tmp_path, capsys, own_runs):
@@ -225,9 +229,9 @@ def test_flags_and_log_lines_of_a_model_that_is_not_known_are_given(forecast, ow
         streams={"atm": "atmf{hour}.nc"}, ready="log.atm.f{hour}", log="atm.log",
         written="done (?P<file>\\S+)",
     )  # fmt: skip
-    found = recognised(forecast, request)
-    assert found.settings["frames"] == {"atm": "atmf{hour}.nc"}
-    made = new_look(forecast, found, request).run
+    seen = see_folder(forecast, request)
+    assert seen.found.settings["frames"] == {"atm": "atmf{hour}.nc"}
+    made = new_look(forecast, seen, request).run
     simulation = facts_of(made).table["simulation"]
     assert simulation["ready"] == "log.atm.f{hour}"
     assert simulation["log_patterns"] == ["atm.log"]

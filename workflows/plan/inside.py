@@ -1,6 +1,6 @@
 """A folder that only the node of a running job sees: recognised there, by a step of the job.
 
-As a program it is that step: it prints what :class:`.Seen` holds as one line of JSON.
+As a program it is that step: it prints what :class:`.SeenFolder` holds as one line of JSON.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ from burstlens.core.errors import AttachError, BurstlensError, RunError, SiteErr
 from burstlens.core.printable import printable
 from burstlens.core.run.places import folder_for
 from burstlens.workflows.placement.entering import call_inside, entered
+from burstlens.workflows.plan.folder_reader import FolderReader
 from burstlens.workflows.plan.look import (
     AwayError,
     LookRequest,
-    Seen,
+    SeenFolder,
     real_folder,
-    recognised,
+    see_folder,
 )
 
 if TYPE_CHECKING:
@@ -55,18 +56,18 @@ class Place:
     job: str | None = None
 
 
-def place_of(path: str | os.PathLike[str], request: LookRequest) -> Place:
+def place_of(path: str | os.PathLike[str], request: LookRequest, reader: FolderReader) -> Place:
     """The folder, by its real path; where this machine has none, that of the request's job, by the
     path as it was given. Raises RunError."""
     try:
-        return Place(real_folder(path))
+        return Place(reader.real_path(path))
     except AwayError:
         if request.job is None:
             raise
     return Place(Path(os.path.abspath(os.path.expanduser(path))), request.job)
 
 
-def see(place: Place, request: LookRequest, wait_s: float = 0.0) -> Seen | None:
+def see(place: Place, request: LookRequest, wait_s: float = 0.0) -> SeenFolder | None:
     """What the node of the place's job sees in its folder; None while nothing there shows what will
     come, for ``wait_s`` at most.
 
@@ -131,7 +132,7 @@ def _error(kind: str, text: str) -> BurstlensError:
     return made(text) if made in {AttachError, errors.RecipeError, SiteError} else RunError(text)
 
 
-def _seen(inside: Inside, value: dict[str, Any]) -> Seen:
+def _seen(inside: Inside, value: dict[str, Any]) -> SeenFolder:
     from burstlens.workflows.attach.found import Found, StreamFound
     from burstlens.workflows.attach.wanted import Shown
 
@@ -141,7 +142,8 @@ def _seen(inside: Inside, value: dict[str, Any]) -> Seen:
     base = shown.pop("base")
     lists = {key: tuple(entries) for key, entries in shown.items()}
     settings = {name: base64.b64decode(text) for name, text in value["settings"].items()}
-    return Seen(inside, Found(**found), Shown(**lists, base=Path(base) if base else None), settings)
+    what = Shown(**lists, base=Path(base) if base else None)
+    return SeenFolder(Found(**found), what, inside, settings)
 
 
 # What runs on the node.
@@ -158,20 +160,18 @@ def main(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def _look(asked: dict[str, Any]) -> dict[str, Any] | None:
-    from burstlens.workflows.attach.wanted import shown
-
     path, request = Path(asked["path"]), LookRequest(**asked["request"])
     real_folder(path, ON_NODE)
     deadline = time.monotonic() + asked["wait_s"]
-    while (found := recognised(path, request)) is None:
+    while (seen := see_folder(path, request)) is None:
         if time.monotonic() >= deadline:
             return None
         time.sleep(POLL_S)
-    what = shown(path, found, tuple(request.products), request.recipe)
+    found, what = seen.found, seen.shown
     return {
         "found": {
             "model": found.model,
-            "settings": dict(found.settings),
+            "settings": found.settings,
             "reason": found.reason,
             "streams": [asdict(stream) for stream in found.streams],
             "passed_over": found.passed_over,

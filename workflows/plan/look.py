@@ -62,6 +62,18 @@ class LookRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class SeenFolder:
+    """What a folder holds, and what to show of it. ``inside``: only the node of that job sees it;
+    ``settings`` are then the model's small files of settings by name, which the driver reads in
+    their place."""
+
+    found: Found
+    shown: Shown
+    inside: Inside | None = None
+    settings: Mapping[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Looked:
     """The run of a look, and what a user should be shown."""
 
@@ -87,15 +99,6 @@ def real_folder(path: str | os.PathLike[str], where: str = "") -> Path:
         kind = AwayError if isinstance(error, FileNotFoundError) else RunError
         raise kind(f"cannot look at {given}{where and ' '}{where}: {why}") from error
     return found
-
-
-def started_prober() -> Prober:
-    """A reader of HDF5 files for :func:`recognised`, which starts while that is imported."""
-    from burstlens.workflows.frames.hdf5 import Prober
-
-    prober = Prober()
-    prober.start()
-    return prober
 
 
 def recognised(path: Path, request: LookRequest, prober: Prober | None = None) -> Found | None:
@@ -129,44 +132,45 @@ def recognised(path: Path, request: LookRequest, prober: Prober | None = None) -
     return replace(found, settings=settings)
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What the node of a job has seen in a folder that nobody else sees. ``settings``: the model's
-    small files of settings by name, which the driver reads in their place."""
+def see_folder(path: Path, request: LookRequest, prober: Prober | None = None) -> SeenFolder | None:
+    """What a folder holds and what to show of it; None while nothing there shows what will come.
 
-    inside: Inside
-    found: Found
-    shown: Shown
-    settings: Mapping[str, bytes] = field(default_factory=dict)
+    Closes ``prober``, as :func:`recognised` does. Raises AttachError, RecipeError.
+    """
+    from burstlens.workflows.attach.wanted import shown
+
+    found = recognised(path, request, prober)
+    if found is None:
+        return None
+    what = shown(path, found, tuple(request.products), request.recipe)
+    return SeenFolder(replace(found, settings=dict(found.settings)), what)
 
 
-def new_look(path: Path, found: Found, request: LookRequest, seen: Seen | None = None) -> Looked:
+def new_look(path: Path, seen: SeenFolder, request: LookRequest) -> Looked:
     """The run that looks at that folder, made unless it is there already.
 
     ``path`` is a real path. Making the run directory is the lock: of two at once, one makes it.
-    ``seen``: only the node of the request's job sees the folder. Raises RecipeError, SiteError,
-    RunError.
+    Raises RecipeError, SiteError, RunError.
     """
     from burstlens.workflows.attach.table import recipe_table, write_recipe
-    from burstlens.workflows.attach.wanted import shown
     from burstlens.workflows.driver.run import create
     from burstlens.workflows.recipe.layers import Source
     from burstlens.workflows.recipe.load import check
 
     chosen = choose(request.site)
-    what = seen.shown if seen else shown(path, found, tuple(request.products), request.recipe)
+    found, what = seen.found, seen.shown
     table = recipe_table(path, found, what)
-    name = request.name or run_name(path, request.job if seen else None)
-    if seen:
+    name = request.name or run_name(path, request.job if seen.inside else None)
+    if seen.inside:
         table["simulation"]["inputs"] = str(folder_for(path) / name / SETTINGS)
     if not request.allow_stop:
         for guard in table.get("guard", []):
             guard["then"] = "alarm"
     left_out = (*what.left_out, *(f"passed over: {text}" for text in found.passed_over))
-    look = _look(path, found, request, chosen, left_out, seen.inside if seen else None)
+    look = _look(path, found, request, chosen, left_out, seen.inside)
 
     def complete(run: RunDir) -> None:
-        if seen:
+        if seen.inside:
             _keep(run, seen.settings)
         ask(run, request.notify)
 

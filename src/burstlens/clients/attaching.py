@@ -9,10 +9,9 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
 
 from burstlens.core.errors import RunError
 from burstlens.core.printable import print_stderr, printable, say
@@ -21,22 +20,17 @@ from burstlens.core.run.places import folder_for
 from burstlens.workflows.driver.attached_run import note_page
 from burstlens.workflows.driver.look import run_name
 from burstlens.workflows.notify.asked import ask
+from burstlens.workflows.plan.folder_reader import FolderReader
 from burstlens.workflows.plan.inside import Place, place_of, see
 from burstlens.workflows.plan.look import (
     Looked,
     LookRequest,
-    Seen,
+    SeenFolder,
     known_look,
     new_look,
     quiet_after_of,
-    recognised,
-    started_prober,
 )
 
-if TYPE_CHECKING:
-    from burstlens.workflows.attach.found import Found
-
-T = TypeVar("T")
 LOOK_S = 1.0
 """How often an empty folder is looked at."""
 STEP_S = 300.0
@@ -62,14 +56,21 @@ def attach(
     A look that lives is joined, a dead one is taken up from its journal. ``wait``: wait for output
     where the folder shows nothing yet. Raises BurstlensError.
     """
+    with FolderReader() as reader:
+        return _attach(path, request, reader, wait=wait)
+
+
+def _attach(
+    path: str | os.PathLike[str], request: LookRequest, reader: FolderReader, *, wait: bool
+) -> tuple[RunDir, subprocess.Popen[bytes] | None, tuple[str, ...]]:
     from burstlens.workflows.driver.detach import prepare_driver, start_driver
 
-    place = place_of(path, request)
+    place = place_of(path, request, reader)
     run = known_look(place.path, request.name, place.job)
     if run is None:
         prepared = prepare_driver()
         try:
-            made = _new_look(place, request, wait=wait)
+            made = _new_look(place, request, reader, wait=wait)
             note_page(made.run, page=request.page)
             return made.run, start_driver(made.run, prepared), made.notes
         except BaseException as error:
@@ -77,7 +78,7 @@ def attach(
             run = _of_another(place, request) if isinstance(error, RunError) else None
             if run is None:
                 raise
-    _add_products(run, place, request)
+    _add_products(run, place, request, reader)
     if _is_live(run):
         return run, None, (f"{run.id} looks at it already: this is its page",)
     notes = (f"{run.id} goes on, with the options of its first look",)
@@ -92,12 +93,9 @@ def _is_live(run: RunDir) -> bool:
     return bool(status["driver_alive"]) and not has_ended(status)
 
 
-def _new_look(place: Place, request: LookRequest, *, wait: bool) -> Looked:
+def _new_look(place: Place, request: LookRequest, reader: FolderReader, *, wait: bool) -> Looked:
     """A new run that looks at that folder. Raises BurstlensError."""
-    if place.job is None:
-        return new_look(place.path, _recognised(place, request, wait=wait), request)
-    seen = _seen(place, request, wait=wait)
-    return new_look(place.path, seen.found, request, seen)
+    return new_look(place.path, _await_seen(place, request, reader, wait=wait), request)
 
 
 def _of_another(place: Place, request: LookRequest) -> RunDir | None:
@@ -112,73 +110,52 @@ def _of_another(place: Place, request: LookRequest) -> RunDir | None:
     return None
 
 
-def _recognised(place: Place, request: LookRequest, *, wait: bool) -> Found:
-    """What lies in the folder. Waits for it while there is nothing, without a page for as long as a
-    quiet model is waited for at most."""
-    path, prober = place.path, started_prober()
-
-    def look(within_s: float) -> Found | None:
-        found = recognised(path, request, prober)
-        if found is None and within_s:
-            time.sleep(min(LOOK_S, within_s))
-        return found
-
-    with contextlib.closing(prober):
-        return _awaited(look, path, request, wait=wait)
-
-
-def _seen(place: Place, request: LookRequest, *, wait: bool) -> Seen:
-    """The same of a folder that only the node of a job sees: one step there waits for minutes."""
-    return _awaited(
-        lambda within_s: see(place, request, min(STEP_S, within_s)), place.path, request, wait=wait
-    )
-
-
-def _awaited(
-    look: Callable[[float], T | None], path: Path, request: LookRequest, *, wait: bool
-) -> T:
-    """What ``look`` finds, which gets the seconds that it may wait itself. Raises RunError when
-    there is nothing in time."""
-    patience_s = None if request.page else quiet_after_of(request)
-    found = look(0.0)
-    if found is None and wait:
-        print_stderr(
-            f"{printable(str(path))} {_nothing_in(path)}: waiting for output (Ctrl-C ends)"
-        )
+def _await_seen(
+    place: Place, request: LookRequest, reader: FolderReader, *, wait: bool
+) -> SeenFolder:
+    """What the folder holds. Waits for it while there is nothing, without a page for as long as a
+    quiet model is waited for at most. Raises RunError when there is nothing in time."""
+    path, patience_s = place.path, None if request.page else quiet_after_of(request)
+    seen = _see(place, request, reader, 0.0)
+    if seen is None and wait:
+        empty = place.job is None and reader.is_empty(path)  # only its node may see it
+        what = "is empty" if empty else "has nothing yet that shows what will come"
+        print_stderr(f"{printable(str(path))} {what}: waiting for output (Ctrl-C ends)")
     begin = time.monotonic()
-    while found is None:
+    while seen is None:
         left_s = math.inf if patience_s is None else begin + patience_s - time.monotonic()
         if not wait or left_s <= 0:
             raise RunError(f"there is nothing in {path} yet that shows what will come")
-        found = look(left_s)
-    return found
+        seen = _see(place, request, reader, left_s)
+    return seen
 
 
-def _nothing_in(path: Path) -> str:
-    with contextlib.suppress(OSError):  # only its node may see it
-        if next(os.scandir(path), None) is None:
-            return "is empty"
-    return "has nothing yet that shows what will come"
+def _see(
+    place: Place, request: LookRequest, reader: FolderReader, within_s: float
+) -> SeenFolder | None:
+    """What the folder holds, now or within some seconds: one step of a job waits for minutes."""
+    if place.job is not None:
+        return see(place, request, min(STEP_S, within_s))
+    seen = reader.see(place.path, request)
+    if seen is None and within_s:
+        time.sleep(min(LOOK_S, within_s))
+    return seen
 
 
-def _add_products(run: RunDir, place: Place, request: LookRequest) -> None:
+def _add_products(run: RunDir, place: Place, request: LookRequest, reader: FolderReader) -> None:
     """Ask the run's driver for products that it does not make yet, and for word in further ways."""
     from burstlens.core.run.facts import facts_of
-    from burstlens.workflows.attach.wanted import shown
     from burstlens.workflows.driver.addition import Addition
 
     ask(run, request.notify)
     if not request.products:
         return
-    seen = None if place.job is None else see(place, request)
-    found = seen.found if seen else None if place.job else recognised(place.path, request)
+    seen = _see(place, replace(request, recipe=None), reader, 0.0)
+    if seen is None:
+        return
     table = facts_of(run).table or {}
     known = {entry.get("name") for entry in table.get("product", [])}
-    if found is None:
-        return
-    what = seen.shown if seen else shown(place.path, found, tuple(request.products), None)
-    tables = what.products
-    fresh = tuple(entry for entry in tables if entry["name"] not in known)
+    fresh = tuple(entry for entry in seen.shown.products if entry["name"] not in known)
     if fresh:
         Addition(fresh, all_frames=True).request(run)
 
@@ -236,47 +213,48 @@ def write_recipe_of(path: str, request: LookRequest, target: Path) -> str:
     Raises BurstlensError; a file that exists is not written over.
     """
     from burstlens.workflows.attach.table import write_recipe
-    from burstlens.workflows.attach.wanted import shown
 
-    place = place_of(path, request)
-    if place.job is not None:
-        seen = _seen(place, request, wait=False)
-        found, what = seen.found, seen.shown
-    else:
-        found = _recognised(place, request, wait=False)
-        what = shown(place.path, found, tuple(request.products), request.recipe)
+    with FolderReader() as reader:
+        place = place_of(path, request, reader)
+        seen = _await_seen(place, request, reader, wait=False)
     try:
         with target.open("x", encoding="utf-8") as file:
-            file.write(write_recipe(place.path, found, what))
+            file.write(write_recipe(place.path, seen.found, seen.shown))
     except OSError as error:
         raise RunError(f"cannot write {target}: {error.strerror}") from error
-    return f"{found.reason}\n{target} is written: burstlens check {target} looks at it"
+    return f"{seen.found.reason}\n{target} is written: burstlens check {target} looks at it"
 
 
 def _in_terminal(path: str, request: LookRequest, *, as_json: bool) -> int:
     """Drive the run in this process, shown in this terminal; one that is driven is followed."""
     from burstlens.clients.driving import drive
 
-    place = place_of(path, request)
-    run = known_look(place.path, request.name, place.job)
-    if run is None:
-        made = _new_look(place, request, wait=True)
-        run = made.run
-        for note in made.notes:
-            print_stderr(printable(note))
-    else:
-        _add_products(run, place, request)
-        if _is_live(run):
-            from burstlens.clients.following import follow
+    run, is_new = _run_for(path, request)
+    if not is_new and _is_live(run):
+        from burstlens.clients.following import follow
 
-            print_stderr(f"{run.id} looks at it already: shown until it ends, Ctrl-C leaves it")
-            try:
-                return follow(run, as_json=as_json)
-            except KeyboardInterrupt:
-                print_stderr(f"{run.id} goes on")
-                return 0
+        print_stderr(f"{run.id} looks at it already: shown until it ends, Ctrl-C leaves it")
+        try:
+            return follow(run, as_json=as_json)
+        except KeyboardInterrupt:
+            print_stderr(f"{run.id} goes on")
+            return 0
     note_page(run, page=False)
     return drive(run, as_json=as_json)
+
+
+def _run_for(path: str, request: LookRequest) -> tuple[RunDir, bool]:
+    """The run that looks at that folder, and whether it was made now."""
+    with FolderReader() as reader:
+        place = place_of(path, request, reader)
+        run = known_look(place.path, request.name, place.job)
+        if run is not None:
+            _add_products(run, place, request, reader)
+            return run, False
+        made = _new_look(place, request, reader, wait=True)
+    for note in made.notes:
+        print_stderr(printable(note))
+    return made.run, True
 
 
 def _serve(looks: Sequence[Attached], request: LookRequest, page: Page, *, as_json: bool) -> None:

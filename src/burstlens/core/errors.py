@@ -91,6 +91,9 @@ class SeveralRunsError(AttachError):
         self.folder = folder
         self.folders = tuple(folders)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (str(self), self.folder, self.folders)
+
 
 class IOLogError(BurstlensError):
     """A log cannot be explained: it is damaged, foreign, or has nothing about I/O; name another, or
