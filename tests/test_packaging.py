@@ -30,8 +30,8 @@ EXAMPLES = sorted(
     for path in (ROOT / folder).rglob("*.py")
     if "\n    >>> " in path.read_text(encoding="utf-8")
 )
-# By the package's own path, as it is started.
-SUPERVISOR = ROOT / "src" / "burstlens" / "workflows" / "placement" / "supervisor.py"
+# By the package's own path, as they are started.
+PLACEMENT = ROOT / "src" / "burstlens" / "workflows" / "placement"
 
 
 def imported(program: str, names: str, cwd: Path) -> set[str]:
@@ -131,8 +131,9 @@ def test_the_driver_imports_nothing_that_reads_or_draws(tmp_path):
     assert imported(f"import {modules}\nprint()", HEAVY, tmp_path) == set()
 
 
-def test_the_supervisor_runs_on_the_standard_library_alone(tmp_path):
-    code = f"import runpy; runpy.run_path({str(SUPERVISOR)!r})"
+@pytest.mark.parametrize("program", ["supervisor", "host", "model_folder", "job_processes"])
+def test_what_runs_in_the_models_job_needs_the_standard_library_alone(program):
+    code = f"import runpy; runpy.run_path({str(PLACEMENT / program)!r} + '.py')"
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
 

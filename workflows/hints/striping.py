@@ -1,7 +1,7 @@
 """Stripes of Lustre for the files of a folder: ``lfs setstripe`` before the files are made.
 
 New files of a folder get its stripes; files that lie there keep theirs. Standard library alone: the
-supervisor loads this file by its path. Stripes make output faster and nothing else, so whatever
+supervisor imports it, on any python3. Stripes make output faster and nothing else, so whatever
 fails here is said and never keeps a model from starting.
 """
 

@@ -1,35 +1,20 @@
 """A job's folder in the run directory, claimed by one supervisor.
 
-Standard library alone: the supervisor loads this file by its path, as it is started itself.
+Standard library alone: the supervisor imports it, on any python3.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING or __package__:
-    from burstlens.core.exclusive import make_exclusive
-    from burstlens.core.existence import check_existence
-    from burstlens.core.passing_errors import patiently
-    from burstlens.core.whole_copy import rename
-else:  # loaded by its path, on a python3 that need not have Burstlens
-
-    def _core(name: str) -> Any:
-        path = Path(__file__).parents[2] / "core" / f"{name}.py"
-        spec = importlib.util.spec_from_file_location(f"burstlens_{name}", path)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
-
-    make_exclusive = _core("exclusive").make_exclusive
-    check_existence = _core("existence").check_existence
-    patiently = _core("passing_errors").patiently
-    rename = _core("whole_copy").rename
+from burstlens.core.exclusive import make_exclusive
+from burstlens.core.existence import check_existence
+from burstlens.core.passing_errors import patiently
+from burstlens.core.whole_copy import rename
 
 
 class ClaimedFolder:

@@ -2,7 +2,7 @@
 
 A full disk refuses the files in ``control/``. So a supervisor also listens on a socket of its own,
 whose name (Linux: in no file system) follows from the job's folder. It heeds its own user alone.
-Standard library alone: the supervisor loads this file by its path.
+Standard library alone: the supervisor imports it, on any python3.
 """
 
 from __future__ import annotations

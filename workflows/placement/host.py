@@ -11,7 +11,6 @@ life for long and nothing runs any more: an idle job costs node-hours.
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import json
 import os
 import shutil
@@ -23,24 +22,14 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType, ModuleType
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING or __package__:
-    from burstlens.core.existence import surely_exists
-    from burstlens.core.passing_errors import patiently
-    from burstlens.core.whole_copy import rename
-else:  # a program that is started by its path belongs to no package
+if not __package__:  # started by its path: a package of the files here, without its __init__
+    sys.modules["burstlens"] = package = ModuleType("burstlens")
+    package.__path__ = [str(Path(__file__).parents[2])]
 
-    def _core(name: str) -> ModuleType:
-        path = Path(__file__).parents[2] / "core" / f"{name}.py"
-        spec = importlib.util.spec_from_file_location(f"burstlens_{name}", path)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
-
-    surely_exists = _core("existence").surely_exists
-    patiently = _core("passing_errors").patiently
-    rename = _core("whole_copy").rename
+from burstlens.core.existence import surely_exists
+from burstlens.core.passing_errors import patiently
+from burstlens.core.whole_copy import rename
 
 PERIOD_S = 0.5
 CLEANS_S = 60.0

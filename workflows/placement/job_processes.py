@@ -3,7 +3,7 @@
 While the supervisor lives they are its descendants: it is their subreaper, so the child of a
 process that has died becomes the supervisor's own, whatever session it has made. When the
 supervisor was killed they are known by their environment: ``BURSTLENS_JOB`` outlives fork, setsid
-and exec. The supervisor loads this file by its path, as it is started itself, and
+and exec. The supervisor imports this file, on any python3, and
 ``python job_processes.py JOB_FOLDER`` kills what a dead supervisor has left.
 """
 

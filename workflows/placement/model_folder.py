@@ -1,6 +1,6 @@
 """The folder that a supervised program runs in: made before it starts, its logs brought home.
 
-Standard library alone: the supervisor loads this file by its path, as it is started itself.
+Standard library alone: the supervisor imports it, on any python3.
 ``python model_folder.py make|logs JOB_FOLDER ROOT`` does the same on each node of a job whose nodes
 have a disk of their own; ``ROOT`` is the buffer's.
 """
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import fnmatch
-import importlib.util
 import json
 import os
 import re
@@ -17,17 +16,14 @@ import stat
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from types import ModuleType
+from typing import Any, NoReturn
 
-if TYPE_CHECKING or __package__:
-    from burstlens.core.whole_copy import copy_whole, rename
-else:  # loaded by its path, on a python3 that need not have Burstlens
-    _spec = importlib.util.spec_from_file_location(
-        "burstlens_whole_copy", Path(__file__).parents[2] / "core" / "whole_copy.py"
-    )
-    _module = importlib.util.module_from_spec(_spec)
-    _spec.loader.exec_module(_module)
-    copy_whole, rename = _module.copy_whole, _module.rename
+if not __package__:  # started by its path: a package of the files here, without its __init__
+    sys.modules["burstlens"] = package = ModuleType("burstlens")
+    package.__path__ = [str(Path(__file__).parents[2])]
+
+from burstlens.core.whole_copy import copy_whole, rename
 
 
 def make(base: Path, job: Mapping[str, Any]) -> Path:

@@ -1,12 +1,11 @@
 """The sentry of a supervised job: starts the sentinel while the run has no driver.
 
-Standard library alone: the supervisor loads this file by its path, as it is started itself.
+Standard library alone: the supervisor imports it, on any python3.
 """
 
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import json
 import logging
 import os
@@ -16,17 +15,9 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
-if TYPE_CHECKING or __package__:
-    from burstlens.core.existence import Existence, existence
-else:  # loaded by its path, on a python3 that need not have Burstlens
-    _spec = importlib.util.spec_from_file_location(
-        "burstlens_existence", Path(__file__).parents[2] / "core" / "existence.py"
-    )
-    _module = importlib.util.module_from_spec(_spec)
-    _spec.loader.exec_module(_module)
-    Existence, existence = _module.Existence, _module.existence
+from burstlens.core.existence import Existence, existence
 
 HEARTBEAT_PERIOD_S = 1.0
 LOOK_S = 0.25

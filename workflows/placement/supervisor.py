@@ -9,7 +9,6 @@ works, and the end is reported, even if the driver has died.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import logging
 import os
@@ -23,41 +22,21 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import FrameType, ModuleType
-from typing import IO, TYPE_CHECKING, Any, NoReturn
+from typing import IO, Any, NoReturn
 
+if not __package__:  # started by its path: a package of the files here, without its __init__
+    sys.modules["burstlens"] = package = ModuleType("burstlens")
+    package.__path__ = [str(Path(__file__).parents[2])]
 
-def _loaded(path: Path) -> ModuleType:
-    """A module of Burstlens's by its path, on a python3 that need not have Burstlens."""
-    spec = importlib.util.spec_from_file_location(f"burstlens_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from burstlens.core.existence import Existence, existence, surely_exists
+from burstlens.core.passing_errors import PASSING, again, patiently
+from burstlens.core.run import logs
+from burstlens.workflows.hints import striping
+from burstlens.workflows.placement import direct_requests, job_processes, model_folder
+from burstlens.workflows.placement.claimed_folder import ClaimedFolder
+from burstlens.workflows.placement.job_processes import start_ticks
+from burstlens.workflows.placement.sentry import Sentry
 
-
-if TYPE_CHECKING or __package__:
-    from burstlens.core.existence import Existence, existence, surely_exists
-    from burstlens.core.passing_errors import PASSING, again, patiently
-    from burstlens.core.run import logs
-    from burstlens.workflows.hints import striping
-    from burstlens.workflows.placement import direct_requests, job_processes, model_folder
-    from burstlens.workflows.placement.claimed_folder import ClaimedFolder
-    from burstlens.workflows.placement.sentry import Sentry
-else:  # a program that is started by its path belongs to no package
-    here = Path(__file__)
-    direct_requests = _loaded(here.with_name("direct_requests.py"))
-    job_processes = _loaded(here.with_name("job_processes.py"))
-    model_folder = _loaded(here.with_name("model_folder.py"))
-    striping = _loaded(here.parents[1] / "hints" / "striping.py")
-    ClaimedFolder = _loaded(here.with_name("claimed_folder.py")).ClaimedFolder
-    Sentry = _loaded(here.with_name("sentry.py")).Sentry
-    core = here.parents[2] / "core"
-    passing, there = _loaded(core / "passing_errors.py"), _loaded(core / "existence.py")
-    logs = _loaded(core / "run" / "logs.py")
-    PASSING, again, patiently = passing.PASSING, passing.again, passing.patiently
-    Existence, surely_exists, existence = there.Existence, there.surely_exists, there.existence
-start_ticks = job_processes.start_ticks
 _log = logging.getLogger("burstlens.workflows.placement.supervisor")
 
 CONTROL_PERIOD_S = 0.25

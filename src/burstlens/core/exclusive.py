@@ -1,6 +1,6 @@
 """Files that only one process can make: the second gets FileExistsError, also after an error.
 
-Standard library alone: the supervisor loads this file by its path, as it is started itself.
+Standard library alone: the supervisor imports it, on any python3.
 """
 
 from __future__ import annotations

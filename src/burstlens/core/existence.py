@@ -1,7 +1,7 @@
 """Whether a name is there: yes, no, or unknown while its file system answers with an error.
 
 ``os.path.exists`` says no for every error, ``Path.exists`` raises most of them. Standard library
-alone: the supervisor loads this file by its path, as it is started itself.
+alone: the supervisor imports it, on any python3.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Retries for transient errors of a file server or an unavailable run directory.
 
-Standard library alone: the supervisor loads this file by its path, as it is started itself.
+Standard library alone: the supervisor imports it, on any python3.
 """
 
 from __future__ import annotations

@@ -3,26 +3,17 @@
 A value is masked as a whole: to its closing quote, bracket or tag, else to the end of its line with
 the lines that continue it. In doubt more is masked, not less.
 
-Standard library alone: the log of the supervisor uses this file by its path.
+Standard library alone: the log of the supervisor, on any python3, uses it.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from heapq import heapify, heappop, heapreplace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING or __package__:
-    from burstlens.core import secret_forms as forms
-else:  # loaded by its path
-    spec = importlib.util.spec_from_file_location(
-        "burstlens_secret_forms", Path(__file__).with_name("secret_forms.py")
-    )
-    forms = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(forms)
+from burstlens.core import secret_forms as forms
 
 is_random, is_secret, SHORTEST = forms.is_random, forms.is_secret, forms.SHORTEST
 

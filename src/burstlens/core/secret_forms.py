@@ -1,7 +1,6 @@
 """How texts write secrets: names that speak of one, addresses, keys, tokens, quotes, brackets.
 
-Standard library alone: :mod:`burstlens.core.redaction`, which reads with these, may be loaded by
-its path.
+Standard library alone, as :mod:`burstlens.core.redaction`, which reads with these.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Copies that are whole or not there: written aside, checked, on disk, then renamed.
 
-Standard library alone: the supervisor loads this file by its path, as it is started itself.
+Standard library alone: the supervisor imports it, on any python3.
 """
 
 from __future__ import annotations

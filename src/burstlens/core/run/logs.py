@@ -6,12 +6,11 @@ nodes to one file overwrite each other. A log never disturbs the run: what canno
 counted and left out, and a file system that fails or is slow is left alone for a while.
 ``logging.handlers`` has no such handler: its own try each entry again, and report each failure.
 
-Standard library alone: the supervisor loads this file by its path.
+Standard library alone: the supervisor imports it, on any python3.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 import os
 import re
@@ -19,17 +18,8 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING or __package__:
-    from burstlens.core.redaction import redacted
-else:  # loaded by its path
-    spec = importlib.util.spec_from_file_location(
-        "burstlens_redaction", Path(__file__).parents[1] / "redaction.py"
-    )
-    redaction = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(redaction)
-    redacted = redaction.redacted
+from burstlens.core.redaction import redacted
 
 ROOT = "burstlens"
 """Name of the logger above all of ours."""
