@@ -88,10 +88,13 @@ class Stager(Protocol):
 
 @runtime_checkable
 class CopyingStager(Protocol):
-    """A stager that copies itself, and so has seen what it sends."""
+    """A stager that copies itself, and reads the copy back while it does."""
 
-    def sent(self, path: Path) -> Arrival | None:
-        """What that file's latest stage has read; None when it is not known (any more)."""
+    def arrived(self, path: Path) -> Arrival | None:
+        """What that file's latest stage has read, and found again at the target.
+
+        None when it is not known (any more).
+        """
 
 
 def checksum(path: Path) -> Arrival:
@@ -187,9 +190,13 @@ def _stage(stager: Stager, source: Path, target: Path, inward: bool) -> None:
 
 def _verified(stager: Stager, source: Path, target: Path, inward: bool) -> Arrival:
     """What arrived. Raises StagingError when it is not what was sent, or cannot be read."""
-    sent = stager.sent(target if inward else source) if isinstance(stager, CopyingStager) else None
+    buffer_side = target if inward else source
+    sent = stager.arrived(buffer_side) if isinstance(stager, CopyingStager) else None
     try:
-        sent, arrived = sent or checksum(source), checksum(target)
+        if sent is not None:
+            arrived = Arrival(target.stat().st_size, sent.crc32)
+        else:
+            sent, arrived = checksum(source), checksum(target)
     except OSError as error:
         raise StagingError(
             "cannot read back what was staged",

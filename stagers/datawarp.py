@@ -71,9 +71,9 @@ class DataWarpStager:
                 f"cannot stage in to {target.name}", path=str(source), number=error.errno
             ) from error
 
-    def sent(self, path: Path) -> Arrival | None:
-        """What this process has read of a file that is not on a DataWarp buffer."""
-        return self._plain.sent(path)
+    def arrived(self, path: Path) -> Arrival | None:
+        """What this process has copied of a file that is not on a DataWarp buffer."""
+        return self._plain.arrived(path)
 
     def query(self, path: Path) -> State:
         """The state of that file's latest stage, whichever process started it."""

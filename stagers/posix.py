@@ -18,7 +18,7 @@ class PosixStager:
 
     def __init__(self) -> None:
         self._states: dict[Path, tuple[State, int]] = {}
-        self._sent: dict[Path, Arrival] = {}
+        self._arrived: dict[Path, Arrival] = {}
 
     def start_out(self, source: Path, target: Path) -> None:
         """Copy ``source`` to ``target`` and bring it to disk. Raises StagingError."""
@@ -36,9 +36,9 @@ class PosixStager:
         """The errno of the latest copy of ``path``, 0 when it did not fail."""
         return self._states.get(path, (State.ABSENT, 0))[1]
 
-    def sent(self, path: Path) -> Arrival | None:
-        """What the latest copy of ``path`` has read, while it is the latest of that file."""
-        return self._sent.pop(path, None)
+    def arrived(self, path: Path) -> Arrival | None:
+        """What the latest copy of ``path`` has read, and read back; a second call returns None."""
+        return self._arrived.pop(path, None)
 
     def wait(self, path: Path) -> None:
         """Return at once."""
@@ -51,7 +51,7 @@ class PosixStager:
     def _copy(self, source: Path, target: Path, buffer_side: Path) -> None:
         try:
             # The mode comes from the user's umask, not the source: products are group-readable.
-            copied = copy_whole(source, target, read_back=False)  # `bring` reads it back
+            copied = copy_whole(source, target)
         except OSError as error:
             self._note(buffer_side, State.FAILED, error.errno or 0)
             if error.filename in {str(source), source}:
@@ -60,12 +60,12 @@ class PosixStager:
                 message, place = f"cannot stage {source} to", target
             raise StagingError(message, path=str(place), number=error.errno or 0) from error
         self._note(buffer_side, State.COMPLETE, 0)
-        self._sent[buffer_side] = Arrival(*copied)
+        self._arrived[buffer_side] = Arrival(*copied)
 
     def _note(self, path: Path, state: State, number: int) -> None:
         self._states[path] = (state, number)
-        self._sent.pop(path, None)
+        self._arrived.pop(path, None)
         # A worker stages for days; only the latest are queried.
-        for noted in (self._states, self._sent):
+        for noted in (self._states, self._arrived):
             if len(noted) > 1000:
                 noted.pop(next(iter(noted)), None)

@@ -9,14 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from burstlens.core import whole_copy
 from burstlens.core.whole_copy import BLOCK, copy_whole, rename
 
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
-    """Three blocks and a piece."""
+    """More blocks than are in memory at once, and a piece."""
     path = tmp_path / "source"
-    path.write_bytes(os.urandom(3 * BLOCK + 12345))
+    path.write_bytes(os.urandom(9 * BLOCK + 12345))
     return path
 
 
@@ -35,6 +36,32 @@ def test_a_copy_holds_the_same_bytes_and_says_so(source: Path, target: Path):
     assert copy_whole(source, target) == (len(content), zlib.crc32(content))
     assert target.read_bytes() == content
     assert names(target) == ["target"]
+
+
+@pytest.mark.parametrize("size", [1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK])
+def test_files_of_about_one_block_are_copied(size: int, tmp_path: Path, target: Path):
+    content = os.urandom(size)
+    (tmp_path / "small").write_bytes(content)
+    assert copy_whole(tmp_path / "small", target) == (size, zlib.crc32(content))
+    assert target.read_bytes() == content
+
+
+def test_what_is_brought_to_disk_while_more_is_copied_is_brought_or_the_copy_fails(
+    source: Path, target: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(whole_copy, "FLUSHED_BYTES", BLOCK)
+    real, first = os.fdatasync, []
+
+    def failing(descriptor):
+        if not first:  # the kernel says it once
+            first.append(descriptor)
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fdatasync", failing)
+    with pytest.raises(OSError, match="Input/output"):
+        copy_whole(source, target)
+    assert names(target) == []
 
 
 def test_an_empty_file_is_copied(tmp_path: Path, target: Path):
@@ -65,7 +92,7 @@ def test_the_mode_is_the_umasks_or_that_of_the_source(source: Path, target: Path
 
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.ESTALE, errno.ENOSPC])
-@pytest.mark.parametrize("call", ["readv", "write", "fsync", "replace"])
+@pytest.mark.parametrize("call", ["readv", "write", "preadv", "fdatasync", "fsync", "replace"])
 def test_a_call_that_fails_leaves_what_was_there(
     call: str, number: int, source: Path, target: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -74,7 +101,7 @@ def test_a_call_that_fails_leaves_what_was_there(
 
     def failing(*words, **named):
         calls.append(words)
-        if len(calls) == (1 if call in ("fsync", "replace") else 3):
+        if len(calls) == (3 if call in ("readv", "write", "preadv") else 1):
             raise OSError(number, os.strerror(number))
         return real(*words, **named)
 

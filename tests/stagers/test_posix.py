@@ -54,12 +54,15 @@ except StagingError as error:
 
 
 class Flipping(PosixStager):
-    """Damages one byte of what it stages: on the way, as a bad file server would."""
+    """Damages one byte of what it stages: as a bad file server would, which reads nothing back."""
 
     def __init__(self, times: int) -> None:
         super().__init__()
         self.times = times
         self.starts = 0
+
+    def arrived(self, path: Path) -> None:
+        return None
 
     def start_out(self, source: Path, target: Path) -> None:
         super().start_out(source, target)
@@ -108,6 +111,33 @@ def test_one_changed_byte_is_noticed_and_the_file_brought_again(source, target):
 def test_a_byte_that_always_changes_is_reported_and_leaves_nothing(source, target):
     with pytest.raises(StagingError, match="differs from what was sent"):
         bring(Flipping(times=9), source, target, tries=2)
+    assert not target.exists()
+
+
+def test_a_byte_that_changes_while_it_is_copied_is_noticed_and_the_file_brought_again(
+    source, target, monkeypatch
+):
+    real, calls = os.write, []
+
+    def flipping(file, block):
+        calls.append(file)
+        content = bytearray(block)
+        content[0] ^= len(calls) == 1
+        return real(file, content)
+
+    monkeypatch.setattr(os, "write", flipping)
+    assert bring(PosixStager(), source, target) == checksum(source) == checksum(target)
+    assert len(calls) == 2
+
+
+@pytest.mark.parametrize("inward", [False, True])
+def test_a_file_that_is_shortened_after_its_copy_is_noticed(inward, source, target):
+    class Shortening(PosixStager):
+        def wait(self, path: Path) -> None:
+            os.truncate(target, 7)
+
+    with pytest.raises(StagingError, match="differs from what was sent"):
+        bring(Shortening(), source, target, inward=inward, tries=1)
     assert not target.exists()
 
 

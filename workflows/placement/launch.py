@@ -131,7 +131,7 @@ class LocalLauncher:
 
 def _name(pid: int) -> str:
     try:
-        return f"local:{pid}:{supervisor.start_ticks(pid)}"
+        return f"local:{pid}:{job_processes.start_ticks(pid)}"
     except OSError:
         return f"local:{pid}:0"
 

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     Path = str | os.PathLike[str]
 
 BLOCK = 1 << 20
-"""One thread writes a block, another sums it: small enough to be in the processors' caches."""
+"""Bytes read, summed and written at once: small enough to stay in the processors' caches."""
+_BLOCKS = 4
+"""Blocks in memory of one copy: one is read or summed while another is written."""
 FLUSHED_BYTES = 64 << 20
-"""So much is brought to disk by a third thread while more is copied: that pays for the CRC."""
+"""So much is brought to disk while more is copied: that pays for the CRCs."""
 
 
 class Checksum(NamedTuple):
@@ -33,17 +35,12 @@ class Checksum(NamedTuple):
 
 
 def copy_whole(
-    source: Path,
-    target: Path,
-    *,
-    read_back: bool = True,
-    keep_mode: bool = False,
-    grows: bool = False,
+    source: Path, target: Path, *, keep_mode: bool = False, grows: bool = False
 ) -> Checksum:
     """Copy the content of a regular file, links followed: afterwards the target is the whole copy,
     on disk, or what it was before.
 
-    ``read_back``: the CRC of what was read must be that of what the copy's file returns.
+    The CRC of what was read must be that of what the copy returns; both are computed while copying.
     The mode comes from the umask; ``keep_mode``: mode and times are the source's. ``grows``: a
     program may still write the source, so only what it has at the beginning must arrive.
     Raises OSError: EAGAIN for a source that changed meanwhile, EIO for a copy that differs.
@@ -55,12 +52,13 @@ def copy_whole(
         before = os.fstat(reader)
         writer = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         try:
-            copied = _pump(reader, writer, before.st_size, source)
+            pump = _pump_block if before.st_size <= BLOCK else _pump_blocks
+            copied, found = pump(reader, writer, before.st_size, source)
             _check_source(before, os.fstat(reader), copied.bytes, source, grows=grows)
             if keep_mode:
                 shutil.copystat(source, part)
             os.fsync(writer)
-            _check_copy(writer, copied, target, read_back=read_back)
+            _check_copy(os.fstat(writer).st_size, copied, found, target)
         finally:
             os.close(writer)
         rename(part, target)
@@ -108,35 +106,78 @@ def open_to_read(path: Path) -> int:
     return descriptor
 
 
-def _pump(reader: int, writer: int, most: int, source: Path) -> Checksum:
-    """Write what can be read, ``most`` bytes of it: no writer is run after. Raises OSError, which
-    names the source if that is where it failed."""
-    from concurrent.futures import ThreadPoolExecutor  # with it comes logging: 10 ms of `list`
+def _pump_block(reader: int, writer: int, most: int, source: Path) -> tuple[Checksum, Checksum]:
+    """:func:`_pump_blocks` for a file of one block: no thread is started."""
+    buffer = memoryview(bytearray(most))
+    crc = size = 0
+    while count := _read(reader, buffer[: most - size], source):
+        crc = zlib.crc32(buffer[:count], crc)
+        _write(writer, buffer[:count])
+        size += count
+    return Checksum(size, crc), _sum_range(writer, buffer, Checksum(0, 0), size)
 
-    buffers = memoryview(bytearray(BLOCK)), memoryview(bytearray(BLOCK))
-    size = flushed = number = crc = 0
-    summed: Future[int] | None = None
-    flush: Future[None] | None = None
-    with ThreadPoolExecutor(2) as threads:  # starts none for a file of one block
-        while count := _read(reader, buffers[number % 2][: most - size], source):
-            block = buffers[number % 2][:count]
-            if most <= BLOCK:
-                crc = zlib.crc32(block, crc)
-            else:  # the buffer of the block before is free again when its CRC is known
-                crc = summed.result() if summed is not None else 0
-                summed = threads.submit(zlib.crc32, block, crc)
-            size, number = size + count, number + 1
-            while block:
-                block = block[os.write(writer, block) :]
-            if size - flushed >= FLUSHED_BYTES and (flush is None or flush.done()):
-                if flush is not None:
-                    flush.result()
-                flush, flushed = threads.submit(os.fdatasync, writer), size
+
+def _pump_blocks(reader: int, writer: int, most: int, source: Path) -> tuple[Checksum, Checksum]:
+    """Write ``most`` bytes of what can be read. Returns what was read, and what the copy returns.
+
+    This thread writes; others read and sum, read back, and bring to disk what was written. Raises
+    OSError, which names the source if that is where it failed; no thread runs after.
+    """
+    from concurrent.futures import ThreadPoolExecutor  # with it comes logging: 10 ms of `list`
+    from queue import SimpleQueue
+
+    free: SimpleQueue[memoryview | None] = SimpleQueue()
+    full: SimpleQueue[memoryview] = SimpleQueue()
+    written: SimpleQueue[int | None] = SimpleQueue()
+    for _ in range(_BLOCKS):
+        free.put(memoryview(bytearray(BLOCK)))
+
+    def read() -> Checksum:
+        size = crc = 0
+        try:
+            while (buffer := free.get()) and (
+                count := _read(reader, buffer[: most - size], source)
+            ):
+                crc = zlib.crc32(buffer[:count], crc)
+                size += count
+                full.put(buffer[:count])
+        finally:
+            full.put(memoryview(b""))
+        return Checksum(size, crc)
+
+    def read_back() -> Checksum:
+        found, buffer = Checksum(0, 0), memoryview(bytearray(BLOCK))
+        while (size := written.get()) is not None:
+            found = _sum_range(writer, buffer, found, size)
+        return found
+
+    size = flushed = 0
+    with ThreadPoolExecutor(3) as threads:
+        reading, returning = threads.submit(read), threads.submit(read_back)
+        flush: Future[None] | None = None
+        try:
+            while block := full.get():
+                _write(writer, block)
+                size += len(block)
+                free.put(memoryview(block.obj))
+                written.put(size)
+                if size - flushed >= FLUSHED_BYTES and (flush is None or flush.done()):
+                    if flush is not None:
+                        flush.result()
+                    flush, flushed = threads.submit(os.fdatasync, writer), size
+        finally:  # so that the others end
+            free.put(None)
+            written.put(None)
+        copied = reading.result()
         if flush is not None:
             flush.result()
-        if summed is not None:
-            crc = summed.result()
-    return Checksum(size, crc)
+        os.fdatasync(writer)
+        return copied, returning.result()
+
+
+def _write(writer: int, block: memoryview) -> None:
+    while block:
+        block = block[os.write(writer, block) :]
 
 
 def _read(reader: int, buffer: memoryview, source: Path) -> int:
@@ -158,20 +199,17 @@ def _check_source(
         raise OSError(errno.EIO, text, os.fspath(path))
 
 
-def _check_copy(writer: int, copied: Checksum, target: Path, *, read_back: bool) -> None:
-    """Raises OSError when the copy is not what was read."""
-    size = os.fstat(writer).st_size
-    found = _summed(writer) if read_back else Checksum(size, copied.crc32)
+def _check_copy(size: int, copied: Checksum, found: Checksum, target: Path) -> None:
+    """Raises OSError when the copy, of ``size`` bytes, is not what was read."""
     if found != copied or size != copied.bytes:
         text = f"the copy differs ({size} of {copied.bytes} bytes, CRC-32 {found.crc32:08x} for "
         raise OSError(errno.EIO, f"{text}{copied.crc32:08x})", os.fspath(target))
 
 
-def _summed(descriptor: int) -> Checksum:
-    """Size and CRC of what an open file returns from its beginning. Raises OSError."""
-    buffer = memoryview(bytearray(BLOCK))
-    crc = size = 0
-    while count := os.preadv(descriptor, [buffer], size):
+def _sum_range(file: int, buffer: memoryview, before: Checksum, end: int) -> Checksum:
+    """``before`` with what an open file returns after it, to offset ``end``. Raises OSError."""
+    size, crc = before
+    while size < end and (count := os.preadv(file, [buffer[: end - size]], size)):
         crc = zlib.crc32(buffer[:count], crc)
         size += count
     return Checksum(size, crc)
