@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -24,7 +25,7 @@ from burstlens.workflows.driver.viewing import Viewing
 from burstlens.workflows.placement.supervised import describe
 from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.early import EarlyWorker
-from burstlens.workflows.production.graph import Graph
+from burstlens.workflows.production.graph import LAST, NEXT, URGENT, Graph
 
 
 def test_the_first_answer_of_the_block_is_journalled_once_at_most(standing):
@@ -131,6 +132,94 @@ def test_an_early_worker_looks_and_draws_before_parsl_is_loaded_and_until_the_bl
         [(last, other)] = ended(graph, 1)
         assert last == "watch"
         assert other != process
+
+
+def silent_site():
+    """A site whose viewing block never answers, as one that gets no CPU time for long."""
+    site = choose("local")
+    return replace(site, viewing=replace(site.viewing, worker_init="sleep 600\n"))
+
+
+@pytest.mark.integration
+def test_an_early_worker_makes_one_product_after_the_other_while_the_block_does_not_answer(
+    tmp_path,
+):
+    run = RunDir(tmp_path / "run")
+    run.create()
+    early = EarlyWorker(lowest=False)
+    with Graph(silent_site(), run, jobs=1, early=early) as graph:
+        graph.open_block()
+        graph.launch_late()
+        for about, priority in (("first", NEXT), ("last", LAST), ("second", URGENT)):
+            graph.view("work", about, os.getpid, priority=priority)
+        found = awaited(graph, 3)
+        assert [done.about for done in found] == ["first", "second", "last"]
+        assert len({done.value for done in found}) == 1
+
+
+@pytest.mark.integration
+def test_a_block_that_answers_gets_what_waits_for_the_early_worker(tmp_path):
+    run = RunDir(tmp_path / "run")
+    run.create()
+    early = EarlyWorker(lowest=False)
+    with Graph(choose("local"), run, jobs=1, early=early) as graph:
+        graph.open_block()
+        graph.launch_late()
+        graph.view("work", "long", time.sleep, 600.0)
+        graph.view("work", "other", os.getpid)
+        graph.view("warm", None, os.getpid)
+        found = awaited(graph, 2)
+        assert [done.about for done in found] == [None, "other"]
+        early.end()
+
+
+@pytest.mark.integration
+def test_the_death_of_the_interchange_fails_nothing_that_others_run(tmp_path):
+    run, leave = RunDir(tmp_path / "run"), threading.Event()
+    run.create()
+    early = EarlyWorker(lowest=False)
+    with Graph(silent_site(), run, jobs=1, early=early) as graph:
+        graph.open_block()
+        graph.launch_late()
+        graph.view("warm", None, os.getpid)
+        graph.view("work", None, time.sleep, 1.0)
+        graph.login("buffer", None, leave.wait)
+        graph._blocks._block.interchange_proc.kill()
+        graph._blocks._block.interchange_proc.wait()
+        graph.mend_block()
+        leave.set()
+        found = {done.kind: done.error for done in awaited(graph, 3)}
+        assert str(found.pop("warm")) == "the interchange has died"
+        assert found == {"work": None, "buffer": None}
+
+
+@pytest.mark.integration
+def test_a_block_in_the_place_of_one_that_never_answered_is_asked_anew(run_dir, recipe):
+    early, site, history = EarlyWorker(lowest=False), choose("local"), History()
+    with (
+        Graph(site, run_dir, jobs=1, early=early) as graph,
+        contextlib.closing(Journal(run_dir.journal, 1, history.apply)) as journal,
+    ):
+        viewing = Viewing(RunContext.of(run_dir, recipe(), site, journal, history), graph)
+        viewing.open()
+        viewing.launch_late()
+        graph._blocks._block.interchange_proc.kill()
+        graph._blocks._block.interchange_proc.wait()
+        viewing.mend()
+        viewing.launch_late()
+        until = time.monotonic() + 60.0
+        while graph.is_early and time.monotonic() < until:
+            list(graph.events(0.5))
+        assert not graph.is_early
+
+
+@pytest.mark.integration
+def test_an_early_worker_has_the_usual_priority_until_it_has_drawn():
+    usual = os.nice(0)
+    with EarlyWorker(lowest=True) as early:
+        kinds = ("watch", "watch", "choose", "work", "watch", "work")
+        found = [early.submit(kind, os.nice, 0).result(60.0) for kind in kinds]
+        assert found == 4 * [usual] + 2 * [19]
 
 
 class Job:

@@ -69,6 +69,8 @@ class Viewing:
             self._ended += 1
             self._journal.append(ev.ViewingEnded(reason=mended))
             self._snapshot.alarm(f"viewing block: {mended}")
+            if self._graph.is_early:  # what was asked of the block before may have died with it
+                self._graph.warm(self._kinds)
         if self._ended > BLOCKS:
             raise RunError(
                 f"the viewing block ended {self._ended} times without a result; its output "

@@ -29,9 +29,9 @@ ERRORS = "early.stderr"
 LOWEST = 19
 ENDS_S = 2.0
 """How long a killed process is waited for; in a call to a file system that hangs it stays."""
-AT_USUAL_PRIORITY = 2
-"""Its first look at the folder and its first picture: on a busy machine, at the lowest priority,
-they would come after minutes."""
+DRAWS = "work"
+"""The kind of tasks that make pictures. Up to the first of them it keeps the usual priority: on a
+busy machine, at the lowest one, that picture would come after minutes."""
 
 
 def lowest_priority() -> None:
@@ -106,9 +106,9 @@ class EarlyWorker:
         with _standard_error_to(run.parsl / ERRORS if run else Path(os.devnull)):
             self._last: Future[Any] = self._pool.submit(os.getpid)
         self._processes = [one for one in multiprocessing.active_children() if one not in others]
-        self._busy: dict[str, Future[Any]] = {}
+        self._latest: dict[str, Future[Any]] = {}
         self._ending: threading.Thread | None = None
-        self._lowest, self._tasks = lowest, 0
+        self._lowest = lowest
         self._stages_in = stages_in
         if not stages_in:
             self._last = self._pool.submit(_import)
@@ -125,19 +125,23 @@ class EarlyWorker:
             with contextlib.suppress(RuntimeError):  # its process was killed
                 self._pool.submit(_allow, memory)
 
+    def is_busy(self, kind: str) -> bool:
+        """Whether it has a task of that kind in hand, and takes others after it."""
+        latest = self._latest.get(kind)
+        return self._pool is not None and latest is not None and not latest.done()
+
     def submit(self, kind: str, function: Callable[..., Any], *args: Any) -> Future[Any] | None:
-        """Run ``function(*args)`` there, after what it has in hand; None while that is of the same
-        kind, or when it is closed."""
-        busy = self._busy.get(kind)
-        if self._pool is None or (busy is not None and not busy.done()):
+        """Run ``function(*args)`` there, after what it has in hand; None when it is closed."""
+        if self._pool is None:
             return None
         try:
-            if self._tasks == AT_USUAL_PRIORITY and self._lowest:
+            if self._lowest and DRAWS in self._latest:
                 self._pool.submit(lowest_priority)
-            self._last = found = self._busy[kind] = self._pool.submit(function, *args)
-            if not self._tasks and self._stages_in:
+                self._lowest = False
+            self._last = found = self._latest[kind] = self._pool.submit(function, *args)
+            if self._stages_in:
                 self._last = self._pool.submit(_import)
-            self._tasks += 1
+                self._stages_in = False
         except RuntimeError:  # its process was killed: the block does it
             self.close()
             return None

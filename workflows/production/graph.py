@@ -24,7 +24,7 @@ from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement.launch import Launcher
 from burstlens.workflows.placement.supervised import Ended, run_job
 from burstlens.workflows.production import tasks
-from burstlens.workflows.production.early import EarlyWorker
+from burstlens.workflows.production.early import DRAWS, EarlyWorker
 from burstlens.workflows.production.orphans import end_orphans
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """A node that waits for Parsl to be loaded."""
+    """A node that waits for what will run it."""
 
     kind: str
     about: Any
@@ -88,6 +88,7 @@ class Graph:
         self._loading: threading.Thread | None = None
         self._threads = ThreadPoolExecutor(jobs, "early")
         self._held: list[Callable[[], None]] = []
+        self._waiting: list[_Node] = []
         self.ended: queue.SimpleQueue[Done] = queue.SimpleQueue()
         self._blocks: ViewingBlocks | None = None
         self._pending: dict[Future[Any], tuple[str, Any]] = {}
@@ -192,9 +193,9 @@ class Graph:
         return None if self._blocks is None else self._blocks.mend(self._give_up)
 
     def _give_up(self) -> None:
-        """Fail what waits for a block whose interchange has died."""
+        """Fail what a block has in hand whose interchange has died."""
         for future, (kind, about) in self._pending.copy().items():
-            if kind != "job" and self._pending.pop(future, None) is not None:
+            if self._pending.pop(future, None) is not None:
                 self.ended.put(Done(kind, about, error=RuntimeError("the interchange has died")))
 
     def view(
@@ -207,13 +208,29 @@ class Graph:
         self._place(_Node(kind, about, function, args, priority))
 
     def _place(self, node: _Node) -> None:
+        if self._waits_for_early(node):
+            self._waiting.append(node)
+            return
         future = self._place_early(node)
         if future is None and self._blocks is None:
             self._held.append(partial(self._place, node))
             return
+        on_block = future is None
         if future is None:
             future = self._ready.submit(node.function, *node.args, priority=node.priority)
-        self._report(future, node.kind, node.about)
+        self._report(future, node.kind, node.about, on_block=on_block)
+
+    def _waits_for_early(self, node: _Node) -> bool:
+        """Whether the early worker has one of its kind in hand: on a busy machine it is often done
+        with that long before the block answers. The block gets it if it answers before."""
+        early = self._early
+        return early is not None and self.is_early and early.is_busy(node.kind)
+
+    def _place_waiting(self) -> None:
+        """Place what waits for the early worker, which has ended a node, or for the block."""
+        waiting, self._waiting = self._waiting, []
+        for node in sorted(waiting, key=lambda node: node.priority):
+            self._place(node)
 
     def _place_early(self, node: _Node) -> Future[Any] | None:
         """Let the early worker run it, unless the block has answered. A second look at the folder
@@ -223,7 +240,7 @@ class Graph:
         assert self._early is not None
         if node.kind == "watch" and "watch" in self._early_kinds and self._blocks is None:
             return None
-        if node.kind == "work":  # while it draws, a core may be idle
+        if node.kind == DRAWS:  # while it draws, a core may be idle
             self._import_parsl()
         self._early_kinds.add(node.kind)
         return self._early.submit(node.kind, tasks.node, node.function, *node.args)
@@ -278,11 +295,14 @@ class Graph:
         if self._blocks is not None:
             self._blocks.end_block()
 
-    def _report(self, future: Future[Any], kind: str, about: Any) -> None:
-        self._pending[future] = (kind, about)
+    def _report(
+        self, future: Future[Any], kind: str, about: Any, *, on_block: bool = False
+    ) -> None:
+        if on_block:
+            self._pending[future] = (kind, about)
 
         def ended(done: Future[Any]) -> None:
-            if self._pending.pop(done, None) is None:
+            if on_block and self._pending.pop(done, None) is None:
                 return  # given up before
             error = done.exception()
             self.ended.put(
@@ -294,9 +314,11 @@ class Graph:
     def events(self, timeout_s: float) -> Iterator[Done]:
         """The nodes that have ended; waits up to ``timeout_s`` for the first one."""
         with contextlib.suppress(queue.Empty):
-            yield self.ended.get(timeout=timeout_s)
+            done = self.ended.get(timeout=timeout_s)
             while True:
-                yield self.ended.get_nowait()
+                self._place_waiting()
+                yield done
+                done = self.ended.get_nowait()
 
     def warm(self, kinds: Sequence[str]) -> None:
         """Let each worker import what it will need, while the model starts."""
