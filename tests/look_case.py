@@ -164,12 +164,13 @@ class LookCase:
         return self.burstlens("look", self.model, "--no-page", *words, prefix=prefix)
 
     def burstlens(self, *words: str | Path, prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]:
-        """``burstlens words``, with its output in a file."""
+        """``burstlens words``, with its output in a file, in a session of its own: as from another
+        terminal, its workers then do not wait for CPU time until no other test needs any."""
         with (self.folder / "said").open("a") as said:
             return subprocess.Popen(
                 [*prefix, sys.executable, "-m", "burstlens", *words],
                 cwd=self.folder, env=os.environ | self.environment, text=True,
-                stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+                stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True,
             )  # fmt: skip
 
     def end(self, look: subprocess.Popen[str], limit_s: float = LIMIT_S) -> int:
