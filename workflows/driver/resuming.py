@@ -31,9 +31,7 @@ def resumable(run: RunDir) -> str | None:
     if facts_of(run).attached is not None:
         return None  # to look again is always possible: more may have been written
     if history.state == "done" and (history.outcome or {}).get("left"):
-        if facts_of(run).tuning is None:
-            return None  # its buffer is to be given back
-        return f"run {run.id} is done, and {(history.outcome or {})['left']}"
+        return None  # its buffer is to be given back
     if history.state == "done":
         return f"run {run.id} is done; there is nothing to resume"
     code = None if history.outcome is None else history.outcome["exit_code"]

@@ -28,7 +28,7 @@ from burstlens.workflows.driver.presence import Presence
 from burstlens.workflows.driver.target import TICK_S
 from burstlens.workflows.driver.tuning_options import TuneOptions, course_of, trials_of
 from burstlens.workflows.driver.tuning_steps import Preparation
-from burstlens.workflows.driver.tuning_trial import TrialFiles, judged, wall_s
+from burstlens.workflows.driver.tuning_trial import TrialFiles, judged, lost_in_a_row, wall_s
 from burstlens.workflows.driver.viewing import Viewing
 from burstlens.workflows.hints.stripes import folder_stripes
 from burstlens.workflows.placement import buffer as buffers
@@ -134,6 +134,11 @@ class Tuner:
     def _prepare(self) -> None:
         known = BufferRef(**self.history.buffer) if self.history.buffer else None
         known = None if self.history.buffer_released else known
+        if self.history.concluded and isinstance(step := self._step(), Ending):
+            # A former driver died, or could not give the buffer back: asking would make a new one.
+            self.buffer = known
+            self._conclude(step)
+            return
         self.snapshot.state = "waiting for the buffer"
         if known is None:
             kind, name = self.site.buffer.kind, self.provision.name
@@ -216,13 +221,17 @@ class Tuner:
             self._finish(Outcome("stopped", STOPPED, "stopped, as asked"))
             return
         try:
-            step = self.course.after(trials_of(self.history.trials.values()))
+            step = self._step()
             if isinstance(step, Ending):
                 self._conclude(step)
             else:
                 self._begin(step)
         except BurstlensError as error:
             self._finish(Outcome("failed", FAILED, str(error)))
+
+    def _step(self) -> Plan | Ending:
+        """What comes after the trials so far. Raises BurstlensError."""
+        return self.course.after(trials_of(self.history.trials.values()))
 
     def _begin(self, plan: Plan) -> None:
         self._number += 1
@@ -291,19 +300,11 @@ class Tuner:
         self._note(name, event)
         if event.outcome == "stopped":
             self._finish(Outcome("stopped", STOPPED, "stopped, as asked"))
-        elif self._lost_in_a_row() >= LOST:
+        elif lost_in_a_row(self.history.trials.values()) >= LOST:
             self._finish(Outcome("failed", FAILED, f"{LOST} trials in a row were lost: "
                                                    f"{event.message}"))  # fmt: skip
         else:
             self._go_on()
-
-    def _lost_in_a_row(self) -> int:
-        count = 0
-        for record in reversed(self.history.trials.values()):
-            if record.ended is None or record.ended.outcome != "lost":
-                break
-            count += 1
-        return count
 
     def _note(self, name: str, event: ev.TrialEnded) -> None:
         self.journal.append(event)
@@ -326,8 +327,9 @@ class Tuner:
             text = f"{error.filename or self.run.path} cannot be written: {error.strerror}"
             self._finish(Outcome("failed", failure_code(error), text))
             return
-        self.journal.append(tuning_results.event_of(ending))
-        self.journal.sync()
+        if not self.history.concluded:
+            self.journal.append(tuning_results.event_of(ending))
+            self.journal.sync()
         state, code = ("failed", FAILED) if ending.failed else ("done", 0)
         self._finish(Outcome(state, code, text), concluded=True)
 

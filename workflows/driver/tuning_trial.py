@@ -83,6 +83,16 @@ def is_lost(end: Ended) -> bool:
     return end.reason in {"lost", "given up"} or end.reason.startswith("terminated by")
 
 
+def lost_in_a_row(trials: Iterable[TrialRecord]) -> int:
+    """How many of the latest trials were lost."""
+    count = 0
+    for record in reversed(list(trials)):
+        if record.ended is None or record.ended.outcome != "lost":
+            break
+        count += 1
+    return count
+
+
 def wall_s(job_folder: Path, begun: float) -> float:
     """How long the program ran by its supervisor's clock, else since ``begun``, by this process's;
     neither is set. Raises OSError."""
