@@ -21,6 +21,7 @@ from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.log_search import Hit
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.guards.finding import Breach, Reading, Trip
+from burstlens.workflows.placement.passed_trips import write_trips
 from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.guarding import Guarding
 
@@ -117,6 +118,20 @@ def test_the_trip_that_requested_the_stop_is_reported_whichever_frame_returns_fi
     end()
     assert [event.time for event in events("guard.tripped")] == [one.time, other.time]
     assert run_dir.stop_reason()["time"] == other.time
+
+
+def test_a_trip_that_a_full_disk_takes_when_a_driver_lives_again_is_journalled_once(
+    driver, events, run_dir
+):
+    guarding, _, end = driver()
+    guarding.look()
+    trip = Trip.of("race", "alarm", Breach("max_rate", "W grows", "W"), 1.0, "d01", "t1", 1)
+    write_trips(run_dir.sentinel, [trip.status()])
+    guarding.look()
+    write_trips(run_dir.sentinel, [{**trip.status(), "time": "t2"}])
+    guarding.settle(done=False)
+    end()
+    assert [event.time for event in events("guard.tripped")] == ["t1", "t2"]
 
 
 def test_a_guard_of_a_stream_without_frames_raises_an_alarm_at_the_end(driver, events, frame):

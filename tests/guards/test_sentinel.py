@@ -158,6 +158,21 @@ def test_a_full_run_directory_keeps_no_sentinel_from_stopping_the_model(model, s
         assert child.wait(PATIENCE_S) == 0
 
 
+def test_a_trip_that_no_disk_takes_is_passed_on_before_a_driver_ends_the_sentinel(model, sentinel):
+    run, folder, write = model
+    inbox = Inbox(run.job("attempt-1"))  # as the supervisor has one
+    run.sentinel.symlink_to("/dev/full")
+    write(1)
+    child = sentinel(run)
+    with (folder / "rsl.error.0001").open("a") as log:
+        log.write("12 points exceeded v_cfl = 2 in domain d01\n")
+    (name, trip) = wait_for(lambda: next(inbox.read(), None), "no trip")
+    assert (name, trip["guard"], trip["then"]) == ("trip", "cfl", "alarm")
+    beat(run, 2.0)
+    assert child.wait(PATIENCE_S) == 0
+    assert next(inbox.read(), None) is None, "once is enough"
+
+
 def test_a_driver_that_came_while_the_sentinel_was_started_ends_it(model, sentinel):
     run, _, _ = model
     child = sentinel(run, "attempt-1", "10", "0.5")

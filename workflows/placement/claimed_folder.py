@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +36,17 @@ class ClaimedFolder:
         except FileNotFoundError:  # away, or not claimed yet by the other run's supervisor
             return check_existence(self.path)
 
-    def write(self, name: str, value: Mapping[str, Any]) -> None:
-        """Write a file whole, trying again while the run directory is away or full."""
+    def write(
+        self, name: str, value: Mapping[str, Any], first: Callable[[], None] = lambda: None
+    ) -> None:
+        """Write a file whole, trying again while the run directory is away or full, and before it
+        what ``first`` writes, which raises OSError for that."""
         part = self.path / f".{name}.part"
 
         def write() -> None:
             if self._is_anothers():
                 return
+            first()
             with part.open("w", encoding="utf-8") as stream:
                 json.dump(value, stream)
                 stream.flush()

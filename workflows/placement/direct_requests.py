@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 _log = logging.getLogger("burstlens.workflows.placement.direct_requests")
-NAMES = ("stop", "stop-now", "frame-done")
+NAMES = ("stop", "stop-now", "frame-done", "trip")
 LONGEST_BYTES = 1 << 16
 _CREDENTIALS = struct.Struct("3i")  # struct ucred: pid, uid, gid
 
@@ -27,7 +27,8 @@ _CREDENTIALS = struct.Struct("3i")  # struct ucred: pid, uid, gid
 def send(job_folder: Path, name: str, reason: Mapping[str, Any] | None = None) -> bool:
     """Give a request to the supervisor of that folder; False where none listens on this node.
 
-    ``reason`` is as in :meth:`RunDir.request`.
+    ``reason`` is as in :meth:`RunDir.request`; of a ``trip`` it is the trip, to be held until the
+    run directory takes it.
     """
     message = json.dumps({"request": name, "reason": dict(reason or {})}).encode()
     try:
@@ -44,6 +45,8 @@ class Inbox:
 
     def __init__(self, job_folder: Path) -> None:
         self.told: dict[str, dict[str, Any]] = {}
+        self.trips: list[dict[str, Any]] = []
+        """Those to be held, in order, until they are written."""
         self._socket: socket.socket | None = None
         try:
             listens = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -61,6 +64,9 @@ class Inbox:
     def look(self) -> None:
         """Take the requests that have come since the last call."""
         for name, reason in self.read():
+            if name == "trip":
+                self.trips.append(reason)
+                continue
             if name not in self.told:
                 _log.warning("%s: asked for directly: %s", name, reason.get("text", "by a person"))
             self.told.setdefault(name, reason)

@@ -54,6 +54,10 @@ class Sentry:
         """The sentinel's number, once it was started."""
         return set() if self._sentinel is None else {self._sentinel.pid}
 
+    def is_watching(self) -> bool:
+        """Whether a sentinel runs."""
+        return self._sentinel is not None and self._sentinel.poll() is None
+
     def look(self, now: float) -> None:
         """Start the sentinel when it is wanted. It ends by itself."""
         if now - self._looked_at < HEARTBEAT_PERIOD_S:

@@ -35,6 +35,7 @@ from burstlens.workflows.hints import striping
 from burstlens.workflows.placement import direct_requests, job_processes, model_folder
 from burstlens.workflows.placement.claimed_folder import ClaimedFolder
 from burstlens.workflows.placement.job_processes import start_ticks
+from burstlens.workflows.placement.passed_trips import write_trips
 from burstlens.workflows.placement.sentry import Sentry
 
 _log = logging.getLogger("burstlens.workflows.placement.supervisor")
@@ -129,7 +130,8 @@ class Supervisor:
         # Children and daemons may have outlived it: nothing writes once its end is written.
         job_processes.end_children({process.pid})
         if reason != "given up":  # then another process has written it
-            self.folder.write("ended.json", self._end(process.returncode, reason, ""))
+            end = self._end(process.returncode, reason, "")
+            self.folder.write("ended.json", end, self._write_trips)
         self._bring_logs_home(base)
         if reason != "given up":
             self._send_word()
@@ -262,6 +264,8 @@ class Supervisor:
             now = time.monotonic()
             if self.sentry:
                 self.sentry.look(now)
+                with suppress(OSError):
+                    self._write_trips()
             job_processes.reap(self._own(process))
             asked = self._asked()
             if time.monotonic() - now > STALL_S:
@@ -291,6 +295,11 @@ class Supervisor:
         """The stop that is asked for; what was last seen counts while ``control/`` gives errors."""
         self.inbox.look()
         return next((n for n in ("stop-now", "stop") if self._has(n)), None)
+
+    def _write_trips(self) -> None:
+        """Write what a sentinel that has ended left. Raises OSError while there is no room."""
+        if self.sentry and not self.sentry.is_watching():
+            write_trips(self.run_dir / "sentinel.jsonl", self.inbox.trips)
 
     def _has(self, name: str) -> bool:
         there = existence(self.run_dir / "control" / name)

@@ -48,6 +48,7 @@ class Guarding:
         self.patterns = patterns_of(recipe.guards, recipe.model)
         self.notices = context.notices
         self._requests = context.requests
+        self._sentinel_bytes = 0
         snapshot.guards = self.judge.status
         if recipe.guards:
             self._remember()
@@ -56,12 +57,26 @@ class Guarding:
         """Recall what earlier drivers judged, and take what the sentinel found without a driver."""
         for trip in self.judge.recall(read_only(self.run.journal, *RECALLED)):
             self.snapshot.trips.append(trip.status())
-        for line in (*read_lines(self.run.sentinel), *self._told()):
+        self._take_found((*read_lines(self.run.sentinel), *self._told()))
+
+    def _take_found(self, lines: Iterable[dict[str, object]]) -> None:
+        """Journal the trips that were found without a driver."""
+        for line in lines:
             with contextlib.suppress(TypeError, ValueError, KeyError):
                 trip = trip_of(line)
                 if trip.guard in self.judge.guards and not self._was_reported(trip):
                     self.judge.mark_tripped(trip)
                     self._act(trip, recalled=True)
+
+    def _look_at_sentinel(self) -> None:
+        """Take what a full disk has kept from the file until now."""
+        if not self.judge.guards:
+            return
+        with contextlib.suppress(OSError):
+            size = self.run.sentinel.stat().st_size
+            if size != self._sentinel_bytes:
+                self._take_found(read_lines(self.run.sentinel))
+                self._sentinel_bytes = size
 
     def _told(self) -> Iterator[dict[str, object]]:
         """The trip for which a sentinel has stopped the model directly, on a full disk."""
@@ -132,13 +147,16 @@ class Guarding:
     def settle(self, *, done: bool) -> None:
         """Raise an alarm for each guard that has judged nothing in the run, which is over.
         ``done``: it ended well."""
+        self._look_at_sentinel()
         streams = {stream for stream, _, _ in self.history.frames}
         if streams or done:  # a model that never wrote says so itself
             for text in self.judge.blind(streams):
                 self._alarm(text)
 
     def look(self) -> None:
-        """Send word at model times, and report notices that have failed."""
+        """Take late trips of the sentinel's, send word at model times, report notices that have
+        failed."""
+        self._look_at_sentinel()
         self.notices.look(self._progress)
 
     def _progress(self) -> str:

@@ -80,7 +80,8 @@ class Sentinel:
         self.judge.recall(read_only(run.journal, *RECALLED))
         self._raw_bytes = 0
         self._trips: list[dict[str, Any]] = []
-        """Those that the run directory has not taken yet."""
+        """Those that the run directory has not taken yet; the supervisor holds them as well."""
+        self._passed = 0
         self._requests = requests_of(run)
         self._requests.tell = partial(direct_requests.send, job_folder)
         self._absence = Absence(run, recipe, history, job_folder, still_s, over=over)
@@ -129,18 +130,31 @@ class Sentinel:
             patterns = tuple(one for one in patterns if one.guard not in report.given_up)
             self._take(report)
             if report.ended:
-                self._write()
-                return
+                break
+        self._write()
 
     def _write(self) -> None:
         """Write what the run directory may have refused before."""
         self._requests.look(time.monotonic())
-        if self._trips:
-            with contextlib.suppress(OSError), contextlib.closing(Lines(self.run.sentinel)) as file:
+        if not self._trips:
+            return
+        try:
+            with contextlib.closing(Lines(self.run.sentinel)) as file:
                 while self._trips:
                     file.append(self._trips[0])
                     file.sync()
                     del self._trips[0]
+                    self._passed = max(0, self._passed - 1)
+        except OSError:
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        """Give the supervisor the trips that may still be refused when this process ends."""
+        while self._passed < len(self._trips):
+            trip = self._trips[self._passed]
+            if not direct_requests.send(self.job_folder, "trip", trip):
+                return
+            self._passed += 1
 
     def _take(self, report: Report) -> None:
         now, t = time.monotonic(), time.time()
