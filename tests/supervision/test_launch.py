@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -132,6 +133,30 @@ def test_a_job_whose_supervisor_was_killed_is_lost_and_says_so(submit, alive):
         run_job(LocalLauncher(), folder, lambda _: None, [])
     assert read_json(folder / "ended.json")["reason"] == "lost"
     assert not alive(started["group"])
+
+
+def test_a_job_that_was_lost_on_a_full_disk_is_known_until_the_disk_takes_its_end(
+    submit, launcher, wait_for
+):
+    folder, _, started = submit("sleep 300")
+    part = folder / f".ended.json.{os.getpid()}.part"
+    part.mkdir()  # what is written first cannot be
+    leaving, ends = threading.Event(), []
+
+    def wait():
+        try:
+            run_job(launcher, folder, lambda _: None, [], leaving)
+        except JobFailedError as error:
+            ends.append(error.ended)
+
+    waiting = threading.Thread(target=wait, daemon=True)
+    waiting.start()
+    os.kill(started["supervisor"], signal.SIGKILL)
+    wait_for(lambda: launcher.unreported == {folder})
+    part.rmdir()
+    waiting.join(30)
+    assert [end.reason for end in ends] == ["lost"]
+    assert launcher.unreported == set()
 
 
 @pytest.mark.parametrize(

@@ -278,13 +278,20 @@ class Jobs:
 
     @property
     def is_silent(self) -> bool:
-        """Whether the programs of all live jobs have ended on this machine, which no supervisor has
-        written yet."""
-        local = self._begun and self._launcher is self._local and self.simulation in self.live
-        return local and all(
-            has_stopped(self.run.job(name), must_begin=name == self.simulation)
-            for name in self.live
-        )
+        """Whether the programs of all live jobs have ended, as this machine or the scheduler says,
+        which the run directory has not taken yet."""
+        if not self._begun or self.simulation not in self.live:
+            return False
+        if self._launcher is not self._local and self.folder not in self._launcher.unreported:
+            return False  # the loop waits for no file server
+        return all(self._has_gone(name) for name in self.live)
+
+    def _has_gone(self, name: str) -> bool:
+        folder = self.run.job(name)
+        if folder in self._launcher.unreported | self._local.unreported:
+            return True
+        begins = name == self.simulation or not lacks(folder, "submitting")
+        return has_stopped(folder, must_begin=begins)
 
     @property
     def holders(self) -> bool:

@@ -52,6 +52,7 @@ class BatchLauncher:
         self.site = site
         self.run = run
         self.token = token
+        self.unreported: set[Path] = set()
         self._waits: dict[str, str] = {}
         self._places: dict[str, QueuePlace | None] = {}
         self._folders: dict[str, Path] = {}

@@ -17,6 +17,7 @@ class HostedLauncher:
 
     def __init__(self, batch: BatchLauncher) -> None:
         self.batch = batch
+        self.unreported: set[Path] = set()
         self.host = Path()
         """The folder of the host that serves now."""
 

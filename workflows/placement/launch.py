@@ -27,6 +27,11 @@ class Launcher(Protocol):
     """Starts the supervisor of a job folder, finds it again, ends it."""
 
     @property
+    def unreported(self) -> set[Path]:
+        """The folders of jobs that have ended without a report, and of which the run directory has
+        not taken that yet: it is full or away."""
+
+    @property
     def waits(self) -> Mapping[str, str]:
         """Why jobs that were submitted have not begun yet, by number."""
 
@@ -62,6 +67,7 @@ class LocalLauncher:
     def __init__(self) -> None:
         self.waits: Mapping[str, str] = {}
         self.place: QueuePlace | None = None
+        self.unreported: set[Path] = set()
         self._children: dict[int, subprocess.Popen[bytes]] = {}
 
     def submit(self, job_folder: Path) -> str:

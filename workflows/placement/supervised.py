@@ -161,7 +161,11 @@ def _followed(
                 submitted(job_id)
             elif "ended.json" not in names_in(job_folder):
                 launcher.clear(job_folder)
-                return _write_end(ended, "lost", launcher.fate(job_id, job_folder)), job_id
+                fate = launcher.fate(job_id, job_folder)
+                launcher.unreported.add(job_folder)
+                end = _write_end(ended, "lost", fate)
+                launcher.unreported.discard(job_folder)
+                return end, job_id
         leaving.wait(LATER_LOOK_S if time.monotonic() - begin > LATER else LOOK_S)
         _stay(leaving)
     return reported, job_id
