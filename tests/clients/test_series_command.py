@@ -108,7 +108,7 @@ def test_it_follows_a_run_until_its_end(made, tmp_path):
         made.publish(2)
         made.update_status(state="done", outcome={"state": "done", "exit_code": 0})
         assert process.stdout.readline().startswith("2005-08-28T02:00:00,2030.0")
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0
     finally:
         late.cancel()
         process.kill()
@@ -129,7 +129,7 @@ def test_a_run_without_its_first_frame_is_waited_for(made, tmp_path):
     made.publish(1)
     assert process.stdout.readline().startswith("time (UTC)")
     process.terminate()
-    process.wait(20)
+    process.wait(120)
     process.stdout.close()
 
 

@@ -36,8 +36,8 @@ PROGRAM = "burstlens.workflows.production.sentinel"
 
 @pytest.fixture(scope="session")
 def stopped(storm_class, tmp_path_factory):
-    """A run whose model writes a NaN from one frame on."""
-    plant = f"--plant {PLANTED} W nan 12 20 25"
+    """A run whose model writes a NaN into a frame, and would never end by itself."""
+    plant = f"--plant {PLANTED} W nan 12 20 25 --hang-at {PLANTED + 1}"
     model = f"--frames 8 --begin 5 --period 2 {plant} --say 1 said.txt"
     case = storm_class(tmp_path_factory.mktemp("stopped") / "storm", model=model, guards=RECIPE)
     config = case.folder / "config" / "burstlens"
@@ -60,9 +60,9 @@ def status(case):
     return json.loads((case.run / "status.json").read_text())
 
 
-def test_the_model_is_stopped_at_most_one_frame_later(stopped):
+def test_the_model_is_stopped_at_the_bad_frame(stopped):
     assert stopped.life.code == 3, stopped.life.said
-    assert PLANTED <= max(stopped.closed()) < PLANTED + 2
+    assert max(stopped.closed()) == PLANTED
 
 
 def test_the_run_says_which_guard_stopped_it_and_where(stopped):
@@ -95,11 +95,14 @@ def test_the_status_has_guards_trips_and_the_saved_node_hours(stopped):
         "expression": "good",
     }
     assert [trip["guard"] for trip in shown["trips"]] == ["log-cfl", "whole"]
-    # The model was to simulate 1,920 s, at about 30 s per second.
-    assert 0 < 3600 * shown["outcome"]["saved_node_hours"] < 90
+    # The model was to simulate 1,920 s, at about 30 s per second. A machine so busy that the log
+    # is rarely read does not know the speed.
+    left_s, saved = shown["progress"]["eta_s"], shown["outcome"]["saved_node_hours"]
+    assert saved == (None if left_s is None else pytest.approx(left_s / 3600, abs=1e-3))
+    assert left_s is None or 0 < left_s < 90
     placed = [alarm for alarm in shown["alarms"] if alarm.get("time")]
     assert {"stream": "d01", "time": f"00010101T00{PLANTED:02d}00"}.items() <= placed[-1].items()
-    assert "node-hours, by stopping early (estimate)" in stopped.life.said
+    assert ("node-hours, by stopping early (estimate)" in stopped.life.said) is (saved is not None)
 
 
 def test_a_cfl_line_of_another_rank_trips_its_guard(stopped):
@@ -143,7 +146,7 @@ def test_the_picture_of_that_frame_is_marked_and_no_other(stopped):
 
 @pytest.mark.slow
 def test_resume_says_that_a_guard_had_stopped_the_run_and_continues(storm):
-    case = storm("--frames 6 --begin 6 --period 2 --plant 1 W nan 12 20 25", GUARD)
+    case = storm("--frames 6 --begin 6 --period 2 --plant 1 W nan 12 20 25 --hang-at 3", GUARD)
     assert case.wait(case.launch()).code == 3
     (case.inputs / "wrf.exe").write_text("")  # the inputs on the buffer are those of the run
     life = case.burstlens("resume", "r")
@@ -188,13 +191,14 @@ def test_a_stop_by_a_user_is_reported_as_such_even_if_a_guard_trips_after_it(sto
 @pytest.mark.slow
 def test_with_the_driver_killed_a_trip_still_ends_the_model_and_is_reported_afterwards(storm):
     planted = 14
-    case = storm(f"--frames 20 --begin 6 --period 2 --plant {planted} W nan 12 20 25", GUARD)
+    plant = f"--plant {planted} W nan 12 20 25 --hang-at {planted + 1}"
+    case = storm(f"--frames 20 --begin 6 --period 2 {plant}", GUARD)
     driver = case.launch()
     case.await_event("product.published", 2)
     driver.send_signal(signal.SIGKILL)
-    driver.wait(10)
+    driver.wait(120)
     case.await_that((case.run / "attempts" / "1" / "ended.json").exists, "end of the model")
-    assert planted <= max(case.closed()) < planted + 2
+    assert max(case.closed()) == planted
     ended = json.loads((case.run / "attempts" / "1" / "ended.json").read_text())
     assert ended["reason"] == "stop"
     assert case.events("guard.tripped") == []
@@ -213,11 +217,11 @@ def test_with_the_driver_killed_a_trip_still_ends_the_model_and_is_reported_afte
 
 @pytest.mark.slow
 def test_the_sentinel_ends_when_a_driver_runs_again(storm):
-    case = storm("--frames 30 --begin 6 --period 3", GUARD)
+    case = storm("--frames 30 --begin 6 --period 3 --hang-at 4", GUARD)
     driver = case.launch()
     case.await_event("product.published", 2)
     driver.send_signal(signal.SIGKILL)
-    driver.wait(10)
+    driver.wait(120)
 
     def sentinels():
         return [command for command in case.processes().values() if PROGRAM in command]

@@ -39,7 +39,7 @@ class View:
     def answer(self, **values):
         """The answer to a question."""
         number = self.ask(**values)
-        answer = self._messages.get(timeout=20)
+        answer = self._messages.get(timeout=120)
         assert answer["id"] == number
         return answer
 
@@ -88,7 +88,7 @@ def test_closing_does_not_wait_for_a_file_system_that_hangs(disturbed, monkeypat
     with monkeypatch.context() as patch:
         patch.setattr("burstlens.core.run.record.open_regular", hang)
         view.ask()
-        assert hangs.wait(20)
+        assert hangs.wait(120)
         for _ in range(WAITING):
             view.ask()
         closing = threading.Thread(target=dashboard.close, daemon=True)

@@ -102,7 +102,7 @@ def test_the_link_of_a_real_server_opens_the_page_and_goes_with_the_server(stand
             assert b"<html" in page.read()
     finally:
         server.send_signal(signal.SIGTERM)
-        server.wait(20)
+        server.wait(120)
     assert link_to(run, token=True).startswith("/")
 
 
@@ -139,7 +139,7 @@ def server(standing, monkeypatch, tmp_path):
     yield start, notes
     for made in started:
         made.kill()
-        made.wait(20)
+        made.wait(120)
 
 
 @pytest.mark.integration
@@ -148,7 +148,7 @@ def test_no_file_holds_the_token_of_a_server_that_was_ended(server, number):
     start, notes = server
     made = start()
     made.send_signal(getattr(signal, number))
-    assert made.wait(20) == 0
+    assert made.wait(120) == 0
     assert list(notes.iterdir()) == []
 
 
@@ -158,7 +158,7 @@ def test_what_a_killed_server_left_goes_when_somebody_looks(server, run_dir, com
     start, notes = server
     made, other = start(), start()
     made.kill()
-    made.wait(20)
+    made.wait(120)
     assert len(list(notes.iterdir())) == 4
     if command == "serve":
         start()

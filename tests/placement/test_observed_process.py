@@ -177,7 +177,7 @@ def test_a_stop_is_sigterm(start):
     observer = Observer(pid=process.pid, allow_stop=True)
     said = observer.stop(now=False)
     assert said == f"SIGTERM was sent to process {process.pid} (sleep); SIGKILL follows in 10 s"
-    assert process.wait(5) == -signal.SIGTERM
+    assert process.wait(120) == -signal.SIGTERM
     assert f"{process.pid} (sleep) has ended after SIGTERM" in observer.look(0.0, None).evidence
     assert "has ended" in observer.stop(now=False)
 
@@ -210,7 +210,7 @@ def test_a_script_that_is_stopped_names_what_it_leaves_running(start):
     try:
         observer = Observer(pid=process.pid, allow_stop=True)
         observer.stop(now=False)
-        process.wait(5)
+        process.wait(120)
         evidence = observer.look(0.0, None).evidence
         assert f"processes that it started still run: {child} (sleep)" in evidence
     finally:

@@ -40,7 +40,7 @@ def printed(shelf, *words, **env):
         lines.append(process.stdout.readline())
         assert lines[-1], process.stderr.read()
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == 0
     return "".join(lines), errors
 
@@ -182,7 +182,7 @@ def test_the_token_is_not_in_the_browsers_arguments(shelf, tmp_path):
         assert time.monotonic() < end
         time.sleep(0.05)
     process.terminate()
-    out, _ = process.communicate(timeout=20)
+    out, _ = process.communicate(timeout=120)
     token = re.search(r"token=([\w-]+)", out)[1]
     argument = (tmp_path / "browser.argument").read_text().strip()
     assert token not in argument

@@ -73,7 +73,7 @@ def test_frames_are_seen_as_they_arrive(server, own_runs, page):
             seen = min(at for shown, at in first_seen.items() if shown >= minutes)
             assert seen - line["t"] < LATE_S, (line, first_seen)
     expect(page.get_by_text("Done: 3 frames").first).to_be_visible(timeout=30_000)
-    assert driver.wait(30) == 0
+    assert driver.wait(120) == 0
 
 
 def test_stop_asks_and_then_ends_the_run(server, own_runs, page):
@@ -101,7 +101,7 @@ def test_a_run_whose_driver_was_killed_is_stopped_all_the_same(server, own_runs,
     page.goto(link(server, "storm"))
     expect(page.get_by_role("button", name="Stop…")).to_be_visible()
     os.kill(driver.pid, signal.SIGKILL)
-    driver.wait(10)
+    driver.wait(120)
     expect(page.get_by_text("Its driver is gone").first).to_be_visible()
     expect(page.get_by_text("burstlens resume storm").first).to_be_visible()
     assert any(map(is_model, own_runs.case.processes().values()))

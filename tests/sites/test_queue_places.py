@@ -108,7 +108,7 @@ class Queue(PollingScheduler):
 
     def forecast(self):
         self.asked += 1
-        self.held.wait(10)
+        self.held.wait(120)
         if self.error is not None:
             raise self.error
         return {"7": QueuePlace(by="Queue", position=self.asked, of=9)}

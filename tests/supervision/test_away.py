@@ -155,7 +155,7 @@ def test_logs_that_cannot_come_home_do_not_make_the_directory_anew(
     time.sleep(AWAY_S)
     assert child.poll() is None
     away.back()
-    child.wait(30)
+    child.wait(120)
     assert read_json(folder / "ended.json")["exit_code"] == 0
 
 

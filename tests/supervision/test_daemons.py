@@ -73,7 +73,7 @@ def test_a_daemon_does_not_outlive_a_program_that_has_ended(
     mode: str, daemon: Path, job: Any, supervise: Any, out: Path
 ):
     folder = job(f"{daemon} {mode}")
-    assert supervise(folder).wait(30) == 0
+    assert supervise(folder).wait(120) == 0
     assert read_json(folder / "ended.json")["exit_code"] == 0
     assert is_quiet(out)
 
@@ -90,7 +90,7 @@ def test_a_daemon_ends_with_its_program_for_any_reason(
         child.send_signal(signal.SIGTERM)
     elif how == "given up":
         write_json(folder / "ended.json", {"reason": "lost", "message": "", "ended": 0.0})
-    assert child.wait(30) == 0
+    assert child.wait(120) == 0
     assert is_quiet(out)
 
 
@@ -133,7 +133,7 @@ def test_a_supervisor_collects_what_it_adopts(
     states = [job_processes._stat(pid)[:1] for pid in job_processes._children(child.pid)]
     assert states.count(["Z"]) < 900
     run_dir.request("stop-now")
-    assert child.wait(30) == 0
+    assert child.wait(120) == 0
 
 
 def test_the_host_of_a_batch_job_ends_what_a_killed_supervisor_has_left(

@@ -29,7 +29,7 @@ def test_a_stop_that_the_run_directory_cannot_take_reaches_the_supervisor_with_i
     if away:
         time.sleep(1.0)
         elsewhere.rename(run_dir.path)
-    assert child.wait(30) == 0
+    assert child.wait(120) == 0
     end = read_json(folder / "ended.json")
     assert (end["reason"], end["why"]) == ("stop", why)
 
@@ -46,7 +46,7 @@ def test_only_a_live_supervisor_of_that_job_is_told(job, supervise, wait_for):
     time.sleep(0.6)
     assert child.poll() is None
     assert direct_requests.send(folder, "stop-now")
-    assert child.wait(30) == 0
+    assert child.wait(120) == 0
     assert read_json(folder / "ended.json")["reason"] == "stop-now"
 
 
@@ -64,7 +64,7 @@ def test_the_command_stops_a_model_here_although_the_run_directory_is_full(
     said = stop(run_dir, now=True)
     assert "cannot write" in said
     assert said.endswith("the supervisor of its model, on this machine, was told directly")
-    assert child.wait(30) == 0
+    assert child.wait(120) == 0
     assert read_json(folder / "ended.json")["reason"] == "stop-now"
     with pytest.raises(RunError, match="cannot write"):
         stop(run_dir, now=True)  # there is none any more

@@ -28,7 +28,7 @@ def ended(job, supervise):
 
     def run(program, **fields):
         folder = job(program, **fields)
-        supervise(folder).wait(30)
+        supervise(folder).wait(120)
         return read_json(folder / "ended.json")
 
     return run
@@ -70,7 +70,7 @@ def test_the_root_is_resolved_from_the_jobs_own_environment(job, supervise, tmp_
     mount = tmp_path / "mount"
     mount.mkdir()
     folder = job("pwd", root="$BB_MOUNT")
-    supervise(folder, BB_MOUNT=str(mount)).wait(30)
+    supervise(folder, BB_MOUNT=str(mount)).wait(120)
     assert (mount / "storm-1" / "1" / "model.log").read_text() == f"{mount}/storm-1/1\n"
 
 
@@ -213,7 +213,7 @@ def test_a_supervisor_that_the_scheduler_ends_ends_its_program_first(job, superv
 
 def test_children_do_not_outlive_a_program_that_has_ended(job, supervise, wait_for, alive, place):
     folder = job("sleep 300 & echo $! > child; exit 0")
-    supervise(folder).wait(30)
+    supervise(folder).wait(120)
     assert read_json(folder / "ended.json")["exit_code"] == 0
     child = int((place / "child").read_text())
     wait_for(lambda: not alive(child))
@@ -233,7 +233,7 @@ def test_a_second_supervisor_of_the_same_folder_refuses(job, supervise, wait_for
     supervise(folder)
     wait_for((place / "count").exists)
     second = supervise(folder)
-    assert second.wait(30) == 1
+    assert second.wait(120) == 1
     assert "a supervisor already" in second.stderr.read()
     assert (place / "count").read_text() == "once\n"
 
@@ -242,7 +242,7 @@ def test_files_of_the_job_obey_the_umask(job, supervise):
     folder = job("touch frame")
     before = os.umask(0o077)
     try:
-        supervise(folder).wait(30)
+        supervise(folder).wait(120)
     finally:
         os.umask(before)
     modes = {path.name: path.stat().st_mode & 0o777 for path in folder.glob("*.json")}

@@ -128,7 +128,7 @@ class TestManyCallers:
             subprocess.Popen([program, folder, job.pfs / folder.name, "8"], env=job.environment)
             for folder in folders
         ]
-        assert [caller.wait(30) for caller in callers] == [0, 0, 0]
+        assert [caller.wait(120) for caller in callers] == [0, 0, 0]
         assert job.call("query_directory", job.dw) == (0, 3 * 4 * 8, 0, 0, 0)
         for path in job.dw.rglob("*.*"):
             assert (job.pfs / path.relative_to(job.dw)).read_text() == str(path)
