@@ -1,7 +1,7 @@
 """Copies of 1 GiB as all of Burstlens's copies are made, beside a plain copy that is flushed.
 
 In turn in one process, to a disk and to memory (tmpfs); each copy goes to a new file. The target
-is for two idle cores: on busy ones the CRCs of what is read and of what is read back take the
+is for two idle cores: on busy ones the CRC, and reading the copy back to compare it, take the
 model's time, and in memory there is no disk to wait for meanwhile.
 """
 
@@ -56,7 +56,7 @@ def _figures(
                note=f"copyfile and fsync; {spread(plain)}")
     ]  # fmt: skip
     told = {
-        "whole": "with its CRC, read back, renamed: times that",
+        "whole": "with its CRC, compared with what was read, renamed: times that",
         "bring": "brought by the posix stager: times that",
     }
     for name, text in told.items():

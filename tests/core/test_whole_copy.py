@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from burstlens.core import whole_copy
-from burstlens.core.whole_copy import BLOCK, copy_whole, rename
+from burstlens.core.whole_copy import BLOCK, BUFFER, copy_whole, rename
 
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
-    """More blocks than are in memory at once, and a piece."""
+    """More than is in memory at once, and a piece of a block."""
     path = tmp_path / "source"
-    path.write_bytes(os.urandom(9 * BLOCK + 12345))
+    path.write_bytes(os.urandom(4 * BUFFER + 12345))
     return path
 
 
@@ -38,8 +38,10 @@ def test_a_copy_holds_the_same_bytes_and_says_so(source: Path, target: Path):
     assert names(target) == ["target"]
 
 
-@pytest.mark.parametrize("size", [1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK])
-def test_files_of_about_one_block_are_copied(size: int, tmp_path: Path, target: Path):
+@pytest.mark.parametrize("size", [1, BLOCK, BLOCK + 1, BUFFER, BUFFER + 1, 2 * BUFFER])
+def test_files_that_end_at_or_near_the_end_of_a_block_are_copied(
+    size: int, tmp_path: Path, target: Path
+):
     content = os.urandom(size)
     (tmp_path / "small").write_bytes(content)
     assert copy_whole(tmp_path / "small", target) == (size, zlib.crc32(content))
@@ -49,7 +51,7 @@ def test_files_of_about_one_block_are_copied(size: int, tmp_path: Path, target: 
 def test_what_is_brought_to_disk_while_more_is_copied_is_brought_or_the_copy_fails(
     source: Path, target: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(whole_copy, "FLUSHED_BYTES", BLOCK)
+    monkeypatch.setattr(whole_copy, "FLUSHED_BYTES", BUFFER)
     real, first = os.fdatasync, []
 
     def failing(descriptor):

@@ -20,11 +20,14 @@ if TYPE_CHECKING:
     Path = str | os.PathLike[str]
 
 BLOCK = 1 << 20
-"""Bytes read, summed and written at once: small enough to stay in the processors' caches."""
-_BLOCKS = 4
-"""Blocks in memory of one copy: one is read or summed while another is written."""
-FLUSHED_BYTES = 64 << 20
-"""So much is brought to disk while more is copied: that pays for the CRCs."""
+"""Bytes of one call: in the processor's cache when they are summed or compared. An ext4 took three
+times the CPU for writes of twice as much."""
+BUFFER = 4 * BLOCK
+"""What one thread hands to the next; a file that is no larger is copied without threads."""
+_BUFFERS = 3
+FLUSHED_BYTES = 32 << 20
+"""So much is brought to disk while more is copied: that pays for the CRC and the comparison."""
+_END = memoryview(b"")
 
 
 class Checksum(NamedTuple):
@@ -40,7 +43,7 @@ def copy_whole(
     """Copy the content of a regular file, links followed: afterwards the target is the whole copy,
     on disk, or what it was before.
 
-    The CRC of what was read must be that of what the copy returns; both are computed while copying.
+    The CRC of what is read is computed while copying, and what the copy returns compared with it.
     The mode comes from the umask; ``keep_mode``: mode and times are the source's. ``grows``: a
     program may still write the source, so only what it has at the beginning must arrive.
     Raises OSError: EAGAIN for a source that changed meanwhile, EIO for a copy that differs.
@@ -52,19 +55,22 @@ def copy_whole(
         before = os.fstat(reader)
         writer = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         try:
-            pump = _pump_block if before.st_size <= BLOCK else _pump_blocks
-            copied, found = pump(reader, writer, before.st_size, source)
+            pump = _pump if before.st_size <= BUFFER else _pump_with_threads
+            copied = pump(reader, writer, before.st_size, source)
             _check_source(before, os.fstat(reader), copied.bytes, source, grows=grows)
             if keep_mode:
                 shutil.copystat(source, part)
             os.fsync(writer)
-            _check_copy(os.fstat(writer).st_size, copied, found, target)
+            if (size := os.fstat(writer).st_size) != copied.bytes:
+                raise _differing(f"{size} of {copied.bytes} bytes")
         finally:
             os.close(writer)
         rename(part, target)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(part)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = os.fspath(target)
         raise
     finally:
         os.close(reader)
@@ -106,78 +112,101 @@ def open_to_read(path: Path) -> int:
     return descriptor
 
 
-def _pump_block(reader: int, writer: int, most: int, source: Path) -> tuple[Checksum, Checksum]:
-    """:func:`_pump_blocks` for a file of one block: no thread is started."""
-    buffer = memoryview(bytearray(most))
-    crc = size = 0
-    while count := _read(reader, buffer[: most - size], source):
-        crc = zlib.crc32(buffer[:count], crc)
-        _write(writer, buffer[:count])
-        size += count
-    return Checksum(size, crc), _sum_range(writer, buffer, Checksum(0, 0), size)
+def _pump(reader: int, writer: int, most: int, source: Path) -> Checksum:
+    """Write what can be read, ``most`` bytes of it, and compare. Raises OSError, which names the
+    source if that is where it failed."""
+    block, crc = _fill(memoryview(bytearray(most)), reader, 0, source)
+    _write(writer, block)
+    _compare(writer, block, 0)
+    return Checksum(len(block), crc)
 
 
-def _pump_blocks(reader: int, writer: int, most: int, source: Path) -> tuple[Checksum, Checksum]:
-    """Write ``most`` bytes of what can be read. Returns what was read, and what the copy returns.
-
-    This thread writes; others read and sum, read back, and bring to disk what was written. Raises
-    OSError, which names the source if that is where it failed; no thread runs after.
-    """
+def _pump_with_threads(reader: int, writer: int, most: int, source: Path) -> Checksum:
+    """:func:`_pump` for a large file: one thread reads and sums, this one writes, one compares, and
+    one brings to disk. None of them runs after."""
     from concurrent.futures import ThreadPoolExecutor  # with it comes logging: 10 ms of `list`
     from queue import SimpleQueue
 
-    free: SimpleQueue[memoryview | None] = SimpleQueue()
+    free: SimpleQueue[memoryview] = SimpleQueue()
     full: SimpleQueue[memoryview] = SimpleQueue()
-    written: SimpleQueue[int | None] = SimpleQueue()
-    for _ in range(_BLOCKS):
-        free.put(memoryview(bytearray(BLOCK)))
+    written: SimpleQueue[memoryview] = SimpleQueue()
+    for _ in range(_BUFFERS):
+        free.put(memoryview(bytearray(BUFFER)))
 
     def read() -> Checksum:
         size = crc = 0
         try:
-            while (buffer := free.get()) and (
-                count := _read(reader, buffer[: most - size], source)
-            ):
-                crc = zlib.crc32(buffer[:count], crc)
-                size += count
-                full.put(buffer[:count])
+            while wanted := free.get()[: most - size]:
+                block, crc = _fill(wanted, reader, crc, source)
+                size += len(block)
+                full.put(block)
+                if len(block) < len(wanted):
+                    break
         finally:
-            full.put(memoryview(b""))
+            full.put(_END)
         return Checksum(size, crc)
 
-    def read_back() -> Checksum:
-        found, buffer = Checksum(0, 0), memoryview(bytearray(BLOCK))
-        while (size := written.get()) is not None:
-            found = _sum_range(writer, buffer, found, size)
-        return found
+    def compare() -> None:
+        size = 0
+        try:
+            while block := written.get():
+                _compare(writer, block, size)
+                size += len(block)
+                free.put(memoryview(block.obj))
+        finally:
+            full.put(_END)  # after an error nothing more is written
 
     size = flushed = 0
+    flush: Future[None] | None = None
     with ThreadPoolExecutor(3) as threads:
-        reading, returning = threads.submit(read), threads.submit(read_back)
-        flush: Future[None] | None = None
+        reading, comparing = threads.submit(read), threads.submit(compare)
         try:
             while block := full.get():
                 _write(writer, block)
                 size += len(block)
-                free.put(memoryview(block.obj))
-                written.put(size)
+                written.put(block)
                 if size - flushed >= FLUSHED_BYTES and (flush is None or flush.done()):
                     if flush is not None:
                         flush.result()
                     flush, flushed = threads.submit(os.fdatasync, writer), size
         finally:  # so that the others end
-            free.put(None)
-            written.put(None)
+            free.put(_END)
+            written.put(_END)
         copied = reading.result()
         if flush is not None:
             flush.result()
         os.fdatasync(writer)
-        return copied, returning.result()
+        comparing.result()
+    return copied
+
+
+def _fill(buffer: memoryview, reader: int, crc: int, source: Path) -> tuple[memoryview, int]:
+    """What was read into the buffer, less than all only at the file's end, and ``crc`` with it."""
+    size = 0
+    while size < len(buffer) and (count := _read(reader, buffer[size : size + BLOCK], source)):
+        crc = zlib.crc32(buffer[size : size + count], crc)
+        size += count
+    return buffer[:size], crc
 
 
 def _write(writer: int, block: memoryview) -> None:
     while block:
-        block = block[os.write(writer, block) :]
+        block = block[os.write(writer, block[:BLOCK]) :]
+
+
+def _compare(file: int, block: memoryview, offset: int) -> None:
+    """Raises OSError where an open file returns at ``offset`` something else than ``block``."""
+    found = bytearray(min(BLOCK, len(block)))
+    while block:
+        count = os.preadv(file, [memoryview(found)[: len(block)]], offset)
+        returned = found if count == len(found) else found[:count]
+        if not count or returned != block[:count]:  # by memcmp: not so two memoryviews
+            raise _differing(f"within {BLOCK} bytes from byte {offset}")
+        block, offset = block[count:], offset + count
+
+
+def _differing(where: str) -> OSError:
+    return OSError(errno.EIO, f"the copy differs from what was read: {where}")
 
 
 def _read(reader: int, buffer: memoryview, source: Path) -> int:
@@ -197,19 +226,3 @@ def _check_source(
     if size != before.st_size:
         text = f"only {size} of {before.st_size} bytes could be read"
         raise OSError(errno.EIO, text, os.fspath(path))
-
-
-def _check_copy(size: int, copied: Checksum, found: Checksum, target: Path) -> None:
-    """Raises OSError when the copy, of ``size`` bytes, is not what was read."""
-    if found != copied or size != copied.bytes:
-        text = f"the copy differs ({size} of {copied.bytes} bytes, CRC-32 {found.crc32:08x} for "
-        raise OSError(errno.EIO, f"{text}{copied.crc32:08x})", os.fspath(target))
-
-
-def _sum_range(file: int, buffer: memoryview, before: Checksum, end: int) -> Checksum:
-    """``before`` with what an open file returns after it, to offset ``end``. Raises OSError."""
-    size, crc = before
-    while size < end and (count := os.preadv(file, [buffer[: end - size]], size)):
-        crc = zlib.crc32(buffer[:count], crc)
-        size += count
-    return Checksum(size, crc)
