@@ -1,8 +1,12 @@
-"""A tuning with a verdict whose buffer is still there: it is given back, and nothing runs again."""
+"""A tuning that is resumed: its buffer goes back after its verdict, its loop waits for no disk."""
 
 from __future__ import annotations
 
+import errno
+import os
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from burst_case import journalled
@@ -24,9 +28,14 @@ pytestmark = pytest.mark.integration
 @pytest.fixture
 def new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunDir:
     """A tuning that no driver has begun with."""
+    return made(tmp_path, monkeypatch)
+
+
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: str = "") -> RunDir:
+    """A new tuning of that recipe with further tables."""
     for name in ("inputs", "runs", "buffer"):
         (tmp_path / name).mkdir()
-    fill(tmp_path, FACTORS, "0.02")
+    fill(tmp_path, FACTORS + more, "0.02")
     monkeypatch.setenv("BURSTLENS_RUNS", str(tmp_path / "runs"))
     monkeypatch.setenv("BURSTLENS_BUFFER", str(tmp_path / "buffer"))
     run, _ = new_tuning(str(tmp_path / "r.toml"), "local", [], "t", runs=2, node_hours=None)
@@ -79,3 +88,42 @@ def test_a_tuning_that_was_given_back_before_its_driver_died_asks_for_no_buffer(
     assert not list((tmp_path / "buffer").iterdir())
     history = history_of(new.journal)
     assert (history.buffer_requested, history.state) == (False, "done")
+
+
+STEP = """
+[[step]]
+name = "prepare"
+command = ["true"]
+before = "simulation"
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "job"), [("", "trial-1"), (STEP, "step-prepare-1")], ids=["trial", "step"]
+)
+def test_a_job_is_described_beside_the_loop_and_again_after_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: str, job: str
+) -> None:
+    run = made(tmp_path, monkeypatch, more)
+    folder = str(facts_of(run, "buffer_folder").buffer_folder)
+    buffer = {"kind": "posix", "path": str(tmp_path / "buffer"), "folder": folder}
+    (tmp_path / "buffer" / folder / "inputs").mkdir(parents=True)
+    trial = ev.TrialSubmitting(job="trial-1", phase="pilot", origin="default", values={})
+    trials = [] if more else [trial]
+    journalled(run, ev.BufferRequested(kind="posix"), ev.BufferCreated(**buffer),
+               ev.StageInDone(files=1), *trials)  # fmt: skip
+    run.request("stop-now")  # the job's supervisor heeds it
+    real, asked = os.stat, []
+
+    def stale(path: Any, *args: Any, **named: Any) -> os.stat_result:
+        if not isinstance(path, int) and os.fspath(path) == str(run.job(job) / "job.json"):
+            asked.append(threading.current_thread())
+            if len(asked) < 3:
+                raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+        return real(path, *args, **named)
+
+    monkeypatch.setattr(os, "stat", stale)
+    outcome = execute(run)
+    assert outcome.state == "stopped", outcome
+    assert len(asked) >= 3
+    assert threading.main_thread() not in asked

@@ -10,17 +10,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from burstlens.cluster_configs.scheduler import QueuePlace
-from burstlens.core.errors import BurstlensError, GivenUpError, RecipeError, RunError
+from burstlens.core.errors import BurstlensError, GivenUpError, RunError
 from burstlens.core.existence import surely_exists
 from burstlens.core.exit_codes import FAILED, STOPPED
 from burstlens.core.no_space import failure_code
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.core.run.facts import facts_of
-from burstlens.workflows.driver import tuning_results
+from burstlens.workflows.driver import tuning_results, tuning_trial
 from burstlens.workflows.driver.buffer_events import note_buffer
 from burstlens.workflows.driver.buffer_job import BufferJob
 from burstlens.workflows.driver.homecoming import with_left
@@ -28,7 +29,6 @@ from burstlens.workflows.driver.presence import Presence
 from burstlens.workflows.driver.target import TICK_S
 from burstlens.workflows.driver.tuning_options import TuneOptions, course_of, trials_of
 from burstlens.workflows.driver.tuning_steps import Preparation
-from burstlens.workflows.driver.tuning_trial import TrialFiles, judged, lost_in_a_row, wall_s
 from burstlens.workflows.driver.viewing import Viewing
 from burstlens.workflows.hints.stripes import folder_stripes
 from burstlens.workflows.placement import buffer as buffers
@@ -67,12 +67,11 @@ class Tuner:
     ) -> None:
         self.run, self.recipe, self.site = context.run, context.recipe, context.site
         self.graph, self.provision = graph, provision
-        self.journal, self.history, self.snapshot = (
-            context.journal, context.history, context.snapshot
-        )  # fmt: skip
+        self.journal, self.history = context.journal, context.history
+        self.snapshot = context.snapshot
         options = TuneOptions.of(facts_of(self.run, "tuning").tuning or {})
         self.course = course_of(self.recipe, self.site, options)
-        self.files = TrialFiles(context, provision)
+        self.files = tuning_trial.TrialFiles(context, provision)
         self._requests = context.requests
         self._requests.tell = self._tell
         self.presence = Presence(self.run, self.history, self.site.scheduler)
@@ -94,6 +93,7 @@ class Tuner:
             "buffer": self._on_buffer,
             "stagein": self._on_staged_in,
             "submitted": self._on_submitted,
+            "described": self._on_described,
             "step": self._on_step,
             "job": self._on_job,
             "collected": self._on_collected,
@@ -214,8 +214,7 @@ class Tuner:
         name = next(reversed(self.history.trials), "")
         self._number = len(self.history.trials)
         if name and self.history.trials[name].ended is None:
-            begun = self.history.trials[name].submitting
-            self._launch(name, self.files.prepared(name, begun.values, self._limit_s()))
+            self._describe(name)
             return
         if self.run.stop_requested() is not None:
             self._finish(Outcome("stopped", STOPPED, "stopped, as asked"))
@@ -235,18 +234,30 @@ class Tuner:
 
     def _begin(self, plan: Plan) -> None:
         self._number += 1
-        name, values = f"trial-{self._number}", dict(plan.configuration.values)
-        self.journal.append(
-            ev.TrialSubmitting(
-                job=name, phase=plan.phase, origin=plan.origin, values=values, reason=plan.reason
-            )
-        )
+        name = f"trial-{self._number}"
+        self.journal.append(tuning_trial.submission(name, plan))
         self.journal.sync()
-        try:
-            refusal = self.files.prepared(name, values, self._limit_s())
-        except RecipeError as error:  # a value that the recipe does not take
-            refusal = str(error)
-        self._launch(name, refusal)
+        self._describe(name)
+
+    def _describe(self, name: str) -> None:
+        """Write what the supervisor of a trial is to do, beside the loop."""
+        limit_s = self.course.limit_s(trials_of(self.history.trials.values()))
+        values = self.history.trials[name].submitting.values
+        self.graph.login("described", name, self.files.prepared, name, values, limit_s)
+
+    def _on_described(self, done: Done) -> None:
+        name: str = done.about
+        is_trial = name in self.history.trials
+        describe = self._describe if is_trial else self._steps.describe
+        if self._retries.lost(done, partial(describe, name)):
+            return
+        if done.error is not None:
+            text = f"{name} cannot be described: {done.error}"
+            self._finish(Outcome("failed", failure_code(done.error), text))
+        elif is_trial:
+            self._launch(name, done.value)
+        else:
+            self._steps.launch(name)
 
     def _launch(self, name: str, refusal: str) -> None:
         if refusal:
@@ -257,11 +268,7 @@ class Tuner:
         begun = self.history.trials[name].submitting
         what = self.files.text(begun.values)
         self.snapshot.note(f"{name} ({begun.phase}): {what}")
-        assert self.buffer is not None
         self.graph.job("job", name, self.launcher, self.run.job(name), [])
-
-    def _limit_s(self) -> float | None:
-        return self.course.limit_s(trials_of(self.history.trials.values()))
 
     def _on_submitted(self, done: Done) -> None:
         if done.about not in self.history.trials:
@@ -279,7 +286,7 @@ class Tuner:
             return
         else:
             end = done.value
-        self._ended[name] = (end, wall_s(self.run.job(name), self._begun))
+        self._ended[name] = (end, tuning_trial.wall_s(end, self._begun))
         self._collect(name)
 
     def _collect(self, name: str) -> None:
@@ -296,11 +303,11 @@ class Tuner:
             return
         end, took_s = self._ended.pop(name)
         collected: Collected = done.value or Collected(None, str(done.error), 0.0)
-        event = judged(name, end, took_s, collected, self.history.trials.values())
+        event = tuning_trial.judged(name, end, took_s, collected, self.history.trials.values())
         self._note(name, event)
         if event.outcome == "stopped":
             self._finish(Outcome("stopped", STOPPED, "stopped, as asked"))
-        elif lost_in_a_row(self.history.trials.values()) >= LOST:
+        elif tuning_trial.lost_in_a_row(self.history.trials.values()) >= LOST:
             self._finish(Outcome("failed", FAILED, f"{LOST} trials in a row were lost: "
                                                    f"{event.message}"))  # fmt: skip
         else:
@@ -309,11 +316,7 @@ class Tuner:
     def _note(self, name: str, event: ev.TrialEnded) -> None:
         self.journal.append(event)
         self.journal.sync()
-        total = sum((event.seconds or {}).values())
-        said = f"{total:.4g} s in output" if event.outcome == "done" else (
-            f"{event.outcome}: {event.message}")  # fmt: skip
-        load = "" if event.load is None else f", load {event.load:.1f}"
-        self.snapshot.note(f"{name}: {said}{load}")
+        self.snapshot.note(f"{name}: {tuning_trial.in_words(event)}")
         if event.outcome in {"failed", "lost"}:
             self.snapshot.alarm(f"{name} {event.outcome}: {event.message}")
 

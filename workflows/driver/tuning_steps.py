@@ -28,6 +28,7 @@ class Preparation:
         self._launcher, self._local = launcher, LocalLauncher()
         self._files = JobFile(context.run, context.recipe, context.site, context.history, provision)
         self._done: set[str] = set()
+        self._begun: dict[str, tuple[Step, BufferRef]] = {}
 
     def go_on(self, buffer: BufferRef, *, fresh: bool) -> bool:
         """Start the next step; False where all are done."""
@@ -42,9 +43,14 @@ class Preparation:
             if record is not None and record.outcome == "done":
                 self._done.add(step.name)
                 continue
-            self._start(step, self._name(step, times), buffer)
+            self._begin(step, self._name(step, times), buffer)
             return True
         return False
+
+    def launch(self, name: str) -> None:
+        """Start the job of a step that is described."""
+        launcher = self._local if self._begun[name][0].where == "login" else self._launcher
+        self._graph.job("step", name, launcher, self._run.job(name), [])
 
     def submitted(self, name: str, job_id: str) -> None:
         """A step's job is known."""
@@ -68,13 +74,19 @@ class Preparation:
     def _name(step: Step, times: int) -> str:
         return f"step-{step.name}-{times}"
 
-    def _start(self, step: Step, name: str, buffer: BufferRef) -> None:
-        folder = self._run.job(name)
+    def _begin(self, step: Step, name: str, buffer: BufferRef) -> None:
         if name not in self._history.jobs:
             self._journal.append(ev.StepSubmitting(job=name, step=step.name))
             self._journal.sync()
+        self._begun[name] = step, buffer
+        self.describe(name)
+
+    def describe(self, name: str) -> None:
+        """Write what the supervisor of a step that has begun is to do, beside the loop."""
+        self._graph.login("described", name, self._write, name, *self._begun[name])
+
+    def _write(self, name: str, step: Step, buffer: BufferRef) -> None:
+        folder = self._run.job(name)
         if not again(lambda: check_existence(folder / "job.json")):
             self._files.open(buffer, 0)
             describe(folder, self._files.step(step, name))
-        launcher = self._local if step.where == "login" else self._launcher
-        self._graph.job("step", name, launcher, folder, [])

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from burstlens.core.durable import read_json
 from burstlens.core.errors import RecipeError
 from burstlens.core.existence import check_existence
 from burstlens.core.passing_errors import again
@@ -25,6 +24,7 @@ from burstlens.workflows.recipe.layers import Source
 from burstlens.workflows.recipe.load import check
 from burstlens.workflows.recipe.recipe import Recipe
 from burstlens.workflows.recipe.tune import trial_table
+from burstlens.workflows.tuning.trial import Plan
 
 
 class TrialFiles:
@@ -44,19 +44,20 @@ class TrialFiles:
 
     def prepared(self, name: str, values: Mapping[str, Any], limit_s: float | None) -> str:
         """Write ``job.json`` unless a former driver has; returns why the values cannot be run, else
-        an empty text. Raises OSError."""
+        an empty text. For a thread: it may try again for seconds. Raises OSError."""
         folder = self._context.run.job(name)
         if again(lambda: check_existence(folder / "job.json")):
             return ""
         try:
             recipe = self.recipe(values)
+            job = JobFile(
+                self._context.run, recipe, self._context.site, self._context.history,
+                self._provision,
+            )  # fmt: skip
+            job.open(self._buffer(), int(name.rpartition("-")[2]))
+            made = job.simulation(name)
         except RecipeError as error:
             return f"the recipe does not take these values: {error}"
-        job = JobFile(
-            self._context.run, recipe, self._context.site, self._context.history, self._provision
-        )
-        job.open(self._buffer(), int(name.rpartition("-")[2]))
-        made = job.simulation(name)
         made["stop_grace_s"] = 0.0  # a stop waits for no frame: those of a trial are not kept
         if limit_s is not None:
             made["walltime_s"] = min(made["walltime_s"], limit_s)
@@ -77,6 +78,22 @@ class TrialFiles:
         return BufferRef(**known)
 
 
+def submission(name: str, plan: Plan) -> ev.TrialSubmitting:
+    """The event before a planned trial is submitted."""
+    values = dict(plan.configuration.values)
+    return ev.TrialSubmitting(
+        job=name, phase=plan.phase, origin=plan.origin, values=values, reason=plan.reason
+    )
+
+
+def in_words(event: ev.TrialEnded) -> str:
+    """How a trial ended: ``7.27 s in output, load 2.1``."""
+    total = sum((event.seconds or {}).values())
+    done = event.outcome == "done"
+    said = f"{total:.4g} s in output" if done else f"{event.outcome}: {event.message}"
+    return said if event.load is None else f"{said}, load {event.load:.1f}"
+
+
 def is_lost(end: Ended) -> bool:
     """Whether the end says nothing about a trial's values: its supervisor was killed, or was told
     to end, as by a scheduler that preempts its job."""
@@ -93,12 +110,10 @@ def lost_in_a_row(trials: Iterable[TrialRecord]) -> int:
     return count
 
 
-def wall_s(job_folder: Path, begun: float) -> float:
+def wall_s(end: Ended, begun: float) -> float:
     """How long the program ran by its supervisor's clock, else since ``begun``, by this process's;
-    neither is set. Raises OSError."""
-    value = read_json(job_folder / "ended.json") or {}
-    seconds = value.get("seconds")
-    return float(seconds) if isinstance(seconds, int | float) else time.monotonic() - begun
+    neither is set."""
+    return time.monotonic() - begun if end.seconds is None else end.seconds
 
 
 def judged(

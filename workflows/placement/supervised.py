@@ -33,6 +33,8 @@ class Ended:
     message: str = ""
     why: Mapping[str, Any] = field(default_factory=dict)
     """Why it was stopped, where the supervisor was asked directly: :meth:`RunDir.stop_reason`."""
+    seconds: float | None = field(default=None, compare=False)
+    """How long the job took, by its supervisor's clock, which nobody sets."""
 
     @property
     def well(self) -> bool:
@@ -109,6 +111,7 @@ def run_job(
             if part
         ),
         reported.get("why") or {},
+        reported.get("seconds"),
     )
     if not end.well:
         raise JobFailedError(f"{job_folder.parent.name}/{job_folder.name}", end)
