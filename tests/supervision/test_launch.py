@@ -97,13 +97,13 @@ def test_another_process_of_the_same_number_is_left_alone(launcher, job, alive):
     assert alive(os.getpid())
 
 
-def test_a_job_is_awaited_and_its_end_handed_on(launcher, job):
+def test_a_job_is_awaited_and_its_end_handed_on(launcher, job, wait_for):
     ids = []
     end = run_job(launcher, job("true"), ids.append, [])
     assert end == Ended(0, None, "exited")
     assert end.well
     [job_id] = ids
-    assert not launcher.alive(job_id)
+    wait_for(lambda: not launcher.alive(job_id))
 
 
 def test_a_job_that_fails_raises_with_its_end(launcher, job):
@@ -112,9 +112,10 @@ def test_a_job_that_fails_raises_with_its_end(launcher, job):
     assert raised.value.ended.exit_code == 3
 
 
-def test_a_job_that_has_ended_is_not_started_again(launcher, job, tmp_path):
-    folder = job("echo again >> count")
-    run_job(launcher, folder, lambda _: None, [])
+def test_a_job_that_has_ended_is_not_started_again(launcher, job, wait_for, tmp_path):
+    folder, ids = job("echo again >> count"), []
+    run_job(launcher, folder, ids.append, [])
+    wait_for(lambda: not launcher.alive(ids[0]))  # its process ends after its report
     assert run_job(LocalLauncher(), folder, pytest.fail, []).well
     assert (tmp_path / "buffer" / "storm-1" / "1" / "count").read_text() == "again\n"
 
