@@ -214,7 +214,7 @@ def test_a_look_from_inside_the_folder_writes_nothing_there(case: LookCase) -> N
         [sys.executable, "-m", "burstlens", "look", ".", "--no-page", "--product", "T2",
          "--quiet-after", "1s"],
         cwd=case.model, env=environment | {"XDG_STATE_HOME": str(state)}, timeout=100,
-        capture_output=True, text=True,
+        capture_output=True, text=True, start_new_session=True,
     )  # fmt: skip
     assert (done.returncode, "Traceback" in done.stderr) == (0, False)
     assert tree(case.model) == before
