@@ -71,6 +71,7 @@ SLOW = {"chromium", "slurm", "new_testbed"}
 
 INTEGRATION = {
     "burstlens",
+    "injector",
     "standing",
     "own_runs",
     "make_case",
@@ -279,6 +280,18 @@ def burstlens(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]
         return program.as_text(program.burstlens(words, tmp_path, wanted, 60, prefix))
 
     return call
+
+
+@pytest.fixture(scope="session")
+def injector(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library that makes calls fail, for LD_PRELOAD."""
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler")
+    library = tmp_path_factory.mktemp("injector") / "injector.so"
+    source = Path(__file__).parent / "fault" / "injector.c"
+    command = ["cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"]
+    subprocess.run(command, check=True)
+    return library
 
 
 @pytest.fixture(scope="session")

@@ -114,7 +114,7 @@ def test_a_run_that_failed_ends_with_1_the_line_that_says_why_and_what_to_do(sta
     assert ended.returncode == 1
     assert ended.said.count("burstlens: ") == 1
     message, line, *steps = ended.said[ended.said.index("burstlens: ") :].splitlines()
-    assert message == "burstlens: wrf was ended by SIGABRT"
+    assert message == "burstlens: the model was ended by SIGABRT"
     assert re.search(r"23758  ?points exceeded v_cfl = 2 in domain d01", line)
     assert steps == [
         "go on with: burstlens resume failed",

@@ -164,6 +164,26 @@ def test_a_buffer_that_is_kept_is_named_with_the_command_that_gives_it_back(chan
     assert next_steps(kept) == ["go on with: burstlens resume failed"]
 
 
+@pytest.mark.parametrize(
+    ("part", "home", "told"),
+    [
+        ({"name": ""}, 0, ("not given back, {path}", "none in output/; they go with the buffer")),
+        ({"name": "case"}, 2, ("not given back, case",
+                               "2 files (2.00 MiB) in output/; the others go with the buffer")),
+        ({"name": "", "path": "$B/r"}, 0, ("not given back, that of its job",
+                                           "none in output/; they go with the buffer")),
+        ({"name": "case", "owned": False}, 0, ("kept, case", "still on the buffer")),
+    ],
+)  # fmt: skip
+def test_a_buffer_that_is_left_was_not_kept(changed, part, home, told):
+    buffer = changed("done")["buffer"] | {"released": False} | part
+    outcome = {"state": "done", "exit_code": 8, "left": "it is left"}
+    raw = {"home": home, "home_bytes": home * 1024**2, "released": 0}
+    shown = dict(facts(changed("done", outcome=outcome, buffer=buffer, raw=raw)))
+    expected = tuple(text.format(path=buffer["path"]) for text in told)
+    assert (shown["buffer"], shown["raw files"]) == expected
+
+
 def test_a_guard_that_has_judged_nothing_is_not_called_quiet(changed):
     guards = [{"name": name, "state": name} for name in ("good", "waiting", "tripped")]
     shown = dict(facts(changed("done", guards=guards)))["guards"]

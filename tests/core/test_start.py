@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from burstlens.clients.api.run import Run
-from burstlens.clients.opened.status import rows, status_of, text
+from burstlens.clients.opened.status import facts, rows, status_of, text
+from burstlens.clients.terminal import one_line
 from burstlens.core.durable import read_json, write_json
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.start import note_start
@@ -199,7 +200,7 @@ SILENT = {"title": "Slurm", "silent_s": 45.0}
 @pytest.mark.parametrize(
     ("heartbeat_s", "scheduler", "hint"),
     [
-        (1.0, SILENT, "Slurm has not answered for 45 s"),
+        (1.0, SILENT, None),
         (60.0, SILENT, r"has written nothing for [\w ]+: Slurm has not answered for [\w ]+"),
         (60.0, None, r"has written nothing for [\w ]+: its file system may not answer"),
         (1.0, None, None),
@@ -217,7 +218,13 @@ def test_what_a_live_driver_waits_for_is_named(made, loading, heartbeat_s, sched
     found = status_of("storm-1")
     assert found["driver_alive"]
     if hint is None:
-        assert "hint" not in found
+        assert "hint" not in found  # the driver lives and writes
+        told = dict(facts(found)).get("scheduler", "")
+        assert told == ("Slurm has not answered for 45 s" if scheduler else "")
+        assert told in text(found)
+        assert told in one_line(found)
     else:
+        assert "scheduler" not in dict(facts(found))  # said once
+
         assert re.search(hint, found["hint"])
         assert re.search(hint, text(found))

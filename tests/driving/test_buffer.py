@@ -105,6 +105,21 @@ def test_an_error_that_stays_is_reported_as_the_buffer_is_freed(buffer, place, m
     assert raised.value.errno == errno.EACCES
 
 
+def test_what_stays_on_the_buffer_is_named_with_its_whole_path(buffer, place, monkeypatch):
+    (place / "sub").mkdir()
+    real = os.rmdir
+
+    def failing(path, *, dir_fd=None):
+        if os.fspath(path).endswith("sub"):
+            raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), path)
+        real(path, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "rmdir", failing)
+    with pytest.raises(StagingError) as raised:
+        destroy(buffer)
+    assert (raised.value.path, raised.value.errno) == (str(place / "sub"), errno.EBUSY)
+
+
 def test_an_existing_buffer_is_adopted(buffer):
     assert prepare([], "storm-1", 1 << 60, buffer) == (buffer, True)
 

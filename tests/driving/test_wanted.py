@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from burstlens.workflows.models.command import Command
-from burstlens.workflows.recipe.wanted import Wanted, remarks, wanted
+from burstlens.workflows.recipe.wanted import Wanted, remarks, wanted, with_remarks
 
 RECIPE = """\
 title = "Any program"
@@ -65,3 +65,23 @@ def test_what_came_home_before_it_was_released_is_not_missed(base, tmp_path):
 def test_a_model_that_left_no_files_is_reported(tmp_path):
     (said,) = remarks(Wanted(("*.nc",)), tmp_path, Command(argv=["x"]), tmp_path / "output")
     assert said.endswith(": the model left no file there but logs")
+
+
+UNMADE = "product w was not made: no frame of stream d02 came"
+ABSENT = "no frame of stream d02 came (product w); it was looked for in /b: there is x"
+UNKEPT = "stage_out.keep: no file matches '*.nc' in /b: the model left no file there but logs"
+
+
+@pytest.mark.parametrize(
+    ("message", "said", "told"),
+    [
+        ("", [UNKEPT], UNKEPT),
+        (UNMADE, [ABSENT], f"{UNMADE}; it was looked for in /b: there is x"),
+        ("product u failed", [ABSENT], f"product u failed; {ABSENT}"),
+        (UNMADE, [ABSENT, UNKEPT], f"{UNMADE}; {ABSENT}; {UNKEPT}"),
+    ],
+)  # fmt: skip
+def test_a_message_that_says_already_what_is_missing_only_gets_where_it_was_looked_for(
+    message, said, told
+):
+    assert with_remarks(message, said) == told

@@ -159,7 +159,7 @@ def test_a_model_that_fills_the_buffer_fails_clearly_and_is_resumed(
     case.await_event("frame.ready")
     ballast = fill(disk)
     assert case.wait(driver).code == 6
-    assert "burstlens: wrf ended with exit code 1" in _without_traceback(case)
+    assert "burstlens: the model ended with exit code 1" in _without_traceback(case)
     ballast.unlink()
     case.finish()
     assert not case.faults(), case.said()

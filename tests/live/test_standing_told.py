@@ -53,6 +53,80 @@ def test_the_page_shows_what_a_run_waits_for(values, sentence, made, ways_to, pa
     expect(page.locator(".notice")).to_contain_text(sentence)
 
 
+LEFT = "buffer b is not given back (no answer): burstlens free made gives it back"
+TOLD = "Buffer b is not given back (no answer): burstlens free made gives it back."
+LATE = 'guard "whole" tripped after the model\'s end: W is NaN, d01 t = 3 s'
+
+
+@pytest.mark.parametrize(
+    ("state", "outcome", "sentence", "command", "tone"),
+    [
+        ("done", {"exit_code": 0}, f"Done: 2 frames. {TOOK}", "", "good"),
+        (
+            "done",
+            {"exit_code": 8, "left": LEFT},
+            f"Done: 2 frames. {TOOK} {TOLD}",
+            "",
+            "warn",
+        ),
+        (
+            "failed",
+            {"exit_code": 7, "message": LATE},
+            f"G{LATE[1:]}. {TOOK} {MODEL}",
+            "",
+            "bad",
+        ),
+        (
+            "failed",
+            {"exit_code": 7, "message": LATE, "left": LEFT},
+            f"G{LATE[1:]}. {TOOK} {MODEL} {TOLD}",
+            "",
+            "bad",
+        ),
+        (
+            "failed",
+            {"exit_code": 5, "message": "1 frame is lost", "left": LEFT},
+            f"1 frame is lost. {TOOK} Only the model can write them again: start a new run. {TOLD}",
+            "",
+            "bad",
+        ),
+        (
+            "stopped",
+            {"exit_code": 4, "message": "stopped, as asked", "left": LEFT},
+            f"Stopped, as asked. {TOOK} {TOLD} Resume it with",
+            "burstlens resume made",
+            "warn",
+        ),
+        (
+            "failed",
+            {"exit_code": 6, "message": HURT},
+            f"{HURT}. {TOOK} When there is room again, resume it with",
+            "burstlens resume made",
+            "bad",
+        ),
+        (
+            "failed",
+            {},
+            f"Failed. {TOOK} Resume it with",
+            "burstlens resume made",
+            "bad",
+        ),
+    ],
+)
+def test_each_end_has_its_sentence_and_what_to_do(
+    state, outcome, sentence, command, tone, made, ways_to, page
+):
+    run = made()
+    frames = {"ready": 2, "damaged": 0}
+    run.update_status(state=state, took_s=85.0, frames=frames, outcome={"state": state, **outcome})
+    page.goto(ways_to(run.run.path.parent).file("made"))
+    expect(page.locator(".notice p > span").first).to_have_text(f"{sentence} {command}".strip())
+    expect(page.locator(".notice code")).to_have_text(command)
+    expect(page.locator(".masthead")).to_have_attribute("data-tone", tone)
+    for word in ("picture yet", "frame yet"):
+        expect(page.locator("body")).not_to_contain_text(word)
+
+
 def test_a_run_without_a_driver_waits_for_one(made, ways_to, page):
     run = made()
     page.goto(ways_to(run.run.path.parent).file("made"))

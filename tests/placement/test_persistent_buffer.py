@@ -13,19 +13,14 @@ from burst_case import (
     EMPTY,
     SILENT,
     UNLISTED,
-    SlurmPrograms,
     buffer_of,
     holding,
     journalled,
-    on_path,
     space_of,
 )
-from events_case import event
 from msgspec import structs
 
 from burstlens.clients.opened.status import next_steps, status_of, text
-from burstlens.cluster_configs import slurm as client
-from burstlens.cluster_configs.polling import PollingScheduler
 from burstlens.cluster_configs.scheduler import SchedulerError
 from burstlens.core.decode import record
 from burstlens.core.durable import write_json
@@ -37,47 +32,9 @@ from burstlens.core.run.history_file import history_of
 from burstlens.core.run.journal import read
 from burstlens.core.run.snapshot import BufferPart, read_snapshot
 from burstlens.workflows.driver.free import free
-from burstlens.workflows.driver.resuming import resumable
-from burstlens.workflows.driver.run import execute
 from burstlens.workflows.placement.buffer import BufferRef
-from burstlens.workflows.plan.commands import new_run
 
 pytestmark = pytest.mark.integration
-RECIPE = """\
-title = "A model"
-[simulation]
-model = "command"
-command = ["./model.sh"]
-frames = "out_*.nc"
-inputs = "inputs"
-[buffer]
-capacity = "10 GiB"
-{}
-[[product]]
-name = "t2"
-kind = "map"
-variable = "T2"
-"""
-
-
-@pytest.fixture
-def slurm(tmp_path, monkeypatch) -> SlurmPrograms:
-    monkeypatch.setattr(client, "PAUSE_S", 0.01)
-    monkeypatch.setattr(PollingScheduler.__init__, "__defaults__", (None, 0.2))
-    return on_path(tmp_path / "slurm", monkeypatch)
-
-
-@pytest.fixture
-def new(slurm, recipe_file, tmp_path, monkeypatch) -> Callable[..., RunDir]:
-    """A new run whose buffer has that name, or one of its own."""
-    monkeypatch.setenv("BURSTLENS_RUNS", str(tmp_path / "runs"))
-
-    def make(name: str = "", run: str = "storm") -> RunDir:
-        line = f'name = "{name}"' if name else ""
-        text = RECIPE.format(line)
-        return new_run(str(recipe_file(text)), "slurm-datawarp", name=run)[0]
-
-    return make
 
 
 @pytest.mark.parametrize("said", [SILENT, "", UNLISTED], ids=["silent", "nothing", "unlisted"])
@@ -254,64 +211,6 @@ def test_a_buffer_that_was_made_anew_by_others_is_not_the_runs(slurm, new):
     space_of(run).give_back(known)
     assert free(run) == "buffer storms is gone already"
     assert not [call for call in slurm.calls if call.startswith("sbatch")]
-
-
-ENDED = ev.RunEnded(outcome="done", exit_code=8, message="", left="buffer b is left: burstlens ...")
-
-
-@pytest.fixture
-def left(slurm, new) -> RunDir:
-    """A run that is done and could not give its buffer back."""
-    run = new()
-    buffer = buffer_of(run)
-    journalled(
-        run,
-        ev.BufferRequested(kind="datawarp", name=buffer.name),
-        ev.BufferCreated(**asdict(buffer)),
-        ev.StageInDone(files=1),
-        event({"event": "frame.ready", "stream": "output"}),
-        event({"event": "product.published", "product": "t2", "stream": "output"}),
-        ev.StageOutDone(outcome="done", exit_code=0),
-        ENDED,
-    )
-    run.status.unlink()
-    slurm.answers(holding(buffer.name))
-    slurm.on("sbatch", slurm.becomes(EMPTY))
-    return run
-
-
-def test_a_done_run_whose_buffer_is_left_is_finished_by_free(left):
-    assert resumable(left) is None
-    assert next_steps(status_of(str(left.path))) == [ENDED.left]
-    assert free(left).startswith("freed buffer bl_storm")
-    outcome = history_of(left.journal).outcome
-    assert outcome is not None
-    assert (outcome["state"], outcome["exit_code"], outcome["left"]) == ("done", 0, None)
-    status = status_of(str(left.path))
-    assert "burstlens free" not in text(status)
-    assert (status["outcome"]["exit_code"], next_steps(status)) == (0, [])
-
-
-def test_a_done_run_whose_buffer_is_left_is_finished_by_resume(left):
-    outcome = execute(left)
-    assert (outcome.state, outcome.exit_code, outcome.left) == ("done", 0, None)
-    assert [event.event for event in read(left.journal)][-2:] == ["buffer.released", "run.ended"]
-
-
-@pytest.mark.parametrize("say", ["unknown", "cancelled"])
-def test_a_run_that_cannot_give_its_buffer_back_is_done_with_exit_code_8(slurm, left, say):
-    if say == "unknown":
-        slurm.on("sbatch", slurm.becomes(SILENT))
-    else:
-        slurm.on("sbatch", "sed -i s/PENDING/CANCELLED/ job-$n queue")
-    outcome = execute(left)
-    assert (outcome.state, outcome.exit_code) == ("done", 8)
-    assert outcome.left is not None
-    assert f"buffer {space_of(left).name}" in outcome.left
-    assert outcome.left.endswith("burstlens free storm gives it back")
-    status = status_of(str(left.path))
-    assert status["outcome"]["left"] == outcome.left
-    assert outcome.left in text(status)
 
 
 def test_the_status_of_a_killed_driver_names_the_buffer_and_its_job(slurm, new):

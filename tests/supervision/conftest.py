@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,18 +17,6 @@ import pytest
 
 from burstlens.workflows.placement import supervisor
 from burstlens.workflows.placement.supervised import describe
-
-
-@pytest.fixture(scope="session")
-def injector(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library that makes calls fail, for LD_PRELOAD."""
-    if shutil.which("cc") is None:
-        pytest.skip("no C compiler")
-    library = tmp_path_factory.mktemp("injector") / "injector.so"
-    source = Path(__file__).parents[1] / "fault" / "injector.c"
-    command = ["cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"]
-    subprocess.run(command, check=True)
-    return library
 
 
 @pytest.fixture

@@ -311,8 +311,8 @@ export class Pane {
     set(this.#hold, { "aria-pressed": this.held !== null });
     let word = "";
     if (!line) {
-      const yet = this.#time === null || !this.seriesId;
-      word = yet ? "No picture yet" : "No picture at this time or before";
+      const none = this.#time === null || !this.seriesId;
+      word = none ? "No picture" : "No picture at this time or before";
     } else if (pictures.isMissing(line)) word = "The picture cannot be loaded; trying again";
     else if (comparison && !other) word = `No picture of ${comparison.run} at this time`;
     say(this.#word, word);

@@ -120,11 +120,11 @@ function lookWaits(status) {
 }
 
 /**
- * A hint of status.json as a sentence; empty without one.
- * @param {string | undefined} hint
+ * A text of status.json as a sentence; empty without one.
+ * @param {string | undefined} told
  */
-function asSentence(hint) {
-  const text = String(hint ?? "");
+function asSentence(told) {
+  const text = String(told ?? "");
   return text && `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }
 
@@ -138,8 +138,8 @@ function ended(status, make) {
   const saved = outcome.saved_node_hours
     ? ` ${Number(outcome.saved_node_hours.toPrecision(3))} node-hours were saved.`
     : "";
+  const left = outcome.left ? ` ${asSentence(outcome.left)}` : "";
   if (status.state === "done") {
-    const left = outcome.left ? ` ${asSentence(outcome.left)}` : "";
     return make(left ? "warn" : "good", `Done: ${frames(status)}.${took}${left}`);
   }
   const looked = attachedOf(status) !== null;
@@ -148,18 +148,19 @@ function ended(status, make) {
     const sentence = `Quiet, and no longer looked at: ${frames(status)}.${why}${took} Look again with`;
     return make("quiet", sentence, `burstlens resume ${status.run}`);
   }
-  const message = outcome.message || (status.state === "failed" ? "Failed" : "Stopped");
-  const why = /[.!?]$/.test(message) ? message : `${message}.`;
+  const what = `${asSentence(outcome.message || status.state)}${took}`;
   if (outcome.exit_code === FRAMES_LOST) {
-    return make("bad", `${why}${took} Only the model can write them again: start a new run.`);
+    return make("bad", `${what} Only the model can write them again: start a new run.${left}`);
   }
   if (outcome.exit_code === TRIPPED_AFTER_END) {
-    return make("bad", `${why}${took} Correct the model's settings and start a new run.`);
+    return make("bad", `${what} Correct the model's settings and start a new run.${left}`);
   }
   const wrong = status.state === "failed" || BAD_ENDS.has(outcome.exit_code);
+  const room = outcome.exit_code === NO_SPACE;
+  const again = room ? "When there is room again, resume it with" : "Resume it with";
   return make(
     wrong ? "bad" : "warn",
-    `${why}${took}${saved} ${looked ? "Look again with" : "Resume it with"}`,
+    `${what}${saved}${left} ${looked ? "Look again with" : again}`,
     `burstlens resume ${status.run}`,
   );
 }

@@ -108,7 +108,7 @@ export class Timeline {
       "aria-valuenow": Math.max(1, index + 1),
       "aria-valuetext":
         index < 0
-          ? "no frame yet"
+          ? "no frame"
           : `${timeLabel(times[index])}, frame ${index + 1} of ${times.length}`,
     });
   }

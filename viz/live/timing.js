@@ -70,7 +70,7 @@ export class Timing {
    * @param {number} since
    */
   #showFrame(lines, time, since) {
-    say(this.#title, time === null ? "No frame yet" : `The frame of ${timeLabel(time)}`);
+    say(this.#title, time === null ? "No frame" : `The frame of ${timeLabel(time)}`);
     const known = lines
       .map((line) => ({ line, parts: partsOf(line, since) }))
       .filter(({ parts }) => parts.some(Number.isFinite));

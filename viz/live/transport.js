@@ -83,7 +83,7 @@ export class Transport {
   show(player) {
     const { times, index } = player;
     say(this.#when, index < 0 ? "—" : timeLabel(times[index]));
-    say(this.#count, index < 0 ? "no frame yet" : `${index + 1} of ${times.length}`);
+    say(this.#count, index < 0 ? "no frame" : `${index + 1} of ${times.length}`);
     const label = player.playing ? "Pause (space)" : "Play (space)";
     if (this.#play.title !== label) {
       set(this.#play, { "aria-label": label, title: label });

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,7 +23,7 @@ from burstlens.workflows.placement.provision import Provision
 from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.graph import Done, Graph
 from burstlens.workflows.production.retries import Retries
-from burstlens.workflows.recipe.wanted import wanted
+from burstlens.workflows.recipe.wanted import wanted, with_remarks
 
 AWAY = PASSING | {errno.ENOENT, errno.ENOTDIR, errno.ENOTCONN, errno.EHOSTDOWN}
 """Errors of a directory that is renamed or unmounted, or whose server does not answer."""
@@ -141,8 +142,7 @@ class Homecoming:
             self._journal.append(ev.Alarm(text=text))
             self._snapshot.alarm(text)
         if missing:
-            texts = filter(None, (outcome.message, *missing))
-            outcome = replace(outcome, message="; ".join(texts))
+            outcome = replace(outcome, message=with_remarks(outcome.message, missing))
         self._journal.append(
             ev.StageOutDone(
                 outcome=outcome.state,
@@ -216,7 +216,6 @@ class Homecoming:
             self._journal.append(ev.ControlReceived(control=control))
             outcome = with_left(outcome, self._run.id, buffer, done.error)
         else:
-            self._snapshot.alarm(str(done.error))
             outcome = with_left(outcome, self._run.id, buffer, done.error)
         self.end = outcome
 
@@ -227,6 +226,10 @@ def with_left(outcome: Outcome, run: str, buffer: BufferRef, error: BaseExceptio
     if buffer.name and not buffer.owned:
         text += f"; delete {buffer.path}/{buffer.folder} in a job that mounts buffer {buffer.name}"
     elif free not in text:
-        what = f"buffer {buffer.name}" if buffer.name else f"{buffer.path}/{buffer.folder}"
+        what = f"buffer {buffer.name}" if buffer.name else "the buffer of its job"
+        if not buffer.path.startswith("$"):
+            what = f"{buffer.path}/{buffer.folder}"
+            if isinstance(error, StagingError) and error.errno:
+                text = f"{os.path.relpath(error.path, what)}: {os.strerror(error.errno)}"
         text = f"{what} is not given back ({text}): {free} gives it back"
     return replace(outcome, exit_code=leading(outcome.exit_code, BUFFER_LEFT), left=text)

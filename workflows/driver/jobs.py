@@ -309,7 +309,7 @@ class Jobs:
             return self._stopped()
         if not end.well:
             code = failure_code(end.message, self._speech.why)
-            message = f"{self.recipe.model.name} {end.text()}"
+            message = f"the model {end.text()}"
             return Outcome("failed", code, message, self._speech.why)
         if not self._speech.ended_well and self.recipe.model.facts(self.recipe.inputs).tells_end:
             message = "the model ended with exit code 0 but never said that it was done"

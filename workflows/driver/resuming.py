@@ -43,9 +43,9 @@ def resumable(run: RunDir) -> str | None:
         )
     if code == TRIPPED_AFTER_END:
         return (
-            f"run {run.id} has ended: {too_late(history, history.attempt)}. All of its products "
-            "are there, so there is nothing to resume, and the model is not run again; correct its "
-            "settings and start a new run"
+            f"run {run.id} has ended: {too_late(history, history.attempt)}. What can be made of "
+            "its frames is there, so there is nothing to resume, and the model is not run again; "
+            "correct its settings and start a new run"
         )
     return None
 

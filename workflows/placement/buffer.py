@@ -12,6 +12,7 @@ import logging
 import os
 import shutil
 import stat
+import sys
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -349,7 +350,7 @@ def destroy(buffer: BufferRef) -> None:
         while check_existence(folder):
             # A file that another process deletes meanwhile ends rmtree half way.
             with contextlib.suppress(FileNotFoundError):
-                shutil.rmtree(folder)
+                _delete_tree(folder)
 
     try:
         again(delete)
@@ -357,3 +358,18 @@ def destroy(buffer: BufferRef) -> None:
         raise StagingError(
             "cannot free the buffer", path=str(error.filename), number=error.errno or 0
         ) from error
+
+
+def _delete_tree(folder: Path) -> None:
+    """Delete a folder with all that it holds. Raises OSError with the whole path of what stays:
+    ``rmtree`` itself names it within its folder."""
+    if sys.version_info >= (3, 12):
+        shutil.rmtree(folder, onexc=_raise_with_path)
+    else:
+        shutil.rmtree(folder, onerror=lambda _, path, info: _raise_with_path(_, path, info[1]))
+
+
+def _raise_with_path(_: object, path: str, error: BaseException) -> None:
+    if isinstance(error, OSError):
+        error.filename = path
+    raise error

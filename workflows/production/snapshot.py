@@ -37,6 +37,7 @@ from burstlens.core.run.snapshot import (
     SchedulerPart,
     StatusFile,
     TuningPart,
+    journalled_buffer,
     write_snapshot,
 )
 from burstlens.core.run.start import driver_process
@@ -298,7 +299,7 @@ class Snapshot:
             },
             latency_s=self._latencies(),
             ledger=Ledger(history.raw_bytes, history.product_bytes),
-            buffer=self._buffer(production) if production and not self.attached else None,
+            buffer=self._buffer(production),
             attached=self.attached or UNSET,
             block=self.block,
             paused=history.paused,
@@ -341,7 +342,14 @@ class Snapshot:
             return UNSET
         return RawPart(*history.home, len(history.released))
 
-    def _buffer(self, production: Producing) -> BufferPart:
+    def _buffer(self, production: Producing | None) -> BufferPart | None:
+        """The run's space; at the end also that of an earlier driver, which this one only had to
+        give back."""
+        if self.attached:
+            return None
+        if production is None:
+            over = self.outcome is not None
+            return journalled_buffer(self.history, self.recipe.buffer.capacity) if over else None
         return BufferPart(
             path=f"{production.buffer.path}/{production.buffer.folder}",
             name=production.buffer.name,

@@ -74,6 +74,17 @@ def remarks(what: Wanted, base: Path, model: Model, output: Path) -> list[str]:
     return said
 
 
+def with_remarks(message: str, said: Sequence[str]) -> str:
+    """A run's message with such sentences. One that repeats what the message ends with only adds
+    where it was looked for."""
+    texts = list(filter(None, [message, *said]))
+    if len(said) == 1 and said[0].startswith("no frame "):
+        repeated, _, where = said[0].partition(" (")
+        if message.endswith(repeated):
+            texts[1] = where.partition("; ")[2]
+    return "; ".join(texts)
+
+
 def _near(wish: str, names: Sequence[str]) -> str:
     """What was there, the most similar names first."""
     if not names:

@@ -19,6 +19,7 @@ from burstlens.clients.opened.status import (
     facts,
     observed,
     progress_text,
+    scheduler_text,
     waits_text,
 )
 from burstlens.core.printable import printable
@@ -109,6 +110,7 @@ def one_line(status: Status) -> str:
     parts = [time.strftime("%H:%M:%S"), status["state"], progress_text(status)]
     if waits_text(status):
         parts.append(waits_text(status).replace("the scheduler's queue", "the queue"))
+    parts.append(scheduler_text(status))
     published = sum(product["published"] for product in status["products"].values())
     if status.get("tuning"):
         parts.append(f"{counted(status['tuning']['trials'], 'trial')} done")
@@ -186,4 +188,5 @@ def _table() -> Table:
 def _highlighted(words: str) -> Text:
     shown = Text(words, overflow="fold")
     shown.highlight_regex(r"\d+ (damaged|failed)", "red")
+    shown.highlight_regex(r"\w+ has not answered.*", "yellow")
     return shown

@@ -116,25 +116,18 @@ def _add_silence(found: Status, *, by_job: bool) -> None:
         silent_s = time.monotonic() - uptime  # the clocks of the day may have been set
     else:
         silent_s = time.time() - (driver.get("heartbeat") or 0.0)
-    scheduler = found.get("scheduler")
     if silent_s <= STALE_S or not (by_job or is_here(driver)):
-        if scheduler:
-            found["hint"] = _unanswered(scheduler, 0.0)
         return  # elsewhere its heartbeat was seen to change: only its clock differs
+    scheduler = found.get("scheduler")
     does = None if by_job else process_state(driver["pid"], driver.get("ticks"))
     why = _DOES.get(does or "", "its file system may not answer").format(**driver)
     if scheduler and does not in {"T", "t"}:
-        why = _unanswered(scheduler, silent_s)
+        lasts = show_duration(scheduler["silent_s"] + silent_s)
+        why = f"{printable(scheduler['title'])} has not answered for {lasts}"
     found["silent_s"] = round(silent_s, 1)
     found["hint"] = (
         f"its driver lives ({who}) and has written nothing for {show_duration(silent_s)}: {why}"
     )
-
-
-def _unanswered(scheduler: Status, since_s: float) -> str:
-    """For how long the scheduler has not answered, ``since_s`` after that was noted."""
-    lasts = show_duration(scheduler["silent_s"] + since_s)
-    return f"{printable(scheduler['title'])} has not answered for {lasts}"
 
 
 def _model_ended(run: RunDir) -> bool:

@@ -88,6 +88,7 @@ def facts(status: Status) -> list[tuple[str, str]]:
     shown.append(("saved", _saved(status)))
     if not over:
         shown.append(("waits", waits_text(status)))
+        shown.append(("scheduler", scheduler_text(status)))
         shown.append(("viewing", "" if status["block"] == "running" else status["block"]))
         resume = f"burstlens resume-watching {status['run']}"
         shown.append(("paused", f"no products are made; {resume}" if status.get("paused") else ""))
@@ -111,6 +112,15 @@ def waits_text(status: Status) -> str:
         begin = _clock(queue["start"])
         parts.append(f"expected start {begin} by {printable(queue['by'])}'s estimate")
     return f"in the scheduler's queue: {', '.join(parts)}" if parts else "in the scheduler's queue"
+
+
+def scheduler_text(status: Status) -> str:
+    """For how long the scheduler has not answered; empty while it does, and where that is said of
+    the driver, which waits for it."""
+    silent = status.get("scheduler")
+    if not silent or status.get("silent_s"):
+        return ""
+    return f"{printable(silent['title'])} has not answered for {show_duration(silent['silent_s'])}"
 
 
 def _trials(tuning: Mapping[str, Any]) -> str:
@@ -171,7 +181,19 @@ def _buffer(status: Status) -> str:
         )
     if buffer["released"]:
         return ""
-    return f"kept, {buffer['name'] or buffer['path']}"
+    return f"{'not given back' if _left(status) else 'kept'}, {_named(buffer)}"
+
+
+def _named(buffer: Mapping[str, Any]) -> str:
+    """A buffer by its name or path; that of a job has neither where a person reads it."""
+    path = printable(buffer["path"])
+    return printable(buffer["name"] or "") or ("that of its job" if path.startswith("$") else path)
+
+
+def _left(status: Status) -> bool:
+    """Whether the run could not give back what it should have, and made itself."""
+    owned = (status.get("buffer") or {}).get("owned") is not False
+    return owned and bool((status.get("outcome") or {}).get("left"))
 
 
 def _raw_files(status: Status) -> str:
@@ -182,6 +204,9 @@ def _raw_files(status: Status) -> str:
     size = show_bytes(raw["home_bytes"])
     home = f"{counted(raw['home'], 'file')} ({size}) in output/" if raw["home"] else ""
     if buffer and not buffer["released"]:
+        if _left(status):  # they may be deleted in part
+            rest = "the others go with the buffer" if home else "they go with the buffer"
+            return f"{home or 'none in output/'}; {rest}"
         gone = f", but of {counted(raw['released'], 'frame')}" if raw["released"] else ""
         return f"still on the buffer{gone}{f'; {home}' if home else ''}"
     if home:

@@ -338,6 +338,24 @@ def attached_now(known: AttachedPart, history: History) -> AttachedPart:
     )
 
 
+def journalled_buffer(history: History, capacity_bytes: int = 0) -> BufferPart | None:
+    """The buffer by the journal's events so far, which do not say how full it is; None before it
+    has one."""
+    known = history.buffer
+    if known is None:
+        return None
+    return BufferPart(
+        path=f"{known['path']}/{known['folder']}",
+        released=history.buffer_released,
+        fill=0.0,
+        raw_bytes=0,
+        capacity_bytes=capacity_bytes,
+        name=known.get("name"),
+        owned=known.get("owned"),
+        created=known.get("created") or None,
+    )
+
+
 def _by_journal(run: RunDir, fresh: StatusFile) -> StatusFile:
     """The snapshot by the journal alone; ``fresh`` without a journal. Raises RunError."""
     if not run.journal.exists():
@@ -360,5 +378,6 @@ def _by_journal(run: RunDir, fresh: StatusFile) -> StatusFile:
         },
         ledger=Ledger(history.raw_bytes, history.product_bytes),
         outcome=OutcomePart(**history.outcome) if history.outcome else None,
+        buffer=journalled_buffer(history),
         driver=DriverPart(heartbeat=history.last, epoch=history.epoch),
     )

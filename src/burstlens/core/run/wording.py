@@ -69,7 +69,7 @@ def next_steps(status: Status) -> list[str]:
     elif code == FRAMES_LOST:
         steps = ["only the model can write the lost frames again: start a new run"]
     elif code == TRIPPED_AFTER_END:
-        steps = ["all products are made; correct the model's settings and start a new run"]
+        steps = ["correct the model's settings and start a new run"]
     return [*steps, printable(left)] if left else steps + _buffer_steps(status)
 
 
