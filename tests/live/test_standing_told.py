@@ -55,6 +55,8 @@ def test_the_page_shows_what_a_run_waits_for(values, sentence, made, ways_to, pa
 
 LEFT = "buffer b is not given back (no answer): burstlens free made gives it back"
 TOLD = "Buffer b is not given back (no answer): burstlens free made gives it back."
+TOOK = "It took 1 min 25 s."
+MODEL = "Correct the model's settings and start a new run."
 LATE = 'guard "whole" tripped after the model\'s end: W is NaN, d01 t = 3 s'
 
 
