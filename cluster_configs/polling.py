@@ -23,7 +23,7 @@ from burstlens.cluster_configs.scheduler import (
     QueuePlace,
     SchedulerError,
 )
-from burstlens.cluster_configs.silence import Silence
+from burstlens.cluster_configs.silence import SchedulerSilence
 
 _log = logging.getLogger(__name__)
 LIMIT_S = 60.0
@@ -68,7 +68,7 @@ class PollingScheduler(ABC):
         self._calm: set[str] = set()
         self._noted: dict[str, float] = {}
         self._asking = threading.Lock()
-        self._silence = Silence()
+        self._silence = SchedulerSilence()
         self._places: Mapping[str, QueuePlace] = {}
         self._forecast_due = 0.0
         self._forecasting = threading.Lock()
@@ -231,16 +231,16 @@ class PollingScheduler(ABC):
 
     def _measured(self, command: Sequence[str], given: str, *, with_parent: bool) -> str:
         """The output of a question to the scheduler itself, whose silence is measured by it."""
-        self._silence.asked()
+        self._silence.note_question()
         try:
             said = self._call_once(command, given, with_parent=with_parent)
         except SchedulerError as error:
             if error.passing:
-                self._silence.failed()
+                self._silence.note_failure()
             else:
-                self._silence.answered()
+                self._silence.note_answer()
             raise
-        self._silence.answered()
+        self._silence.note_answer()
         return said
 
     def _call_once(self, command: Sequence[str], given: str, *, with_parent: bool) -> str:

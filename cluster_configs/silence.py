@@ -9,7 +9,7 @@ SLOW_S = 15.0
 """A question that is open for longer is not answered."""
 
 
-class Silence:
+class SchedulerSilence:
     """The time since the oldest question that nothing was answered after. Safe to use from several
     threads.
 
@@ -22,18 +22,18 @@ class Silence:
         self._since: float | None = None
         self._failed = False
 
-    def asked(self) -> None:
+    def note_question(self) -> None:
         """Note that a question was put."""
         with self._lock:
             if self._since is None:
                 self._since = time.monotonic()
 
-    def answered(self) -> None:
+    def note_answer(self) -> None:
         """Note that the scheduler has answered a question, with whatever it had to say."""
         with self._lock:
             self._since, self._failed = None, False
 
-    def failed(self) -> None:
+    def note_failure(self) -> None:
         """Note that a question ended without an answer."""
         with self._lock:
             self._failed = True

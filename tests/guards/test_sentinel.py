@@ -20,7 +20,7 @@ from burstlens.core.run.journal import Journal
 from burstlens.core.run.snapshot import new_snapshot
 from burstlens.viz.frames.reader import netCDF4
 from burstlens.workflows.placement import sentry as sentry_module
-from burstlens.workflows.placement.direct_requests import Inbox
+from burstlens.workflows.placement.direct_requests import RequestInbox
 from burstlens.workflows.placement.supervised import describe
 from burstlens.workflows.plan.commands import new_run
 
@@ -138,7 +138,7 @@ def test_it_stops_the_model_and_keeps_the_trips_for_the_next_driver(model, senti
 
 def test_a_full_run_directory_keeps_no_sentinel_from_stopping_the_model(model, sentinel):
     run, _, write = model
-    inbox = Inbox(run.job("attempt-1"))  # as the supervisor has one
+    inbox = RequestInbox(run.job("attempt-1"))  # as the supervisor has one
     run.control.rmdir()
     run.control.touch()  # no request can be written
     run.sentinel.mkdir()  # nor a trip
@@ -160,7 +160,7 @@ def test_a_full_run_directory_keeps_no_sentinel_from_stopping_the_model(model, s
 
 def test_a_trip_that_no_disk_takes_is_passed_on_before_a_driver_ends_the_sentinel(model, sentinel):
     run, folder, write = model
-    inbox = Inbox(run.job("attempt-1"))  # as the supervisor has one
+    inbox = RequestInbox(run.job("attempt-1"))  # as the supervisor has one
     run.sentinel.symlink_to("/dev/full")
     write(1)
     child = sentinel(run)

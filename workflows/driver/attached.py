@@ -306,7 +306,7 @@ class AttachedDriver:
 
     def _advance(self, now: float) -> None:
         self.presence.look(now)
-        self._requests.look(now)
+        self._requests.write_held(now)
         self._retries.call_due(now)
         self._drawn |= self.production.look()
         self.rewrites.look()

@@ -314,7 +314,7 @@ class Driver:
 
     def _advance(self, now: float) -> None:
         self.presence.look(now)  # before anything is written by name
-        self.context.requests.look(now)
+        self.context.requests.write_held(now)
         self._retries.call_due(now)
         if self.production is not None:
             self._drawn |= self.production.look()

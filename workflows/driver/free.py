@@ -18,7 +18,7 @@ from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history import History
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.journal import Journal
-from burstlens.core.run.requests import signals
+from burstlens.core.run.requests import catch_signals
 from burstlens.core.run.snapshot import OutcomePart, read_snapshot
 from burstlens.workflows.driver.claim import take_over
 from burstlens.workflows.driver.left_running import require_host
@@ -57,7 +57,7 @@ def free(run: RunDir, *, discard: bool = False) -> str:
         what = f"cancelled {', '.join(cancelled)}" if cancelled else ""
         if buffer is not None:
             _require_home(run, recipe, history, discard=discard)
-            with signals(run):
+            with catch_signals(run):
                 freed = _give_back(run, space, buffer, history, discard=discard)
             what = "; ".join(part for part in (freed, what) if part)
             run.clear_control()

@@ -66,7 +66,7 @@ class Jobs:
         self._progress: Progress | None = None
         self._begun = False
         self._requests = context.requests
-        self._requests.tell = self._tell
+        self._requests.send_directly = self._tell
         self._names: dict[str, str] = {}
         """The names of the steps' jobs, by step; none of a step that has ended well."""
         self._described: dict[str, dict[str, Any]] = {}
@@ -223,7 +223,7 @@ class Jobs:
         # The report must have been made after the stop was asked for.
         done = report.stopping and (report.frames or not report.in_progress)
         if self.asked == "stop" and done:
-            self._requests.ask("frame-done")
+            self._requests.make_request("frame-done")
             self.asked = "stopping"
 
     @property

@@ -32,7 +32,7 @@ from burstlens.core.run.history_file import history_of
 from burstlens.core.run.journal import Journal
 from burstlens.core.run.log_level import log_level
 from burstlens.core.run.making import made_aside
-from burstlens.core.run.requests import signals
+from burstlens.core.run.requests import catch_signals
 from burstlens.core.run.snapshot import (
     DriverPart,
     StatusFile,
@@ -259,7 +259,7 @@ def _execute(
         _model_named(run, history, site, epoch),
         _target(run),
         contextlib.closing(Journal(run.journal, epoch, seen=seen)) as journal,
-        signals(run),
+        catch_signals(run),
     ):
         journal.append(begins)
         journal.sync()

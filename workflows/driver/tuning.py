@@ -73,7 +73,7 @@ class Tuner:
         self.course = course_of(self.recipe, self.site, options)
         self.files = tuning_trial.TrialFiles(context, provision)
         self._requests = context.requests
-        self._requests.tell = self._tell
+        self._requests.send_directly = self._tell
         self.presence = Presence(self.run, self.history, self.site.scheduler)
         self.launcher: Launcher = launcher or LocalLauncher()
         self._steps = Preparation(context, graph, provision, self.launcher)
@@ -366,7 +366,7 @@ class Tuner:
 
     def _look_around(self, now: float) -> None:
         self.presence.look(now)
-        self._requests.look(now)
+        self._requests.write_held(now)
         self._retries.call_due(now)
         if now - self._ticked < TICK_S:
             return

@@ -40,11 +40,11 @@ def send(job_folder: Path, name: str, reason: Mapping[str, Any] | None = None) -
     return True
 
 
-class Inbox:
-    """What a supervisor is asked for directly: ``told`` has the reason of each request so far."""
+class RequestInbox:
+    """What a supervisor is asked for directly: ``requests`` has the reason of each one so far."""
 
     def __init__(self, job_folder: Path) -> None:
-        self.told: dict[str, dict[str, Any]] = {}
+        self.requests: dict[str, dict[str, Any]] = {}
         self.trips: list[dict[str, Any]] = []
         """Those to be held, in order, until they are written."""
         self._socket: socket.socket | None = None
@@ -61,20 +61,20 @@ class Inbox:
             return
         self._socket = listens
 
-    def look(self) -> None:
+    def take_requests(self) -> None:
         """Take the requests that have come since the last call."""
         for name, reason in self.read():
             if name == "trip":
                 self.trips.append(reason)
                 continue
-            if name not in self.told:
+            if name not in self.requests:
                 _log.warning("%s: asked for directly: %s", name, reason.get("text", "by a person"))
-            self.told.setdefault(name, reason)
+            self.requests.setdefault(name, reason)
 
     @property
     def why(self) -> dict[str, Any]:
         """The reason of the first stop; empty for a person's, and without one."""
-        return next((self.told[name] for name in self.told if name != "frame-done"), {})
+        return next((self.requests[name] for name in self.requests if name != "frame-done"), {})
 
     def read(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """The requests since the last call, each with its reason. Never raises."""

@@ -79,7 +79,7 @@ class Supervisor:
         self.job: dict[str, Any] = {}
         self.run_dir = self.job_folder.parents[1]
         self.signalled: str | None = None
-        self.inbox = direct_requests.Inbox(self.job_folder)
+        self.inbox = direct_requests.RequestInbox(self.job_folder)
         self.in_control: dict[str, bool] = {}
         self.ended = threading.Event()
         self.process: subprocess.Popen[bytes] | None = None
@@ -293,7 +293,7 @@ class Supervisor:
 
     def _asked(self) -> str | None:
         """The stop that is asked for; what was last seen counts while ``control/`` gives errors."""
-        self.inbox.look()
+        self.inbox.take_requests()
         return next((n for n in ("stop-now", "stop") if self._has(n)), None)
 
     def _write_trips(self) -> None:
@@ -305,7 +305,7 @@ class Supervisor:
         there = existence(self.run_dir / "control" / name)
         if there is not Existence.UNKNOWN:
             self.in_control[name] = there is Existence.PRESENT
-        return name in self.inbox.told or self.in_control.get(name, False)
+        return name in self.inbox.requests or self.in_control.get(name, False)
 
     def _own(self, process: subprocess.Popen[bytes]) -> set[int]:
         """The processes that this one has started and collects itself."""

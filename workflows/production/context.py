@@ -8,7 +8,7 @@ from burstlens.cluster_configs.site import Site
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal
-from burstlens.core.run.requests import Requests, requests_of
+from burstlens.core.run.requests import RunRequests, requests_of
 from burstlens.workflows.notify.notices import Notices
 from burstlens.workflows.production.snapshot import Snapshot
 from burstlens.workflows.recipe.recipe import Recipe
@@ -28,7 +28,7 @@ class RunContext:
     history: History
     snapshot: Snapshot
     notices: Notices
-    requests: Requests
+    requests: RunRequests
 
     @classmethod
     def of(
@@ -42,5 +42,5 @@ class RunContext:
         )
         site = site.allowing(recipe.viewing.memory)
         requests = requests_of(run)
-        requests.alarm = snapshot.alarm
+        requests.report_failure = snapshot.alarm
         return cls(run, recipe, site, journal, history, snapshot, notices, requests)

@@ -186,7 +186,7 @@ class Guarding:
             asked_by = (self.run.stop_reason() or self._told_why(trip.attempt)).get("by")
             trip = replace(trip, after_end=trip.after_end or not (recalled or asked_by == "guard"))
         elif guard.stops and not trip.earlier:
-            self._requests.ask(guard.then, trip.why())
+            self._requests.make_request(guard.then, trip.why())
         start = None if trip.earlier else self.notices.due(self._word(trip), guard.ways)
         # The sentinel's trip may be hours old.
         self.journal.append(ev.GuardTripped(found=trip.t, **trip.fields()))

@@ -99,4 +99,4 @@ class Pressure:
             return
         text = f"stopped for want of space: {why}"
         self._snapshot.alarm(f"the model is {text}")
-        requests_of(self._run).ask("stop", {"by": SPACE, "text": text})
+        requests_of(self._run).make_request("stop", {"by": SPACE, "text": text})

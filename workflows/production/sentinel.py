@@ -83,7 +83,7 @@ class Sentinel:
         """Those that the run directory has not taken yet; the supervisor holds them as well."""
         self._passed = 0
         self._requests = requests_of(run)
-        self._requests.tell = partial(direct_requests.send, job_folder)
+        self._requests.send_directly = partial(direct_requests.send, job_folder)
         self._absence = Absence(run, recipe, history, job_folder, still_s, over=over)
         self._parent, self._beat = os.getppid(), beat
         self._over = over
@@ -135,7 +135,7 @@ class Sentinel:
 
     def _write(self) -> None:
         """Write what the run directory may have refused before."""
-        self._requests.look(time.monotonic())
+        self._requests.write_held(time.monotonic())
         if not self._trips:
             return
         try:
@@ -167,7 +167,7 @@ class Sentinel:
         for remark in self.judge.watched(report, room, self.attempt, now=now, t=t):
             self._act(remark)
         if report.stopping and (report.frames or not report.in_progress):
-            self._requests.ask("frame-done")
+            self._requests.make_request("frame-done")
 
     def _inspect(self, frame: Frame) -> None:
         from burstlens.viz.diagnostics.derived import open_frame
@@ -201,7 +201,7 @@ class Sentinel:
             self._trips.append(status)
             if guard.stops and not ended:
                 # With the trip: the supervisor passes it on where the disk takes neither.
-                self._requests.ask(guard.then, {**remark.why(), "trip": status})
+                self._requests.make_request(guard.then, {**remark.why(), "trip": status})
             self._write()
 
     def _has_ended(self) -> bool:

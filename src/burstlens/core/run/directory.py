@@ -21,7 +21,7 @@ from burstlens.core.renamed import renamed
 from burstlens.core.run.places import folder_for as folder_for
 from burstlens.core.run.places import runs_folder as runs_folder
 from burstlens.core.run.places import runs_folders, runs_places
-from burstlens.core.run.requests import STOPS, made_here
+from burstlens.core.run.requests import STOPS, find_requests
 from burstlens.core.run.volumes import volume_numbers, volume_path
 
 _DROPS = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -196,7 +196,7 @@ class RunDir:
     def stop_requested(self) -> str | None:
         """The stop that clients ask for: ``stop-now``, ``stop`` or None; also one that this process
         could not write yet."""
-        own = made_here(self.path)
+        own = find_requests(self.path)
         held = own.stop if own is not None else None
         return next((name for name in STOPS if name == held or self.has_request(name)), None)
 
@@ -208,7 +208,7 @@ class RunDir:
             with contextlib.suppress(OSError):
                 standing.append(((self.control / name).lstat().st_mtime_ns, name))
         found = read_dropped(self.control / min(standing)[1]) if standing else None
-        own = made_here(self.path)
+        own = find_requests(self.path)
         return found or (dict(own.reason) if own is not None else {})
 
     if not TYPE_CHECKING:  # a type checker shall not take any name for an attribute
@@ -219,7 +219,7 @@ class RunDir:
     def clear_control(self) -> None:
         """Remove the control files before a new attempt, and forget what this process could not
         write. Raises RunError when one stays."""
-        if (own := made_here(self.path)) is not None:
+        if (own := find_requests(self.path)) is not None:
             own.forget()
         for name in ("stop-now", "stop", "frame-done"):
             try:

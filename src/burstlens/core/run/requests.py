@@ -43,11 +43,11 @@ class RequestPlace(Protocol):
     ) -> None: ...
 
 
-Teller = Callable[[str, Mapping[str, Any] | None], bool]
+DirectSender = Callable[[str, Mapping[str, Any] | None], bool]
 
 
-class Requests:
-    """The requests of one process to one run. All but :meth:`signalled` is for one thread."""
+class RunRequests:
+    """The requests of one process to one run. All but :meth:`note_signal` is for one thread."""
 
     def __init__(self, run: RequestPlace) -> None:
         self._run = run
@@ -55,16 +55,16 @@ class Requests:
         """What could not be written yet, with its reason."""
         self.reason: dict[str, Any] = {}
         """Why this process asked for the run's first stop; empty where a person did."""
-        self.tell: Teller = lambda name, reason: False
+        self.send_directly: DirectSender = lambda name, reason: False
         """Passes a request to the model's supervisor without the run directory, where it can."""
-        self.alarm: Callable[[str], None] = lambda text: None
+        self.report_failure: Callable[[str], None] = lambda text: None
         """Reports, once per request, that it could not be written."""
         self._signals: list[int] = []
         self._begun: set[str] = set()
         self._told: set[str] = set()
         self._pressed_at: float | None = None
 
-    def signalled(self, number: int, _frame: object = None) -> None:
+    def note_signal(self, number: int, _frame: object = None) -> None:
         """Note a signal. A signal handler: it does nothing else, so that it disturbs nothing."""
         self._signals.append(number)
 
@@ -78,7 +78,7 @@ class Requests:
             return "stop-now" if "stop" in self.held else "stop"
         return "stop" if "stop" in self.held else None
 
-    def ask(self, name: str, reason: Mapping[str, Any] | None = None) -> bool:
+    def make_request(self, name: str, reason: Mapping[str, Any] | None = None) -> bool:
         """Make a request, now or as soon as it can be written. Returns whether it is written.
 
         ``reason`` is as in :meth:`RunDir.request`.
@@ -91,7 +91,7 @@ class Requests:
         self.held[name] = reason
         return self._write(name)
 
-    def look(self, now: float) -> None:
+    def write_held(self, now: float) -> None:
         """Turn signals into requests, and try again what is held. Each turn of a loop calls it.
 
         Raises RunError when a second Ctrl-C has waited ``PRESSED_S`` for the run directory.
@@ -99,7 +99,7 @@ class Requests:
         for number in self._taken():
             again = number == signal.SIGTERM or self._run.stop_requested() is not None
             _warn("%s: the run is to stop%s", signal.Signals(number).name, " now" * again)
-            self.ask("stop-now" if again else "stop")
+            self.make_request("stop-now" if again else "stop")
             if again and self._pressed_at is None:
                 self._pressed_at = now
         for name in list(self.held):
@@ -125,12 +125,12 @@ class Requests:
         except RunError as error:
             if new and self._run.has_request(name):
                 self._begun.add(name)  # it exists, and the disk has not taken its reason
-            told = self.tell(name, reason)
+            told = self.send_directly(name, reason)
             if name not in self._told:
                 self._told.add(name)
                 how = "; the model's supervisor was told directly" if told else ""
                 _warn("%s%s", error, how)
-                self.alarm(f"{error}; it is tried again{how}")
+                self.report_failure(f"{error}; it is tried again{how}")
             return False
         del self.held[name]
         self._begun.discard(name)
@@ -145,27 +145,27 @@ class Requests:
         self.reason, self._pressed_at = {}, None
 
 
-_requests: dict[Path, Requests] = {}
+_requests: dict[Path, RunRequests] = {}
 
 
-def requests_of(run: RequestPlace) -> Requests:
+def requests_of(run: RequestPlace) -> RunRequests:
     """The requests of this process to that run."""
-    return _requests.setdefault(run.path, Requests(run))
+    return _requests.setdefault(run.path, RunRequests(run))
 
 
-def made_here(path: Path) -> Requests | None:
+def find_requests(path: Path) -> RunRequests | None:
     """The same by the run directory's path; None where this process has made no request."""
     return _requests.get(path)
 
 
 @contextlib.contextmanager
-def signals(run: RequestPlace) -> Iterator[Requests]:
+def catch_signals(run: RequestPlace) -> Iterator[RunRequests]:
     """For a while, SIGINT asks the run to stop, a second one and SIGTERM to stop at once; SIGHUP
-    is ignored. The loop's :meth:`Requests.look` writes the requests."""
+    is ignored. The loop's :meth:`RunRequests.write_held` writes the requests."""
     requests = requests_of(run)
     before = {
-        signal.SIGINT: signal.signal(signal.SIGINT, requests.signalled),
-        signal.SIGTERM: signal.signal(signal.SIGTERM, requests.signalled),
+        signal.SIGINT: signal.signal(signal.SIGINT, requests.note_signal),
+        signal.SIGTERM: signal.signal(signal.SIGTERM, requests.note_signal),
         signal.SIGHUP: signal.signal(signal.SIGHUP, signal.SIG_IGN),
     }
     try:
