@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 import zlib
 from pathlib import Path
 
@@ -219,3 +221,27 @@ def test_a_rename_that_failed_is_an_error(
     with pytest.raises(OSError, match="Input/output"):
         rename(source, target)
     assert source.exists()
+
+
+COPY = """\
+import resource, sys, threading
+from burstlens.core import whole_copy
+whole_copy.FLUSHED_BYTES = 1 << 20
+vmsize = next(line for line in open("/proc/self/status") if line.startswith("VmSize:"))
+stack, used = 1 << 30, 1024 * int(vmsize.split()[1])
+threading.stack_size(stack)
+resource.setrlimit(resource.RLIMIT_AS, (used + {threads} * stack + stack // 2,) * 2)
+print(*whole_copy.copy_whole(*sys.argv[1:]))
+"""
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("threads", [0, 1, 2])
+def test_a_large_file_is_copied_where_the_machine_starts_no_more_threads(
+    threads: int, source: Path, target: Path
+):
+    command = [sys.executable, "-c", COPY.format(threads=threads), source, target]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    content = source.read_bytes()
+    assert (done.stderr, done.stdout.split()) == ("", [str(len(content)), str(zlib.crc32(content))])
+    assert target.read_bytes() == content

@@ -55,8 +55,7 @@ def copy_whole(
         before = os.fstat(reader)
         writer = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         try:
-            pump = _pump if before.st_size <= BUFFER else _pump_with_threads
-            copied = pump(reader, writer, before.st_size, source)
+            copied = _pump(reader, writer, before.st_size, source)
             _check_source(before, os.fstat(reader), copied.bytes, source, grows=grows)
             if keep_mode:
                 shutil.copystat(source, part)
@@ -115,15 +114,27 @@ def open_to_read(path: Path) -> int:
 def _pump(reader: int, writer: int, most: int, source: Path) -> Checksum:
     """Write what can be read, ``most`` bytes of it, and compare. Raises OSError, which names the
     source if that is where it failed."""
-    block, crc = _fill(memoryview(bytearray(most)), reader, 0, source)
-    _write(writer, block)
-    _compare(writer, block, 0)
-    return Checksum(len(block), crc)
+    if most > BUFFER:
+        try:
+            return _pump_with_threads(reader, writer, most, source)
+        except RuntimeError:  # no thread can be started: a limit of processes, or the end of Python
+            os.lseek(reader, 0, os.SEEK_SET)
+            os.lseek(writer, 0, os.SEEK_SET)
+    buffer = memoryview(bytearray(min(most, BUFFER)))
+    size = crc = 0
+    while wanted := buffer[: most - size]:
+        block, crc = _fill(wanted, reader, crc, source)
+        _write(writer, block)
+        _compare(writer, block, size)
+        size += len(block)
+        if len(block) < len(wanted):
+            break
+    return Checksum(size, crc)
 
 
 def _pump_with_threads(reader: int, writer: int, most: int, source: Path) -> Checksum:
     """:func:`_pump` for a large file: one thread reads and sums, this one writes, one compares, and
-    one brings to disk. None of them runs after."""
+    one brings to disk. None of them runs after. Raises RuntimeError where one cannot be started."""
     from concurrent.futures import ThreadPoolExecutor  # with it comes logging: 10 ms of `list`
     from queue import SimpleQueue
 
@@ -159,8 +170,8 @@ def _pump_with_threads(reader: int, writer: int, most: int, source: Path) -> Che
     size = flushed = 0
     flush: Future[None] | None = None
     with ThreadPoolExecutor(3) as threads:
-        reading, comparing = threads.submit(read), threads.submit(compare)
         try:
+            reading, comparing = threads.submit(read), threads.submit(compare)
             while block := full.get():
                 _write(writer, block)
                 size += len(block)
