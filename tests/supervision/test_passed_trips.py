@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,16 +31,43 @@ def test_a_trip_is_written_when_there_is_room_and_before_the_end_is(
     wait_for((folder / "started.json").exists)
     run_dir.sentinel.symlink_to("/dev/full")
     assert direct_requests.send(folder, "trip", FIRST)
-    assert direct_requests.send(folder, "trip", SECOND)
     assert direct_requests.send(folder, "stop-now")
     wait_for(
         lambda: "has ended" in (run_dir.logs / "burstlens" / "supervisor-attempt-1.log").read_text()
     )
+    assert direct_requests.send(folder, "trip", SECOND)  # the last word of its sentinel
     assert not (folder / "ended.json").exists()
     run_dir.sentinel.unlink()
-    assert child.wait(30) == 0
+    assert child.wait(120) == 0
     assert read_json(folder / "ended.json")["why"] == {}
     assert written(run_dir) == [FIRST, SECOND]
+
+
+def test_a_passing_error_at_the_end_costs_no_trip(
+    injector: Path,
+    job: Callable[..., Path],
+    supervise: Any,
+    wait_for: Any,
+    run_dir: RunDir,
+    tmp_path: Path,
+) -> None:
+    folder = job("sleep 300", sentinel={"after_s": 3600.0, "guards": False})
+    child = supervise(
+        folder,
+        LD_PRELOAD=str(injector),
+        INJECT_COMMAND="*supervisor.py*",
+        INJECT_CALL="open",
+        INJECT_PATH="*/sentinel.jsonl",
+        INJECT_TIMES="8",
+        INJECT_ERRNO=str(errno.ESTALE),
+        INJECT_LOG=str(tmp_path / "injected"),
+    )
+    wait_for((folder / "started.json").exists)
+    assert direct_requests.send(folder, "stop-now")
+    assert direct_requests.send(folder, "trip", FIRST)
+    assert child.wait(120) == 0
+    assert (tmp_path / "injected").exists()
+    assert written(run_dir) == [FIRST]
 
 
 def test_what_can_never_be_written_holds_up_no_end(
@@ -51,7 +79,7 @@ def test_what_can_never_be_written_holds_up_no_end(
     run_dir.sentinel.mkdir()
     assert direct_requests.send(folder, "trip", FIRST)
     assert direct_requests.send(folder, "stop-now")
-    assert child.wait(30) == 0
+    assert child.wait(120) == 0
     assert read_json(folder / "ended.json")["reason"] == "stop-now"
 
 

@@ -18,15 +18,10 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 
 def write_trips(path: Path, trips: list[dict[str, Any]]) -> None:
     """Move trips to that file, one JSON object per line, but for those that are there already: the
-    sentinel may have written them. Raises OSError while there is no room; where they cannot be
-    written for another reason they stay in ``trips``."""
-    try:
-        while trips:
-            _append(path, _text(trips[0]))
-            del trips[0]
-    except OSError as error:
-        if error.errno in FULL:
-            raise
+    sentinel may have written them. Raises OSError; what is not written stays in ``trips``."""
+    while trips:
+        _append(path, _text(trips[0]))
+        del trips[0]
 
 
 def _append(path: Path, text: str) -> None:

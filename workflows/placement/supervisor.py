@@ -35,7 +35,7 @@ from burstlens.workflows.hints import striping
 from burstlens.workflows.placement import direct_requests, job_processes, model_folder
 from burstlens.workflows.placement.claimed_folder import ClaimedFolder
 from burstlens.workflows.placement.job_processes import start_ticks
-from burstlens.workflows.placement.passed_trips import write_trips
+from burstlens.workflows.placement.passed_trips import FULL, write_trips
 from burstlens.workflows.placement.sentry import Sentry
 
 _log = logging.getLogger("burstlens.workflows.placement.supervisor")
@@ -131,7 +131,7 @@ class Supervisor:
         job_processes.end_children({process.pid})
         if reason != "given up":  # then another process has written it
             end = self._end(process.returncode, reason, "")
-            self.folder.write("ended.json", end, self._write_trips)
+            self.folder.write("ended.json", end, self._write_last_trips)
         self._bring_logs_home(base)
         if reason != "given up":
             self._send_word()
@@ -264,8 +264,9 @@ class Supervisor:
             now = time.monotonic()
             if self.sentry:
                 self.sentry.look(now)
-                with suppress(OSError):
-                    self._write_trips()
+                if not self.sentry.is_watching():
+                    with suppress(OSError):
+                        self._write_trips()
             job_processes.reap(self._own(process))
             asked = self._asked()
             if time.monotonic() - now > STALL_S:
@@ -297,9 +298,19 @@ class Supervisor:
         return next((n for n in ("stop-now", "stop") if self._has(n)), None)
 
     def _write_trips(self) -> None:
-        """Write what a sentinel that has ended left. Raises OSError while there is no room."""
-        if self.sentry and not self.sentry.is_watching():
-            write_trips(self.run_dir / "sentinel.jsonl", self.inbox.trips)
+        """Write what a sentinel has passed on. Raises OSError."""
+        self.inbox.take_requests()
+        write_trips(self.run_dir / "sentinel.jsonl", self.inbox.trips)
+
+    def _write_last_trips(self) -> None:
+        """Write them once more before the end is written. Raises OSError while there is no room;
+        what can never be written holds up no end."""
+        try:
+            again(self._write_trips)
+        except OSError as error:
+            if error.errno in FULL:
+                raise
+            _log.warning("trips are not written: %s", error)
 
     def _has(self, name: str) -> bool:
         there = existence(self.run_dir / "control" / name)
