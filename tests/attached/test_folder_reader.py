@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,3 +58,18 @@ def test_a_child_that_was_killed_is_one_message(reader: FolderReader, tmp_path: 
     os.kill(reader.pid, signal.SIGKILL)
     with pytest.raises(RunError, match="the process that reads it ended"):
         reader.real_path(tmp_path)
+
+
+def test_a_child_that_was_killed_while_it_answered_is_the_same_message(
+    reader: FolderReader, tmp_path: Path
+) -> None:
+    assert reader._child.stdout is not None
+    pipe = os.readlink(f"/proc/self/fd/{reader._child.stdout.fileno()}")
+    os.kill(reader.pid, signal.SIGSTOP)
+    own = [path for path in Path(f"/proc/{reader.pid}/fd").iterdir() if os.readlink(path) == pipe]
+    own[0].write_bytes(pickle.dumps((tmp_path, None))[:-3])
+    killing = threading.Timer(0.5, os.kill, (reader.pid, signal.SIGKILL))
+    killing.start()
+    with pytest.raises(RunError, match="the process that reads it ended"):
+        reader.real_path(tmp_path)
+    killing.join()

@@ -76,7 +76,7 @@ class FolderReader:
             pickle.dump((work, values), self._child.stdin)
             self._child.stdin.flush()
             found, error = pickle.load(self._child.stdout)  # noqa: S301  (its own child)
-        except (EOFError, OSError) as ended:
+        except (EOFError, OSError, pickle.UnpicklingError) as ended:
             raise RunError(
                 f"cannot look at {values[0]}: the process that reads it ended"
             ) from ended
