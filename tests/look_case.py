@@ -29,7 +29,7 @@ from burstlens.viz.frames.reader import FrameReader
 TESTS = Path(__file__).parent
 TRACES = TESTS / "data" / "traces"
 LIMIT_S = 150.0
-ENDS_S = 40.0
+ENDS_S = 120.0
 """For processes to end, beside four other tests on two cores."""
 
 CONTENT = '''\

@@ -44,7 +44,7 @@ def observe(job: str = "123", interval_s: float = 1.0, **options: Any) -> Observ
     return Observer(job=job, scheduler=client(interval_s), **options)
 
 
-def wait_for(function: Callable[[], Any], patience_s: float = 20.0) -> Any:
+def wait_for(function: Callable[[], Any], patience_s: float = 120.0) -> Any:
     """Waits until the function gives something true, and returns that."""
     end = time.monotonic() + patience_s
     while not (found := function()):

@@ -27,7 +27,7 @@ import netCDF4
 import numpy as np
 
 Line = dict[str, Any]
-ENDS_S = 40.0
+ENDS_S = 120.0
 """For processes to end, beside other tests on two cores."""
 _ONE_AT_A_TIME = threading.Lock()
 """netCDF's library is not safe in several threads, and tests judge runs in some."""

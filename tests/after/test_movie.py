@@ -145,7 +145,7 @@ def test_ctrl_c_ends_it_with_one_sentence_and_no_file(series, tmp_path):
             assert time.monotonic() < end
             time.sleep(0.05)
         making.send_signal(signal.SIGINT)
-        _, said = making.communicate(timeout=30)
+        _, said = making.communicate(timeout=120)
     assert (making.returncode, said) == (130, "interrupted; no unfinished movie is left\n")
     assert [path.name for path in tmp_path.iterdir()] == ["held"]
 

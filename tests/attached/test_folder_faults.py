@@ -120,10 +120,8 @@ def test_ctrl_c_ends_a_look_whose_folder_hangs_from_the_beginning(
         words = [] if page else ["--no-page"]
         look = case.burstlens("look", fuse.place, *words)
         time.sleep(4.0)
-        begin = time.monotonic()
         look.send_signal(signal.SIGINT)
         look.wait(ENDS_S)
-        assert time.monotonic() - begin < ENDS_S
         assert "Traceback" not in case.said()
     finally:
         fuse.answer()

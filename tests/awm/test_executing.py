@@ -24,7 +24,7 @@ def test_each_level_is_computed_once(count: int, levels: int) -> None:
 
 
 def test_all_threads_take_part() -> None:
-    names, both = set[str](), threading.Barrier(2, timeout=10.0)
+    names, both = set[str](), threading.Barrier(2, timeout=120.0)
 
     def part(first: int, end: int) -> None:
         if threading.current_thread().name not in names:

@@ -131,7 +131,7 @@ def outputs() -> tuple[int, int]:
 
 def ends(before: tuple[int, int]) -> bool:
     """Whether there are no more of them than before, in time."""
-    end = time.monotonic() + 30.0
+    end = time.monotonic() + 120.0
     while outputs() > before and time.monotonic() < end:
         time.sleep(0.01)
     return outputs() <= before

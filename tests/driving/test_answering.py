@@ -29,7 +29,7 @@ def test_a_folder_that_hangs_is_silent_until_it_answers(tmp_path, monkeypatch):
     goes_on, scandir = threading.Event(), os.scandir
 
     def hangs(path):
-        goes_on.wait(30.0)
+        goes_on.wait(120.0)
         return scandir(path)
 
     monkeypatch.setattr(answering.os, "scandir", hangs)

@@ -72,7 +72,7 @@ def test_a_block_that_is_held_back_for_an_early_worker_has_not_ended(tmp_path):
         assert len(blocks._block.jobs()) == 1
         blocks._block.cancel_jobs()
         blocks._next_look = 0.0
-        until = time.monotonic() + 20.0
+        until = time.monotonic() + 120.0
         while graph.block_state() != "gone":
             assert time.monotonic() < until
             blocks._next_look = 0.0
@@ -207,7 +207,7 @@ def test_a_block_in_the_place_of_one_that_never_answered_is_asked_anew(run_dir, 
         graph._blocks._block.interchange_proc.wait()
         viewing.mend()
         viewing.launch_late()
-        until = time.monotonic() + 60.0
+        until = time.monotonic() + 120.0
         while graph.is_early and time.monotonic() < until:
             list(graph.events(0.5))
         assert not graph.is_early
@@ -218,7 +218,7 @@ def test_an_early_worker_has_the_usual_priority_until_it_has_drawn():
     usual = os.nice(0)
     with EarlyWorker(lowest=True) as early:
         kinds = ("watch", "watch", "choose", "work", "watch", "work")
-        found = [early.submit(kind, os.nice, 0).result(60.0) for kind in kinds]
+        found = [early.submit(kind, os.nice, 0).result(120.0) for kind in kinds]
         assert found == 4 * [usual] + 2 * [19]
 
 
@@ -271,8 +271,8 @@ def test_an_early_worker_stages_in_before_it_imports_what_products_need(tmp_path
     try:
         first = early.submit("stagein", modules)
         second = early.submit("watch", modules)
-        assert "netCDF4" not in first.result(60.0)
-        assert "netCDF4" in second.result(60.0)
+        assert "netCDF4" not in first.result(120.0)
+        assert "netCDF4" in second.result(120.0)
     finally:
         early.end()
 
@@ -302,7 +302,7 @@ def modules():
 
 def awaited(graph, count):
     found = []
-    until = time.monotonic() + 60.0
+    until = time.monotonic() + 120.0
     while len(found) < count and time.monotonic() < until:
         found += graph.events(0.5)
     return found

@@ -270,7 +270,7 @@ def test_stop_now_needs_no_driver(make_case: Any) -> None:
     _orphan(case)
     assert case.burstlens("stop", "r", "--now").code == 0
     ended = case.run / "attempts" / "1" / "ended.json"
-    case.await_that(ended.exists, "end of the model", 5)  # what the command promises
+    case.await_that(ended.exists, "end of the model")
     assert json.loads(ended.read_text())["reason"] == "stop-now"
     case.await_that(lambda: not case.processes(), "end of all processes", ENDS_S)
     assert (case.run / "logs" / "attempt-1" / "rsl.error.0000").exists()

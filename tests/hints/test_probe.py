@@ -15,7 +15,6 @@ from program import as_text, burstlens
 from burstlens.cluster_configs.scheduler import BatchSite
 from burstlens.cluster_configs.site import SITES, read
 from burstlens.core.errors import SiteError
-from burstlens.workflows.hints import probe as probing
 from burstlens.workflows.hints.probe import launcher_words, probe
 
 pytestmark = pytest.mark.integration
@@ -175,7 +174,7 @@ def test_a_launcher_that_hangs_is_ended_with_all_that_it_started(site, probed, s
     begin = time.monotonic()
     with pytest.raises(SiteError, match=r"the probe did not end within 0\.5 s"):
         probed(replace(site, mpi_launcher=(launcher,)), limit_s=0.5)
-    assert time.monotonic() - begin < 2 * probing.END_S + 5
+    assert time.monotonic() - begin < 120
     pid = int((tmp_path / "pid").read_text())
     status = Path(f"/proc/{pid}/stat")
     assert not status.exists() or status.read_text().split()[2] == "Z"

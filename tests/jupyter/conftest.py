@@ -173,7 +173,7 @@ def _await_server(place: Path, server: subprocess.Popen[bytes], log: Path) -> st
         assert server.poll() is None, log.read_text()
         try:
             url = f"http://127.0.0.1:{json.loads(place.read_text())['port']}"
-            with urllib.request.urlopen(f"{url}/api?token={TOKEN}", timeout=5):
+            with urllib.request.urlopen(f"{url}/api?token={TOKEN}", timeout=60):
                 return url
         except (OSError, ValueError, KeyError):
             time.sleep(0.2)

@@ -30,7 +30,7 @@ def fragment(page):
 
 
 def await_fragment(page, text):
-    end = time.monotonic() + 15
+    end = time.monotonic() + 60
     while fragment(page) != text:
         assert time.monotonic() < end, fragment(page)
         page.wait_for_timeout(50)

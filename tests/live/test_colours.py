@@ -130,7 +130,7 @@ def test_the_values_in_sight_of_a_difference_are_differences(eight_maps, linked)
 
 def test_both_runs_are_seen_in_the_colours_that_a_reader_has_chosen(eight_maps, other, linked):
     page = linked(f"time={key(3)}&with=other,side&{LOOK}100;200:viridis::").page
-    end = time.monotonic() + 15
+    end = time.monotonic() + 60
     for sheet in ("first", "second"):
         while pixels(page, (0.45, 0.5), sheet=sheet) != [YELLOW]:  # above the limits
             assert time.monotonic() < end, sheet

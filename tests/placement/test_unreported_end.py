@@ -26,7 +26,7 @@ from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.graph import Graph
 
 pytestmark = pytest.mark.integration
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 
 
 def wait_for(holds: Callable[[], bool]) -> None:

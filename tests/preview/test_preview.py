@@ -166,7 +166,7 @@ def test_a_terminal_that_never_answers_is_not_waited_for(terminal):
     with quiet_keys(lower):
         begin = time.monotonic()
         assert ability(lower, lower, limit_s=0.2).way == "cells"
-    assert 0.2 <= time.monotonic() - begin < 5
+    assert 0.2 <= time.monotonic() - begin < 60
 
 
 def test_what_was_typed_ahead_stays_for_the_shell(terminal):
@@ -190,7 +190,7 @@ def going_on(standing, tmp_path_factory):
     return place
 
 
-def watch(run, answer, env=(), limit_s=40, until=b"", size=(40, 100, 800, 640)):
+def watch(run, answer, env=(), limit_s=120, until=b"", size=(40, 100, 800, 640)):
     """What ``burstlens watch RUN --picture`` sends to a terminal that gives this answer."""
     pid, upper = pty.fork()
     if pid == 0:

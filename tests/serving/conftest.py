@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-LIMIT_S = 20.0
+LIMIT_S = 120.0
 
 
 @dataclass

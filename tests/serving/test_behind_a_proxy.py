@@ -28,7 +28,7 @@ class Proxy(http.server.BaseHTTPRequestHandler):
             return
         length = int(self.headers.get("Content-Length", 0))
         headers = {name: self.headers[name] for name in PASSED if name in self.headers}
-        connection = http.client.HTTPConnection("127.0.0.1", self.behind, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.behind, timeout=60)
         place = self.path.removeprefix(PREFIX)
         connection.request(self.command, place, self.rfile.read(length), headers)
         answer = connection.getresponse()

@@ -297,7 +297,7 @@ def test_a_connection_is_used_again_after_each_kind_of_answer(server):
         ("/done/status.json", {}, 200),
         ("/done/products/index.html", {}, 200),
     ]
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     with contextlib.closing(connection):
         sockets = set()
         for place, headers, status in asked:

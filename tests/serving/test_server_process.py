@@ -22,7 +22,7 @@ def run_serve(*words, env=None, cwd=None):
         env=os.environ | (env or {}),
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
     )
 
 
@@ -177,7 +177,7 @@ def test_the_token_is_not_in_the_browsers_arguments(shelf, tmp_path):
         stdout=subprocess.PIPE,
         text=True,
     )
-    end = time.monotonic() + 20
+    end = time.monotonic() + 120
     while not (tmp_path / "browser.done").exists():
         assert time.monotonic() < end
         time.sleep(0.05)

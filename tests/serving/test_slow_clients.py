@@ -26,7 +26,7 @@ def test_two_hundred_slow_readers_do_not_keep_a_fast_one_waiting(server, crowded
             connection.sendall(server.head("/crowded/logs/large"))
             selector.register(connection, selectors.EVENT_READ)
         begun: set[int] = set()
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while len(begun) < SLOW:  # each one is being served
             assert time.monotonic() < end
             for key, _ in selector.select(1):
@@ -71,7 +71,7 @@ def test_clients_that_go_away_leave_nothing_behind(server, crowded):
             assert connection.recv(16)
             # Reset, as when a laptop is closed and the tunnel ends.
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while len(os.listdir(folder)) > before + 2:
         assert time.monotonic() < end, os.listdir(folder)
         time.sleep(0.1)

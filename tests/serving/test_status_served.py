@@ -24,7 +24,7 @@ def rows(server):
 
 
 def await_rows(server, holds):
-    end = time.monotonic() + 15
+    end = time.monotonic() + 60
     while not holds(found := rows(server)):  # looked at once a second at most
         assert time.monotonic() < end, found
         time.sleep(0.1)

@@ -65,7 +65,7 @@ def until(observer: Observer, words: str, report: Activity | None = None) -> Obs
 def end(observer: Observer, words: str, report: Activity) -> Observation:
     """The first observation whose model is over: its last writes are waited for."""
     until(observer, words, report)
-    last = time.monotonic() + 30.0
+    last = time.monotonic() + 120.0
     while not observer.over():
         assert time.monotonic() < last
         time.sleep(0.2)

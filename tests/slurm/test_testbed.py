@@ -57,7 +57,7 @@ def test_a_failed_stage_in_holds_the_job_with_the_reason(slurm):
     )
     with slurm.knobs(fail_stage="input"):
         job = slurm.submit(script)
-        until = time.monotonic() + 30
+        until = time.monotonic() + 120
         while "Input/output error" not in str(found := slurm.job(job)):
             assert time.monotonic() < until, found
             time.sleep(0.1)
@@ -156,7 +156,7 @@ def test_two_at_once_do_not_meet_and_a_killed_owner_leaves_nothing(slurm, tmp_pa
             assert [job for job in slurm.jobs() if job["JobState"] == "RUNNING"] == []
         finally:
             os.kill(owner.pid, signal.SIGKILL)
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while root.exists() or processes.marked(root):
         assert time.monotonic() < until, processes.marked(root)
         time.sleep(0.1)

@@ -216,7 +216,7 @@ class TestCalls:
         # Nothing ends that wait but this thread: with the GIL held it would never come to it.
         assert not left.wait(0.3)
         staged.terminate()
-        thread.join(30)
+        thread.join(120)
         assert left.is_set()
 
     def test_a_path_in_an_instance_is_known_as_emulated(self, buffer, pfs):

@@ -23,7 +23,7 @@ from burstlens.workflows.placement.supervised import describe
 def wait_for() -> Callable[..., Any]:
     """Waits until the function gives something true, and returns that."""
 
-    def wait(function: Callable[[], Any], patience_s: float = 30.0) -> Any:
+    def wait(function: Callable[[], Any], patience_s: float = 120.0) -> Any:
         end = time.monotonic() + patience_s
         while not (found := function()):
             assert time.monotonic() < end, "waited in vain"

@@ -120,7 +120,7 @@ def waiting(host, run_dir, tmp_path):
         [sys.executable, "-P", hosts.__file__, str(host), "BURSTLENS_JOB_BUFFER", FOLDER],
         env={**os.environ, **clock, "BURSTLENS_JOB_BUFFER": str(tmp_path / "buffer")},
     )
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not (host / "host.json").exists():
         assert time.monotonic() < end
         time.sleep(0.02)
@@ -168,7 +168,7 @@ class TestSilence:
 def test_a_signal_goes_to_the_supervisors_from_the_loop(waiting, program, host, run_dir):
     child, _ = waiting
     ended = run_dir.job("attempt-1") / "ended.json"
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not ended.exists():
         assert time.monotonic() < end
         time.sleep(0.02)

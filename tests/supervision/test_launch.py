@@ -155,7 +155,7 @@ def test_a_job_that_was_lost_on_a_full_disk_is_known_until_the_disk_takes_its_en
     os.kill(started["supervisor"], signal.SIGKILL)
     wait_for(lambda: launcher.unreported == {folder})
     part.rmdir()
-    waiting.join(30)
+    waiting.join(120)
     assert [end.reason for end in ends] == ["lost"]
     assert launcher.unreported == set()
 

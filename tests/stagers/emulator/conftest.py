@@ -67,7 +67,7 @@ class Job:
     failed = (0, 0, 0, 0, 1)
     slow = {"DW_EMULATOR_BANDWIDTH": "1000000"}  # noqa: RUF012
 
-    def run(self, *words, env=None, timeout=30, **how):
+    def run(self, *words, env=None, timeout=120, **how):
         done = subprocess.run(
             [self.prefix / "clients" / words[0], *words[1:]],
             env=self.environment | (env or {}), capture_output=True, text=True, timeout=timeout,
@@ -87,7 +87,7 @@ class Job:
     def tool(self, *words):
         return subprocess.run(
             [self.prefix / "bin" / "dw-emulator", *words],
-            env=self.environment, capture_output=True, text=True, timeout=30,
+            env=self.environment, capture_output=True, text=True, timeout=120,
         )  # fmt: skip
 
     def file(self, name="frame.nc", content=b"frame"):
@@ -120,7 +120,7 @@ class Job:
         return found
 
     @staticmethod
-    def until(condition, seconds=20.0):
+    def until(condition, seconds=120.0):
         end = time.monotonic() + seconds
         while not (found := condition()):
             assert time.monotonic() < end, "never came true"

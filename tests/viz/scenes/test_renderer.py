@@ -193,7 +193,7 @@ def test_what_vtk_refuses_is_reported_and_the_process_survives(fresh: Renderer):
     assert fresh.pid == pid
 
 
-@pytest.mark.parametrize("forks", ["", "os.fork() or (os.closerange(0, 3), time.sleep(9)); "])
+@pytest.mark.parametrize("forks", ["", "os.fork() or (os.closerange(0, 3), time.sleep(70)); "])
 def test_the_process_ends_with_its_worker_whatever_that_has_forked(forks: str):
     code = (
         "from burstlens.viz.kinds.scene.renderer import renderer; import os, time;"
@@ -202,7 +202,7 @@ def test_the_process_ends_with_its_worker_whatever_that_has_forked(forks: str):
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     pid = int(said.stdout)
-    deadline = time.monotonic() + 8
+    deadline = time.monotonic() + 60
     while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
         if "Z" in Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1][:3]:
             break
