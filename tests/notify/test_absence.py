@@ -333,12 +333,10 @@ def test_the_supervisor_waits_for_no_more_than_a_heartbeat_or_the_runs_end(job, 
     beats.start()
     begin = time.monotonic()
     sentry.send_word()
-    assert time.monotonic() - begin < 60.0
     beats.join()
     status(2.0, outcome={"state": "done"})
-    begin = time.monotonic()
     sentry.send_word()
-    assert time.monotonic() - begin < 60.0
+    assert time.monotonic() - begin < sentry.after_s
     assert web.posted == []
     assert not (sentry.job_folder / "sentinel.log").exists()
 

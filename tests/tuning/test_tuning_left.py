@@ -12,6 +12,7 @@ import pytest
 from burst_case import journalled
 from tuning_case import FACTORS, fill
 
+from burstlens.clients.opened.status import status_of
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
@@ -74,9 +75,27 @@ def test_resume_gives_the_buffer_back_and_runs_nothing(
     assert "there is nothing to gain" in (outcome.message or "")
     assert not left.exists()
     names = [event.event for event in read(new.journal)]
+    names = [name for name in names if not name.startswith("viewing.")]  # at any time
     assert names.count("tuning.ended") == 1
     assert names.count("trial.submitting") == 3
     assert names[-2:] == ["buffer.released", "run.ended"]
+
+
+def test_a_buffer_that_cannot_be_given_back_is_reported_once(
+    new: RunDir, tmp_path: Path, injector: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = concluded(new, tmp_path / "buffer")
+    fault = {"COMMAND": "*", "CALL": "rmdir", "PATH": f"{left}*", "TIMES": "1000",
+             "ERRNO": str(errno.EBUSY), "LOG": str(tmp_path / "injected")}  # fmt: skip
+    for name, value in fault.items():
+        monkeypatch.setenv(f"INJECT_{name}", value)
+    monkeypatch.setenv("LD_PRELOAD", str(injector))
+    outcome = execute(new)
+    assert (tmp_path / "injected").exists()
+    assert (outcome.state, outcome.exit_code) == ("done", 8)
+    assert str(left) in (outcome.left or "")
+    status = status_of(str(new.path))
+    assert (status["outcome"]["left"], status["alarms"]) == (outcome.left, [])
 
 
 def test_a_tuning_that_was_given_back_before_its_driver_died_asks_for_no_buffer(

@@ -353,14 +353,12 @@ class Tuner:
     def _on_freed(self, done: Done) -> None:
         if self._retries.lost(done, lambda: self._finish(done.about, concluded=True)):
             return
+        self._end = done.about
         if done.error is None:
             self.journal.append(ev.BufferReleased())
         else:
-            self.snapshot.alarm(str(done.error))
             assert self.buffer is not None
             self._end = with_left(done.about, self.run.id, self.buffer, done.error)
-            return
-        self._end = done.about
 
     # Beside all that.
 
