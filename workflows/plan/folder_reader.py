@@ -12,6 +12,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -115,7 +116,6 @@ def main() -> None:
     questions, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
     os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"
-    _load()
     while True:
         try:
             work, values = pickle.load(questions)  # noqa: S301  (its owner's)
@@ -128,10 +128,13 @@ def main() -> None:
             error = raised
         pickle.dump((value, error), answers)
         answers.flush()
+        _load()
 
 
+@cache
 def _load() -> None:
-    """Load what is needed next, while the owner loads its own."""
+    """Load what is needed after the first answer, which the owner waits for, while that starts its
+    driver."""
     from burstlens.workflows.frames.hdf5 import shared_prober
 
     shared_prober().start()
