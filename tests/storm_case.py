@@ -35,7 +35,8 @@ class Storm(Case):
         settings, count = re.subn(r"(?m)^( *run_minutes *= *).*$", r"\g<1>30,", settings)
         assert count == 1
         (self.inputs / "namelist.input").write_text(settings)
-        program = f"#!/bin/sh\nexec {self.python} storm_model.py template.nc {self.model}\n"
+        model = self.model.replace("HERE", str(self.folder))
+        program = f"#!/bin/sh\nexec {self.python} storm_model.py template.nc {model}\n"
         (self.inputs / "wrf.exe").write_text(program)
 
     def closed(self) -> dict[int, float]:
