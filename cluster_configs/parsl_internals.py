@@ -26,6 +26,8 @@ LOG_FOLDER = "--logdir"
 QUEUE_HOLDER = "SyncManager"
 """Beginning of the name of the pool's child that holds its queues: the pool makes these by
 ``SpawnContext.Manager()``."""
+IDLE_WORKER_ENDED = "was not busy when it died"
+"""In what the pool's watch of its workers logs, below this pool's name, of one without a task."""
 SUBMIT_SCRIPTS = "submit_scripts"
 """Folder that ``DataFlowKernel.add_executors`` gives to providers for their batch scripts."""
 

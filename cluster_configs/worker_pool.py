@@ -7,7 +7,8 @@ while the pool starts, and its forks are the workers.
 The process that holds its queues may be killed, for memory say, and one of its threads may fail.
 Parsl's pool then goes on answering the interchange without a worker that takes a task, and a run
 would wait for its products for ever. Where it ends instead, the driver replaces the block and its
-tasks are made again.
+tasks are made again. The same holds for a worker that is killed while it waits for a task: it holds
+the lock of their queue, which no other worker gets any more.
 
 Parsl's pool makes the folder of its logs with every folder above it. A run directory that is moved
 away while the pool starts would be made again, and could not come back: so the pool gets the
@@ -32,6 +33,7 @@ from multiprocessing.util import get_temp_dir
 from typing import NoReturn
 
 from burstlens.cluster_configs.parsl_internals import (
+    IDLE_WORKER_ENDED,
     LOG_FOLDER,
     QUEUE_HOLDER,
     WORKER_POOL,
@@ -63,6 +65,7 @@ def main() -> None:
     sys.argv[1:] = map(_held, sys.argv[1:])
     _fork_workers()
     threading.excepthook = _failed
+    logging.getLogger(WORKER_POOL).addHandler(IdleWorkerWatch())
     threading.Thread(target=_watch, name="holder-watch", daemon=True).start()
     runpy.run_module(WORKER_POOL, run_name="__main__", alter_sys=True)
     _over.set()
@@ -102,6 +105,15 @@ def _watch() -> None:
     wait([holder.sentinel])  # the process that it is a fork of holds the other end
     if not _over.is_set():
         _end("the process that holds its queues, or the one that starts workers, has ended")
+
+
+class IdleWorkerWatch(logging.Handler):
+    """Ends this pool when Parsl's own watch of the workers says that an idle one has ended."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take a message of the pool."""
+        if IDLE_WORKER_ENDED in record.getMessage():
+            _end("a worker was killed as it waited for a task, and holds the lock of their queue")
 
 
 def _holder() -> BaseProcess | None:

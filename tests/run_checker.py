@@ -142,10 +142,14 @@ def _frames(of: Evidence) -> Iterator[str]:
     attempts = sorted({attempt for attempt, _ in ready})
     last = attempts[-1] if attempts else 0
     times = set(_reference(of.reference))
+    frames = list(_events(of, "frame.ready"))
+    whole = {(f["time"], f["bytes"]) for f in frames if f["time"] in written.get(f["attempt"], ())}
+    for line in frames:  # a model that is killed may have closed a file and not said so
+        if line["signal"] == "ended" and (line["time"], line["bytes"]) in whole:
+            written.setdefault(line["attempt"], set()).add(line["time"])
     for line in _events(of, "frame.damaged"):
         # A model that was killed leaves the frame that it was writing.
-        whole = line["time"] in written.get(line["attempt"], ())
-        if whole or line["attempt"] == last:
+        if line["time"] in written.get(line["attempt"], ()) or line["attempt"] == last:
             yield f"damaged in attempt {line['attempt']}: {line['time']}, {line['reason']}"
     for attempt in attempts if written else ():
         early = {when for at, when in ready if at == attempt} - written.get(attempt, set())

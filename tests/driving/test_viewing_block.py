@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import resource
+import signal
 import sys
 import threading
 import time
@@ -171,6 +172,32 @@ def test_a_block_that_answers_gets_what_waits_for_the_early_worker(tmp_path):
         found = awaited(graph, 2)
         assert [done.about for done in found] == [None, "other"]
         early.end()
+
+
+@pytest.mark.integration
+def test_a_block_whose_idle_workers_are_killed_ends_and_is_replaced(tmp_path):
+    """One of them holds the lock of the queue of tasks."""
+    run = RunDir(tmp_path / "run")
+    run.create()
+    with Graph(choose("local"), run, jobs=1) as graph:
+        graph.open_block()
+        workers = set()
+        while len(workers) < graph.workers:
+            for _ in range(graph.workers):
+                graph.view("work", None, os.getpid)
+            workers |= {done.value for done in awaited(graph, graph.workers)}
+        for worker in workers:
+            os.kill(worker, signal.SIGKILL)
+        graph.view("work", "after", os.getpid)
+        until, found, mended = time.monotonic() + 120.0, [], None
+        while not (found and mended) and time.monotonic() < until:
+            found += graph.events(0.5)
+            mended = mended or graph.mend_block()
+        assert mended == "its block had ended: a new one was asked for"
+        assert [done.about for done in found] == ["after"]
+        graph.view("work", "again", os.getpid)
+        (again,) = awaited(graph, 1)
+        assert again.error is None
 
 
 @pytest.mark.integration

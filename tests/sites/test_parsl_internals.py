@@ -24,6 +24,7 @@ import zmq
 
 from burstlens.cluster_configs.parsl_config import config, viewing_block
 from burstlens.cluster_configs.parsl_internals import (
+    IDLE_WORKER_ENDED,
     INTERCHANGE,
     LOG_FOLDER,
     QUEUE_HOLDER,
@@ -154,6 +155,9 @@ def test_the_pool_still_holds_its_queues_in_a_process_of_this_name():
     why = "worker_pool.py ends a pool whose queues are gone, and finds their process by its name"
     assert "SpawnContext.Manager()" in source, why
     assert SyncManager.__name__ == QUEUE_HOLDER, why
+    why = "worker_pool.py ends a pool of which an idle worker has ended, and hears of it so"
+    assert IDLE_WORKER_ENDED in source, why
+    assert f'getLogger("{WORKER_POOL}")' in source, why
 
 
 def test_parsl_still_has_a_folder_for_batch_scripts(loaded, idle):
