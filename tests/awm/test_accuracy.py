@@ -176,6 +176,7 @@ def asymmetry(
 
 @given(rocks(), TWO_COMPONENTS, st.tuples(PLACES, PLACES))
 @settings(max_examples=20, derandomize=True, deadline=None)
+@pytest.mark.slow
 def test_source_and_receiver_can_be_exchanged_inside(
     layers: Layers, components: tuple[int, int], places: tuple[Node, Node]
 ) -> None:
@@ -184,6 +185,7 @@ def test_source_and_receiver_can_be_exchanged_inside(
 
 @given(rocks(), TWO_COMPONENTS, st.tuples(PLACES, PLACES))
 @settings(max_examples=20, derandomize=True, deadline=None)
+@pytest.mark.slow
 def test_source_and_receiver_can_be_exchanged_under_a_free_surface(
     layers: Layers, components: tuple[int, int], places: tuple[Node, Node]
 ) -> None:
@@ -224,6 +226,7 @@ def energy(made: Solver) -> float:
 
 @given(rocks(), st.integers(0, len(COMPONENTS) - 1), PLACES, st.booleans())
 @settings(max_examples=12, derandomize=True, deadline=None)
+@pytest.mark.slow
 def test_no_energy_is_gained_after_the_source_has_ended(
     layers: Layers, component: int, place: Node, free_surface: bool
 ) -> None:

@@ -89,8 +89,8 @@ def started(path: Path) -> subprocess.Popen[str]:
 @pytest.mark.parametrize(
     ("files", "kind"),
     [
-        ("frame", "netcdf4"),
         ("growing", "netcdf4"),
+        pytest.param("frame", "netcdf4", marks=pytest.mark.slow),
         ("growing", "classic"),
         pytest.param("frame", "classic", marks=pytest.mark.slow),
         pytest.param("frame", "cdf5", marks=pytest.mark.slow),

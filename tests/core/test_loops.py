@@ -55,6 +55,7 @@ def test_loops_are_compiled_once(sources: Path, tmp_path: Path) -> None:
     assert run(sources, tmp_path) == (42, 1)
 
 
+@pytest.mark.slow
 def test_each_kind_of_processor_has_a_folder_of_its_own(sources: Path, tmp_path: Path) -> None:
     assert run(sources, tmp_path) == (42, 0)
     assert run(sources, tmp_path, NUMBA_CPU_NAME="generic") == (42, 0)
@@ -70,6 +71,7 @@ def test_a_change_in_any_module_beside_it_compiles_anew(sources: Path, tmp_path:
 
 
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.slow
 def test_damaged_files_cost_the_time_to_compile(sources: Path, tmp_path: Path, suffix: str) -> None:
     run(sources, tmp_path)
     for path in folders(sources)[0].glob(f"*.{suffix}"):

@@ -14,6 +14,7 @@ from burstlens.core.run.volumes import VOLUME_EVENTS, volume_path
 pytestmark = pytest.mark.integration
 
 
+@pytest.mark.slow
 def test_a_long_run_is_resumed_from_the_history_beside_its_last_volume(tmp_path):
     case = Case(tmp_path / "case", model=WAITS)
     run = RunDir(case.run)

@@ -17,6 +17,7 @@ WORKS = "def draw(frame, out):\n    out.write_text('well')\n"
 
 
 @pytest.mark.integration
+@pytest.mark.slow
 def test_a_product_that_failed_on_each_frame_fails_the_run_and_a_resume_makes_it(tmp_path):
     case = Case(tmp_path / "case", recipe=RECIPE + PRODUCT, model="--interval 0.1")
     (case.folder / "mine.py").write_text(FAILS)

@@ -213,6 +213,7 @@ os.kill(os.getpid(), 9)
 
 
 @pytest.mark.integration
+@pytest.mark.slow
 def test_a_file_that_hdf5_refuses_says_which_tool_mends_a_copy(tmp_path, prober):
     path = tmp_path / "out_001.nc"
     subprocess.run([sys.executable, "-c", KILLED, path], check=False)

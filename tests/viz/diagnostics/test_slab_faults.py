@@ -65,6 +65,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.integration
+@pytest.mark.slow
 def test_memory_that_is_not_there_fails_one_field_and_not_the_worker(large: Path):
     done = subprocess.run(
         [sys.executable, "-c", LIMITED, str(large)], capture_output=True, text=True, timeout=120,

@@ -48,7 +48,10 @@ def deflated(path: Path, out: Path, chunk: int) -> Path:
 
 
 @pytest.mark.parametrize("without", [(), pytest.param(("angle",), marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("chunk", "cores"), [(0, 1), (0, 3), (7, 1), (7, 2)])
+@pytest.mark.parametrize(
+    ("chunk", "cores"),
+    [(7, 2)] + [pytest.param(*how, marks=pytest.mark.slow) for how in ((0, 1), (0, 3), (7, 1))],
+)
 def test_every_quantity_is_the_same_in_slabs(
     roms: Callable[..., Path], tmp_path: Path, without: tuple[str, ...], chunk: int, cores: int
 ):

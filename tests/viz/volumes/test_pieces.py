@@ -22,7 +22,7 @@ from burstlens.viz.kinds.vtk.options import VtkOptions, WindVector
 from burstlens.viz.product import Context
 
 
-@pytest.mark.parametrize("layout", ["raw", "zlib", "vtkhdf"])
+@pytest.mark.parametrize("layout", ["raw", pytest.param("zlib", marks=pytest.mark.slow), "vtkhdf"])
 @pytest.mark.parametrize("name", WRF)
 def test_pieces_are_the_whole_bit_for_bit(
     name: str, layout: str, supercell: Path, context: Context, tmp_path: Path
