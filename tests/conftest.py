@@ -309,12 +309,13 @@ def own_runs(tmp_path: Path) -> Iterator[StandingRuns]:
 
 
 def pytest_configure() -> None:
-    """Let the programs that tests start receive SIGINT and SIGHUP.
+    """Let the programs that tests start receive SIGINT, SIGHUP and SIGQUIT.
 
-    Both are ignored, and by every child as well, where the tests run in a shell's background.
+    They are ignored, and by every child as well, where the tests run in a shell's background.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    for number in (signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def pytest_report_header() -> str:

@@ -303,9 +303,9 @@ def test_a_scheduler_is_named_while_it_does_not_answer(snapshot, monkeypatch):
     snapshot.note_scheduler(None)
     snapshot.note_scheduler(slurm)
     assert "scheduler" not in record(snapshot.value())
-    slurm._silence.asked()
+    slurm._silence.note_question()
     time.sleep(0.06)
     found = record(snapshot.value())["scheduler"]
     assert (found["title"], found["silent_s"] >= 0.1) == ("Slurm", True)
-    slurm._silence.answered()
+    slurm._silence.note_answer()
     assert "scheduler" not in record(snapshot.value())
