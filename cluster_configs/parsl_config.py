@@ -136,11 +136,11 @@ class BlockJobs(ProviderInternals):
         return found
 
     def job_status(self, job_id: str) -> JobStatus:
-        """The status of a job by the scheduler's word."""
+        """The status of a job by the scheduler's word; one that will never begin is over."""
         state = self.block.scheduler.state(job_id)
         known = (
-            JobState.PENDING if state.waiting
-            else JobState.COMPLETED if state.over else JobState.RUNNING
+            JobState.COMPLETED if state.over or state.hopeless
+            else JobState.PENDING if state.waiting else JobState.RUNNING
         )  # fmt: skip
         return JobStatus(known, message=state.reason)
 

@@ -87,9 +87,10 @@ class JobState:
 
     ``state`` is the scheduler's word for its ``phase``: ``RUNNING``, ``PENDING`` ...; ``FORGOTTEN``
     when it has none. ``reason`` is why it waits or how it ended. ``hopeless``: it waits for
-    something that will not happen by itself. ``cut``: it did not end by its program alone.
-    ``nodes``: where it runs, if the scheduler said so. ``failed``: whether it ended badly, by its
-    program or otherwise; None while it is not over, or where the scheduler does not say.
+    something that will not happen by itself, and is cancelled. ``cut``: it did not end by its
+    program alone. ``nodes``: where it runs, if the scheduler said so. ``failed``: whether it ended
+    badly, by its program or otherwise; None while it is not over, or where the scheduler does not
+    say.
     ``ending``: its processes are being ended, and no step can begin any more.
     """
 

@@ -15,7 +15,7 @@ from burstlens.cluster_configs.scheduler import FORGOTTEN, JobState, Phase
 
 # Names, comments and reasons never contain these, and they are not white space.
 CELL_END, ROW_END = "\x01", "\x02"
-QUEUE_FORMAT = CELL_END.join(("%i", "%T", "%r", "%j", "%k", "")) + ROW_END
+QUEUE_FORMAT = CELL_END.join(("%i", "%T", "%r", "%Q", "%j", "%k", "")) + ROW_END
 """Of squeue: what :func:`read_queue` reads."""
 ACCOUNT_FORMAT = "State%60,JobName%60"
 """Of sacct: what :func:`read_account` reads."""
@@ -26,7 +26,7 @@ _FIELD = re.compile(r"(?:^|\s)([A-Za-z][\w/:]*)=")
 _CELLS = {
     "JobId": "JobID", "JobName": "Name", "JobState": "State", "Reason": "Reason",
     "UserId": "UserName", "uid": "UserID", "NodeList": "NodeList", "BatchHost": "BatchHost",
-    "NumCPUs": "NumCPUs", "NumNodes": "NumNodes",
+    "NumCPUs": "NumCPUs", "NumNodes": "NumNodes", "Priority": "PriorityLong",
 }  # fmt: skip
 """The fields of ``scontrol show job`` that are used, and what squeue calls them."""
 
@@ -43,6 +43,8 @@ _HOPELESS = re.compile(
     r"|Invalid|InvalidAccount|InvalidQOS|launch.failed|DependencyNeverSatisfied",
     re.IGNORECASE,
 )
+_HELD = "0"
+"""Slurm's priority of a job that it will not begin: a held one, or one whose buffer it has lost."""
 _ORDER = (Phase.RUNNING, Phase.UNKNOWN, Phase.WAITING, Phase.LEAVING, Phase.OVER)
 
 
@@ -89,8 +91,8 @@ def read_cells(said: str) -> list[dict[str, str]]:
 
 def read_queue(said: str) -> Iterator[tuple[JobState, str]]:
     """The jobs in what squeue prints, with their comments."""
-    for job_id, state, reason, name, comment in _rows(said, 5):
-        yield read_job(job_id, state, _given(reason), name), _given(comment)
+    for job_id, state, reason, priority, name, comment in _rows(said, 6):
+        yield read_job(job_id, state, _given(reason), name, priority), _given(comment)
 
 
 def read_account(said: str, job_id: str) -> JobState | None:
@@ -110,13 +112,16 @@ def read_part(job_id: str, found: Mapping[str, str]) -> JobState:
     reason, system = (_given(found.get(key, "")) for key in ("Reason", "SystemComment"))
     if system:
         reason = f"{reason}: {system}" if reason else system
-    job = read_job(job_id, found["JobState"], reason, found.get("JobName", ""))
+    priority = found.get("Priority", "")
+    job = read_job(job_id, found["JobState"], reason, found.get("JobName", ""), priority)
     return replace(job, nodes=_given(found.get("NodeList", "")))
 
 
-def read_job(job_id: str, state: str, reason: str = "", name: str = "") -> JobState:
+def read_job(
+    job_id: str, state: str, reason: str = "", name: str = "", priority: str = ""
+) -> JobState:
     """A job by Slurm's word for its state. A word that is not known, of a newer Slurm, is that of a
-    job that lives."""
+    job that lives. One that waits with priority 0 is hopeless, whatever the reason."""
     if state in _WAITING:
         phase = Phase.WAITING
     elif state in _ACTIVE:
@@ -126,6 +131,8 @@ def read_job(job_id: str, state: str, reason: str = "", name: str = "") -> JobSt
     else:
         phase = Phase.OVER if state in _ENDED or state == FORGOTTEN else Phase.UNKNOWN
     hopeless = phase is Phase.WAITING and bool(_HOPELESS.search(reason))
+    if phase is Phase.WAITING and not hopeless and priority == _HELD:
+        hopeless, reason = True, ", ".join(part for part in (reason, "priority 0") if part)
     # Slurm calls a job completed whose stage out failed, and gives that only in the reason.
     cut = state in _CUT or (state == "COMPLETED" and "burst_buffer" in reason)
     failed = (cut or state != "COMPLETED") if state in _ENDED else None

@@ -69,7 +69,7 @@ class SlurmPrograms:
             "n=$(($(cat last) + 1)); echo $n > last; cat > script-$n\n"
             "name=$(sed -n 's/^#SBATCH --job-name=//p' script-$n)\n"
             "comment=$(sed -n 's/^#SBATCH --comment=//p' script-$n)\n"
-            r"printf '%s\001PENDING\001Resources\001%s\001%s\001\002\n' $n $name $comment "
+            r"printf '%s\001PENDING\001Resources\001100\001%s\001%s\001\002\n' $n $name $comment "
             ">> queue\n"
             'echo "JobId=$n JobName=$name SubmitTime=$(cat clock) '
             'JobState=PENDING Reason=Resources" > job-$n\n'

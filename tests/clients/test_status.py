@@ -120,7 +120,7 @@ def test_what_is_shown_of_a_run_in_progress(standing, changed):
                 "rate_mpps": None, "phase": "running"}  # fmt: skip
     shown = dict(facts(changed(
         "live", state="running", progress=progress, backlog=1, block="queued",
-        waits_for="Resources", frames={"ready": 3, "damaged": 1},
+        waits_for="Resources", frames={"ready": 3, "damaged": 1}, block_waits="Priority\x1b",
         products={"w": {"published": 2, "failed": 1}},
         ledger={"raw_bytes": 16_000_000, "product_bytes": 10_000_000},
         driver={"host": "elsewhere", "heartbeat": time.time()},
@@ -130,7 +130,7 @@ def test_what_is_shown_of_a_run_in_progress(standing, changed):
     assert shown["w"] == "2 published, 1 failed"
     assert shown["ledger"] == "15.3 MiB raw, 9.54 MiB brought out, 1.6 times less"
     assert shown["waits"] == "in the scheduler's queue: Resources"
-    assert shown["viewing"] == "queued"
+    assert shown["viewing"] == "queued: Priority"
     assert "took" not in shown
 
 

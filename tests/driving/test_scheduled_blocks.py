@@ -13,6 +13,7 @@ from observer_case import Commands, wait_for
 from burstlens.cluster_configs import polling
 from burstlens.cluster_configs.calls import LatestAnswer, SchedulerCalls
 from burstlens.cluster_configs.parsl_config import Block
+from burstlens.cluster_configs.parsl_internals import Manager
 from burstlens.cluster_configs.scheduler import BatchSite
 from burstlens.cluster_configs.site import read
 from burstlens.cluster_configs.slurm import Slurm
@@ -45,14 +46,17 @@ class RecordedSlurm:
             f"n=$(($(cat {folder}/number) + 1)); echo $n > {folder}/number\n"
             'echo "Welcome to Big."; echo "Submitted batch job $n"',
         )
-        row = r"\1$(cat STATE)\1None\1x\1r\1\2\n"
-        lines = "".join(f"{number}{row}" for number in range(12, 20))
-        commands.set("squeue", f'printf "{lines}"'.replace("STATE", f"{folder}/state"))
-        commands.set("scontrol", f"echo JobId=$4 JobName=x JobState=$(cat {folder}/state)")
+        said = f". {folder}/job; [ ! -f {folder}/job-$n ] || . {folder}/job-$n; "
+        row = r'printf "$n\1$state\1$reason\001$priority\1x\1r\1\2\n"'
+        commands.set("squeue", f"for n in $(seq 12 19); do {said} {row}; done")
+        shown = "JobId=$n JobName=x Priority=$priority JobState=$state Reason=$reason"
+        commands.set("scontrol", f"n=$4; {said} echo {shown}")
         commands.set("scancel", "exit 0")
 
-    def say(self, state):
-        (self.folder / "state").write_text(state)
+    def say(self, state, reason="None", priority=1, job=""):
+        """Of that job, or of all of which nothing else is said."""
+        text = f"state={state} reason={reason} priority={priority}\n"
+        (self.folder / (f"job-{job}" if job else "job")).write_text(text)
 
     def hang(self, name):
         """Let a command not answer until ``go_on``; what it would do then."""
@@ -140,6 +144,68 @@ def test_a_block_that_is_put_back_into_the_queue_is_reported(slurm, blocks):
     blocks._state = "running"
     wait_for(lambda: state_of(blocks) == "queued")
     assert blocks.mend(lambda: None) == "Slurm put job 12 back into its queue: PENDING"
+
+
+HELD = ("PENDING", "Error_managing_persistent_burst_buffers", 0)
+"""What Slurm 22.05 says for ever of a job whose buffer it has lost."""
+
+
+def test_a_block_that_will_never_begin_is_cancelled_and_replaced_with_the_reason(slurm, blocks):
+    slurm.say(*HELD, job=12)
+    blocks.ask(None)
+    wait_for(lambda: state_of(blocks) == "gone")
+    assert blocks.mend(lambda: None) == (
+        "its block cannot begin (job 12: PENDING (Error_managing_persistent_burst_buffers, "
+        "priority 0)): a new one was asked for"
+    )
+    wait_for(lambda: list(blocks._block.jobs()) == ["12", "13"])
+    assert "scancel 12" in slurm.calls("scancel")
+    assert not any(call.endswith("13") for call in slurm.calls("scancel"))
+    assert state_of(blocks) == "queued"
+    assert blocks.mend(lambda: None) is None
+
+
+def test_one_that_will_never_begin_is_cancelled_until_slurm_has_done_so(slurm, blocks):
+    away = "echo 'slurm error: Unable to contact slurm controller' >&2; exit 1"
+    slurm.commands.set("scancel", away)
+    slurm.say(*HELD, job=12)
+    blocks.ask(None)
+    wait_for(lambda: state_of(blocks) == "gone" and slurm.calls("scancel"))
+    slurm.say("RUNNING", job=12)  # somebody has released it
+    slurm.commands.set("scancel", "exit 0")
+    before = len(slurm.calls("scancel"))
+    wait_for(lambda: state_of(blocks) == "gone" and len(slurm.calls("scancel")) > before)
+    slurm.say("CANCELLED", job=12)
+    assert "its block cannot begin" in blocks.mend(lambda: None)
+
+
+def test_the_next_block_of_one_that_ends_is_replaced_if_it_will_never_begin(
+    slurm, blocks, monkeypatch
+):
+    slurm.say("RUNNING", job=12)
+    blocks.ask(None)
+    wait_for(lambda: blocks._block.jobs())
+    old = Manager(name="m", block="0", workers=2, active=True, draining=True)
+    monkeypatch.setattr(blocks._block, "managers", lambda live: [old])
+    wait_for(lambda: state_of(blocks) == "draining")
+    slurm.say(*HELD, job=13)
+    assert "its block is about to end" in blocks.mend(lambda: None)
+    mended = wait_for(lambda: state_of(blocks) == "draining" and blocks.mend(lambda: None))
+    assert "its block cannot begin (job 13: " in mended
+    assert "scancel 13" in slurm.calls("scancel")
+    wait_for(lambda: list(blocks._block.jobs()) == ["12", "13", "14"])
+    for _ in range(3):
+        wait_for(lambda: blocks._jobs._calls.idle)
+        assert (state_of(blocks), blocks.mend(lambda: None)) == ("draining", None)
+
+
+def test_why_a_block_waits_is_known_as_long_as_it_waits(slurm, blocks):
+    assert blocks.waits == ""
+    slurm.say("PENDING", "Resources")
+    blocks.ask(None)
+    wait_for(lambda: state_of(blocks) == "queued" and blocks.waits == "Resources")
+    slurm.say("RUNNING")
+    wait_for(lambda: state_of(blocks) == "queued" and blocks.waits == "")
 
 
 def test_a_new_block_after_a_dead_interchange_was_not_put_back_into_the_queue(slurm, blocks):

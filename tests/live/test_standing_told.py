@@ -41,6 +41,10 @@ TRIP = {
         ({"state": "starting", "progress": {"phase": "compiling"}}, "The model compiles"),
         ({"state": "starting"}, "Waits for the model's first frame"),
         ({"state": "running", "frames": {"ready": 2}, "block": "queued"}, "viewing job is in the"),
+        (
+            {"state": "draining", "backlog": 2, "block": "queued", "block_waits": HURT},
+            f"The model has ended; 2 products to be made; the viewing job is in the queue: {HURT}.",
+        ),
         ({"state": "running", "paused": True}, "products are paused"),
         ({"state": "lost"}, "Its driver is gone"),
         ({"state": "failed", "outcome": {"message": "it died", "line": "v_cfl = 2"}}, "it died"),

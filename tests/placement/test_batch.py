@@ -32,9 +32,10 @@ def launcher(commands, tmp_path):
     return made
 
 
-def says(commands, state):
-    commands.set("squeue", rf"printf '12\1{state}\1None\1r-1-attempt-1\1r\1\2\n'")
-    commands.job(f"JobState={state} Reason=None")
+def says(commands, state, reason="None", priority=100):
+    row = rf"12\1{state}\1{reason}\001{priority}\1r-1-attempt-1\1r\1\2\n"
+    commands.set("squeue", f"printf '{row}'")
+    commands.job(f"JobState={state} Reason={reason} Priority={priority}")
 
 
 def test_a_job_in_a_state_that_is_not_known_is_alive_and_its_state_is_shown(commands, launcher):
@@ -52,6 +53,25 @@ def test_a_request_to_stop_cancels_it_unless_it_has_begun(commands, launcher):
     launcher.run.request("stop")
     with pytest.raises(NeverBeganError):
         launcher.alive("slurm:12")
+    assert "scancel 12" in commands.calls
+
+
+@pytest.mark.parametrize(
+    ("reason", "priority", "shown"),
+    [
+        ("Error_managing_persistent_burst_buffers", 0,
+         "Error_managing_persistent_burst_buffers, priority 0"),
+        ("JobHeldAdmin", 0, "JobHeldAdmin"),
+        ("BadConstraints", 100, "BadConstraints"),
+    ],
+)  # fmt: skip
+def test_one_that_will_never_begin_is_cancelled_with_the_reason(
+    commands, launcher, reason, priority, shown
+):
+    commands.set("scancel", "exit 0")
+    says(commands, "PENDING", reason, priority)
+    with pytest.raises(NeverBeganError, match=f"job 12 cannot start, says Slurm: {shown}$"):
+        wait_for(lambda: not launcher.alive("slurm:12"))
     assert "scancel 12" in commands.calls
 
 

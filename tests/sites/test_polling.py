@@ -16,8 +16,8 @@ from burstlens.cluster_configs.slurm import Slurm
 
 pytestmark = pytest.mark.integration
 AWAY = "echo 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)' >&2"
-RUNNING = r"printf '12\1RUNNING\1None\1name\1r\1\2\n'"
-PENDING = r"printf '12\1PENDING\1Priority\1name\1r\1\2\n'"
+RUNNING = r"printf '12\1RUNNING\1None\001100\1name\1r\1\2\n'"
+PENDING = r"printf '12\1PENDING\1Priority\001100\1name\1r\1\2\n'"
 
 
 class Gate:

@@ -77,6 +77,40 @@ def test_a_job_that_has_ended_is_over(state, failed, cut):
     assert (job.final, job.failed, job.cut) == (True, failed, cut)
 
 
+@pytest.mark.parametrize(
+    ("state", "reason", "priority", "hopeless"),
+    [
+        ("PENDING", "Error managing persistent burst buffers", "0", True),
+        ("PENDING", "", "0", True),
+        ("PENDING", "JobHeldUser", "0", True),
+        ("REQUEUE_HOLD", "launch failed requeued held", "0", True),
+        ("PENDING", "BadConstraints", "4294901755", True),
+        ("PENDING", "BurstBufferStageIn", "4294901755", False),
+        ("PENDING", "Resources", "", False),
+        ("RUNNING", "", "0", False),
+        ("CANCELLED", "", "0", False),
+    ],
+)
+def test_a_job_whose_priority_is_0_will_never_begin_whatever_the_reason(
+    state, reason, priority, hopeless
+):
+    by_queue = row("12", state, reason or "None", priority, "n", "r")
+    fields = f"JobId=12 JobName=n Priority={priority} JobState={state} "
+    by_job = f"{fields}Reason={reason.replace(' ', '_') or 'None'} Dependency=(null)\n"
+    ((queued, _),) = read_queue(by_queue)
+    shown = read_part("12", read_parts(by_job)[0])
+    assert (queued.hopeless, shown.hopeless) == (hopeless, hopeless)
+
+
+def test_the_reason_says_so_where_slurms_does_not():
+    ((lost, _), (held, _)) = read_queue(
+        row("12", "PENDING", "Error managing persistent burst buffers", "0", "n", "r")
+        + row("13", "PENDING", "JobHeldUser", "0", "n", "r")
+    )
+    assert lost.text == "PENDING (Error managing persistent burst buffers, priority 0)"
+    assert held.text == "PENDING (JobHeldUser)"
+
+
 def test_a_job_is_read_by_its_fields():
     (part,) = read_parts(shown())
     job = read_part("1", part)
@@ -99,7 +133,7 @@ def test_parts_of_a_job_are_read_one_by_one():
 
 def test_cells_keep_what_a_user_wrote_apart():
     evil = "x JobState=FAILED\nReason=None y"
-    cells = ("1", evil, "RUNNING", "None", "ada", "1001", "dwn1", "dwn1", "1", "1")
+    cells = ("1", evil, "RUNNING", "None", "ada", "1001", "dwn1", "dwn1", "1", "1", "7")
     (part,) = read_cells(f"a banner\n{row(*cells)}")
     assert part["JobName"] == evil
     assert part["UserId"] == "ada(1001)"
@@ -107,11 +141,12 @@ def test_cells_keep_what_a_user_wrote_apart():
 
 
 def test_the_queue_is_read_row_by_row_whatever_names_and_comments_hold():
+    one = (2 * CELL_END, CELL_END)
     said = (
         "Welcome\n"
-        + row("12", "RUNNING", "None", "a\t99\tFAILED", "r")
-        + row("13_[1-4]", "PENDING", "Priority", "n\n14\x01", "(null)").replace("\x01\x01", "\x01")
-        + row("15", "RESV_DEL_HOLD", "ReservationDeleted", "n", "JobState=FAILED")
+        + row("12", "RUNNING", "None", "0", "a\t99\tFAILED", "r")
+        + row("13_[1-4]", "PENDING", "Priority", "7", "n\n14\x01", "(null)").replace(*one)
+        + row("15", "RESV_DEL_HOLD", "ReservationDeleted", "0", "n", "JobState=FAILED")
         + "16\x01RUNN"  # cut off
     )
     found = [(job.job_id, job.state, job.reason, comment) for job, comment in read_queue(said)]
@@ -150,7 +185,7 @@ def test_squeue_is_asked_where_the_text_of_scontrol_is_not_clear(commands, tmp_p
     slurm = Slurm(BatchSite(), patience_s=0.0)
     (tmp_path / "shown").write_text(shown(comment="JobState=FAILED UserId=root(0)"))
     commands.set("scontrol", f"cat {tmp_path}/shown")
-    cells = ("1", "storm", "RUNNING", "None", "ada", "1001", "dwn1", "dwn1", "4", "2")
+    cells = ("1", "storm", "RUNNING", "None", "ada", "1001", "dwn1", "dwn1", "4", "2", "7")
     (tmp_path / "cells").write_text(row(*cells))
     commands.set("squeue", f"cat {tmp_path}/cells")
     assert slurm.look("1").state == "RUNNING"

@@ -195,7 +195,7 @@ function waits(status) {
     case "stopping":
       return "Stops: the frame in progress may end.";
     case "draining":
-      return `The model has ended; ${counted(status.backlog ?? 0, "product")} to be made.`;
+      return draining(status);
     case "bringing home":
       return "Brings home logs and what the recipe keeps.";
   }
@@ -203,10 +203,21 @@ function waits(status) {
   if (status.paused) return "The model goes on; products are paused.";
   if (phase === "compiling") return "The model compiles, which happens once on a machine.";
   if (!status.frames?.ready) return "Waits for the model's first frame.";
-  if (status.block === "queued") return `${frames(status)}; the viewing job is in the queue.`;
+  if (status.block === "queued") return `${frames(status)}; ${viewingQueued(status)}.`;
   if (status.block !== "running") return `${frames(status)}; the viewing job is ${status.block}.`;
   if (!published(status)) return `${frames(status)}; the first pictures are being made.`;
   return production(status);
+}
+
+/** @param {Status} status */
+function draining(status) {
+  const left = `The model has ended; ${counted(status.backlog ?? 0, "product")} to be made`;
+  return status.block === "queued" ? `${left}; ${viewingQueued(status)}.` : `${left}.`;
+}
+
+/** @param {Status} status */
+function viewingQueued({ block_waits: reason }) {
+  return `the viewing job is in the queue${reason ? `: ${reason}` : ""}`;
 }
 
 /** @param {Status} status */

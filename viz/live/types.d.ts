@@ -34,6 +34,8 @@ export interface Status {
   /** Unix seconds of the run's first start. */
   started?: number | null;
   block?: string;
+  /** Why the viewing block's job has not begun, in the scheduler's words. */
+  block_waits?: string;
   paused?: boolean;
   scheduler?: { title: string; silent_s: number };
   waits_for?: string;

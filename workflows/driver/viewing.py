@@ -73,8 +73,9 @@ class Viewing:
                 self._graph.warm(self._kinds)
         if self._ended > BLOCKS:
             raise RunError(
-                f"the viewing block ended {self._ended} times without a result; its output "
-                f"is below {self._run.parsl}. When that is fixed: burstlens resume {self._run.id}"
+                f"the viewing block ended {self._ended} times without a result (the last time: "
+                f"{mended}); its output is below {self._run.parsl}. When that is fixed: "
+                f"burstlens resume {self._run.id}"
             )
 
     def end(self) -> Outcome | None:
@@ -89,4 +90,4 @@ class Viewing:
         self._runs = state == "running"
         # Until the block answers, products come from the early worker: nothing waits.
         early = state == "queued" and self._graph.is_early
-        self._snapshot.look(jobs, "running" if early else state)
+        self._snapshot.look(jobs, "running" if early else state, self._graph.block_waits)

@@ -212,7 +212,7 @@ class ViewingBlocks:
             jobs.ask(block, closely=True)
             return False
         for state in answer.states.values():
-            if state.waiting and self._state == "running":
+            if state.waiting and not state.hopeless and self._state == "running":
                 who = jobs.batch.scheduler.title
                 self._requeued = f"{who} put job {state.job_id} back into its queue: {state.text}"
         return True
@@ -225,6 +225,13 @@ class ViewingBlocks:
         # It was met later than it began: by a look, and by what its processes took to start.
         ahead = max(2 * LOOK_S, self._batch.drain_s)
         return manager.draining or age > self._batch.walltime_s - self._batch.drain_s - ahead
+
+    @property
+    def waits(self) -> str:
+        """Why the block's latest job has not begun, in the scheduler's words; else empty."""
+        if self._jobs is None or self._block is None:
+            return ""
+        return self._jobs.why_waiting(self._block)
 
     def mend(self, give_up: Callable[[], None]) -> str | None:
         """Replace a block that is gone or broken; returns what was done, or None.
@@ -241,7 +248,7 @@ class ViewingBlocks:
         if state == "draining" and self._has_next(block):
             return None
         if state in {"gone", "draining"}:
-            why = "its block is about to end" if state == "draining" else self._fate(block)
+            why = self._fate(block, "its block is about to end" if state == "draining" else "")
             if self._jobs is None:
                 block.launch_block()
             else:
@@ -260,16 +267,22 @@ class ViewingBlocks:
             return len(block.live_jobs()) > 1
         return jobs.is_submitting(block) or len(jobs.live(block)) > 1
 
-    def _fate(self, block: ViewingBlock) -> str:
-        """Why there is no block any more, in the scheduler's words if there is a scheduler."""
-        ended = "its block had ended"
+    def _fate(self, block: ViewingBlock, draining: str) -> str:
+        """Why a new block is needed, in the scheduler's words if there is a scheduler; ``draining``
+        says so of a block that runs, unless the one that was to follow it cannot."""
+        ended = draining or "its block had ended"
         if self._jobs is None:
             return ended
         refusal = self._jobs.refusal(block)
         if refusal:
             return f"its block was not accepted ({refusal})"
         states = list(self._jobs.answer(block).states.values())
-        return f"{ended} (job {states[-1].job_id}: {states[-1].text})" if states else ended
+        if not states:
+            return ended
+        said = f"(job {states[-1].job_id}: {states[-1].text})"
+        if states[-1].hopeless:
+            return f"its block cannot begin {said}"
+        return draining or f"{ended} {said}"
 
     def _cancel(self, block: ViewingBlock) -> None:
         """End the block's jobs; a scheduler does so beside the caller."""

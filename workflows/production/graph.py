@@ -188,6 +188,11 @@ class Graph:
         died."""
         return "queued" if self._blocks is None else self._blocks.state()
 
+    @property
+    def block_waits(self) -> str:
+        """Why the viewing block's job has not begun, in the scheduler's words; else empty."""
+        return "" if self._blocks is None else self._blocks.waits
+
     def mend_block(self) -> str | None:
         """Replace a block that is gone or broken; returns what was done, or None."""
         return None if self._blocks is None else self._blocks.mend(self._give_up)

@@ -29,7 +29,8 @@ themselves, and what waits in the queue is withdrawn after it."""
 @dataclass(frozen=True, slots=True)
 class BlockAnswer:
     """What was heard of a block's jobs: their ``states``, the numbers of those that are ``live``;
-    ``asked`` is when the questions were put (monotonic), 0 before there is an answer."""
+    ``asked`` is when the questions were put (monotonic), 0 before there is an answer. A job that
+    was cancelled because it would never begin keeps its hopeless state."""
 
     asked: float = 0.0
     live: frozenset[str] = frozenset()
@@ -44,6 +45,7 @@ class ScheduledBlocks:
         self._calls = SchedulerCalls()
         self._answers: dict[str, BlockAnswer] = {}
         self._calm: set[str] = set()
+        self._hopeless: dict[str, JobState] = {}
         self._submits: dict[str, str | None] = {}
         self._refusals: dict[str, str] = {}
         self._failed: set[str] = set()
@@ -110,6 +112,11 @@ class ScheduledBlocks:
             if job_id not in answer.states or number in answer.live
         }
 
+    def why_waiting(self, block: ViewingBlock) -> str:
+        """Why the block's latest job has not begun, in the scheduler's words; empty if it has."""
+        states = list(self.answer(block).states.values())
+        return states[-1].reason if states and states[-1].waiting else ""
+
     def close(self) -> None:
         """Wait for the cancellations, for a moment."""
         self._calls.wait(ENDS_S)
@@ -128,7 +135,19 @@ class ScheduledBlocks:
             else:
                 states[job_id] = scheduler.state(job_id)
         live = frozenset(block.live_blocks())
-        self._answers[block.label] = BlockAnswer(asked, live, states)
+        self._hopeless |= {job_id: state for job_id, state in states.items() if state.hopeless}
+        given_up = {job_id: self._hopeless[job_id] for job_id in states if job_id in self._hopeless}
+        self._answers[block.label] = BlockAnswer(asked, live, states | given_up)
+        self._cancel_hopeless([job_id for job_id in given_up if not states[job_id].over])
+
+    def _cancel_hopeless(self, job_ids: list[str]) -> None:
+        """Cancel jobs that will never begin; those that stay are cancelled after the next question,
+        also when somebody has released them."""
+        if job_ids:
+            try:
+                self.batch.scheduler.cancel(job_ids)
+            except SchedulerError as error:
+                _log.warning("jobs of viewing blocks are not cancelled: %s", error)
 
     def _submit(self, block: ViewingBlock) -> None:
         if block.label not in self._submits:

@@ -97,7 +97,7 @@ class Snapshot:
         self.recipe = recipe
         self.history = history
         self.state = "starting"
-        self.block = "queued"
+        self.block, self.block_waits = "queued", ""
         self.waits_for = ""
         self.queue: QueuePart | None = None
         self.free_bytes: int | None = None
@@ -218,10 +218,10 @@ class Snapshot:
         speed = self._progress.speed if self._progress else None
         return None if speed is None else float(f"{speed:.4g}")
 
-    def look(self, jobs: SupervisedJobs, block: str) -> None:
-        """Take the state of the supervised jobs and of the viewing block."""
+    def look(self, jobs: SupervisedJobs, block: str, block_waits: str = "") -> None:
+        """Take the state of the supervised jobs and of the viewing block, and why that waits."""
         self._attempt = jobs.attempt
-        self.block = block
+        self.block, self.block_waits = block, block_waits
         self.waits_for = jobs.waits
         self.queue = QueuePart(**asdict(jobs.place)) if jobs.place else None
         if jobs.asked and not jobs.over:
@@ -248,7 +248,7 @@ class Snapshot:
         """End the run. Raises OSError when the last snapshot cannot be written for a minute."""
         self.outcome = outcome
         self.state = outcome.state
-        self.block = "gone"
+        self.block, self.block_waits = "gone", ""
         patience = time.monotonic() + END_PATIENCE_S
         while True:
             try:
@@ -302,6 +302,7 @@ class Snapshot:
             buffer=self._buffer(production),
             attached=self.attached or UNSET,
             block=self.block,
+            block_waits=self.block_waits or UNSET,
             paused=history.paused,
             waits_for=self.waits_for,
             queue=self.queue or UNSET,

@@ -89,7 +89,7 @@ def facts(status: Status) -> list[tuple[str, str]]:
     if not over:
         shown.append(("waits", waits_text(status)))
         shown.append(("scheduler", scheduler_text(status)))
-        shown.append(("viewing", "" if status["block"] == "running" else status["block"]))
+        shown.append(("viewing", _viewing(status)))
         resume = f"burstlens resume-watching {status['run']}"
         shown.append(("paused", f"no products are made; {resume}" if status.get("paused") else ""))
     else:
@@ -112,6 +112,15 @@ def waits_text(status: Status) -> str:
         begin = _clock(queue["start"])
         parts.append(f"expected start {begin} by {printable(queue['by'])}'s estimate")
     return f"in the scheduler's queue: {', '.join(parts)}" if parts else "in the scheduler's queue"
+
+
+def _viewing(status: Status) -> str:
+    """The state of a viewing block that does not run, and why its job, or the next one, waits."""
+    block, reason = status["block"], status.get("block_waits")
+    if block == "running" or not reason:
+        return "" if block == "running" else block
+    following = ", the next one is queued" if block == "draining" else ""
+    return f"{block}{following}: {printable(reason)}"
 
 
 def scheduler_text(status: Status) -> str:

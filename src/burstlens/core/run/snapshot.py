@@ -261,6 +261,7 @@ class StatusFile(Struct, frozen=True, kw_only=True):
     took_s: float | UnsetType | None = UNSET
     idle_s: float | UnsetType | None = UNSET
     paused: bool | UnsetType | None = UNSET
+    block_waits: str | UnsetType | None = UNSET
     waits_for: str | UnsetType | None = UNSET
     queue: QueuePart | UnsetType | None = UNSET
     scheduler: SchedulerPart | UnsetType | None = UNSET
