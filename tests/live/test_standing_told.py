@@ -47,7 +47,7 @@ TRIP = {
         ),
         ({"state": "running", "paused": True}, "products are paused"),
         ({"state": "lost"}, "Its driver is gone"),
-        ({"state": "failed", "outcome": {"message": "it died", "line": "v_cfl = 2"}}, "it died"),
+        ({"state": "failed", "outcome": {"message": "it died", "line": "v_cfl = 2"}}, "It died."),
     ],
 )
 def test_the_page_shows_what_a_run_waits_for(values, sentence, made, ways_to, page):

@@ -217,7 +217,7 @@ function draining(status) {
 
 /** @param {Status} status */
 function viewingQueued({ block_waits: reason }) {
-  return `the viewing job is in the queue${reason ? `: ${reason}` : ""}`;
+  return ["the viewing job is in the queue", reason].filter(Boolean).join(": ");
 }
 
 /** @param {Status} status */
