@@ -12,6 +12,7 @@ import subprocess
 import threading
 import time
 from dataclasses import dataclass, field, replace
+from errno import EDQUOT, ENOSPC
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -202,7 +203,7 @@ class DisturbedRun:
             allowed = {signal.SIGKILL: {-9}, signal.SIGSTOP: {0}, **stopped}[signal.Signals(number)]
             if self.scenario.phase.opens is None and number != signal.SIGKILL:
                 allowed = allowed | {1}  # it was about to make its run directory
-        if self.scenario.kind == "room":
+        if self.scenario.kind == "room" or self.scenario.effect[1] in (ENOSPC, EDQUOT):
             allowed = {0, 1, 6}
         if life.code not in allowed:
             self.verdict.violations.append(f"the first driver ended with {life.code}")
