@@ -158,14 +158,21 @@ class EventRun:
         return self.verdict
 
     def _end_of(self, driver: Any) -> Life:
-        """The driver's end. Slurm may hold a job for ever whose buffer was being made as slurmctld
-        went: then a person stops the run, as ``status`` shows why it waits."""
+        """The driver's end. Slurm may leave a job for ever in the stage in that it was making as
+        slurmctld went: then a person, whom ``status`` shows why it waits, stops the run, or cancels
+        its viewing block, which is replaced."""
         held_until = time.monotonic() + HELD_S
         while driver.poll() is None and time.monotonic() < held_until:
             time.sleep(0.2)
-        waiting = [job.get("Reason") for job in self.case.jobs() if job["JobState"] == "PENDING"]
-        if driver.poll() is None and "BurstBufferStageIn" in waiting:
-            self.case.burstlens("stop", "r")
+        stuck = [
+            job for job in self.case.jobs()
+            if (job["JobState"], job.get("Reason")) == ("PENDING", "BurstBufferStageIn")
+        ]  # fmt: skip
+        for job in stuck if driver.poll() is None else ():
+            if "-parsl-" in job["JobName"]:
+                self.slurm.run(["scancel", job["JobId"]])
+            else:
+                self.case.burstlens("stop", "r")
         return self.case.wait(driver, LIMIT_S)
 
     def _evidence(self) -> Evidence:
