@@ -257,3 +257,8 @@ def test_a_variable_like_a_password_is_known_as_one(value, random):
 def test_secrets_of_an_environment_are_found_by_their_names():
     environment = {"GITLAB_TOKEN": "abcdef", "HOME": "/home/me", "TOKEN_COUNT": "12"}
     assert list(named_secrets(environment)) == ["abcdef"]
+
+
+def test_the_working_directories_of_a_shell_are_no_secrets():
+    variables = {"PWD": "/home/me", "OLDPWD": "/scratch/me/runs", "DB_PWD": "/not-a-path7"}
+    assert list(named_secrets(variables)) == ["/not-a-path7"]

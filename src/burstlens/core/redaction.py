@@ -325,7 +325,9 @@ def variables_in(value: Any) -> Iterator[str]:
 
 
 def named_secrets(environment: Mapping[str, str]) -> Iterator[str]:
-    """The values of the variables whose names say that they hold a secret."""
+    """The values of the variables whose names say that they hold a secret; a shell's working
+    directories, ``PWD`` and ``OLDPWD``, are none."""
     for name, value in environment.items():
-        if forms.SECRET_NAME.search(name) and forms.is_secret(value):
+        named = name not in ("PWD", "OLDPWD") and forms.SECRET_NAME.search(name)
+        if named and forms.is_secret(value):
             yield value
