@@ -71,6 +71,7 @@ PROGRAMS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PROGRAMS, ids=str)
 def test_every_module_that_is_a_program_has_help(path):
     module = ".".join(path.parts).removesuffix(".__main__")

@@ -158,7 +158,7 @@ def test_an_early_worker_makes_one_product_after_the_other_while_the_block_does_
         assert len({done.value for done in found}) == 1
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_a_block_that_answers_gets_what_waits_for_the_early_worker(tmp_path):
     run = RunDir(tmp_path / "run")
     run.create()
@@ -200,7 +200,7 @@ def test_a_block_whose_idle_workers_are_killed_ends_and_is_replaced(tmp_path):
         assert again.error is None
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_the_death_of_the_interchange_fails_nothing_that_others_run(tmp_path):
     run, leave = RunDir(tmp_path / "run"), threading.Event()
     run.create()
@@ -220,7 +220,7 @@ def test_the_death_of_the_interchange_fails_nothing_that_others_run(tmp_path):
         assert found == {"work": None, "buffer": None}
 
 
-@pytest.mark.integration
+@pytest.mark.slow
 def test_a_block_in_the_place_of_one_that_never_answered_is_asked_anew(run_dir, recipe):
     early, site, history = EarlyWorker(lowest=False), choose("local"), History()
     with (

@@ -59,7 +59,11 @@ def reported(path: Path, module: str) -> tuple[pd.DataFrame, pd.DataFrame, objec
     return frames["counters"], frames["fcounters"], derived
 
 
-@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name[:40])
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=pytest.mark.slow if n % 6 else []) for n, path in enumerate(LOGS)],
+    ids=lambda path: path.name[:40],
+)
 def test_totals_are_those_of_pydarshan(path, monkeypatch):
     # It refuses a log with a file name that is not UTF-8; the records are what counts here.
     monkeypatch.setattr(

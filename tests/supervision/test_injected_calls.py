@@ -35,7 +35,9 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("number", [errno.EIO, errno.EINTR], ids=["EIO", "EINTR"])
+@pytest.mark.parametrize(
+    "number", [errno.EIO, pytest.param(errno.EINTR, marks=pytest.mark.slow)], ids=["EIO", "EINTR"]
+)
 @pytest.mark.parametrize("name", FAULTS)
 def test_calls_that_fail_for_a_while_do_not_change_the_end(
     name: str, number: int, injector: Path, job: Any, supervise: Any, run_dir: Any, tmp_path: Path

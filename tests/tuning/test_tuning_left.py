@@ -64,7 +64,9 @@ def concluded(run: RunDir, buffer: Path, *ends: ev.Event) -> Path:
 LEFT = ev.RunEnded(outcome="done", exit_code=8, message="", left="burstlens free t gives it back")
 
 
-@pytest.mark.parametrize("ends", [(LEFT,), ()], ids=["left", "killed"])
+@pytest.mark.parametrize(
+    "ends", [(LEFT,), pytest.param((), marks=pytest.mark.slow)], ids=["left", "killed"]
+)
 def test_resume_gives_the_buffer_back_and_runs_nothing(
     new: RunDir, tmp_path: Path, ends: tuple[ev.Event, ...]
 ) -> None:

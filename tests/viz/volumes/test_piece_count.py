@@ -153,9 +153,15 @@ print(count, peak() - before)
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("layout", [{"grid": "curvilinear"}, {"compress": True},
-                                    {"format": "vtkhdf"},
-                                    {"format": "vtkhdf", "compress": True}])  # fmt: skip
+@pytest.mark.parametrize(
+    "layout",
+    [{"grid": "curvilinear"}]
+    + [
+        pytest.param(layout, marks=pytest.mark.slow)
+        for layout in ({"compress": True}, {"format": "vtkhdf"},
+                       {"format": "vtkhdf", "compress": True})
+    ],
+)  # fmt: skip
 def test_a_piece_takes_no_more_memory_than_it_may(
     layout: dict[str, Any], cf_volume: Callable[..., Path], tmp_path: Path
 ):
