@@ -102,7 +102,7 @@ def test_the_state_of_the_model_is_the_runs(part, word, sentence, looks, ways_to
     ("state", "said"),
     [
         ("quiet", f"Quiet, and no longer looked at: 4 frames. N{QUIET[1:]}. Look again with"),
-        ("stopped", "looking has ended, the model is not touched. Look again with"),
+        ("stopped", "Looking has ended, the model is not touched. Look again with"),
         ("done", "Done: 4 frames."),
     ],
 )
