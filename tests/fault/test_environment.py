@@ -177,7 +177,8 @@ def test_a_place_that_cannot_be_written_is_refused_in_one_line(case: Any, small_
 
 
 @pytest.mark.slow
-def test_a_detached_run_outlives_a_hangup_and_lets_no_second_driver_in(case: Any) -> None:
+def test_a_detached_run_outlives_a_hangup_and_lets_no_second_driver_in(make_case: Any) -> None:
+    case = make_case(model=WAITS)
     made = case.burstlens("run", "r.toml", "--name", "r", "--detach")
     assert made.code == 0, made.said
     driver = _status(case)["driver"]["pid"]
@@ -185,6 +186,8 @@ def test_a_detached_run_outlives_a_hangup_and_lets_no_second_driver_in(case: Any
     second = case.burstlens("resume", "r")
     assert second.code == 1
     assert f"run r has a driver already (pid {driver}" in second.said
+    case.await_event("product.published")
+    case.go_on()
     case.await_event("run.ended")
     assert [line["driver"] for line in case.journal()] == [1] * len(case.journal())
     _without_traceback(case)
