@@ -94,12 +94,8 @@ def test_pictures_are_published_while_the_model_writes(observed):
     }
     pictures = sorted(path.name for path in (made.run_dir / "products" / "ground").glob("*.png"))
     assert len(pictures) == len(closed) >= 40
-    of_frames = [published[picture] for picture in pictures]
-    assert all(
-        when > closed[number] for when, number in zip(of_frames, sorted(closed), strict=True)
-    )
     # How soon is measured in bench/: other tests have the same two cores.
-    assert of_frames[0] < max(closed.values())
+    assert min(published.values()) < max(closed.values())
 
 
 def test_nothing_partial_ever_stands_under_a_final_name(observed):
