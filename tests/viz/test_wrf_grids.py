@@ -261,13 +261,15 @@ def test_fire_lies_on_cells_that_divide_those_of_the_air(
         data.createDimension("west_east_subgrid", cells * (nx + 1))
         fire = data.createVariable("FGRNHFX", "f4", ("Time", *reversed(at)))
         fire.units = "W/m^2"
-        fire[0] = 0
+        fire[0] = 100
+        fire[0, ny * cells :], fire[0, :, nx * cells :] = 0, 0
         fire[0, at["south_north_subgrid"], at["west_east_subgrid"]] = 5e4
     out = context.files.parent / "fire.png"
     crop = Crop(follow="max:FGRNHFX", half_width_km=0.2)
     with open_frame([path]) as frame:
         air, of_fire = (grid.map_plane(frame, name, {}) for name in ("T2", "FGRNHFX"))
         facts = MapKind().make(MapOptions("FGRNHFX", crop=crop), frame, out, context).facts
+        whole = MapKind().make(MapOptions("FGRNHFX"), frame, out, context).facts
     assert (of_fire.units, of_fire.projection) == ("m", air.projection)
     assert np.diff(of_fire.x) == pytest.approx(25)
     # The third fire cell of the twelfth atmospheric cell is 12.5 m east of that cell's centre.
@@ -275,6 +277,7 @@ def test_fire_lies_on_cells_that_divide_those_of_the_air(
     assert of_fire.y[at["south_north_subgrid"]] - air.y[7] == pytest.approx(-12.5)
     assert facts["max_at"] == at
     assert facts["shape"] == [17, 17]
+    assert (whole["shape"], whole["min"]) == ([ny * cells, nx * cells], 100)
 
 
 def test_the_title_of_a_pressure_level_names_the_pressure(

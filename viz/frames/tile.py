@@ -13,6 +13,7 @@ from typing import Any
 
 from burstlens.core.errors import FrameError
 from burstlens.core.ranks import absent
+from burstlens.viz.frames import fire
 from burstlens.viz.frames.chunks import UNKNOWN, ChunkCache, ChunkFile, Identity, identity_of
 from burstlens.viz.frames.file import opened
 from burstlens.viz.frames.record import time_dimension
@@ -20,7 +21,6 @@ from burstlens.viz.frames.record import time_dimension
 MOST_OPEN = 64
 """Maximum number of open files: a process may have 1024, and each costs memory."""
 
-_AXES = {"west_east": "WEST-EAST", "south_north": "SOUTH-NORTH"}
 _RANK = re.compile(r"_(\d{4,8})$")
 
 
@@ -118,17 +118,24 @@ class Tiles:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """The size of each dimension of the joined domain, without time."""
+        """The size of each dimension of the joined domain, without time and padding."""
         if self._sizes:
             return dict(self._sizes)
         data = self.first
         sizes = {name: len(dimension) for name, dimension in data.dimensions.items()}
         sizes.pop(self.time_dimension or "", None)
         if len(self._tiles) > 1:
-            for dimension, axis in _AXES.items():
+            for dimension, axis in fire.AXES.items():
                 faces = int(data.getncattr(f"{axis}_GRID_DIMENSION"))
-                whole = {dimension: faces - 1, f"{dimension}_stag": faces}
+                cells = _fire_cells(data, dimension)
+                whole = {
+                    dimension: faces - 1,
+                    f"{dimension}_stag": faces,
+                    dimension + fire.SUFFIX: (faces - 1) * cells,
+                }
                 sizes |= {name: size for name, size in whole.items() if name in sizes}
+        else:
+            sizes = fire.without_padding(sizes, data.__dict__)
         self._sizes = sizes
         return dict(sizes)
 
@@ -200,7 +207,7 @@ class Tiles:
         for columns in (number for number in range(1, count + 1) if count % number == 0):
             places = known.rank % columns, known.rank // columns
             for dimension, place, ranks in zip(
-                _AXES, places, (columns, count // columns), strict=True
+                fire.AXES, places, (columns, count // columns), strict=True
             ):
                 size = self.sizes[dimension]
                 found = _cut(size + 1, ranks)
@@ -213,7 +220,7 @@ class Tiles:
             return self._tiles
 
         def holds_none(tile: Tile) -> bool:
-            for dimension, place in zip(_AXES, divmod(tile.rank, columns)[::-1], strict=True):
+            for dimension, place in zip(fire.AXES, divmod(tile.rank, columns)[::-1], strict=True):
                 want = wanted.get(dimension) or wanted.get(f"{dimension}_stag")
                 low, high = edges[dimension][place : place + 2]
                 if want is not None and not (want.start < high and want.stop > low):
@@ -247,20 +254,36 @@ def _cut(faces: int, ranks: int) -> list[int]:
 
 
 def _is_split(dimension: str) -> bool:
-    return dimension.removesuffix("_stag") in _AXES
+    return dimension.removesuffix("_stag").removesuffix(fire.SUFFIX) in fire.AXES
+
+
+def _fire_cells(data: Any, dimension: str) -> int:
+    """Fire cells for each atmospheric cell along a dimension; 0 if a tile has none. It holds them
+    for each of its faces."""
+    fine = data.dimensions.get(dimension + fire.SUFFIX)
+    if fine is None:
+        return 0
+    first, last = (
+        int(data.getncattr(f"{fire.AXES[dimension]}_PATCH_{end}_STAG")) for end in ("START", "END")
+    )
+    return len(fine) // (last - first + 1)
 
 
 def _part(path: Path, data: Any) -> dict[str, range]:
     """The points that a tile holds along each horizontal dimension, from 0, by its attributes."""
     part = {}
     try:
-        for dimension, axis in _AXES.items():
+        for dimension, axis in fire.AXES.items():
             data.getncattr(f"{axis}_GRID_DIMENSION")
             for suffix, which in (("", "UNSTAG"), ("_stag", "STAG")):
                 name = dimension + suffix
                 if name in data.dimensions:
                     start = int(data.getncattr(f"{axis}_PATCH_START_{which}")) - 1
                     part[name] = range(start, start + len(data.dimensions[name]))
+            if cells := _fire_cells(data, dimension):
+                start = cells * (int(data.getncattr(f"{axis}_PATCH_START_STAG")) - 1)
+                name = dimension + fire.SUFFIX
+                part[name] = range(start, start + len(data.dimensions[name]))
     except AttributeError as error:
         text = f"{path.name} does not say which part of the domain it holds"
         raise FrameError(f"{text}: {error}") from error

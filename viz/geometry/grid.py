@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
+from burstlens.viz.frames import fire
 from burstlens.viz.geometry import wrf_grid
 from burstlens.viz.geometry.coordinate_gaps import without_gaps
 from burstlens.viz.geometry.projection import (
@@ -127,7 +128,7 @@ def map_plane(frame: OpenFrame, variable: str, window: Window, *, centred: bool 
         mapped = _cf_plane(frame, variable, x_dimension, y_dimension, window)
         return mapped or plane(frame, variable, window, centred=centred)
     corner = wrf_grid.corner(frame, projection)
-    own = [unstaggered(d, frame).removesuffix(wrf_grid.FIRE) for d in (x_dimension, y_dimension)]
+    own = [unstaggered(d, frame).removesuffix(fire.SUFFIX) for d in (x_dimension, y_dimension)]
     if corner is None or own != ["west_east", "south_north"]:
         return plane(frame, variable, window, centred=centred)
     (x, _), (y, _) = (wrf_grid.steps(frame, d, window) for d in (x_dimension, y_dimension))
@@ -228,7 +229,7 @@ def distances(frame: OpenFrame, dimension: str, window: Window) -> tuple[Array, 
     """Coordinates along one horizontal dimension, and their units ("" for point numbers)."""
     base = unstaggered(dimension, frame)
     values, spacing = wrf_grid.steps(frame, dimension, window)
-    base = base.removesuffix(wrf_grid.FIRE)
+    base = base.removesuffix(fire.SUFFIX)
     if spacing:
         return values + 0.5 * spacing + nest_corner(frame.attributes, base), "m"
     if dimension in frame and frame.variable(dimension).dimensions == (dimension,):

@@ -10,32 +10,37 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from burstlens.viz.frames import fire
 from burstlens.viz.geometry.projection import Projection
 from burstlens.viz.geometry.staggering import STAGGERED, unstaggered
 from burstlens.viz.seams import OpenFrame, Window
 
 Array = NDArray[Any]
-FIRE = "_subgrid"
-"""Suffix of the dimensions of WRF-Fire's grid."""
 
 
 def steps(frame: OpenFrame, dimension: str, window: Window) -> tuple[Array, float]:
     """Metres from the first cell centre along a WRF dimension, and the distance of such centres.
 
-    WRF-Fire's grid divides the cells of the atmosphere's grid, and has a row of such cells beyond
-    it. For any other dimension, the numbers of the points, and 0.
+    WRF-Fire's grid divides the cells of the atmosphere's grid. For any other dimension, the
+    numbers of the points, and 0.
     """
-    base, fire, _ = unstaggered(dimension, frame).partition(FIRE)
+    base, is_fire, _ = unstaggered(dimension, frame).partition(fire.SUFFIX)
     size, attributes = frame.dimensions[dimension], frame.attributes
     part = slice(*window.get(dimension, slice(None)).indices(size))
     number = np.arange(part.start, part.stop, part.step, dtype=np.float64)
     spacing = attributes.get({"west_east": "DX", "south_north": "DY"}.get(base, ""))
-    faces = int(attributes.get(_grid_dimension(base), 0)) if fire else size
-    if spacing is None or not faces or size % faces:
+    coarse = _cells(frame, base) if is_fire else size
+    if spacing is None or not coarse or size % coarse:
         return number, 0.0
-    cells = size // faces
+    cells = size // coarse
     shift = 0.5 if dimension.endswith(STAGGERED) else 0.5 - 0.5 / cells
     return (number / cells - shift) * float(spacing), float(spacing)
+
+
+def _cells(frame: OpenFrame, base: str) -> int:
+    """The number of the atmosphere's cells along a dimension, 0 if it is not known."""
+    faces = int(frame.attributes.get(_grid_dimension(base), 1))
+    return frame.dimensions.get(base, faces - 1)
 
 
 def _grid_dimension(dimension: str) -> str:
