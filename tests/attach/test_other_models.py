@@ -91,6 +91,32 @@ def test_of_wrf_files_without_anything_of_the_overview_other_fields_are_shown(tm
     assert any(text.startswith("rain: ") for text in made.left_out)
 
 
+@pytest.mark.parametrize(
+    "units", ["degree_C", "degrees_celsius", "degree_Celsius", "degreeC", "degree_K", "degrees_F"]
+)
+def test_a_temperature_in_degrees_is_a_field(tmp_path: Path, units: str):
+    write_netcdf(
+        tmp_path / "grid_T.nc", {"time": None, "y": 6, "x": 8},
+        {"time": TIME, "sfx": (("time", "y", "x"), {"units": "W/m2"}),
+         "tos": (("time", "y", "x"), {"units": units, "coordinates": "nav_lat nav_lon"}),
+         "nav_lat": (("y", "x"), {"units": "degrees_north"}),
+         "nav_lon": (("y", "x"), {"units": "degree_E"})},
+    )  # fmt: skip
+    _, made = seen(tmp_path)
+    assert names(made) == ["tos", "sfx"]
+
+
+@pytest.mark.parametrize("units", ["degrees_north", "degree_N", "degreesE", "degree_true"])
+def test_coordinates_in_degrees_are_no_fields(tmp_path: Path, units: str):
+    write_netcdf(
+        tmp_path / "grid_T.nc", {"time": None, "lat": 6, "lon": 8},
+        {"time": TIME, **LONLAT, "where": (("lat", "lon"), {"units": units}),
+         "tas": (FIELD, {"units": "degC"})},
+    )  # fmt: skip
+    _, made = seen(tmp_path)
+    assert names(made) == ["tas"]
+
+
 @pytest.mark.parametrize("dimension", ["member", "ncat", "number"])
 def test_members_and_classes_are_no_levels(tmp_path: Path, dimension: str):
     write_netcdf(

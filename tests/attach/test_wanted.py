@@ -175,6 +175,9 @@ def test_first_looks_follow_standard_names_and_show_usual_units(tmp_path: Path, 
         ({"units": "m", "positive": "up"}, [-5000, -10, -1], -1),
         ({"units": "m"}, [-1, -10, -5000], 0),
         ({}, [1, 2, 3], 0),
+        ({}, [-0.9, -0.5, -0.1], -1),  # s or sigma of a sea, from the floor to the surface
+        ({}, [-0.1, -0.5, -0.9], 0),
+        ({"units": "1"}, [-1.0, -0.5, 0.0], -1),
     ],
 )  # fmt: skip
 def test_the_level_is_the_one_next_to_the_ground_or_the_sea_surface(

@@ -56,6 +56,22 @@ def test_units_of_other_models_are_known_by_their_usual_spelling(written: str, u
     assert usual(written) == usual_one
 
 
+@pytest.mark.parametrize(
+    "written",
+    ["degree_C", "degrees_celsius", "deg_C", "degreeC", "celsius", "degree_Celsius", "°C",
+     "Celsius", "degrees Celsius", "deg C", "DegC", "degreesC", "ºC", "C", "℃",
+     "degree centigrade", "deg c"],
+)  # fmt: skip
+def test_degrees_of_celsius_are_known_in_any_spelling(written: str):
+    assert usual(written) == "degC"
+
+
+def test_other_temperatures_are_known_in_any_spelling():
+    assert {usual(text) for text in ("Kelvin", "degrees_kelvin", "kelvins", "deg K")} == {"K"}
+    assert {usual(text) for text in ("degrees_F", "°F", "Fahrenheit")} == {"degF"}
+    assert usual("c") == "c"
+
+
 def test_a_rain_rate_in_metres_per_second_becomes_millimetres_per_hour():
     assert conversion("m/s", "mm h-1") == (3_600_000.0, 0.0)
     assert conversion("m/s", "kn")[0] == pytest.approx(1.9438445)  # a wind remains one

@@ -72,6 +72,9 @@ _NOT_LEVELS = re.compile(
 )
 """Dimensions of which each point is another thing, not another height."""
 _HORIZONTAL = re.compile(r"projection_|grid_|latitude|longitude")
+_ON_EARTH = re.compile(r"degrees?_?(?:n(?:orth)?|e(?:ast)?|s(?:outh)?|w(?:est)?|t(?:rue)?)")
+"""Units of latitude and longitude (CF 4.1, 4.2); a temperature may be in degrees as well."""
+_ANGLES = re.compile(rf"{_ON_EARTH.pattern}|deg(?:ree)?s?|rad(?:ian)?s?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +218,7 @@ def _fitting(own: str, wanted: str) -> str:
 
 def _is_coordinate(contents: Contents, name: str) -> bool:
     about = contents.variables[name]
-    if about.text("units").lower().startswith(("degrees_", "degree_")):
+    if _ON_EARTH.fullmatch(about.text("units").lower()):
         return True
     if _HORIZONTAL.match(about.text("standard_name")) or about.text("axis") in ("X", "Y", "Z", "T"):
         return True
@@ -247,6 +250,6 @@ def _is_unstructured(contents: Contents, about: Content) -> bool:
     ]
     on_one = [
         one.dimensions for one in named
-        if len(one.dimensions) == 1 and one.text("units").lower().startswith(("degree", "radian"))
+        if len(one.dimensions) == 1 and _ANGLES.fullmatch(one.text("units").lower())
     ]  # fmt: skip
     return len(on_one) >= 2 and len(set(on_one)) == 1 and on_one[0][0] in about.dimensions

@@ -12,6 +12,8 @@ from burstlens.viz.frames.outline import Outline
 from burstlens.workflows.frames.contents import Content, Contents
 
 _OF_SEA = r"(?:^|_)(?:sea|ocean)_"
+_OF_ROMS = ("s_rho", "s_w")
+"""Levels that are counted from the sea's floor."""
 _PRESSURE = ("pa", "hpa", "mb", "mbar", "millibar", "millibars", "kpa")
 _LENGTH = (
     *("m", "km", "cm", "meter", "meters", "metre", "metres"),
@@ -53,7 +55,7 @@ def surface_level(contents: Contents | None, dimension: str, *, is_of_sea: bool 
     """
     about: Content | None = contents.variables.get(dimension) if contents is not None else None
     if about is None or about.ends is None:
-        return -1 if dimension in ("s_rho", "s_w") else 0
+        return -1 if dimension in _OF_ROMS else 0
     first, last = about.ends
     standard, units = about.text("standard_name"), about.text("units").lower()
     down = about.text("positive").lower() == "down"
@@ -71,4 +73,6 @@ def surface_level(contents: Contents | None, dimension: str, *, is_of_sea: bool 
         return 0 if first <= last else -1
     if units in _LENGTH or is_depth:
         return 0 if abs(first) <= abs(last) else -1
-    return -1 if down and (first < last) != is_of_sea else 0
+    if units in ("", "1") and min(first, last) >= -1 and max(first, last) <= 0 and first != last:
+        return 0 if abs(first) <= abs(last) else -1  # s or sigma of a sea: 0 is its surface
+    return -1 if dimension in _OF_ROMS or (down and (first < last) != is_of_sea) else 0

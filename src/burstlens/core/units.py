@@ -40,12 +40,19 @@ _ZEROS = {"degC": "273.15", "degF": "45967/180"}
 _SPELLINGS = {
     "m/s": "m s-1", "cm/s": "cm s-1", "m/s2": "m s-2", "m/s^2": "m s-2", "cm/s2": "cm s-2",
     "meters": "m", "metres": "m", "meter": "m", "kelvin": "K", "mb": "hPa",
-    "mbar": "hPa", "millibar": "hPa", "millibars": "hPa", "Celsius": "degC", "celsius": "degC",
-    "degrees_C": "degC", "degree_C": "degC", "deg_C": "degC", "degrees C": "degC", "deg C": "degC",
-    "degree_Celsius": "degC", "degrees_Celsius": "degC", "degK": "K", "deg_K": "K",
-    "degrees_K": "K", "pa": "Pa", "kt": "kn", "knots": "kn", "inch": "in", "percent": "%",
+    "mbar": "hPa", "millibar": "hPa", "millibars": "hPa", "C": "degC",
+    "pa": "Pa", "kt": "kn", "knots": "kn", "inch": "in", "percent": "%",
     "degree": "degrees", "deg": "degrees", "fraction": "1", "none": "1",
 }  # fmt: skip
+_OF_DEGREES = r"(?:deg(?:ree)?s?|[°ºo˚])[ _]?"
+_TEMPERATURES = {
+    unit: re.compile(rf"{_OF_DEGREES}(?:{letter}|{words})|{words}{more}", re.IGNORECASE)
+    for unit, letter, words, more in (
+        ("degC", "c", "celsius|centigrade", "|℃"), ("degF", "f", "fahrenheit", "|℉"),
+        ("K", "k", "kelvins?", ""),
+    )
+}  # fmt: skip
+"""Temperatures in words and with a sign of degrees, in any case."""
 _WORDS = {
     "meter": "m", "meters": "m", "metre": "m", "metres": "m", "second": "s", "seconds": "s",
     "sec": "s", "hour": "h", "hr": "h", "day": "d", "days": "d",
@@ -68,6 +75,9 @@ def usual(units: str) -> str:
     text = " ".join(units.split())
     if text in _SPELLINGS:
         return _SPELLINGS[text]
+    for temperature, spelling in _TEMPERATURES.items():
+        if spelling.fullmatch(text):
+            return temperature
     if not re.search(r"[ .*/^]|\d", text) or not re.fullmatch(rf"(?:{_PRODUCT.pattern})+", text):
         return units
     factors = []
