@@ -1,18 +1,37 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 
 from burstlens.core import valid_time
 
+YEARS = (-999_999, -12_000, -2099, -1, 0, 1, 999, 1000, 2026, 9999, 10_000, 10_002, 120_000)
+ELAPSED = (
+    -3e9, -99_999_999.5, -10, -1.25, -1, -0.0015, -0.001, 0, 2e-9, 0.0005, 0.001, 0.0015, 9.5, 10,
+    99_999_999.999, 1e8, 9e11,
+)  # fmt: skip
+
 
 def test_keys_of_one_kind_sort_in_the_order_of_time():
-    calendar = [valid_time.calendar_key(year, 1, 2, 3, 4, 5) for year in (1, 999, 1000, 2026)]
-    elapsed = [valid_time.elapsed_key(seconds) for seconds in (0, 0.001, 9.5, 10, 1e7)]
-    assert calendar == sorted(calendar)
-    assert elapsed == sorted(elapsed)
-    assert len({len(key) for key in calendar}) == len({len(key) for key in elapsed}) == 1
+    calendar = [
+        valid_time.calendar_key(year, 1, 2, 3, 4, *part)
+        for year in YEARS
+        for part in ((4,), (5,), (5, 1500), (5, 250_000), (5, 900_000), (6,))
+    ]
+    elapsed = [valid_time.elapsed_key(seconds) for seconds in ELAPSED]
+    for keys in (calendar, elapsed):
+        assert keys == sorted(set(keys))
+        assert all(re.fullmatch(r"[A-Za-z0-9.-]+", key) for key in keys)
+        seconds = list(map(valid_time.seconds, keys))
+        assert seconds == sorted(seconds)
+    assert [valid_time.seconds(key) for key in elapsed] == list(ELAPSED)
+
+
+def test_whole_seconds_of_usual_years_have_short_keys():
+    assert valid_time.calendar_key(1, 1, 2, 3, 4, 5) == "00010102T030405"
+    assert valid_time.elapsed_key(0.001) == "t00000000.001"
 
 
 @pytest.mark.parametrize("text", ["2005-08-28_12:00:00", b"2005-08-28_12_00_00"])
@@ -28,6 +47,47 @@ def test_text_that_is_not_a_wrf_time_has_no_key(text):
 def test_keys_are_shown_as_people_write_times():
     assert valid_time.label("00010101T000800") == "0001-01-01 00:08:00 UTC"
     assert valid_time.label("t00000012.500") == "t = 12.5 s"
+    assert valid_time.label(valid_time.elapsed_key(-1.25)) == "t = -1.25 s"
+    assert valid_time.label(valid_time.elapsed_key(2e-9)) == "t = 2e-9 s"
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("2020-06-01 12:00:00.25", "2020-06-01 12:00:00.25 UTC"),
+        ("-2099-01-01", "-2099-01-01 00:00:00 UTC"),
+        ("-0001-12-31 06:00", "-0001-12-31 06:00:00 UTC"),
+        ("10002-01-01", "10002-01-01 00:00:00 UTC"),
+        ("20050828T1230", "2005-08-28 12:30:00 UTC"),
+    ],
+)
+def test_a_time_as_people_write_it_is_shown_so_again(text, label):
+    key = valid_time.parse_key(text)
+    assert valid_time.is_calendar(key)
+    assert valid_time.label(key) == label
+    assert valid_time.parse_key(label) == key
+
+
+def test_a_year_of_seven_digits_is_an_error():
+    with pytest.raises(OverflowError, match="1000000"):
+        valid_time.calendar_key(1_000_000, 1, 1, 0, 0, 0)
+
+
+def test_keys_of_older_runs_for_negative_times_can_be_read():
+    assert valid_time.seconds("t-0000001.200") == -1.2
+
+
+def test_seconds_between_times_are_those_of_their_calendar():
+    days = [f"1991{day}T000000" for day in ("0227", "0228", "0229", "0230", "0301", "0302")]
+    seconds = [valid_time.seconds(day, "360_day") for day in days]
+    assert {later - sooner for sooner, later in pairwise(seconds)} == {86400.0}
+    across = valid_time.between("15821004T000000", "15821015T000000", "standard")
+    assert across == 86400.0
+
+
+def test_parts_of_a_second_are_counted():
+    apart = valid_time.between("20200601T120000.25", "20200601T120001.5", "noleap")
+    assert apart == pytest.approx(1.25, abs=1e-6)
 
 
 def test_seconds_of_a_wrong_key_are_an_error():

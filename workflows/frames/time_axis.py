@@ -12,10 +12,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any
 
 from burstlens.core.errors import TimesError
+from burstlens.core.exact_seconds import exact_seconds
 from burstlens.core.printable import printable
 from burstlens.core.valid_time import calendar_key, elapsed_key, wrf_key
 
@@ -38,6 +41,8 @@ _CALENDARS = {"360": "360_day", "365": "365_day", "366": "366_day"}
 """What other programs call calendars of CF."""
 MAX_ELAPSED_S = 1e12
 """A larger elapsed time does not fit its key; netCDF's fill value 9.97e36 is far larger."""
+MAX_DATED_S = 9e12
+"""More seconds after a date do not fit the 64 bits of cftime's microseconds: 285,000 years."""
 _FILLS = {
     "h": -32767,
     "H": 65535,
@@ -95,7 +100,7 @@ def numeric_keys(
 ) -> list[str | None]:
     """The key of each record of a numeric variable, by CF conventions 1.11, section 4.4.
 
-    Calendar times are rounded to the second, elapsed ones to the millisecond. ``fill`` is the value
+    Times are as exact as their values, calendar ones to the microsecond. ``fill`` is the value
     of a time that is not written yet. ``is_fixed``: the number of records is fixed, so that zeros
     at the end, after a time that is not negative, are not written yet either; the first value
     counts. TimesError for unknown units and calendars.
@@ -120,9 +125,9 @@ def numeric_keys(
         if value == fill or index >= written:
             keys.append(None)
         elif match[2] is None:
-            keys.append(_elapsed(float(value) * scale))
+            keys.append(_elapsed(float(value), scale))
         else:
-            keys.append(_dated(float(value) * scale, match[2], calendar))
+            keys.append(_since(float(value), scale, match[2], calendar))
     return keys
 
 
@@ -134,21 +139,32 @@ def _written(values: Sequence[float]) -> int:
     return len(values) if count and values[count - 1] < 0 else count
 
 
-def _elapsed(seconds: float) -> str | None:
-    return elapsed_key(seconds) if abs(seconds) < MAX_ELAPSED_S else None
+def _elapsed(value: float, unit_s: float) -> str | None:
+    if not abs(value * unit_s) < MAX_ELAPSED_S:
+        return None
+    return elapsed_key(exact_seconds(value, unit_s))
 
 
-def _dated(seconds: float, origin: str, calendar: str) -> str | None:
+def _since(value: float, unit_s: float, origin: str, calendar: str) -> str | None:
+    if not abs(value * unit_s) < MAX_DATED_S:
+        return None
+    return _dated(exact_seconds(value, unit_s), origin, calendar)
+
+
+def _dated(seconds: Decimal, origin: str, calendar: str) -> str | None:
     import cftime
 
-    if not math.isfinite(seconds) or abs(seconds) > 1e12:
-        return None
     try:
-        date = cftime.num2date(round(seconds), f"seconds since {origin}", calendar)
+        date = cftime.num2date(round(seconds * 10**6), f"microseconds since {origin}", calendar)
+        return _key(date)
     except (ValueError, OverflowError):
         _require_origin(origin, calendar)
         return None
-    return calendar_key(date.year, date.month, date.day, date.hour, date.minute, date.second)
+
+
+def _key(date: Any) -> str:
+    clock = date.hour, date.minute, date.second, date.microsecond
+    return calendar_key(date.year, date.month, date.day, *clock)
 
 
 def _require_origin(origin: str, calendar: str) -> None:
@@ -174,13 +190,10 @@ def _counted(months: float, origin: str, calendar: str) -> str | None:
         start = cftime.num2date(0, f"seconds since {origin}", calendar)
         begin, end = (_month_later(start, number) for number in (whole, whole + 1))
         seconds = round((end - begin).total_seconds() * (months - whole))
-        clock = f"{begin.hour:02d}:{begin.minute:02d}:{begin.second:02d}"
-        day = f"{begin.year:04d}-{begin.month:02d}-{begin.day:02d}"
-        date = cftime.num2date(seconds, f"seconds since {day} {clock}", calendar)
+        return _key(begin + timedelta(seconds=seconds))
     except (ValueError, OverflowError):
         _require_origin(origin, calendar)
         return None
-    return calendar_key(date.year, date.month, date.day, date.hour, date.minute, date.second)
 
 
 def _month_later(start: Any, number: int) -> Any:
@@ -202,7 +215,7 @@ def _absolute(value: float, calendar: str) -> str | None:
         return None
     day = math.floor(value)
     date = f"{day // 10000:04d}-{day // 100 % 100:02d}-{day % 100:02d}"
-    return _dated((value - day) * 86400, date, calendar)
+    return _dated(exact_seconds(value, 86400) - day * 86400, date, calendar)
 
 
 def no_variable(name: str, names: Iterable[str]) -> str:

@@ -1,10 +1,17 @@
 """Valid times as keys: strings that sort in time order and serve as parts of file names.
 
-With a calendar a key is ``YYYYMMDDTHHMMSS`` (UTC), without one it is ``t`` and the elapsed
-seconds in fixed width, ``t00000012.500``, from 1e8 s on ``u000315532800.000``. Years below 1000
-keep four digits, so that WRF's idealized year 0001, outside ``datetime64[ns]``, needs no special
-case. The key of a file without any time names the file: ``n`` and its number, ``n0000000120``, or
-``f-`` and its name.
+With a calendar a key is ``YYYYMMDDTHHMMSS`` (UTC); a part of a second follows a point,
+``20200601T120000.25``. Years have four digits, so that WRF's idealized year 0001, outside
+``datetime64[ns]``, needs no special case. A year above 9999 has six after a ``y``; one below 0 is
+kept as ``-`` and what it is more than -1,000,000, so that earlier ones sort first. A key does not
+name its calendar: the frame does.
+
+Without a calendar a key is ``t`` and the elapsed seconds in fixed width and at least three
+decimals, ``t00000012.500``, from 1e8 s on ``u000315532800.000``. Negative ones are kept as what
+they are more than -1e8 s, ``s99999998.800`` for -1.2 s, or than -1e12 s, then with ``r``.
+
+The key of a file without any time names the file: ``n`` and its number, ``n0000000120``, or ``f-``
+and its name.
 """
 
 from __future__ import annotations
@@ -12,15 +19,22 @@ from __future__ import annotations
 import math
 import re
 import zlib
-from datetime import datetime
+from decimal import Decimal
+
+from burstlens.core.calendars import day_number, has_day, is_known
+from burstlens.core.exact_seconds import exact_seconds
 
 _WRF = re.compile(rb"(\d{4})-(\d\d)-(\d\d)_(\d\d)[:_](\d\d)[:_](\d\d)")
-_GREGORIAN = frozenset({"", "standard", "gregorian", "proleptic_gregorian"})
 _WRITTEN = re.compile(
-    r"(\d{4})-?(\d\d)-?(\d\d)(?:[T_ ]?(\d\d)(?::?(\d\d)(?::?(\d\d))?)?)?(?: ?(?:Z|UTC))?"
+    r"(-?\d{4,6}(?=-)|\d{4})-?(\d\d)-?(\d\d)"
+    r"(?:[T_ ]?(\d\d)(?::?(\d\d)(?::?(\d\d)(?:\.(\d{1,6}))?)?)?)?(?: ?(?:Z|UTC))?"
 )
-_ELAPSED = re.compile(r"[tu](-?\d+\.\d+)")
-_CALENDAR = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)")
+_ELAPSED = re.compile(r"([r-u])(-?\d+\.\d+)")
+_BELOW = {"s": 10**8, "r": 10**12}
+"""What is added to negative elapsed seconds, by the key's first letter."""
+_CALENDAR = re.compile(r"(\d{4}|-\d{6}|y\d{6})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(?:\.(\d{1,6}))?")
+_FAR = 10**6
+"""Years are nearer to 0."""
 _NUMBER = re.compile(r"n(\d+)")
 _SUFFIX = re.compile(r"\.(?:nc4?|cdf|netcdf|h5|hdf5?|he5)", re.IGNORECASE)
 _DATE = re.compile(
@@ -31,30 +45,41 @@ _DATE = re.compile(
 _DIGITS = 10
 """Digits of a number in the key of a file: Unix seconds fit."""
 _PADDED = re.compile(rf"([A-Za-z]?)(\d{{{_DIGITS},}})")
-_SHORT = 13
-"""Characters of the key of an elapsed time of less than 1e8 s: three years."""
 _LONGEST = 120
 """Characters of a file's name in its key: file names of products hold it, and more."""
 
 
-def calendar_key(year: int, month: int, day: int, hour: int, minute: int, second: int) -> str:
-    """The key of a calendar time, to the second.
+def calendar_key(
+    year: int, month: int, day: int, hour: int, minute: int, second: int, microsecond: int = 0
+) -> str:
+    """The key of a calendar time, to the microsecond. Raises OverflowError for a year of more than
+    six digits.
 
-    >>> calendar_key(2005, 8, 28, 12, 0, 0)
-    '20050828T120000'
+    >>> calendar_key(2005, 8, 28, 12, 0, 0), calendar_key(2005, 8, 28, 12, 0, 0, 250_000)
+    ('20050828T120000', '20050828T120000.25')
     """
-    return f"{year:04d}{month:02d}{day:02d}T{hour:02d}{minute:02d}{second:02d}"
+    if not -_FAR < year < _FAR:
+        raise OverflowError(f"the year {year} has more than six digits")
+    early, late = f"-{_FAR + year:06d}", f"y{year:06d}"
+    years = early if year < 0 else f"{year:04d}" if year < 10_000 else late
+    part = f".{microsecond:06d}".rstrip("0") if microsecond else ""
+    return f"{years}{month:02d}{day:02d}T{hour:02d}{minute:02d}{second:02d}{part}"
 
 
-def elapsed_key(seconds: float) -> str:
-    """The key of an elapsed time, to the millisecond.
+def elapsed_key(seconds: float | Decimal) -> str:
+    """The key of an elapsed time of less than 1e12 s, as exactly as the number is.
 
-    >>> elapsed_key(12.5), elapsed_key(315532800)
-    ('t00000012.500', 'u000315532800.000')
+    >>> elapsed_key(12.5), elapsed_key(0.0015), elapsed_key(315532800)
+    ('t00000012.500', 't00000000.0015', 'u000315532800.000')
     """
-    short = f"t{seconds:012.3f}"
+    exact = seconds if isinstance(seconds, Decimal) else exact_seconds(seconds)
+    letter, width = ("t", 8) if abs(exact) < 10**8 else ("u", 12)
+    if exact < 0:
+        letter = "s" if letter == "t" else "r"
+        exact += _BELOW[letter]
+    whole, _, part = f"{exact:f}".partition(".")
     # A longer number would sort before shorter ones: u sorts after t.
-    return short if len(short) == _SHORT else f"u{seconds:016.3f}"
+    return f"{letter}{whole.rjust(width, '0')}.{part.rstrip('0').ljust(3, '0')}"
 
 
 def wrf_key(text: str | bytes) -> str | None:
@@ -70,11 +95,13 @@ def parse_key(text: str) -> str:
 
     >>> parse_key("2005-08-28 12:30"), parse_key("20050828T12"), parse_key("90")
     ('20050828T123000', '20050828T120000', 't00000090.000')
+    >>> parse_key("-2099-01-01"), parse_key("2005-08-28 12:30:00.25")
+    ('-9979010101T000000', '20050828T123000.25')
     """
     match = _WRITTEN.fullmatch(text.strip())
     if match:
-        return calendar_key(*(int(part or default) for part, default in zip(
-            match.groups(), (1, 1, 1, 0, 0, 0), strict=True)))  # fmt: skip
+        *parts, fraction = match.groups()
+        return calendar_key(*(int(part or 0) for part in parts), _microseconds(fraction))
     try:
         seconds = float(text)
     except ValueError:
@@ -143,13 +170,14 @@ def _safe(stem: str) -> str:
 
 def label(key: str) -> str:
     """A key as people write it: ``2005-08-28 12:00:00 UTC``, ``t = 12.5 s``, ``number 120``."""
-    match = _CALENDAR.fullmatch(key)
-    if match:
-        year, month, day, hour, minute, second = match.groups()
-        return f"{year}-{month}-{day} {hour}:{minute}:{second} UTC"
+    if match := _CALENDAR.fullmatch(key):
+        year = _year(match[1])
+        month, day, hour, minute, second = match.groups()[1:6]
+        part = f".{match[7]}" if match[7] else ""
+        sign = "-" if year < 0 else ""
+        return f"{sign}{abs(year):04d}-{month}-{day} {hour}:{minute}:{second}{part} UTC"
     if match := _ELAPSED.fullmatch(key):
-        number = f"{float(match[1]):.3f}".rstrip("0").rstrip(".")
-        return f"t = {number} s"
+        return f"t = {_plain(_elapsed(match))} s"
     if match := _NUMBER.fullmatch(key):
         return f"number {int(match[1])}"
     if key.startswith("f-"):
@@ -190,55 +218,71 @@ def is_calendar(key: str) -> bool:
     return _CALENDAR.fullmatch(key) is not None
 
 
-def seconds(key: str) -> float:
-    """Seconds since year 1 of a calendar key (proleptic Gregorian), or elapsed ones as they are.
+def seconds(key: str, calendar: str = "") -> float:
+    """Seconds since 1970 of a calendar key in its calendar, or elapsed ones as they are.
 
-    Only differences between keys of one kind mean something. A key does not name its calendar: a
-    day that only another one has (30 February of 360_day) is counted from the month's first.
-    Raises ValueError when it is not a key, and for the key of a file without any time.
+    ``calendar`` is one that CF names (CF 4.4.1); an empty or unknown one is Gregorian at all times.
+    Only differences between keys of one kind and calendar mean something. A day that the calendar
+    does not have (30 February) is counted from the month's first. Raises ValueError when it is not
+    a key, and for the key of a file without any time.
 
     >>> seconds("20050828T120000") - seconds("20050828T000000")
     43200.0
     """
-    match = _CALENDAR.fullmatch(key)
-    if match:
-        year, month, day, hour, minute, second = (int(part) for part in match.groups())
-        days = datetime(year, month, 1).toordinal() + day - 1
-        return days * 86400.0 + hour * 3600.0 + minute * 60.0 + second
+    if match := _CALENDAR.fullmatch(key):
+        year, month, day, hour, minute, second = _parts(match)
+        calendar = calendar if is_known(calendar) else ""
+        days = day_number(year, month, day, calendar) - day_number(1970, 1, 1, calendar)
+        whole = days * 86400 + hour * 3600 + minute * 60 + second
+        return whole + _microseconds(match[7]) / 1e6
     if match := _ELAPSED.fullmatch(key):
-        return float(match[1])
+        return float(_elapsed(match))
     if key.startswith("f-") or _NUMBER.fullmatch(key):
         raise ValueError(f"the frame {label(key)} has no time: its file has none")
     raise ValueError(f"{key!r} is not a valid-time key")
 
 
-def between(start: str, end: str, calendar: str = "standard") -> float | None:
+def between(start: str, end: str, calendar: str = "") -> float | None:
     """Seconds from one calendar key to another, in a calendar that CF names (CF 4.4.1).
 
-    None when the calendar has no such day or is unknown, and for keys of elapsed times.
-    ``standard`` is taken as Gregorian also before 1582, as in WRF.
+    None when the calendar has no such day or is unknown, and for keys of elapsed times. An empty
+    calendar is Gregorian also before 1582, as in WRF.
 
     >>> between("20050228T000000", "20050301T000000", "360_day")
     259200.0
     """
-    if not (is_calendar(start) and is_calendar(end)):
+    first, last = _CALENDAR.fullmatch(start), _CALENDAR.fullmatch(end)
+    if not (first and last and is_known(calendar)):
         return None
-    if calendar in _GREGORIAN:
-        return seconds(end) - seconds(start)
-    from cftime import datetime as calendar_time  # netCDF4 brings it; not needed on login nodes
-
-    try:
-        first, last = (
-            calendar_time(*_parts(key), calendar=calendar, has_year_zero=True)
-            for key in (start, end)
-        )
-    except ValueError:
+    if not all(has_day(*_parts(match)[:3], calendar) for match in (first, last)):
         return None
-    return float((last - first).total_seconds())
+    return seconds(end, calendar) - seconds(start, calendar)
 
 
-def _parts(key: str) -> tuple[int, ...]:
-    match = _CALENDAR.fullmatch(key)
-    if match is None:
-        raise ValueError(f"{key!r} is not a calendar key")
-    return tuple(int(part) for part in match.groups())
+def _parts(match: re.Match[str]) -> tuple[int, ...]:
+    """Year to second of a calendar key."""
+    return (_year(match[1]), *(int(match[part]) for part in range(2, 7)))
+
+
+def _year(text: str) -> int:
+    """The year of a calendar key."""
+    number = int(text.lstrip("-y"))
+    return number - _FAR if text.startswith("-") else number
+
+
+def _microseconds(digits: str | None) -> int:
+    return int((digits or "0").ljust(6, "0"))
+
+
+def _elapsed(match: re.Match[str]) -> Decimal:
+    """The seconds of an elapsed key."""
+    return Decimal(match[2]) - _BELOW.get(match[1], 0)
+
+
+def _plain(number: Decimal) -> str:
+    """A number as people write it: ``12.5``, ``0.0015``, ``2e-9``."""
+    if number and abs(number) < Decimal("1e-6"):
+        mantissa, _, exponent = f"{number.normalize():e}".partition("e")
+        return f"{mantissa}e{int(exponent)}"
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

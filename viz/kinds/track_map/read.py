@@ -71,4 +71,4 @@ def _plane(frame: ProductFrame, track: Track) -> grid.Plane:
 
 def moment(key: str) -> datetime:
     """The date of a calendar key."""
-    return datetime.min + timedelta(seconds=valid_time.seconds(key), days=-1)
+    return datetime(1970, 1, 1) + timedelta(seconds=valid_time.seconds(key))

@@ -316,4 +316,4 @@ def _axes(found: object) -> list[tuple[str, int]]:
 
 def _iso(key: str) -> str:
     """A calendar key as ISO 8601; days that only other calendars have are counted on."""
-    return (datetime(1, 1, 1) + timedelta(seconds=valid_time.seconds(key) - 86400)).isoformat()
+    return (datetime(1970, 1, 1) + timedelta(seconds=valid_time.seconds(key))).isoformat()

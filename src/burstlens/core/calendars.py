@@ -1,0 +1,99 @@
+"""Days of the calendars that CF names (CF conventions 1.11, section 4.4.1), counted.
+
+Years are astronomical (there is a year 0). In ``standard`` and ``julian`` cftime has the year -1
+before the year 1; there both 0 and -1 are the year before. Needs no other package: login nodes and
+drivers count days too.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+_NAMES = {
+    "": "proleptic_gregorian",
+    "gregorian": "standard",
+    "365_day": "noleap",
+    "366_day": "all_leap",
+}
+_GREGORIAN_BEGINS = (1582, 10, 15)
+_JULIAN_ENDS = (1582, 10, 4)
+_MONTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_BEFORE = (0, *accumulate(_MONTHS))
+"""Days of a year without 29 February before each month."""
+
+
+def is_known(calendar: str) -> bool:
+    """Whether days of that calendar can be counted."""
+    return _name(calendar) in _COUNTS
+
+
+def day_number(year: int, month: int, day: int, calendar: str = "") -> int:
+    """The number of a day in its calendar: 1 January of the year 1 is day 1 (Gregorian).
+
+    ``calendar`` is one of CF, empty for the Gregorian one at all times. A day that its month does
+    not have counts from the month's first. Raises ValueError when the calendar is not known.
+
+    >>> day_number(1991, 3, 1, "360_day") - day_number(1991, 2, 27, "360_day")
+    4
+    """
+    name = _name(calendar)
+    if name not in _COUNTS:
+        raise ValueError(f"the calendar {calendar!r} is not known")
+    if name == "standard":
+        name = "julian" if (year, month, day) < _GREGORIAN_BEGINS else "proleptic_gregorian"
+    if name == "julian" and year < 0:
+        year += 1
+    return _COUNTS[name](year, month) + day
+
+
+def has_day(year: int, month: int, day: int, calendar: str = "") -> bool:
+    """Whether the calendar has that day. Raises ValueError when it is not known."""
+    if not 1 <= month <= 12 or day < 1:
+        return False
+    if _name(calendar) == "standard" and _JULIAN_ENDS < (year, month, day) < _GREGORIAN_BEGINS:
+        return False
+    if month == 12:
+        return day <= (30 if _name(calendar) == "360_day" else 31)
+    first, end = (day_number(year, number, 1, calendar) for number in (month, month + 1))
+    return first + day - 1 < end or (year, month) == _JULIAN_ENDS[:2]
+
+
+def _name(calendar: str) -> str:
+    name = calendar.strip().lower()
+    return _NAMES.get(name, name)
+
+
+def _gregorian(year: int, month: int) -> int:
+    past = year - 1
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return past * 365 + past // 4 - past // 100 + past // 400 + _BEFORE[month - 1] + (
+        leap and month > 2
+    )  # fmt: skip
+
+
+def _julian(year: int, month: int) -> int:
+    past = year - 1
+    return past * 365 + past // 4 + _BEFORE[month - 1] + (year % 4 == 0 and month > 2) - 2
+
+
+def _noleap(year: int, month: int) -> int:
+    return (year - 1) * 365 + _BEFORE[month - 1]
+
+
+def _all_leap(year: int, month: int) -> int:
+    return (year - 1) * 366 + _BEFORE[month - 1] + (month > 2)
+
+
+def _360_day(year: int, month: int) -> int:
+    return (year - 1) * 360 + (month - 1) * 30
+
+
+_COUNTS = {
+    "standard": _gregorian,
+    "proleptic_gregorian": _gregorian,
+    "julian": _julian,
+    "noleap": _noleap,
+    "all_leap": _all_leap,
+    "360_day": _360_day,
+}
+"""Days before the first of a month since the year 1."""

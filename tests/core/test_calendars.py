@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import cftime
+import pytest
+
+from burstlens.core.calendars import day_number, has_day, is_known
+
+NAMES = (
+    "standard", "gregorian", "proleptic_gregorian", "julian",
+    "noleap", "365_day", "all_leap", "366_day", "360_day",
+)  # fmt: skip
+DATES = [
+    (year, month, day)
+    for year in (-2099, -4, -1, 1, 4, 1582, 1583, 1900, 2000, 10002)
+    for month, day in ((1, 1), (2, 28), (2, 29), (2, 30), (3, 1), (10, 4), (10, 10), (10, 15),
+                       (12, 30), (12, 31))
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::cftime._cftime.CFWarning")
+@pytest.mark.parametrize("calendar", NAMES)
+def test_days_are_those_that_cftime_counts(calendar):
+    there, days, numbers = [], [], []
+    for date in DATES:
+        try:
+            days.append((cftime.datetime(*date, calendar=calendar)
+                         - cftime.datetime(1, 1, 1, calendar=calendar)).days)  # fmt: skip
+        except ValueError:
+            continue
+        there.append(date)
+        numbers.append(day_number(*date, calendar))
+    assert there == [date for date in DATES if has_day(*date, calendar)]
+    assert [number - numbers[0] for number in numbers] == [day - days[0] for day in days]
+
+
+def test_the_gregorian_calendar_without_a_name_holds_at_all_times():
+    assert day_number(1582, 10, 15) - day_number(1582, 10, 4) == 11
+    assert day_number(1582, 10, 15, "standard") - day_number(1582, 10, 4, "standard") == 1
+    assert day_number(1, 1, 1) == 1
+
+
+def test_days_beyond_a_month_are_counted_on():
+    days = [day_number(2001, 2, day) for day in (28, 29, 30)]
+    assert {later - sooner for sooner, later in pairwise(days)} == {1}
+
+
+def test_an_unknown_calendar_is_an_error():
+    assert not is_known("maya")
+    with pytest.raises(ValueError, match="maya"):
+        day_number(2000, 1, 1, "maya")

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import struct
+from decimal import Decimal
+
+import pytest
+
+from burstlens.core.exact_seconds import exact_seconds
+
+
+def in_4_bytes(value: float) -> float:
+    return float(struct.unpack("f", struct.pack("f", value))[0])
+
+
+@pytest.mark.parametrize(
+    ("value", "unit_s", "seconds"),
+    [
+        (0.25, 1.0, "0.25"),
+        (1500, 1e-6, "0.0015"),
+        (0.1 + 0.2, 1.0, "0.3"),
+        (in_4_bytes(0.1), 1.0, "0.1"),
+        (in_4_bytes(1 / 3), 3600.0, "1200"),
+        (0.3333, 3600.0, "1200"),
+        (0.04167, 86400.0, "3600"),
+        (0.25 / 86400, 86400.0, "0.25"),
+        (20000 + 0.25 / 86400, 86400.0, "1728000000.25"),
+        (-1.2, 1.0, "-1.2"),
+        (2e-9, 1.0, "0.000000002"),
+        (1e12, 1.0, "1000000000000"),
+    ],
+)
+def test_seconds_are_as_exact_as_the_stored_number_and_no_more(value, unit_s, seconds):
+    assert exact_seconds(value, unit_s) == Decimal(seconds)
+
+
+def test_a_number_without_end_keeps_nine_digits():
+    assert str(exact_seconds(1 / 3)) == "0.333333333"
+    assert str(exact_seconds(1000 / 3)) == "333.333333"
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_what_is_not_finite_is_not_a_time(value):
+    with pytest.raises(ValueError, match="not a time"):
+        exact_seconds(value)
