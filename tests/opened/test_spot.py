@@ -50,7 +50,7 @@ def test_a_place_may_be_given_in_degrees_and_in_lengths_that_keep_their_units():
         ("north,-91.9", None, "lat must be a number"),
         ("nan,1", None, "lat must be a number"),
         ("91,1", None, "no place at latitude 91"),
-        (None, "4.5miles,2", "x must be a number, such as 4500 or 4.5km"),
+        (None, "4.5furlongs,2", "x must be a number, such as 4500 or 4.5km"),
         (None, "1.2.3,2", "x must be a number"),
     ],
 )

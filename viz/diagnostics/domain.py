@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from burstlens.core.errors import FrameError
+from burstlens.core.lengths import metres
 from burstlens.viz.diagnostics.level import Level
 from burstlens.viz.frames.outline import Column, UnknownYet
 from burstlens.viz.geometry.place import End
 from burstlens.viz.geometry.transect import Ground
 from burstlens.viz.seams import OpenFrame
 
-_KM = {"m": 1e-3, "km": 1.0}
 SLACK = 1.1
 """Factor by which a column may become higher while the model runs."""
 HIGHEST_PA = 110_000.0
@@ -48,7 +48,7 @@ def beyond(frame: OpenFrame, name: str, direction: str, value: float) -> str:
             middle = float(along.mean())
             value = middle + (value - middle + 180) % 360 - 180
     else:
-        along = along * _KM.get(plane.units, 1.0)
+        along = along * ((metres(plane.units) or 1000.0) / 1000)
     low, high = float(along.min()), float(along.max())
     if low <= value <= high:
         return ""

@@ -7,6 +7,7 @@ field with both. Imports ``frames`` and what is below it; has no diagnostics and
 __all__ = [
     "around",
     "c_grid",
+    "cf_plane",
     "columns",
     "crop",
     "destaggered",

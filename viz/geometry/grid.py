@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
+from burstlens.core.lengths import metres, spelled
 from burstlens.viz.frames import fire
 from burstlens.viz.geometry import wrf_grid
+from burstlens.viz.geometry.cf_plane import UnknownUnits, mapped_grid, misses
 from burstlens.viz.geometry.coordinate_gaps import without_gaps
 from burstlens.viz.geometry.projection import (
     Projection,
-    cf_projection,
-    earth_radius,
     longitude_latitude,
     nest_corner,
     wrf_projection,
@@ -108,6 +108,9 @@ def plane(frame: OpenFrame, variable: str, window: Window, *, centred: bool = Fa
     (x, units), (y, y_units) = (
         distances(frame, dimension, window) for dimension in (x_dimension, y_dimension)
     )
+    if {units, y_units} == {"m", "km"}:
+        x, y = (v * metres(u) for v, u in ((x, units), (y, y_units)))
+        units = y_units = "m"
     return Plane(x, y, units if units == y_units else "")
 
 
@@ -136,31 +139,23 @@ def map_plane(frame: OpenFrame, variable: str, window: Window, *, centred: bool 
 
 
 def _cf_plane(frame: OpenFrame, variable: str, x: str, y: str, window: Window) -> Plane | None:
-    """The plane of a CF grid mapping, None if there is none or the degrees contradict it."""
-    # "crs", or "crs: x y" with its coordinates (CF 1.8, 5.6).
-    name = str(frame.variable(variable).attributes.get("grid_mapping", "")).partition(":")[0]
-    if name not in frame or not all(d in frame and d in frame.dimensions for d in (x, y)):
-        return None
-    attributes = frame.variable(name).attributes
-    projection = cf_projection(attributes)
-    if projection is None:
-        return None
+    """The plane of a CF grid mapping, None if there is none or the degrees contradict it.
 
-    def along(dimension: str, part: Window) -> Array:
-        units = frame.variable(dimension).units
-        turned = np.radians(earth_radius(attributes)) if units.startswith("degree") else 0.0
-        factor = turned or {"km": 1000.0}.get(units, 1.0)
-        return np.asarray(frame.read(dimension, part), np.float64) * factor
-
+    FrameError if the units of its coordinates are unknown and there are no degrees.
+    """
+    mapped = mapped_grid(frame, variable, x, y)
+    if mapped is None:
+        return None
     ends = {d: slice(0, size, max(1, size - 1)) for d, size in frame.dimensions.items()}
     known = _lonlat(frame, variable, x, y, ends)
-    if known is not None and known[0].ndim == 2:
-        at_x, at_y = projection.forward(*known)
-        cells = [np.ptp(along(d, ends)) / max(1, frame.dimensions[d] - 1) for d in (x, y)]
-        missed = np.abs(at_x - along(x, ends)), np.abs(at_y - along(y, ends)[:, None])
-        if not all((off <= cell / 2).all() for off, cell in zip(missed, cells, strict=True)):
-            return None
-    return Plane(along(x, window), along(y, window), "m", projection=projection)
+    if isinstance(mapped, UnknownUnits):
+        if known is None:
+            raise FrameError(mapped.fault)
+        return None
+    if known is not None and (known[0].ndim == 1 or misses(mapped, *known)):
+        return None
+    part = [window.get(dimension, slice(None)) for dimension in (x, y)]
+    return Plane(mapped.x[part[0]], mapped.y[part[1]], "m", projection=mapped.projection)
 
 
 def to_centres(values: Array, axis: int) -> Array:
@@ -226,14 +221,19 @@ def _lonlat(
 
 
 def distances(frame: OpenFrame, dimension: str, window: Window) -> tuple[Array, str]:
-    """Coordinates along one horizontal dimension, and their units ("" for point numbers)."""
+    """Coordinates along one horizontal dimension, and their units ("" for point numbers).
+
+    Lengths are in km where the file has these, else in m.
+    """
     base = unstaggered(dimension, frame)
     values, spacing = wrf_grid.steps(frame, dimension, window)
     base = base.removesuffix(fire.SUFFIX)
     if spacing:
         return values + 0.5 * spacing + nest_corner(frame.attributes, base), "m"
     if dimension in frame and frame.variable(dimension).dimensions == (dimension,):
-        return frame.read(dimension, window), frame.variable(dimension).units
+        values, units = frame.read(dimension, window), spelled(frame.variable(dimension).units)
+        length = metres(units)
+        return (values, units) if length is None or units in ("m", "km") else (values * length, "m")
     return values, ""
 
 

@@ -6,6 +6,7 @@ own x and y. The earth is WRF's sphere, so that neither 180 degrees nor a pole i
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -13,12 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from burstlens.core.errors import FrameError
+from burstlens.core.lengths import metres
 from burstlens.viz.geometry.grid import Plane
 from burstlens.viz.geometry.projection import EARTH_RADIUS_M
 
 Array = NDArray[np.float64]
 DEGREES = "degrees"
-_PER_KM = {"m": 1000.0, "km": 1.0}
 
 
 def units(plane: Plane) -> str:
@@ -28,7 +29,7 @@ def units(plane: Plane) -> str:
     """
     if plane.projection is not None:
         return DEGREES
-    if plane.units not in _PER_KM:
+    if metres(plane.units) is None:
         raise FrameError("the frame's coordinates are neither lengths nor degrees")
     return plane.units
 
@@ -80,7 +81,7 @@ def distance_km(units: str, x: ArrayLike, y: ArrayLike, x0: float, y0: float) ->
     """Distances of positions from one position on the ground: haversine formula on the sphere."""
     x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
     if units != DEGREES:
-        return np.asarray(np.hypot(x - x0, y - y0) / _PER_KM[units])
+        return np.asarray(np.hypot(x - x0, y - y0) * _km(units))
     lat, lat0 = np.radians(y), np.radians(y0)
     half = np.sin((lat - lat0) / 2) ** 2
     half = half + np.cos(lat) * np.cos(lat0) * np.sin(np.radians(x - x0) / 2) ** 2
@@ -102,8 +103,13 @@ def moved(units: str, x: float, y: float, direction: float, km: float) -> tuple[
     if units == DEGREES:
         lon, lat, _ = _sphere().fwd(x, y, direction, km * 1000)
         return float(lon), float(lat)
-    angle, far = np.radians(direction), km * _PER_KM[units]
+    angle, far = np.radians(direction), km / _km(units)
     return x + float(np.sin(angle)) * far, y + float(np.cos(angle)) * far
+
+
+def _km(units: str) -> float:
+    """Kilometres in one unit of a plane."""
+    return (metres(units) or math.nan) / 1000
 
 
 def _between(values: Any, row: float, column: float, axis: int) -> float:

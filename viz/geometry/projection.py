@@ -22,6 +22,8 @@ EARTH_RADIUS_M = 6_370_000.0
 
 LAMBERT, POLAR, MERCATOR, LATLON = 1, 2, 3, 6
 """MAP_PROJ as WRF numbers it (Registry.EM_COMMON); 0 is an idealized plane."""
+ROTATED_POLE, GEOSTATIONARY = "rotated_latitude_longitude", "geostationary"
+"""CF's names of grid mappings whose coordinates are angles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,11 @@ class Projection:
 def longitude_latitude(centre: float) -> Projection:
     """Longitude and latitude in degrees as a plane, with the seam opposite to ``centre``."""
     return Projection("+proj=longlat", "degrees", round(float(centre), 6), 360.0)
+
+
+def turned_about(plane: Projection, centre: float, period: float) -> Projection:
+    """The same plane, on which x repeats after ``period``, with the seam opposite to ``centre``."""
+    return replace(plane, centre=round(float(centre), 3), period=period)
 
 
 def wrf_projection(attributes: Mapping[str, Any]) -> Projection | None:
@@ -144,11 +151,11 @@ def cf_projection(attributes: Mapping[str, Any]) -> Projection | None:
     Read by pyproj. The plane of a rotated pole has its longitudes and latitudes as arcs of the
     earth, in metres. None for plain longitude and latitude, and for mappings unknown to pyproj.
     """
-    name = str(attributes.get("grid_mapping_name", "")).lower()
+    name = str(attributes.get("grid_mapping_name", "")).strip().lower()
     if name in ("", "latitude_longitude"):
         return None
     try:
-        if name == "rotated_latitude_longitude":
+        if name == ROTATED_POLE:
             return _known(_rotated_pole(attributes))
         named = dict(attributes) | {"grid_mapping_name": name}
         return _known(_cf_definition(tuple(sorted(_plain(named).items(), key=str))))

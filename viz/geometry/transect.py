@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
+from burstlens.core.lengths import metres
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.place import End
 from burstlens.viz.geometry.projection import EARTH_RADIUS_M, Projection
@@ -230,9 +231,9 @@ def _distance(
 ) -> tuple[Array | None, Array | None, Array, str]:
     """Degrees, and the distance of each point from the first on a sphere of 6370 km (haversine)."""
     if plane.projection is None:
-        factor = 0.001 if plane.units == "m" else 1.0
-        steps = np.hypot(np.diff(x), np.diff(y)) * factor
-        units = {"m": "km", "": "grid points"}.get(plane.units, plane.units)
+        length = metres(plane.units)
+        steps = np.hypot(np.diff(x), np.diff(y)) * (1.0 if length is None else length / 1000)
+        units = (plane.units or "grid points") if length is None else "km"
         return None, None, np.concatenate([[0.0], np.cumsum(steps)]), units
     lon, lat = plane.projection.inverse(x, y)
     lam, phi = np.radians(lon), np.radians(lat)

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from burstlens.core.errors import BurstlensError
+from burstlens.core.lengths import metres
 from burstlens.viz.diagnostics.derived import DerivedFrame
 from burstlens.viz.frames.outline import Outline
 from burstlens.workflows.frames.contents import Content, Contents
@@ -15,10 +16,6 @@ _OF_SEA = r"(?:^|_)(?:sea|ocean)_"
 _OF_ROMS = ("s_rho", "s_w")
 """Levels that are counted from the sea's floor."""
 _PRESSURE = ("pa", "hpa", "mb", "mbar", "millibar", "millibars", "kpa")
-_LENGTH = (
-    *("m", "km", "cm", "meter", "meters", "metre", "metres"),
-    *("centimeter", "centimeters", "centimetres", "kilometers", "kilometres"),
-)
 
 
 def with_level(
@@ -58,6 +55,7 @@ def surface_level(contents: Contents | None, dimension: str, *, is_of_sea: bool 
         return -1 if dimension in _OF_ROMS else 0
     first, last = about.ends
     standard, units = about.text("standard_name"), about.text("units").lower()
+    is_length = metres(about.text("units")) is not None
     down = about.text("positive").lower() == "down"
     named = f"{standard} {about.text('long_name')}".lower()
     is_depth = "depth" in named or dimension.lower().startswith("dep")
@@ -65,13 +63,13 @@ def surface_level(contents: Contents | None, dimension: str, *, is_of_sea: bool 
         return 0 if abs(first) <= abs(last) else -1
     if units in _PRESSURE or re.match(r"atmosphere_(hybrid|sigma|ln_pressure)", standard):
         return 0 if first >= last else -1
-    if units in _LENGTH and not (down or is_depth):
+    if is_length and not (down or is_depth):
         if max(first, last) <= 0.1 * abs(first - last):  # heights below the sea's surface
             return 0 if first >= last else -1
         if first < 0 < last:  # the first one mirrors the second at the ground (PALM)
             return 1
         return 0 if first <= last else -1
-    if units in _LENGTH or is_depth:
+    if is_length or is_depth:
         return 0 if abs(first) <= abs(last) else -1
     if units in ("", "1") and min(first, last) >= -1 and max(first, last) <= 0 and first != last:
         return 0 if abs(first) <= abs(last) else -1  # s or sigma of a sea: 0 is its surface

@@ -19,6 +19,7 @@ __all__ = [
     "exit_codes",
     "expression",
     "fault",
+    "lengths",
     "lines",
     "loops",
     "model",

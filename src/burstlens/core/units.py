@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from burstlens.core.errors import RecipeError
+from burstlens.core.lengths import exact_metres, spelled
 from burstlens.core.nearness import did_you_mean
 
 if TYPE_CHECKING:
@@ -39,9 +40,8 @@ _ZEROS = {"degC": "273.15", "degF": "45967/180"}
 """The zero point of a unit in the first unit, where it is not zero."""
 _SPELLINGS = {
     "m/s": "m s-1", "cm/s": "cm s-1", "m/s2": "m s-2", "m/s^2": "m s-2", "cm/s2": "cm s-2",
-    "meters": "m", "metres": "m", "meter": "m", "kelvin": "K", "mb": "hPa",
-    "mbar": "hPa", "millibar": "hPa", "millibars": "hPa", "C": "degC",
-    "pa": "Pa", "kt": "kn", "knots": "kn", "inch": "in", "percent": "%",
+    "kelvin": "K", "mb": "hPa", "mbar": "hPa", "millibar": "hPa", "millibars": "hPa", "C": "degC",
+    "pa": "Pa", "kt": "kn", "knots": "kn", "percent": "%",
     "degree": "degrees", "deg": "degrees", "fraction": "1", "none": "1",
 }  # fmt: skip
 _OF_DEGREES = r"(?:deg(?:ree)?s?|[°ºo˚])[ _]?"
@@ -69,8 +69,8 @@ _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+
 def usual(units: str) -> str:
     """The usual spelling of units as models write them; any others unchanged.
 
-    >>> usual("kg/m**2/s"), usual("m s^{-1}"), usual("degK"), usual("dBZ")
-    ('kg m-2 s-1', 'm s-1', 'K', 'dBZ')
+    >>> usual("kg/m**2/s"), usual("m s^{-1}"), usual("degK"), usual("kilometers"), usual("dBZ")
+    ('kg m-2 s-1', 'm s-1', 'K', 'km', 'dBZ')
     """
     text = " ".join(units.split())
     if text in _SPELLINGS:
@@ -78,6 +78,8 @@ def usual(units: str) -> str:
     for temperature, spelling in _TEMPERATURES.items():
         if spelling.fullmatch(text):
             return temperature
+    if exact_metres(text) is not None:
+        return spelled(text)
     if not re.search(r"[ .*/^]|\d", text) or not re.fullmatch(rf"(?:{_PRODUCT.pattern})+", text):
         return units
     factors = []
@@ -106,6 +108,9 @@ def conversion(units: str, wanted: str) -> tuple[float, float]:
             per_unit = Fraction(quantity[want])
             shift = Fraction(_ZEROS.get(have, "0")) - Fraction(_ZEROS.get(want, "0"))
             return float(Fraction(quantity[have]) / per_unit), float(shift / per_unit)
+    lengths = exact_metres(have), exact_metres(want)
+    if lengths[0] is not None and lengths[1] is not None:
+        return float(lengths[0] / lengths[1]), 0.0
     near = did_you_mean(wanted, [unit for quantity in measured for unit in quantity])
     if not units:
         near = '; an expression takes its unit in brackets, as "2 * W [m s-1]"'

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from burstlens.core.errors import FrameError
+from burstlens.core.lengths import metres
 from burstlens.viz.drawing.maps.graticule import Extent
 from burstlens.viz.drawing.maps.layers import Nest
 from burstlens.viz.geometry import grid
@@ -34,10 +35,10 @@ def widened(box: Extent, plane: grid.Plane, margin_km: float) -> tuple[Extent, f
     if plane.geographic:
         shrink = max(math.cos(math.radians((bottom + top) / 2)), 0.05)
     if margin_km:
-        units = {"m": 1e3, "km": 1.0, "degrees": math.degrees(1e3 / EARTH_RADIUS_M)}
-        if plane.units not in units:
+        unit = math.radians(EARTH_RADIUS_M) if plane.geographic else metres(plane.units)
+        if unit is None:
             raise FrameError("margin_km: the frame's coordinates are neither lengths nor degrees")
-        margin = margin_km * units[plane.units]
+        margin = margin_km * 1e3 / unit
         left, right = left - margin / shrink, right + margin / shrink
         bottom, top = bottom - margin, top + margin
         if plane.geographic:

@@ -11,6 +11,7 @@ from matplotlib.image import AxesImage
 from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
+from burstlens.core.lengths import metres
 from burstlens.viz.drawing.maps.reach import corners
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.field import Field
@@ -75,9 +76,9 @@ def spacing(plane: grid.Plane) -> tuple[float, float]:
     """Metres between neighbours along x and y. FrameError when the plane has no lengths."""
     dx, dy = (abs(float(v[-1] - v[0])) / (v.size - 1) for v in (plane.x, plane.y))
     if plane.geographic:
-        metres = np.radians(1.0) * EARTH_RADIUS_M
-        return dx * metres * max(float(np.cos(np.radians(plane.y.mean()))), 0.05), dy * metres
-    if plane.units not in ("m", "km"):
+        degree = np.radians(1.0) * EARTH_RADIUS_M
+        return dx * degree * max(float(np.cos(np.radians(plane.y.mean()))), 0.05), dy * degree
+    unit = metres(plane.units)
+    if unit is None:
         raise FrameError("the shade of heights needs coordinates that are lengths or degrees")
-    factor = 1e3 if plane.units == "km" else 1.0
-    return dx * factor, dy * factor
+    return dx * unit, dy * unit

@@ -19,6 +19,7 @@ from burstlens.core import valid_time
 from burstlens.core.errors import FrameError
 from burstlens.viz.frames import times
 from burstlens.viz.geometry import grid, vertical
+from burstlens.viz.geometry.cf_plane import mapping_names
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.kinds.full_disk import raise_if_full
@@ -171,8 +172,7 @@ def _write_coordinates(
                 data, dimension, (dimension,), frame.read(dimension, window),
                 _attributes(frame.variable(dimension)),
             )  # fmt: skip
-    mapping = str(variable.attributes.get("grid_mapping", "")).partition(":")[0]
-    if mapping in frame:
+    for mapping in filter(frame.__contains__, mapping_names(variable)):
         about = dict(frame.variable(mapping).attributes)
         _add_once(data, mapping, (), np.array(0, np.int32), about)
     if "x" in directions and "y" in directions:

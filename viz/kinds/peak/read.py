@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
+from burstlens.core.lengths import metres
 from burstlens.core.units import convert
 from burstlens.viz.diagnostics.derived import DerivedFrame, over
 from burstlens.viz.diagnostics.seismology.focus import epicentral_distance, located
@@ -134,6 +135,6 @@ def _distance_km(options: PeakOptions, frame: ProductFrame, where: Field) -> Arr
     window = {name: slice(None) for name in where.dimensions}
     plane = grid.plane(frame, where.name, window)
     x, y = np.meshgrid(plane.x, plane.y) if plane.x.ndim == 1 else (plane.x, plane.y)
-    scale = 1e3 if plane.units == "km" else 1.0
+    scale = metres(plane.units) or 1.0
     away = scale * epicentral_distance(focus, x, y, geographic=plane.geographic)
     return np.asarray(np.hypot(away, focus.depth_m or 0.0) / 1e3)

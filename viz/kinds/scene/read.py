@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
+from burstlens.core.lengths import metres
 from burstlens.core.units import convert
 from burstlens.viz.diagnostics.diagnostic import SURFACE
 from burstlens.viz.diagnostics.levels import interpolate
@@ -29,7 +30,6 @@ _WIDE = 0.3
 _FLAT = 0.02
 """The same for a box that holds only the ground."""
 _ROUND = (1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500)
-_KM = {"m": 1e-3, "km": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +129,9 @@ def read_scene(options: SceneOptions, frame: ProductFrame) -> Scene:
     _check_size(low, high)
     return Scene(
         tuple(shells), tuple(hazes), coloured, ground, water, _corner(low), _corner(high),
-        first.plane, _scale(first.plane), _scale(first.plane) != 1.0 or first.plane.units == "km",
-        first.height_units in _KM or flat,
+        first.plane, _scale(first.plane),
+        first.plane.geographic or metres(first.plane.units) is not None,
+        metres(first.height_units) is not None or flat,
     )  # fmt: skip
 
 
@@ -157,7 +158,12 @@ def _check_size(low: Array, high: Array) -> None:
 
 
 def _scale(plane: grid.Plane) -> float:
-    return 1e-3 if plane.geographic else _KM.get(plane.units, 1.0)
+    return 1e-3 if plane.geographic else _km(plane.units)
+
+
+def _km(units: str) -> float:
+    """Kilometres in one unit of a length, 1 for any other units."""
+    return (metres(units) or 1000.0) / 1000
 
 
 def _placed(volume: Volume) -> Array:
@@ -170,7 +176,7 @@ def _placed(volume: Volume) -> Array:
         flat = Projection(f"+proj=laea {about} +R={EARTH_RADIUS_M:.0f}")
         points[..., 0], points[..., 1] = flat.forward(lon, lat)
     points[..., :2] *= _scale(plane)
-    points[..., 2] *= _KM.get(volume.height_units, 1.0)
+    points[..., 2] *= _km(volume.height_units)
     return points
 
 
@@ -217,7 +223,7 @@ def _high(height: float, units: str) -> str:
     """A height in words; the number of a level where the levels have no heights."""
     if not units:
         return f"level {height:.4g}"
-    return f"{height:.4g} {'km' if units in _KM else units}"
+    return f"{height:.4g} {'km' if metres(units) is not None else units}"
 
 
 def _degrees(volume: Volume) -> tuple[Array, Array] | None:

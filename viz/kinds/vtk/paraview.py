@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from burstlens.core import valid_time
+from burstlens.core.lengths import metres
 from burstlens.viz.drawing import style
 
 _OLDEST = (5, 11)
@@ -257,7 +258,6 @@ Render(view)
 if picture:
     SaveScreenshot(picture, view, ImageResolution=view.ViewSize)
 '''
-_KM = {"m": 1000, "km": 1}
 
 
 def paraview_script(
@@ -299,7 +299,7 @@ def _quantity(name: str, facts: object) -> dict[str, Any]:
     }
 
 
-def _axes(found: object) -> list[tuple[str, int]]:
+def _axes(found: object) -> list[tuple[str, float]]:
     """Each axis' title, and how many of the coordinates' units make one of its own."""
     try:
         named = [(str(name), str(units)) for name, units in found]  # type: ignore[attr-defined]
@@ -307,10 +307,11 @@ def _axes(found: object) -> list[tuple[str, int]]:
         return []
     if len(named) != 3:
         return []
+    lengths = [metres(units) for _, units in named]
     return [
-        (f"{name} (km)", _KM[units]) if units in _KM
-        else (f"{name} ({units})" if units else name, 1)
-        for name, units in named
+        (f"{name} ({units})" if units else name, 1) if length is None
+        else (f"{name} (km)", int(1000 / length) if (1000 / length).is_integer() else 1000 / length)
+        for (name, units), length in zip(named, lengths, strict=True)
     ]  # fmt: skip
 
 

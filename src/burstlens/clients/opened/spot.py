@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from burstlens.core.errors import ValuesError
+from burstlens.core.lengths import metres
 from burstlens.viz.values.lookup import Grid, Place
 
 Number = str | float
-_METRES = {"m": 1.0, "km": 1000.0}
 _LENGTH = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?\d+)?)\s*([a-z]*)\s*")
 
 
@@ -21,8 +21,8 @@ class PlaneError(ValuesError):
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Degrees, x and y of a plane, or both. ``units`` of x and of y are ``km`` or ``m``, or empty:
-    then the numbers are in the plane's own units. With ``plane`` (:attr:`.Grid.plane`) x and y lie
+    """Degrees, x and y of a plane, or both. ``units`` of x and of y are lengths, or empty: then
+    the numbers are in the plane's own units. With ``plane`` (:attr:`.Grid.plane`) x and y lie
     on such planes only."""
 
     lat: float | None = None
@@ -123,7 +123,7 @@ def _length(name: str, given: Number) -> tuple[float, str]:
     if not isinstance(given, str):
         return _number(name, given), ""
     found = _LENGTH.fullmatch(given)
-    if found is None or found[2] not in ("", *_METRES):
+    if found is None or (found[2] and metres(found[2]) is None):
         raise ValuesError(f"{name} must be a number, such as 4500 or 4.5km, not {given[:40]!r}")
     return _number(name, found[1]), found[2]
 
@@ -131,6 +131,7 @@ def _length(name: str, given: Number) -> tuple[float, str]:
 def _turned(at: float, units: str, wanted: str) -> float:
     if not units or units == wanted:
         return at
-    if wanted not in _METRES:
+    of_given, of_plane = metres(units), metres(wanted)
+    if of_given is None or of_plane is None:
         raise PlaneError(f"its plane is in {wanted or 'grid points'}, not in {units}")
-    return at * _METRES[units] / _METRES[wanted]
+    return at * of_given / of_plane

@@ -1,0 +1,174 @@
+"""Grids on the plane of a CF grid mapping: units of x and y, turns of a rotated pole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from burstlens.core.errors import FrameError
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry import grid
+
+POLAR = {
+    "grid_mapping_name": "polar_stereographic", "latitude_of_projection_origin": 90.0,
+    "straight_vertical_longitude_from_pole": -45.0, "standard_parallel": 70.0,
+    "semi_major_axis": 6378273.0, "semi_minor_axis": 6356889.449,
+}  # fmt: skip
+SATELLITE = {
+    "grid_mapping_name": "geostationary", "perspective_point_height": 35786023.0,
+    "longitude_of_projection_origin": -75.0, "latitude_of_projection_origin": 0.0,
+    "semi_major_axis": 6378137.0, "semi_minor_axis": 6356752.31414, "sweep_angle_axis": "x",
+}  # fmt: skip
+RADIUS = 6371229.0
+ROTATED = {
+    "grid_mapping_name": "rotated_latitude_longitude", "grid_north_pole_latitude": 37.5,
+    "grid_north_pole_longitude": 177.5, "earth_radius": RADIUS,
+}  # fmt: skip
+
+
+@pytest.fixture
+def on_mapping(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a field on x and y of a grid mapping, which may have 2-D degrees."""
+
+    def write(
+        mapping: dict[str, Any], x: Any, y: Any, units: str | None = "m", form: str = "crs",
+        lonlat: tuple[Any, Any] | None = None,
+    ) -> Path:  # fmt: skip
+        path = tmp_path / "mapped.nc"
+        with netCDF4.Dataset(os.fspath(path), "w") as data:
+            data.createVariable("crs", "i4", ()).setncatts(mapping)
+            data.createVariable("plain", "i4", ()).grid_mapping_name = "latitude_longitude"
+            for name, values in (("y", y), ("x", x)):
+                data.createDimension(name, len(values))
+                variable = data.createVariable(name, "f8", (name,))
+                variable.axis = name.upper()
+                if units is not None:
+                    variable.units = units
+                variable[:] = values
+            field = data.createVariable("tas", "f4", ("y", "x"))
+            field.grid_mapping = form
+            field[:] = 280 + np.arange(len(y))[:, None] + 0 * np.arange(len(x))
+            if lonlat is not None:
+                field.coordinates = "lon lat"
+                for name, values in zip(("lon", "lat"), lonlat, strict=True):
+                    variable = data.createVariable(name, "f8", ("y", "x"))
+                    variable.units = {"lon": "degrees_east", "lat": "degrees_north"}[name]
+                    variable[:] = values
+        return path
+
+    return write
+
+
+def plane_of(path: Path, window: dict[str, slice] | None = None) -> grid.Plane:
+    with open_frame([path]) as frame:
+        return grid.map_plane(frame, "tas", window or {})
+
+
+def degrees_of(plane: grid.Plane) -> tuple[np.ndarray, np.ndarray]:
+    assert plane.projection is not None
+    lon, lat = plane.projection.inverse(*np.meshgrid(plane.x, plane.y))
+    return (lon + 180) % 360 - 180, lat
+
+
+def unrotated(x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Longitudes and latitudes by spherical trigonometry."""
+    x, y = np.meshgrid(np.radians(x), np.radians(y))
+    pole = np.radians(ROTATED["grid_north_pole_latitude"])
+    lat = np.arcsin(np.sin(pole) * np.sin(y) + np.cos(pole) * np.cos(y) * np.cos(x))
+    east = np.cos(y) * np.sin(x)
+    north = np.sin(pole) * np.cos(y) * np.cos(x) - np.cos(pole) * np.sin(y)
+    lon = ROTATED["grid_north_pole_longitude"] + 180 + np.degrees(np.arctan2(east, north))
+    return (lon + 180) % 360 - 180, np.degrees(lat)
+
+
+@pytest.mark.parametrize(
+    ("units", "metres"),
+    [
+        ("m", 1), ("km", 1e3), ("kilometers", 1e3), ("Kilometre", 1e3), ("hm", 100), ("Mm", 1e6),
+        ("100 km", 1e5), ("1e3 m", 1e3), ("feet", 0.3048), ("US_survey_foot", 1200 / 3937),
+        ("nautical_mile", 1852), ("miles", 1609.344), (None, 1),
+    ],
+)  # fmt: skip
+def test_a_length_in_any_unit_gives_the_same_plane(
+    on_mapping: Any, units: str | None, metres: float
+):
+    x, y = np.linspace(-3e6, 2e6, 5), np.linspace(2.5e6, -3e6, 4)
+    plane = plane_of(on_mapping(POLAR, x / metres, y / metres, units))
+    assert plane.units == "m"
+    assert plane.x == pytest.approx(x)
+    assert plane.y == pytest.approx(y)
+
+
+@pytest.mark.parametrize("units", ["pixel", "furlong", "1", "degrees", "rad"])
+def test_unknown_units_are_refused_by_name(on_mapping: Any, units: str):
+    with pytest.raises(FrameError, match=f"x is in '{units}'.*polar_stereographic"):
+        plane_of(on_mapping(POLAR, np.arange(5.0), np.arange(4.0), units))
+
+
+def test_unknown_units_do_not_matter_beside_degrees(on_mapping: Any):
+    lonlat = np.meshgrid(np.linspace(5, 6, 5), np.linspace(50, 51, 4))
+    plane = plane_of(on_mapping(POLAR, np.arange(5.0), np.arange(4.0), "1", lonlat=lonlat))
+    assert plane.geographic
+
+
+@pytest.mark.parametrize(
+    ("units", "one"), [("rad", 1.0), ("radian", 1.0), ("microradian", 1e-6), ("mrad", 1e-3),
+                       ("degrees", np.pi / 180)]
+)  # fmt: skip
+def test_a_satellite_s_angles_are_of_its_height(on_mapping: Any, units: str, one: float):
+    """The example of GOES-R's user guide (PUG vol. 3, 5.1.2.8): 33.846162 N, 84.690932 W."""
+    x, y = np.linspace(-0.024052, 0.024052, 3) / one, np.linspace(0.095340, 0.09, 3) / one
+    lon, lat = degrees_of(plane_of(on_mapping(SATELLITE, x, y, units)))
+    assert (lon[0, 0], lat[0, 0]) == pytest.approx((-84.690932, 33.846162), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "x", [np.linspace(355, 363, 9), np.linspace(-5, 3, 9), np.linspace(175, 186, 12),
+          np.r_[np.arange(355.0, 360), np.arange(0.0, 4)], np.linspace(3, -5, 9)]
+)  # fmt: skip
+@pytest.mark.parametrize("units", ["degrees", "rad", None])
+def test_rotated_longitudes_may_lie_on_any_turn(on_mapping: Any, x: Any, units: str | None):
+    y = np.linspace(-4, 4, 5)
+    turned = np.radians if units == "rad" else np.array
+    plane = plane_of(on_mapping(ROTATED, turned(x), turned(y), units))
+    assert np.abs(np.diff(plane.x)).max() < 1.1 * RADIUS * np.pi / 180
+    lon, lat = unrotated(x, y)
+    for found, true in zip(degrees_of(plane), (lon, lat), strict=True):
+        assert np.abs(found - true).max() < 1e-6
+    assert plane.projection is not None
+    there_x, there_y = plane.projection.forward(lon, lat)
+    assert np.abs(there_x - plane.x).max() < 0.1
+    assert np.abs(there_y - plane.y[:, None]).max() < 0.1
+
+
+def test_rotated_longitudes_beyond_180_agree_with_their_degrees(on_mapping: Any):
+    x, y = np.linspace(355, 363, 9), np.linspace(-4, 4, 5)
+    plane = plane_of(on_mapping(ROTATED, x, y, "degrees", lonlat=unrotated(x, y)))
+    assert not plane.geographic
+    assert plane.x.ndim == 1
+
+
+def test_a_part_lies_on_the_plane_of_the_whole(on_mapping: Any):
+    path = on_mapping(ROTATED, np.linspace(355, 363, 9), np.linspace(-4, 4, 5), "degrees")
+    whole, part = plane_of(path), plane_of(path, {"x": slice(6, 9)})
+    assert part.projection == whole.projection
+    assert part.x.tolist() == whole.x[6:9].tolist()
+
+
+@pytest.mark.parametrize("form", ["crs", "crs: x y", "plain: lat lon crs: x y"])
+def test_the_mapping_is_found_in_any_form(on_mapping: Any, form: str):
+    plane = plane_of(on_mapping(POLAR, np.arange(5) * 1e5, np.arange(4) * 1e5, form=form))
+    assert plane.projection is not None
+
+
+def test_degrees_on_the_axes_win_over_a_mapping(on_mapping: Any):
+    path = on_mapping(POLAR, np.arange(5.0), np.arange(50.0, 54))
+    with netCDF4.Dataset(os.fspath(path), "a") as data:
+        data["x"].units, data["y"].units = "degrees_east", "degrees_north"
+    assert plane_of(path).geographic

@@ -1,0 +1,111 @@
+"""The plane of a CF grid mapping (CF 1.8, 5.6 and appendix F), and where a grid's points lie on it.
+
+The mapping's coordinates are lengths in any unit, and angles where a projection takes these: arcs
+of the sphere for a rotated pole, the angles of a satellite's mirror times its height.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burstlens.core.lengths import metres, radians
+from burstlens.viz.geometry.projection import (
+    GEOSTATIONARY,
+    ROTATED_POLE,
+    Projection,
+    cf_projection,
+    earth_radius,
+    turned_about,
+)
+from burstlens.viz.seams import OpenFrame, Variable
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class MappedGrid:
+    """x and y of all columns and rows of a grid on a projection, in metres."""
+
+    projection: Projection
+    x: Array
+    y: Array
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownUnits:
+    """Coordinates that cannot be placed on their projection: the fault, as a sentence."""
+
+    fault: str
+
+
+def mapped_grid(
+    frame: OpenFrame, variable: str, x: str, y: str
+) -> MappedGrid | UnknownUnits | None:
+    """The grid of a variable's grid mapping along dimensions x and y; None if there is none."""
+    if not all(d in frame and frame.variable(d).dimensions == (d,) for d in (x, y)):
+        return None
+    for name in mapping_names(frame.variable(variable)):
+        if name not in frame:
+            continue
+        attributes = frame.variable(name).attributes
+        projection = cf_projection(attributes)
+        if projection is None:
+            continue
+        across, up = (_placed(frame, dimension, attributes) for dimension in (x, y))
+        if isinstance(across, UnknownUnits):
+            return across
+        if isinstance(up, UnknownUnits):
+            return up
+        if _kind(attributes) == ROTATED_POLE and np.isfinite(across).all():
+            turn = 2 * np.pi * earth_radius(attributes)
+            across = np.unwrap(across, period=turn)
+            projection = turned_about(projection, (across.min() + across.max()) / 2, turn)
+        return MappedGrid(projection, across, up)
+    return None
+
+
+def misses(grid: MappedGrid, lon: Array, lat: Array) -> bool:
+    """Whether the degrees (2-D) of the grid's corners lie off their places by half a cell."""
+    at_x, at_y = grid.projection.forward(lon, lat)
+    for found, points in ((at_x, grid.x), (at_y, grid.y[:, None])):
+        ends = points[:: max(1, points.shape[0] - 1)]
+        cell = np.ptp(ends) / max(1, points.shape[0] - 1)
+        if not (np.abs(found - ends) <= cell / 2).all():
+            return True
+    return False
+
+
+def mapping_names(variable: Variable) -> list[str]:
+    """The variables of its grid mappings: "crs", "crs: x y", "crs: x y geographic: lat lon"."""
+    words = str(variable.attributes.get("grid_mapping", "")).split()
+    return [word.rstrip(":") for word in words if word.endswith(":")] or words[:1]
+
+
+def _kind(attributes: Mapping[str, Any]) -> str:
+    return str(attributes.get("grid_mapping_name", "")).strip().lower()
+
+
+def _placed(
+    frame: OpenFrame, dimension: str, attributes: Mapping[str, Any]
+) -> Array | UnknownUnits:
+    """A coordinate in metres on the projection.
+
+    Without units a coordinate is in those that CF has for it: metres, of a rotated pole degrees.
+    """
+    units, kind = frame.variable(dimension).units, _kind(attributes)
+    angle = radians(units or "degrees") if kind == ROTATED_POLE else radians(units)
+    if kind == ROTATED_POLE:
+        unit = None if angle is None else angle * earth_radius(attributes)
+    elif kind == GEOSTATIONARY and angle is not None:
+        unit = angle * float(attributes["perspective_point_height"])
+    else:
+        unit = metres(units or "m")
+    if unit is None:
+        known = "degrees or rad" if kind == ROTATED_POLE else "m, km or another length"
+        return UnknownUnits(f"{dimension} is in {units!r}: a grid on {kind} needs {known}")
+    return np.asarray(frame.read(dimension), np.float64) * unit
