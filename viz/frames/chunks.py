@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from burstlens.core.hdf5_filters import foreign_filter, missing_filter
+
 CACHE_BYTES = 64 << 20
 """Most bytes of inflated chunks that one frame keeps; netCDF-C keeps as many of each variable."""
 Identity = tuple[int, int]
@@ -109,7 +111,7 @@ class ChunkFile:
         """
         with suppress(*UNKNOWN):
             dataset = self._file[name]
-            if all(_is_available(number) for number, *_ in _filters(dataset)):
+            if not missing_filter(dataset):
                 for first in firsts:
                     ends = [a + size for a, size in zip(first, dataset.chunks, strict=True)]
                     try:
@@ -117,6 +119,12 @@ class ChunkFile:
                     except OSError as error:
                         position = dataset.id.get_chunk_info_by_coord(first).byte_offset
                         return f"{chunk_name(first, dataset.chunks, position)} is damaged: {error}"
+        return ""
+
+    def lacks_filter(self, name: str) -> str:
+        """Names the filter of a variable that netCDF4 has not, see :mod:`.hdf5_filters`."""
+        with suppress(*UNKNOWN):
+            return foreign_filter(self._file[name])
         return ""
 
     def close(self) -> None:
@@ -207,9 +215,3 @@ def _filters(dataset: Any) -> list[tuple[int, tuple[int, ...]]]:
     made = dataset.id.get_create_plist()
     found = [made.get_filter(index) for index in range(made.get_nfilters())]
     return [(number, values) for number, _, values, _ in found]
-
-
-def _is_available(number: int) -> bool:
-    import h5py
-
-    return bool(h5py.h5z.filter_avail(number))

@@ -23,6 +23,8 @@ _INTERPRETED = frozenset(
     {"scale_factor", "add_offset", "_Unsigned", "valid_min", "valid_max", "valid_range"}
 )
 """Attributes by which netCDF4 changes or masks values."""
+_NO_FILTER = "undefined filter"
+"""Of netCDF's message for NC_ENOFILTER."""
 Index = Sequence[int | slice]
 """A number along the dimension of time; along others a slice with start, stop and step."""
 
@@ -64,6 +66,12 @@ def damaged(tile: Tile, name: str, index: Index) -> str:
     if file is None:
         return ""
     return file.damaged(name, (first for first, *_ in met(_window(index), tuple(chunk))))
+
+
+def lacks_filter(tile: Tile, name: str, error: Exception) -> str:
+    """Names the filter of a variable that netCDF4 has not; empty if the error is another one."""
+    file = tile.chunk_file() if _NO_FILTER in str(error) else None
+    return file.lacks_filter(name) if file is not None else ""
 
 
 def _is_worth_it(stored: Any, index: Index) -> bool:

@@ -11,7 +11,10 @@ import time as clock
 from pathlib import Path
 from typing import Any
 
+from burstlens.core.hdf5_filters import plugin_environment
+
 os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"
+os.environ.update(plugin_environment())
 
 import netCDF4 as netCDF4
 import numpy as np

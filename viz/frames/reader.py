@@ -225,6 +225,8 @@ def _values(tile: Tile, name: str, index: tuple[int | slice, ...], *, bare: bool
     try:
         return stored[index if index else ...]
     except AGAIN as error:
+        if lacking := deflated.lacks_filter(tile, name, error):
+            raise FrameError(f"{tile.path.name}: {lacking}") from error
         fault = fault or deflated.damaged(tile, name, index)
         raise OSError(fault or str(error)) from error
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 
-from burstlens.core.errors import FrameError, UnreadError
+from burstlens.core.errors import FrameError, TimesError, UnreadError
 from burstlens.core.printable import printable
 from burstlens.workflows.attach.content import (
     beside,
@@ -250,10 +250,15 @@ def sorted_groups(sampler: Sampler, groups: Iterable[Group], *, all_roles: bool 
         tuple(others),
         tuple(pieces),
         tuple(foreign),
-        tuple(f"{group.said} cannot be read (yet): {error}" for group, error in unreadable),
+        tuple(_unread(group, error) for group, error in unreadable),
         bool(unreadable) and all(sampler.age_s(group) > _OLD_S for group, _ in unreadable),
         tuple(in_groups),
     )
+
+
+def _unread(group: Group, error: FrameError) -> str:
+    yet = "" if isinstance(error, TimesError) else " (yet)"  # waiting does not help then
+    return f"{group.said} cannot be read{yet}: {error}"
 
 
 def _is_numbered(one: str, other: str) -> bool:

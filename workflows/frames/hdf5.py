@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from burstlens.core.about import answer
 from burstlens.core.errors import FrameError, TimesError, UnreadError
+from burstlens.core.hdf5_filters import missing_filter, plugin_environment
 from burstlens.workflows.frames import time_axis
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -187,6 +188,7 @@ class Prober:
     def start(self) -> None:
         """Start the child, and do not wait for it: it imports h5py meanwhile."""
         environment = os.environ | {"HDF5_USE_FILE_LOCKING": "FALSE", "OPENBLAS_NUM_THREADS": "1"}
+        environment |= plugin_environment()
         self._child, self._greeted = subprocess.Popen(
             self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
         ), False  # fmt: skip
@@ -272,7 +274,11 @@ def main(limit_s: float) -> None:
         try:
             path, *rest = json.loads(line)
             with h5py.File(path, "r", locking=False) as file:
-                answer = _look(file, *rest) if rest else described(file)
+                try:
+                    answer = _look(file, *rest) if rest else described(file)
+                except (OSError, RuntimeError):
+                    _raise_for_filter(file, rest[1:2])
+                    raise
         except FrameError as error:
             answer = {"error": str(error), "times": isinstance(error, TimesError)}
         except Exception as error:
@@ -280,6 +286,17 @@ def main(limit_s: float) -> None:
             answer = {"error": f"it cannot be read: {str(error)[:200]}"}
         signal.setitimer(signal.ITIMER_REAL, 0)
         print(json.dumps(answer), flush=True)
+
+
+def _raise_for_filter(file: Any, names: Sequence[str]) -> None:
+    """Raise TimesError if one of these variables, else of all, has a filter that is not here."""
+    import h5py
+
+    chosen = [file.get(name) for name in names or file]
+    datasets = [found for found in chosen if isinstance(found, h5py.Dataset)]
+    for found in sorted(datasets, key=lambda found: found.ndim):  # coordinates first
+        if text := missing_filter(found):
+            raise TimesError(text)
 
 
 def _look(

@@ -19,6 +19,7 @@ __all__ = [
     "exit_codes",
     "expression",
     "fault",
+    "hdf5_filters",
     "lengths",
     "lines",
     "loops",
