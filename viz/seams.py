@@ -10,13 +10,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from burstlens.core.difference import is_difference
 from burstlens.core.printable import printable
+from burstlens.core.units import convert, usual
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Window = Mapping[str, slice]
 """The part of each dimension that is wanted; dimensions not named are taken whole."""
+
+_COLDEST_K = 60.0
+"""A field that is nowhere above is not of temperatures: it is one of differences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,18 @@ class Variable:
             if text:
                 return text
         return self.name
+
+    @property
+    def is_difference(self) -> bool:
+        """Whether its zero is no point of a scale of temperatures, as that of an anomaly."""
+        return is_difference(self.name, self.attributes)
+
+    def converted(self, values: NDArray[Any], wanted: str) -> NDArray[Any]:
+        """Values of the variable in other units; RecipeError when there is no such conversion."""
+        difference = self.is_difference or (
+            usual(self.units) == "K" and values.size > 0 and not (values > _COLDEST_K).any()
+        )
+        return convert(values, self.units, wanted, difference=difference)
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,6 +106,21 @@ def test_a_temperature_in_degrees_is_a_field(tmp_path: Path, units: str):
     assert names(made) == ["tos", "sfx"]
 
 
+@pytest.mark.parametrize(
+    ("about", "units"),
+    [({"long_name": "SST Anomaly"}, None), ({"cell_methods": "time: standard_deviation"}, None),
+     ({"long_name": "SST"}, "degC")],
+)  # fmt: skip
+def test_anomalies_stay_in_their_units(tmp_path: Path, about: dict[str, str], units: str | None):
+    write_netcdf(
+        tmp_path / "sst_1.nc", {"time": None, "lat": 6, "lon": 8},
+        {"time": TIME, **LONLAT, "SST": (FIELD, {
+            "units": "K", "standard_name": "sea_surface_temperature", **about})},
+    )  # fmt: skip
+    _, made = seen(tmp_path)
+    assert made.products[0].get("units") == units
+
+
 @pytest.mark.parametrize("units", ["degrees_north", "degree_N", "degreesE", "degree_true"])
 def test_coordinates_in_degrees_are_no_fields(tmp_path: Path, units: str):
     write_netcdf(

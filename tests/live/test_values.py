@@ -196,6 +196,20 @@ def test_the_first_frame_is_taken_away_in_units(eight_maps, opened):
     assert found == pytest.approx(away[at["y"], at["x"]], abs=0.02)
 
 
+def test_a_difference_in_degrees_celsius_is_in_kelvins(made, opened, tmp_path):
+    case, run = lambert(tmp_path), made()
+    for hour in (1, 2):
+        publish(run, case.kind, "t", case.path, f"20010203T0{hour}0000", **case.options,
+                units="degC")  # fmt: skip
+    page = opened().page
+    hover(page, 0.45, 0.5)
+    page.get_by_role("button", name="Colours").click()
+    page.get_by_label("What is taken away").select_option("first")
+    expect(page.locator(".range").first).to_contain_text("difference: mean 0, RMS 0 K")
+    hover(page, 0.46, 0.5)
+    expect(page.locator(".readout").first).to_contain_text(re.compile(r"°C.*difference [0.]+ K"))
+
+
 def test_a_line_across_the_map_gives_the_profile_along_it(eight_maps, opened):
     page = opened().page
     hover(page, 0.35, 0.4)

@@ -26,6 +26,13 @@ def test_a_conversion_is_pint_s_and_comes_back(have: str, want: str):
     assert convert(convert(value, have, want), want, have) == pytest.approx(value, rel=1e-12)
 
 
+@pytest.mark.parametrize(("have", "want"), [("K", "degF"), ("degC", "K"), ("degF", "degC")])
+def test_a_difference_is_converted_without_the_zero_of_its_scale(have: str, want: str):
+    factor = conversion(have, want)[0]
+    assert conversion(have, want, difference=True) == (factor, 0.0)
+    assert convert(np.array([0.0, 2.0]), have, want, difference=True).tolist() == [0, 2 * factor]
+
+
 def test_a_kilogram_of_water_on_a_square_metre_is_a_millimetre():
     assert conversion("kg m-2", "mm") == (1.0, 0.0)
     assert conversion("kg m-2", "in")[0] == pytest.approx(1 / 25.4)

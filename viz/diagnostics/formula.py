@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
+from burstlens.core.difference import DIFFERENCE, ON_SCALE
 from burstlens.core.errors import FrameError, RecipeError
-from burstlens.core.expression import FUNCTIONS, GATHERING, names_in, parse
+from burstlens.core.expression import FUNCTIONS, GATHERING, names_in, number_of, parse
 from burstlens.core.nearness import NEAR, did_you_mean
+from burstlens.core.units import is_temperature
 from burstlens.viz.diagnostics.level import LEVEL, check_levels
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ _AT_LEVEL = re.compile(rf"[A-Za-z_]\w*@\s*(?:{LEVEL})(?![\w.])", re.IGNORECASE)
 _OPERATOR = re.compile(r"[-+*/()]")
 _PLAIN = re.compile(r"\w[^/*@<>=!,\[\]\"']*")
 _SPACED = re.compile(r"\s[-+]|[-+]\s")
+_ROUNDING = 1e-9
 _CALLED = re.compile(r"(\w+)\s*\(")
 
 
@@ -130,6 +133,8 @@ def describe(frame: OpenFrame, text: str) -> Variable:
     first = frame.variable(next(iter(grids))).attributes
     attributes = {"long_name": formula.text, "units": formula.units}
     attributes |= {k: first[k] for k in ("coordinates", "grid_mapping") if k in first}
+    if is_temperature(formula.units):
+        attributes["units_metadata"] = DIFFERENCE if _cancels(frame, formula) else ON_SCALE
     shape = tuple(frame.dimensions[dimension] for dimension in dimensions)
     return Variable(text, dimensions, shape, attributes)
 
@@ -183,6 +188,44 @@ def _compute(
     found = np.asarray(Arithmetic(fields).value(formula.tree))
     # Division by zero gives no value; a recipe's field is shown and stored without infinities.
     return np.where(np.isfinite(found), found, found.dtype.type(np.nan))
+
+
+def _cancels(frame: OpenFrame, formula: Formula) -> bool:
+    """Whether the zero of the temperatures in it cancels, as in ``T2 - TSK``."""
+    shares: dict[str, float] = {}
+    for own, name in formula.variables.items():
+        about = frame.variable(name)
+        shares[own] = float(is_temperature(about.units) and not about.is_difference)
+    share = _share(formula.tree, shares)
+    return any(shares.values()) and share is not None and abs(share) < _ROUNDING
+
+
+def _share(node: ast.expr, shares: Mapping[str, float]) -> float | None:
+    """How much a part grows where all temperatures are 1 K more; None where that varies."""
+    if isinstance(node, ast.Constant):
+        return 0.0
+    if isinstance(node, ast.Name):
+        return shares[node.id]
+    if isinstance(node, ast.UnaryOp):
+        inner = _share(node.operand, shares)
+        return -inner if inner is not None and isinstance(node.op, ast.USub) else inner
+    if isinstance(node, ast.BinOp):
+        left, right = _share(node.left, shares), _share(node.right, shares)
+        if left == right == 0:
+            return 0.0
+        if left is None or right is None:
+            return None
+        if isinstance(node.op, ast.Add | ast.Sub):
+            return left + (right if isinstance(node.op, ast.Add) else -right)
+        factor = number_of(node.right)
+        if isinstance(node.op, ast.Div) and factor:
+            return left / factor
+        if isinstance(node.op, ast.Mult) and factor is not None:
+            return left * factor
+        factor = number_of(node.left)
+        return right * factor if isinstance(node.op, ast.Mult) and factor is not None else None
+    assert isinstance(node, ast.Call)
+    return 0.0 if all(_share(argument, shares) == 0 for argument in node.args) else None
 
 
 def _may_be_a_name(text: str) -> bool:

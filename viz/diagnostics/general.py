@@ -69,7 +69,9 @@ def describe(frame: OpenFrame, name: str) -> Variable:
     return Variable(name, dimensions, _shape(frame, dimensions), attributes)
 
 
-_KEPT = frozenset({"coordinates", "grid_mapping", "standard_name"})
+_KEPT = frozenset(
+    {"coordinates", "grid_mapping", "standard_name", "units_metadata", "cell_methods"}
+)
 
 
 def plan(frame: OpenFrame, name: str, window: Window | None = None) -> Computation:

@@ -32,7 +32,10 @@ CALM = "#f1f2f4"
 """Background of a placeholder, and of a map outside its domain."""
 
 _SPEED = re.compile(r"speed|magnitude|gust|friction", re.IGNORECASE)
-_SIGNED_WORDS = re.compile(r"stress|displacement|vorticity|divergence|helicity", re.IGNORECASE)
+_SIGNED_WORDS = re.compile(
+    r"stress|displacement|vorticity|divergence|helicity|anomal|departure|tendenc|increment",
+    re.IGNORECASE,
+)
 CIRCLE = "cmocean.phase"
 """The colours of a direction: those of 0 and 360 degrees are the same."""
 _COLOURS: tuple[tuple[str, str], ...] = (

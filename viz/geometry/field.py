@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.core.printable import printable
-from burstlens.core.units import convert, printed
+from burstlens.core.units import printed
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.crop import Crop, resolve
 from burstlens.viz.geometry.staggering import one_level, unstaggered
@@ -109,7 +109,7 @@ def read_field(
     if not np.isfinite(values).any():
         raise FrameError(f"{variable}: all values are NaN")
     if units:
-        values = convert(values, found.units, units)
+        values = found.converted(values, units)
     return Field(
         variable,
         found.long_name,

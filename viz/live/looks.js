@@ -1,5 +1,5 @@
 import { namesIn, namesOut } from "./address.js";
-import { differenceOf } from "./difference.js";
+import { differenceOf, unitsOfDifference } from "./difference.js";
 import { MAPS } from "./maps.js";
 import { coloursOf, rampOf, repainted } from "./paint.js";
 import { timeLabel } from "./valid_time.js";
@@ -171,7 +171,7 @@ function paintedIn({ limits, map }, picture, fields, other) {
     const difference = differenceOf(fields, other);
     const [low, high] = limits ?? [-difference.bound, difference.bound];
     const ramp = rampOf({ ...own, edges: [] }, map ?? DIVERGING);
-    const units = fields.header.fields[0].printed;
+    const units = unitsOfDifference(fields.header.fields[0].printed);
     const minus = noteOf(fields, other);
     const canvas = repainted(
       picture,

@@ -1,6 +1,7 @@
 import { isHole, seriesId } from "./album.js";
 import { caveat } from "./attached.js";
 import { coloursOf, differenceLabel, rangeOf } from "./caption.js";
+import { unitsOfDifference } from "./difference.js";
 import { element, say, set } from "./element.js";
 import { Painting } from "./painting.js";
 import { Palette } from "./palette.js";
@@ -215,7 +216,7 @@ export class Pane {
     say(
       this.#range,
       difference
-        ? differenceLabel(difference, seen?.facts?.units)
+        ? differenceLabel(difference, unitsOfDifference(seen?.facts?.units))
         : rangeOf(seen?.facts ?? {}) + coloursOf(seen, newest) + lacking,
     );
     say(this.#caveat, caveat(seen));

@@ -1,3 +1,4 @@
+import { unitsOfDifference } from "./difference.js";
 import { element, say, set } from "./element.js";
 import { placeLabel, valueLabel } from "./place.js";
 import { SheetMarks } from "./sheet_marks.js";
@@ -221,7 +222,7 @@ export class Probe {
     const { field, value, index, number } = found;
     const away = own && difference?.values[own.number][own.point];
     const parts = own ? [valueLabel(value, field)] : [];
-    if (own && away != null) parts.push(`difference ${valueLabel(away, field)}`);
+    if (own && away != null) parts.push(awayLabel(away, field));
     else if (other) parts.push(...comparedWith(own, other, theirs.run));
     if (number > 0 && field.label) parts.unshift(field.label);
     parts.push(placeLabel(found.place, found.grid));
@@ -242,7 +243,15 @@ export class Probe {
 function comparedWith(own, other, run) {
   const theirs = `${run}: ${valueLabel(other.value, other.field)}`;
   if (other.field.units !== own?.field.units) return [theirs];
-  return [theirs, `difference ${valueLabel(own.value - other.value, own.field)}`];
+  return [theirs, awayLabel(own.value - other.value, own.field)];
+}
+
+/**
+ * @param {number} away
+ * @param {Found["field"]} field
+ */
+function awayLabel(away, field) {
+  return `difference ${valueLabel(away, { ...field, printed: unitsOfDifference(field.printed) })}`;
 }
 
 /**

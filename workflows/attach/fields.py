@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from burstlens.core.difference import is_difference
 from burstlens.core.errors import BurstlensError
+from burstlens.core.units import is_temperature
 from burstlens.workflows.attach.content import fields, record_dimension
 from burstlens.workflows.frames.contents import Content, Contents
 
@@ -167,7 +169,7 @@ def _candidate(
     )
     return Candidate(
         name, rank, "z" in directions and sizes.get(directions["z"], 2) > 1,
-        record is None or record in about.dimensions, score, _fitting(about.text("units"), units),
+        record is None or record in about.dimensions, score, _usual(name, about, units),
     )  # fmt: skip
 
 
@@ -193,6 +195,14 @@ def _rank(name: str, about: Content) -> tuple[int, str]:
             if usual.fullmatch(name):
                 return number, units
     return len(_LOOKS), ""
+
+
+def _usual(name: str, about: Content, wanted: str) -> str:
+    """The usual units; an anomaly of a temperature stays in its own, which have no zero."""
+    own = about.text("units")
+    if is_temperature(own) and is_difference(name, about.attributes):
+        return ""
+    return _fitting(own, wanted)
 
 
 def pressure_units(name: str, attributes: Mapping[str, Any]) -> str:

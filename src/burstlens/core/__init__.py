@@ -11,6 +11,7 @@ __all__ = [
     "calendars",
     "cdf",
     "decode",
+    "difference",
     "durable",
     "errors",
     "exact_seconds",

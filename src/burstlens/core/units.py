@@ -90,13 +90,14 @@ def usual(units: str) -> str:
     return found if any(found in quantity for quantity in _QUANTITIES) or found in _MADE else units
 
 
-def conversion(units: str, wanted: str) -> tuple[float, float]:
+def conversion(units: str, wanted: str, *, difference: bool = False) -> tuple[float, float]:
     """Factor and offset: ``value * factor + offset`` in ``units`` is the value in ``wanted``.
 
-    Raises RecipeError, with the possible units, when there is no such conversion.
+    The offset of a ``difference`` of two values is 0. Raises RecipeError, with the possible units,
+    when there is no such conversion.
 
-    >>> conversion("K", "degC")
-    (1.0, -273.15)
+    >>> conversion("K", "degC"), conversion("K", "degC", difference=True)
+    ((1.0, -273.15), (1.0, 0.0))
     """
     have, want = usual(units), usual(wanted)
     if have == want:
@@ -107,7 +108,8 @@ def conversion(units: str, wanted: str) -> tuple[float, float]:
             # Exact fractions, so that there and back changes no digit.
             per_unit = Fraction(quantity[want])
             shift = Fraction(_ZEROS.get(have, "0")) - Fraction(_ZEROS.get(want, "0"))
-            return float(Fraction(quantity[have]) / per_unit), float(shift / per_unit)
+            offset = 0.0 if difference else float(shift / per_unit)
+            return float(Fraction(quantity[have]) / per_unit), offset
     lengths = exact_metres(have), exact_metres(want)
     if lengths[0] is not None and lengths[1] is not None:
         return float(lengths[0] / lengths[1]), 0.0
@@ -117,11 +119,18 @@ def conversion(units: str, wanted: str) -> tuple[float, float]:
     raise RecipeError(f"units: {units or 'no unit'} cannot be shown as {wanted!r}{near}")
 
 
-def convert(values: NDArray[Any], units: str, wanted: str) -> NDArray[Any]:
+def is_temperature(units: str) -> bool:
+    """Whether a quantity in these units is a temperature, or a difference of two."""
+    return usual(units) in _TEMPERATURES
+
+
+def convert(
+    values: NDArray[Any], units: str, wanted: str, *, difference: bool = False
+) -> NDArray[Any]:
     """Values in other units, floating point in its own width; RecipeError as :func:`conversion`."""
     import numpy as np
 
-    factor, offset = conversion(units, wanted)
+    factor, offset = conversion(units, wanted, difference=difference)
     if (factor, offset) == (1.0, 0.0):
         return values
     kind = values.dtype.type if values.dtype.kind == "f" else np.float64

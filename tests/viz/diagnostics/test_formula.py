@@ -67,6 +67,24 @@ def test_units_are_converted_from_those_that_are_stated(cyclone: Path):
             read_field(frame, "hypot(U10, V10)", level=None, crop=Crop(), units="kn")
 
 
+@pytest.mark.parametrize(
+    ("text", "offset"),
+    [
+        ("T2 - theta@3 [K]", 0.0), ("theta@3 - 0.5 * (T2 + theta@3) [K]", 0.0),
+        ("abs(T2 - theta@3) [K]", 0.0),
+        ("(T2 - theta@3) * 2 + (theta@4 - T2) / 3 [K]", 0.0),
+        ("T2 - 0.0065 * HGT [K]", -273.15), ("0.5 * (T2 + theta@3) [K]", -273.15),
+        ("T2 - theta@3 + T2 [K]", -273.15), ("T2 * (1 + 0.61 * Q2) [K]", -273.15),
+    ],
+)  # fmt: skip
+def test_a_difference_of_temperatures_has_no_zero_to_be_moved(
+    cyclone: Path, text: str, offset: float
+):
+    with open_frame([cyclone]) as frame:
+        shown = read_field(frame, text, level=None, crop=Crop(), units="degC")
+        assert shown.values == pytest.approx(frame.read(text) + offset, abs=1e-3)
+
+
 def test_what_has_no_value_is_nan(cyclone: Path):
     with open_frame([cyclone]) as frame:
         still = frame.read("1 / (RAINNC - RAINNC)")

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
-from burstlens.core.units import convert
 from burstlens.viz.geometry.crop import Crop, resolve
 from burstlens.viz.product import ProductFrame
 from burstlens.viz.seams import Variable
@@ -41,5 +40,5 @@ def read_part(frame: ProductFrame, name: str, crop: Crop, units: str | None) -> 
     if values.dtype.kind == "f" and not np.isfinite(values).any():
         raise FrameError(f"{name}: all values are NaN")
     if units is not None:
-        values = convert(values, variable.units, units)
+        values = variable.converted(values, units)
     return Part(variable, window, values)

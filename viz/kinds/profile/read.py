@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
-from burstlens.core.units import convert
 from burstlens.viz.drawing.maps.graticule import latitude, longitude
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.columns import Points, Vertical, along, check_top, heights, pressures
@@ -97,7 +96,7 @@ def read_profiles(options: ProfileOptions, frame: ProductFrame) -> Profiles:
         about = frame.variable(name)
         units = options.units.get(name, about.units)
         if units != about.units:
-            values = convert(values, about.units, units)
+            values = about.converted(values, units)
         found.append(_profile(name, about.long_name, units, vertical, values))
     assert shared is not None
     return Profiles(tuple(found), shared, where)

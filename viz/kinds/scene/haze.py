@@ -49,7 +49,8 @@ def read_density(asked: Haze, frame: ProductFrame, volume: Volume, placed: Array
     if values.shape[0] < 2:
         raise FrameError(f"haze: {name} has no levels")
     units = asked.units or volume.units[name]
-    values = convert(values, volume.units[name], units)
+    about = frame.variable(name)
+    values = convert(values, volume.units[name], units, difference=about.is_difference)
     finite = values[np.isfinite(values)]
     if not finite.size:
         raise FrameError(f"haze: all values of {name} are NaN")

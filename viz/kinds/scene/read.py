@@ -143,8 +143,9 @@ def _shell(
     if values.shape[0] < 2:
         raise FrameError(f"isosurfaces: {name} has no levels, so no surface in 3-D")
     shown = asked.units or units
-    about = frame.variable(name).long_name
-    return asked, placed, convert(values, units, shown), shown, about
+    about = frame.variable(name)
+    values = convert(values, units, shown, difference=about.is_difference)
+    return asked, placed, values, shown, about.long_name
 
 
 def _corner(values: Array) -> tuple[float, float, float]:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError, RecipeError
-from burstlens.core.units import convert
 from burstlens.viz.diagnostics.diagnostic import check_needs
 from burstlens.viz.drawing.maps.layers import Contours
 from burstlens.viz.geometry.columns import Vertical, along, check_top, heights, pressures
@@ -92,7 +91,7 @@ def _slice(frame: ProductFrame, line: Transect, name: str, units: str | None) ->
     found = frame.variable(name)
     values = along(frame, line, name)
     if units:
-        values = convert(values, found.units, units)
+        values = found.converted(values, units)
     return Slice(name, found.long_name, units or found.units, values)
 
 

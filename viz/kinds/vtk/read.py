@@ -185,10 +185,10 @@ class Box:
                 raise FrameError(f"{name}: all values are NaN")
             whole_type = part is None or values.dtype.kind == "f"
             arrays[name] = values if whole_type else values.astype(np.float64)
-        stored = {name: frame.variable(name).units for name in self.names}
-        units = {name: self.units.get(name, stored[name]) for name in self.names}
+        units = {name: self.units.get(name, frame.variable(name).units) for name in self.names}
         arrays = {
-            name: convert(values, stored[name], units[name]) for name, values in arrays.items()
+            name: frame.variable(name).converted(values, units[name])
+            for name, values in arrays.items()
         }
         long_names = {name: frame.variable(name).long_name for name in self.names}
         long_names[WIND] = "wind speed"
