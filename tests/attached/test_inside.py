@@ -150,6 +150,7 @@ def test_output_is_waited_for_by_one_step(node, site, tmp_path, runs):
     assert sum(call.startswith("srun ") for call in node.calls) == 1
 
 
+@pytest.mark.slow
 def test_a_folder_that_shows_nothing_is_left_when_nobody_waits(node, site, tmp_path, runs):
     node.set("srun", f"""echo '{ANSWER}{{"seen": null}}'""")
     with pytest.raises(RunError, match=r"there is nothing in .*/away yet that shows"):

@@ -89,6 +89,7 @@ def test_several_runs_are_listed_and_nothing_is_looked_at_without_a_terminal(par
     assert not list(folder_for(parent).glob("look-storms-*"))
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_in_a_terminal_one_of_several_runs_is_chosen(parent, tmp_path, own_runs):
     target = tmp_path / "my.toml"
@@ -107,6 +108,7 @@ def test_in_a_terminal_one_of_several_runs_is_chosen(parent, tmp_path, own_runs)
     assert tomllib.loads(target.read_text())["simulation"]["inputs"] == str(parent / "b")
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_ctrl_c_ends_the_question_as_it_ends_a_look(parent, own_runs):
     command = [sys.executable, "-m", "burstlens", "look", parent]

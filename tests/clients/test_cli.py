@@ -72,6 +72,7 @@ def test_an_unknown_run_is_reported_with_near_names(standing, command):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["resume", "free"])
 def test_a_run_that_may_not_be_read_is_named_and_left_alone(
     command, burstlens, recipe_file, tmp_path, monkeypatch
@@ -335,6 +336,7 @@ def test_the_version_is_printed(burstlens):
     assert re.fullmatch(r"burstlens \d+\.\d+\.\d+\n", burstlens("--version").stdout)
 
 
+@pytest.mark.slow
 def test_a_stop_is_heard_with_the_frame_that_is_there(own_runs):
     driver = own_runs.start("storm")
     other = shutil.copytree(own_runs.runs / "storm", own_runs.runs / "other", symlinks=True)

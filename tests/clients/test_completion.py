@@ -39,6 +39,7 @@ def offered(standing):
     return ask
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     ["status", "watch", "series", "serve", "stop", "resume", "free",
@@ -55,6 +56,7 @@ def test_recipes_are_offered_those_of_the_user_too(offered, command):
     assert offered(command, "seismic-b") == ["seismic-basin"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words", [["run", "r.toml", "--site"], ["check", "r.toml", "--site"], ["buffers", "--site"],
               ["sites", "--explain"]], ids=" ".join,

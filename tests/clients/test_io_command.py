@@ -41,6 +41,7 @@ def test_json_is_one_document_alone_on_standard_output(burstlens, tmp_path):
     assert (tmp_path / "io.html").stat().st_size > 20_000
 
 
+@pytest.mark.slow
 def test_a_darshan_log_in_each_form(burstlens, tmp_path):
     pytest.importorskip("darshan", reason="pip install 'burstlens[tuning]'")
     logs = [str(DATA / f"btio_{one}.darshan") for one in ("full", "simple")]

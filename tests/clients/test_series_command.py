@@ -60,6 +60,7 @@ def test_json_is_one_document(made, call):
     assert (second["value"], second["gap"]) == (None, "no values")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [

@@ -63,6 +63,7 @@ def test_each_kind_of_processor_has_a_folder_of_its_own(sources: Path, tmp_path:
     assert run(sources, tmp_path) == (42, 1)
 
 
+@pytest.mark.slow
 def test_a_change_in_any_module_beside_it_compiles_anew(sources: Path, tmp_path: Path) -> None:
     (sources / "other.py").write_text("by = 1")
     assert run(sources, tmp_path) == (42, 0)
@@ -80,6 +81,7 @@ def test_damaged_files_cost_the_time_to_compile(sources: Path, tmp_path: Path, s
     assert run(sources, tmp_path) == (42, 1)
 
 
+@pytest.mark.slow
 def test_without_a_folder_that_can_be_written_nothing_is_kept(
     sources: Path, tmp_path: Path
 ) -> None:
@@ -89,6 +91,7 @@ def test_without_a_folder_that_can_be_written_nothing_is_kept(
     assert run(sources, tmp_path) == (42, 0)
 
 
+@pytest.mark.slow
 def test_the_users_folder_is_taken_where_the_sources_cannot_be_written(
     sources: Path, tmp_path: Path
 ) -> None:

@@ -19,6 +19,7 @@ from burstlens.workflows.driver.detach import driver_job, is_ended_at_logout, su
 from burstlens.workflows.plan.commands import new_run
 
 
+@pytest.mark.slow
 def test_a_detached_run_outlives_the_shell_that_started_it(own_runs):
     own_runs.prepare("storm", "--interval 0.3")
     words = " ".join([sys.executable, "-m", "burstlens", *own_runs.words("storm")])

@@ -169,6 +169,7 @@ def take_steps(recipe, tmp_path, dice) -> Iterator[Callable[..., int]]:
     shutil.rmtree(ExactlyOnce.folder)
 
 
+@pytest.mark.slow
 @pytest.mark.integration  # it takes seconds
 @pytest.mark.timeout(900)
 def test_each_product_is_published_exactly_once(take_steps):

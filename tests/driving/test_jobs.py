@@ -86,6 +86,7 @@ def test_a_run_directory_that_gives_errors_holds_no_loop_up_and_nothing_is_begun
     assert submitted == ["simulation.submitting", "step.submitting"]
 
 
+@pytest.mark.slow
 def test_a_driver_begins_a_little_later_where_its_run_directory_gives_errors(
     recipe_file, tmp_path, monkeypatch
 ):

@@ -80,6 +80,7 @@ def test_a_block_that_is_held_back_for_an_early_worker_has_not_ended(tmp_path):
             time.sleep(0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_a_block_that_finds_no_room_for_its_files_is_opened_when_there_is_room(tmp_path):
     run = RunDir(tmp_path / "run")
@@ -106,6 +107,7 @@ def ended(graph, count):
     return [(done.kind, done.value) for done in awaited(graph, count)]
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_an_early_worker_looks_and_draws_before_parsl_is_loaded_and_until_the_block_answers(
     tmp_path,
@@ -174,6 +176,7 @@ def test_a_block_that_answers_gets_what_waits_for_the_early_worker(tmp_path):
         early.end()
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_a_block_whose_idle_workers_are_killed_ends_and_is_replaced(tmp_path):
     """One of them holds the lock of the queue of tasks."""
@@ -304,6 +307,7 @@ def test_an_early_worker_stages_in_before_it_imports_what_products_need(tmp_path
         early.end()
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_what_an_early_worker_did_when_it_was_killed_the_block_does(tmp_path):
     run = RunDir(tmp_path / "run")

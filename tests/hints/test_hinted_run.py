@@ -9,7 +9,7 @@ import shutil
 import pytest
 from program import as_text, burstlens
 
-pytestmark = pytest.mark.integration
+pytestmark = pytest.mark.slow
 
 RECIPE = """\
 title = "hints"

@@ -59,11 +59,8 @@ def reported(path: Path, module: str) -> tuple[pd.DataFrame, pd.DataFrame, objec
     return frames["counters"], frames["fcounters"], derived
 
 
-@pytest.mark.parametrize(
-    "path",
-    [pytest.param(path, marks=pytest.mark.slow if n % 6 else []) for n, path in enumerate(LOGS)],
-    ids=lambda path: path.name[:40],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name[:40])
 def test_totals_are_those_of_pydarshan(path, monkeypatch):
     # It refuses a log with a file name that is not UTF-8; the records are what counts here.
     monkeypatch.setattr(
@@ -88,6 +85,7 @@ def test_totals_are_those_of_pydarshan(path, monkeypatch):
             assert layer.bandwidth == pytest.approx(derived.agg_perf_by_slowest * 2**20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name[:40])
 def test_files_add_up_to_the_layers(path):
     summary = summary_of(path)
@@ -190,6 +188,7 @@ def damaged(data: bytes, how: str, rng: random.Random) -> bytes:
     return bytes(changed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["cut", "data", "anywhere"])
 def test_damage_is_one_line_whatever_the_library_does(tmp_path, how):
     rng = random.Random(17)

@@ -143,6 +143,7 @@ def test_the_card_shows_state_and_newest_picture(done):
     assert "Supercell" in card
 
 
+@pytest.mark.slow
 def test_runs_are_listed_the_newest_first(standing, done):
     standing.failed()
     listed = burstlens.runs(standing.runs)

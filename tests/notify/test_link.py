@@ -142,6 +142,7 @@ def server(standing, monkeypatch, tmp_path):
         made.wait(120)
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 @pytest.mark.parametrize("number", ["SIGTERM", "SIGHUP", "SIGQUIT"])
 def test_no_file_holds_the_token_of_a_server_that_was_ended(server, number):
@@ -152,6 +153,7 @@ def test_no_file_holds_the_token_of_a_server_that_was_ended(server, number):
     assert list(notes.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 @pytest.mark.parametrize("command", ["list", "status", "serve", "word"])
 def test_what_a_killed_server_left_goes_when_somebody_looks(server, run_dir, command, standing):

@@ -56,6 +56,7 @@ def launch_by_python(case, *ways):
         return case.wait(case.popen([case.python, "-c", code], places, said))
 
 
+@pytest.mark.slow
 def test_a_run_of_python_that_ends_while_nobody_looks_sends_its_word_both_ways(
     storm, smtp, web, config
 ):

@@ -66,9 +66,7 @@ WORDS = {
     "buffer left": Words("done", 8, "", LEFT, f"Done: 1 frame\\. {LEFT}\\.", "warn"),
 }  # fmt: skip
 STANDING = {"done": "done", "signal": "failed", "person": "stopped"}
-QUICK = {*STANDING, "buffer left"}
-SLOW = [name for name in WORDS if name not in QUICK]
-ENDS = [*sorted(QUICK), *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)]
+ENDS = [pytest.param(name, marks=[pytest.mark.slow] * (name not in STANDING)) for name in WORDS]
 
 
 @pytest.fixture(scope="session")

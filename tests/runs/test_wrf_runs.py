@@ -164,6 +164,7 @@ def finals(replay, selected, tmp_path_factory):
     return {name: final(name) for name in selected}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EACH)
 def test_the_run_ends_well_and_frees_its_buffer(runs, name):
     made, code, output = runs[name]

@@ -17,6 +17,7 @@ SLOW = 200
 SERIES = "series?product=t2&lat=1&lon=1"
 
 
+@pytest.mark.slow
 def test_two_hundred_slow_readers_do_not_keep_a_fast_one_waiting(server, crowded):
     large = crowded / "logs" / "large"
     large.write_bytes(os.urandom(1 << 20) * 20)
@@ -161,6 +162,7 @@ class HungMount:
         os.close(self._device)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0, reason="only root may mount")
 def test_a_file_system_that_hangs_keeps_no_other_client_waiting(serve, shelf):
     hung = shelf / "hung"

@@ -221,6 +221,7 @@ def test_parsl_still_has_a_time_limit_for_commands(idle):
     assert idle.managers(()) is None, "a command client is of no use after its first time-out"
 
 
+@pytest.mark.slow
 def test_parsl_still_sends_tasks_in_the_order_of_their_priority(running):
     *last, one, other = running.begun
     assert min(one, other) < min(last), "the watcher's task would wait behind products"
@@ -231,6 +232,7 @@ def test_parsl_still_makes_workers_by_the_replaced_context(running):
     assert loaded.result(60), "each worker would import 1,100 modules by itself"
 
 
+@pytest.mark.slow
 def test_parsl_still_numbers_blocks_lists_worker_pools_and_has_a_command_that_holds_one(running):
     running.launch_block()
     first, second = running.jobs().values()

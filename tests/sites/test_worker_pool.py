@@ -25,6 +25,7 @@ with parsl.multiprocessing.SpawnContext.Pool(1) as workers:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_a_worker_has_from_its_start_what_each_product_needs():
     done = subprocess.run(
@@ -111,6 +112,7 @@ def test_a_pool_makes_no_run_directory(pool, tmp_path: Path):
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_pool_that_a_signal_ends_leaves_nothing_in_its_folder_for_temporary_files(

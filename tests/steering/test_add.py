@@ -91,6 +91,7 @@ def test_frames_that_are_gone_are_counted_and_reported(steered):
     assert sorted(case.published("u")) == list(TIMES[gone:])
 
 
+@pytest.mark.slow
 def test_all_faults_are_reported_at_once_and_nothing_is_changed(live):
     done = live(
         "bad.toml",

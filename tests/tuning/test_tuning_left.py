@@ -23,7 +23,7 @@ from burstlens.workflows.driver.run import execute
 from burstlens.workflows.plan.tuning import new_tuning
 
 pytest.importorskip("optuna")
-pytestmark = pytest.mark.integration
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -64,9 +64,7 @@ def concluded(run: RunDir, buffer: Path, *ends: ev.Event) -> Path:
 LEFT = ev.RunEnded(outcome="done", exit_code=8, message="", left="burstlens free t gives it back")
 
 
-@pytest.mark.parametrize(
-    "ends", [(LEFT,), pytest.param((), marks=pytest.mark.slow)], ids=["left", "killed"]
-)
+@pytest.mark.parametrize("ends", [(LEFT,), ()], ids=["left", "killed"])
 def test_resume_gives_the_buffer_back_and_runs_nothing(
     new: RunDir, tmp_path: Path, ends: tuple[ev.Event, ...]
 ) -> None:

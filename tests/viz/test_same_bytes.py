@@ -42,6 +42,7 @@ def made_twice(names: list[str], folder: Path) -> None:
     assert {name.partition("/")[0] for name in first} == set(names)
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_files_of_data_are_the_same_bytes(tmp_path: Path) -> None:
     made_twice(QUICK, tmp_path)

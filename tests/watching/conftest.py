@@ -42,7 +42,9 @@ TRACES = (
 IO_FORM = {"pnetcdf_growing": 11, "pnetcdf_one": 11, "tiles": 102}
 
 
-LONG = ("classic_one", "netcdf4_growing", "pnetcdf_one", "quilting", "ready_flag")
+LONG = (
+    "classic_one", "nest", "netcdf4_growing", "pnetcdf_one", "quilting", "ready_flag", "tiles",
+)  # fmt: skip
 """Traces that only `make test-slow` runs; `make test` runs the others."""
 
 

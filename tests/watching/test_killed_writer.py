@@ -55,6 +55,7 @@ def middle(course, record: int, share: float) -> int:
     return int(starts[record] + share * (starts[record + 1] - starts[record]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.1, 0.35, 0.6, 0.9])
 @pytest.mark.parametrize("record", [1, 3])
 def test_a_look_that_arrives_later_takes_the_records_that_the_log_named(course, record, share):

@@ -91,6 +91,7 @@ def test_with_several_io_groups_a_frame_is_whole_as_soon_as_its_file_is_closed(c
     assert set(run.calls) == run.whole()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["quilting", "tiles", "netcdf4_growing", "pnetcdf_one"])
 def test_a_pause_in_the_middle_of_writing_does_not_make_a_frame_ready(course, name, dice):
     run = course(name)

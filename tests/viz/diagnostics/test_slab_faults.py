@@ -79,6 +79,7 @@ def test_memory_that_is_not_there_fails_one_field_and_not_the_worker(large: Path
     assert again == once_more == f"({ROWS}, {COLUMNS})"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cores", [1, 2])
 def test_a_damaged_chunk_fails_the_field_and_not_what_lies_beside_it(
     large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cores: int

@@ -94,6 +94,7 @@ def test_every_diagnostic_is_the_same_in_slabs(frame, slab_bytes, cores, whole, 
             assert np.array_equal(values, expected, equal_nan=True), name
 
 
+@pytest.mark.slow
 @settings(
     max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -115,11 +116,8 @@ def test_windows_and_strides_are_those_of_the_whole(
         assert np.array_equal(values, expected, equal_nan=True)
 
 
-@pytest.mark.parametrize(
-    ("chunk", "cores"),
-    [(25, 1)]
-    + [pytest.param(n, cores, marks=pytest.mark.slow) for n, cores in ((None, 1), (7, 1), (16, 2))],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("chunk", "cores"), [(25, 1), (None, 1), (7, 1), (16, 2)])
 def test_classic_and_compressed_files_give_the_same(supercell, whole, tmp_path, chunk, cores):
     path = copied(tmp_path / "deflated.nc", supercell, chunk)
     # Of some chunks each way, with the last ones, which are not full.
@@ -155,6 +153,7 @@ def chunks_in(variable, window):
     return [(variable.name, *at) for at in itertools.product(*parts)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", [7, 16])
 @pytest.mark.parametrize(
     "name", ["reflectivity_max", "wind@500hPa", "vorticity", "updraft_helicity", "divergence"]
@@ -177,6 +176,7 @@ def test_no_chunk_is_inflated_twice(supercell, tmp_path, monkeypatch, name, chun
     assert len(inflated) == len(set(inflated))
 
 
+@pytest.mark.slow
 def test_small_chunks_are_read_together(supercell, tmp_path, times):
     path = copied(tmp_path / "deflated.nc", supercell, 4)
     with open_frame([path]) as frame:
@@ -239,6 +239,7 @@ def test_a_box_holds_the_halo_of_its_columns(supercell, tmp_path, times):
     assert 1 < times.count("U") <= 4  # one per box
 
 
+@pytest.mark.slow
 def test_what_is_held_of_compressed_chunks_does_not_grow_with_the_domain(
     supercell, tmp_path, monkeypatch
 ):
@@ -259,6 +260,7 @@ def test_what_is_held_of_compressed_chunks_does_not_grow_with_the_domain(
     assert most[0] == most[1] == most[2] == 5 * 40 * 10 * 10 * 4
 
 
+@pytest.mark.slow
 def test_only_the_levels_around_a_level_are_read(supercell, tmp_path, monkeypatch):
     read, levels = FrameReader.read, {"classic": [], "deflated": []}
     for form, chunk in (("classic", None), ("deflated", 8)):

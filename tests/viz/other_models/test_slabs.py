@@ -47,11 +47,9 @@ def deflated(path: Path, out: Path, chunk: int) -> Path:
     return out
 
 
-@pytest.mark.parametrize("without", [(), pytest.param(("angle",), marks=pytest.mark.slow)])
-@pytest.mark.parametrize(
-    ("chunk", "cores"),
-    [(7, 2)] + [pytest.param(*how, marks=pytest.mark.slow) for how in ((0, 1), (0, 3), (7, 1))],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("without", [(), ("angle",)])
+@pytest.mark.parametrize(("chunk", "cores"), [(7, 2), (0, 1), (0, 3), (7, 1)])
 def test_every_quantity_is_the_same_in_slabs(
     roms: Callable[..., Path], tmp_path: Path, without: tuple[str, ...], chunk: int, cores: int
 ):
@@ -65,6 +63,7 @@ def test_every_quantity_is_the_same_in_slabs(
             assert np.array_equal(values, expected, equal_nan=True), name
 
 
+@pytest.mark.slow
 @settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
