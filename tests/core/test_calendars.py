@@ -5,7 +5,7 @@ from itertools import pairwise
 import cftime
 import pytest
 
-from burstlens.core.calendars import day_number, has_day, is_known
+from burstlens.core.calendars import date_of, day_number, has_day, is_known
 
 NAMES = (
     "standard", "gregorian", "proleptic_gregorian", "julian",
@@ -32,6 +32,7 @@ def test_days_are_those_that_cftime_counts(calendar):
         there.append(date)
         numbers.append(day_number(*date, calendar))
     assert there == [date for date in DATES if has_day(*date, calendar)]
+    assert [date_of(number, calendar) for number in numbers] == there
     assert [number - numbers[0] for number in numbers] == [day - days[0] for day in days]
 
 

@@ -85,6 +85,21 @@ def test_seconds_between_times_are_those_of_their_calendar():
     assert across == 86400.0
 
 
+@pytest.mark.parametrize(
+    ("time", "by_s", "calendar", "before"),
+    [
+        ("20200601T120000.25", 0.5, "", "20200601T115959.75"),
+        ("19910301T000000", 86400, "360_day", "19910230T000000"),
+        ("y0100000101T000000", 1, "noleap", "99991231T235959"),
+        ("00000101T000000", 86400, "proleptic_gregorian", "-9999991231T000000"),
+        ("15821015T000000", 86400, "standard", "15821004T000000"),
+        ("t00000001.500", 2.0, "", "s99999999.500"),
+    ],
+)
+def test_a_time_before_another_one_is_of_the_same_calendar(time, by_s, calendar, before):
+    assert valid_time.earlier(time, by_s, calendar) == before
+
+
 def test_parts_of_a_second_are_counted():
     apart = valid_time.between("20200601T120000.25", "20200601T120001.5", "noleap")
     assert apart == pytest.approx(1.25, abs=1e-6)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import numpy as np
 
 from burstlens.core import valid_time
 from burstlens.core.errors import FrameError
+from burstlens.core.exact_seconds import exact_seconds
 from burstlens.viz.frames.file import times_key
 from burstlens.viz.frames.record import TIME_NAMES, is_time
 from burstlens.viz.product import Context
@@ -108,8 +109,7 @@ def _earlier(time: str, frame: OpenFrame) -> str | None:
     if not valid_time.is_calendar(time) or not np.isfinite(minutes):
         return None
     try:
-        now = datetime.strptime(time, "%Y%m%dT%H%M%S")
-        return _calendar_key(now - timedelta(seconds=round(60 * minutes)))
+        return valid_time.earlier(time, float(exact_seconds(minutes, 60)), calendar(frame))
     except (ValueError, OverflowError):
         return None
 
@@ -124,12 +124,8 @@ def _key(frame: OpenFrame, name: str) -> str | None:
             value, str(attributes.get("units", "")), str(attributes.get("calendar", "standard")),
             only_use_cftime_datetimes=True,
         )  # fmt: skip
-        return _calendar_key(when)
+        when += timedelta(seconds=0.5)  # cftime's own rounding may be some microseconds short
+        clock = when.hour, when.minute, when.second
+        return valid_time.calendar_key(when.year, when.month, when.day, *clock)
     except (ValueError, OverflowError, IndexError, FrameError):
         return None
-
-
-def _calendar_key(when: datetime) -> str:
-    return valid_time.calendar_key(
-        when.year, when.month, when.day, when.hour, when.minute, when.second
-    )

@@ -10,6 +10,8 @@ export class Series {
   /** @type {string[]} */
   times = [];
   bytes = 0;
+  /** The calendar of its times, one of CF; empty where it is Gregorian. */
+  calendar = "";
   /** @type {Map<string, IndexLine>} */
   #lines = new Map();
 
@@ -40,6 +42,7 @@ export class Series {
 
   /** @param {IndexLine} line */
   take(line) {
+    this.calendar ||= line.facts?.calendar ?? "";
     const before = this.#lines.get(line.time);
     if (before && (before.attempt ?? 0) > (line.attempt ?? 0)) return;
     this.bytes += sizeOf(line) - (before ? sizeOf(before) : 0);
@@ -178,6 +181,11 @@ export class Album {
   /** Series that are not pictures. */
   get files() {
     return this.#sorted().filter((series) => !series.isPicture);
+  }
+
+  /** The calendar of its times: that of the first series that has one. */
+  get calendar() {
+    return [...this.series.values()].find(({ calendar }) => calendar)?.calendar ?? "";
   }
 
   #sorted() {

@@ -1,10 +1,18 @@
+import { dateOf, dayNumber } from "./calendars.js";
 import { axisKind, positions, tickLabel } from "./valid_time.js";
 
 /** @import { Axis } from "./types.d.ts" */
+/** @import { AxisKind } from "./valid_time.js" */
 
 /** Values on an axis. */
 const MOST = 100;
+const DAY_S = 86400;
 const YEAR_S = 31536000;
+/**
+ * Labels on an axis beside the pictures, where they are long.
+ * @type {Record<string, number>}
+ */
+const COUNTS = { calendar: 3 };
 const CLOCK_STEPS_S = [
   1,
   2,
@@ -29,6 +37,7 @@ const CLOCK_STEPS_S = [
   864000,
   2592000,
   7776000,
+  15552000,
   YEAR_S,
 ];
 
@@ -62,17 +71,48 @@ export function clockTicks(low, high, count) {
 }
 
 /**
+ * About `count` labelled values on an axis of model time, in the calendar of its keys.
+ * @param {number} low
+ * @param {number} high
+ * @param {number} count
+ * @param {AxisKind} kind
+ * @param {string} calendar
+ * @returns {[number, string][]}
+ */
+export function modelTicks(low, high, count, kind, calendar = "") {
+  const { step, values } = clockTicks(low, high, count);
+  const shown =
+    kind === "calendar" && step >= YEAR_S ? yearStarts(low, high, count, calendar) : values;
+  return shown.map((value) => [value, tickLabel(value, step, kind, calendar)]);
+}
+
+/**
+ * The beginnings of about `count` years.
+ * @param {number} low
+ * @param {number} high
+ * @param {number} count
+ * @param {string} calendar
+ */
+function yearStarts(low, high, count, calendar) {
+  const [first, last] = [low, high].map((at) => dateOf(Math.floor(at / DAY_S), calendar)[0]);
+  const step = Math.max(1, ticks(first, last, count)[1] - ticks(first, last, count)[0] || 1);
+  return multiples(first, last, step)
+    .map((year) => dayNumber([year, 1, 1], calendar) * DAY_S)
+    .filter((at) => at >= low);
+}
+
+/**
  * The axis of model time of these valid-time keys, and where each lies on it.
  * @param {string[]} times
+ * @param {string} calendar
  * @returns {{ x: Axis, at: number[] }}
  */
-export function modelTimeAxis(times) {
-  const at = positions(times);
+export function modelTimeAxis(times, calendar = "") {
+  const at = positions(times, calendar);
   const low = at[0];
   const high = Math.max(at[at.length - 1], low + 1e-3);
   const kind = axisKind(times[0]);
-  const { step, values } = clockTicks(low, high, kind === "calendar" ? 3 : 5);
-  return { x: { low, high, ticks: values.map((v) => [v, tickLabel(v, step, kind)]) }, at };
+  return { x: { low, high, ticks: modelTicks(low, high, COUNTS[kind] ?? 5, kind, calendar) }, at };
 }
 
 /**
@@ -119,5 +159,5 @@ function multiples(low, high, step) {
   // Counted before: beyond 2^53 a number plus one is the same number.
   const first = Math.ceil(low / step - 1e-9);
   const length = Math.min(MOST, Math.floor(high / step + 1e-9) - first + 1);
-  return Array.from({ length }, (_, at) => Number(((first + at) * step).toPrecision(12)));
+  return Array.from({ length }, (_, at) => Number(((first + at) * step).toPrecision(15)));
 }

@@ -6,7 +6,7 @@
 /** @import { Tools } from "./types.d.ts" */
 /** @import { Wall } from "./wall.js" */
 
-const TIME = /^(\d{8}T\d{6}|[tnu][\d.]{1,30}|f-[^\p{C}]{1,255})$/u;
+const TIME = /^((\d{4}|[-y]\d{6})\d{4}T\d{6}(\.\d{1,6})?|[nr-u][\d.]{1,30}|f-[^\p{C}]{1,255})$/u;
 const MOST = 32;
 
 /**

@@ -51,7 +51,8 @@ function mark(kind, about, text, album) {
   const named = typeof about.time === "string" ? about.time : "";
   const time = named || album.timeAt(t);
   const where = named && `${about.stream ?? ""} ${timeLabel(named)}`.trim();
-  return { kind, t, time, seconds: time === null ? NaN : timeSeconds(time), text, where };
+  const seconds = time === null ? NaN : timeSeconds(time, album.calendar);
+  return { kind, t, time, seconds, text, where };
 }
 
 /**

@@ -1,10 +1,10 @@
 import { attachedOf } from "./attached.js";
-import { clockTicks, sizeTicks, ticks } from "./axis.js";
+import { clockTicks, modelTimeAxis, sizeTicks, ticks } from "./axis.js";
 import { element } from "./element.js";
 import { Plot } from "./plot.js";
 import { showBytes, showDuration, showNumber, showUnits } from "./quantity.js";
 import { median } from "./timing.js";
-import { axisKind, positions, tickLabel, timeSeconds } from "./valid_time.js";
+import { timeSeconds } from "./valid_time.js";
 
 /** @import { Album, Course, Series } from "./album.js" */
 /** @import { Axis, Facts, Status } from "./types.d.ts" */
@@ -66,7 +66,7 @@ export class Measures {
       this.#rangeFor = name;
       this.#drawRange(series);
     }
-    this.#range.point(time === null ? NaN : timeSeconds(time));
+    this.#range.point(time === null ? NaN : timeSeconds(time, series?.calendar));
   }
 
   /** @param {Series | undefined} series */
@@ -84,17 +84,7 @@ export class Measures {
     /** @type {Facts} */
     const { units, variable } = facts.findLast(({ min, max }) => Number.isFinite(min ?? max)) ?? {};
     const { times } = series;
-    const seconds = positions(times);
-    const first = seconds[0];
-    const last = Math.max(seconds[seconds.length - 1], first + 1e-3);
-    const kind = axisKind(times[0]);
-    const { step, values } = clockTicks(first, last, kind === "calendar" ? 3 : 5);
-    /** @type {Axis} */
-    const x = {
-      low: first,
-      high: last,
-      ticks: values.map((v) => [v, tickLabel(v, step, kind)]),
-    };
+    const { x, at: seconds } = modelTimeAxis(times, series.calendar);
     /** @type {Axis} */
     const y = {
       low: low - room,

@@ -321,7 +321,7 @@ class View {
   #modelEnd() {
     const { elapsed_s: elapsed, total_s: total, time } = this.#status?.progress ?? {};
     if (!time || typeof elapsed !== "number" || typeof total !== "number") return null;
-    return timeSeconds(time) + total - elapsed;
+    return timeSeconds(time, this.#album.calendar) + total - elapsed;
   }
 
   #standing() {

@@ -226,7 +226,7 @@ export class Places {
    * @param {Pin[]} pins
    * @param {ViewState} state
    */
-  #plot({ id, product }, runs, pins, { pins: kept, player }) {
+  #plot({ id, product, calendar }, runs, pins, { pins: kept, player }) {
     let known = this.#plots.get(id);
     if (!known) {
       const curves = Array.from({ length: MOST * DASHES.length }, (_, at) => `pin-${at % MOST}`);
@@ -239,7 +239,7 @@ export class Places {
     // Over ten thousand frames curves take longer to draw than a picture is shown while playing.
     if (key !== known.drawnFor) drawCurves(known.plot, runs, pins);
     known.drawnFor = key;
-    known.plot.point(player.time === null ? NaN : timeSeconds(player.time));
+    known.plot.point(player.time === null ? NaN : timeSeconds(player.time, calendar));
   }
 
   /** Take the values between the two places that were kept last. */
@@ -295,7 +295,7 @@ function drawCurves(plot, runs, pins) {
     .flat()
     .filter((one) => one !== undefined)
     .filter(Number.isFinite);
-  const { x, at } = modelTimeAxis(times);
+  const { x, at } = modelTimeAxis(times, runs[0].series.calendar);
   const units = showUnits(runs[0].units);
   /** @type {[string, string][]} */
   const heading = [[done < whole ? `${units} · ${done} of ${whole} frames` : units, ""]];
@@ -307,9 +307,10 @@ function drawCurves(plot, runs, pins) {
  * @param {Series[]} shown
  */
 function noteOf(shown) {
-  const apart = shown.flatMap(({ times }) =>
-    times.slice(1).map((time, at) => timeSeconds(time) - timeSeconds(times[at])),
-  );
+  const apart = shown.flatMap(({ times, calendar }) => {
+    const seconds = times.map((time) => timeSeconds(time, calendar));
+    return seconds.slice(1).map((second, at) => second - seconds[at]);
+  });
   const known = apart.filter((one) => one > 0).sort((a, b) => a - b);
   if (!known.length) return shown.length ? "" : "The pictures that are shown have no values.";
   const between = showDuration(known[known.length >> 1]);

@@ -1,7 +1,7 @@
 import { isHole, lastNotAfter } from "./album.js";
-import { clockTicks } from "./axis.js";
+import { modelTicks } from "./axis.js";
 import { drawn, element, set } from "./element.js";
-import { axisKind, positions, tickLabel, timeLabel } from "./valid_time.js";
+import { axisKind, positions, timeLabel } from "./valid_time.js";
 
 /** @import { Series } from "./album.js" */
 /** @import { Player } from "./player.js" */
@@ -22,6 +22,7 @@ export class Timeline {
   #drawnFor = "";
   #first = 0;
   #span = 1;
+  #calendar = "";
   /** @type {number[]} */
   #seconds = [];
   /** @type {Mark[]} */
@@ -120,7 +121,8 @@ export class Timeline {
    * @param {number | null} end
    */
   #draw(times, series, marks, end) {
-    const seconds = positions(times);
+    this.#calendar = series[0]?.calendar ?? "";
+    const seconds = positions(times, this.#calendar);
     this.#seconds = seconds;
     this.#marks = marks;
     this.#first = seconds[0] ?? 0;
@@ -162,24 +164,17 @@ export class Timeline {
    */
   #drawTicks(times, last) {
     if (times.length < 2) return this.#ticks.replaceChildren();
-    const kind = axisKind(times[0]);
-    const { step, values } = clockTicks(
-      this.#first,
-      Math.max(last, this.#first + this.#span),
-      Math.max(2, this.#width / 110),
-    );
+    const end = Math.max(last, this.#first + this.#span);
+    const count = Math.max(2, this.#width / 110);
+    const shown = modelTicks(this.#first, end, count, axisKind(times[0]), this.#calendar);
     this.#ticks.replaceChildren(
-      ...values.flatMap((value) => {
+      ...shown.flatMap(([value, label]) => {
         const x = Number(this.#x(value).toFixed(1));
         const anchor = x < 30 ? "start" : x > this.#width - 30 ? "end" : "middle";
         const textX = { start: 1, middle: x, end: this.#width - 1 }[anchor];
         return [
           drawn("path", { d: `M${x} ${RAIL + 10}v4` }),
-          drawn(
-            "text",
-            { x: textX, y: HEIGHT - 4, "text-anchor": anchor },
-            tickLabel(value, step, kind),
-          ),
+          drawn("text", { x: textX, y: HEIGHT - 4, "text-anchor": anchor }, label),
         ];
       }),
     );

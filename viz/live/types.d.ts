@@ -234,6 +234,8 @@ export interface Facts {
   units?: string;
   min?: number;
   max?: number;
+  /** The calendar of its valid time, one of CF, where it is not Gregorian. */
+  calendar?: string;
   /** How its frame was known to be whole; docs/journal.md names the signals. */
   signal?: string;
   /** Points without a value. */

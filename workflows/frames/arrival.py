@@ -118,17 +118,10 @@ def _oldest(selection: Selection, newest: str | None) -> str | None:
 
 def _back(key: str, seconds: float) -> str | None:
     """The key so many seconds before another one; None where keys have no distance."""
-    from datetime import datetime, timedelta
-
     try:
-        if not valid_time.is_calendar(key):
-            return valid_time.elapsed_key(max(0.0, valid_time.seconds(key) - seconds))
-        then = datetime.strptime(key, "%Y%m%dT%H%M%S") - timedelta(seconds=seconds)
+        return valid_time.earlier(key, seconds)
     except (ValueError, OverflowError):
         return None
-    return valid_time.calendar_key(
-        then.year, then.month, then.day, then.hour, then.minute, then.second
-    )
 
 
 def records(

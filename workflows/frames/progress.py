@@ -7,7 +7,6 @@ log) give the progress but not the speed.
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 from typing import NamedTuple
 
 from burstlens.core import valid_time
@@ -112,11 +111,7 @@ def at_speed(progress: Progress, speed: float | None) -> Progress:
 def seconds_between(start: str, end: str) -> float | None:
     """Seconds from one valid-time key to another of the same kind, else None."""
     if valid_time.is_calendar(start) and valid_time.is_calendar(end):
-        try:
-            first, second = (datetime.strptime(key, "%Y%m%dT%H%M%S") for key in (start, end))
-        except ValueError:
-            return None
-        return (second - first).total_seconds()
+        return valid_time.between(start, end)
     if valid_time.is_elapsed(start) and valid_time.is_elapsed(end):
         return valid_time.seconds(end) - valid_time.seconds(start)
     return None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.cluster_configs.site import Site, choose
 from burstlens.core.errors import AttachError, RunError, SiteError
-from burstlens.core.quantity import parse_bytes, parse_duration, show_bytes
+from burstlens.core.quantity import parse_bytes, parse_duration_with_unit, show_bytes
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.places import folder_for
 from burstlens.core.valid_time import parse_key
@@ -244,7 +244,7 @@ def _look(
         reason=found.reason,
         newest=None if request.all or narrowed else NEWEST,
         since=_read(parse_key, request.since, "--since"),
-        last_s=_read(parse_duration, request.last, "--last"),
+        last_s=_read(parse_duration_with_unit, request.last, "--last"),
         every=request.every,
         job=request.job,
         pid=request.pid,
@@ -264,7 +264,7 @@ def _look(
 
 def quiet_after_of(request: LookRequest) -> float | None:
     """The seconds of ``--quiet-after``, None without it. Raises RunError."""
-    return _read(parse_duration, request.quiet_after, "--quiet-after")
+    return _read(parse_duration_with_unit, request.quiet_after, "--quiet-after")
 
 
 def _mark(request: LookRequest, site: Site) -> str | None:

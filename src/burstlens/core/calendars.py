@@ -46,6 +46,30 @@ def day_number(year: int, month: int, day: int, calendar: str = "") -> int:
     return _COUNTS[name](year, month) + day
 
 
+def date_of(number: int, calendar: str = "") -> tuple[int, int, int]:
+    """Year, month and day of that number, see :func:`day_number`. Raises ValueError when the
+    calendar is not known.
+
+    >>> date_of(day_number(1991, 2, 30, "360_day"), "360_day")
+    (1991, 2, 30)
+    """
+    name = _name(calendar)
+    if name not in _COUNTS:
+        raise ValueError(f"the calendar {calendar!r} is not known")
+    if name == "standard":
+        is_late = number >= _gregorian(1582, 10) + 15
+        return date_of(number, "proleptic_gregorian" if is_late else "julian")
+    before = _COUNTS[name]
+    year = 1 + (number - 1) // (before(2, 1) - before(1, 1))
+    while before(year, 1) >= number:
+        year -= 1
+    while before(year + 1, 1) < number:
+        year += 1
+    month = max(month for month in range(1, 13) if before(year, month) < number)
+    day = number - before(year, month)
+    return year - (name == "julian" and year < 1), month, day
+
+
 def has_day(year: int, month: int, day: int, calendar: str = "") -> bool:
     """Whether the calendar has that day. Raises ValueError when it is not known."""
     if not 1 <= month <= 12 or day < 1:

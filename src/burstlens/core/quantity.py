@@ -57,6 +57,16 @@ def parse_duration(text: str | int | float) -> float:
     return value
 
 
+def parse_duration_with_unit(text: str) -> float:
+    """The same of a text that has a unit or a colon: a bare number of an option may be meant in
+    hours. Raises ValueError."""
+    span = _SPAN.fullmatch(text)
+    if span is not None and span[2] is None:
+        number = span[1]
+        raise ValueError(f"expected a unit, got {number!r}: {number}h are hours, {number}s seconds")
+    return parse_duration(text)
+
+
 def _short(value: object) -> str:
     """A value for a message; a number may have too many digits to be printed at all."""
     text = repr(value) if not isinstance(value, int) or abs(value) < 10**20 else "a huge number"

@@ -21,7 +21,7 @@ import re
 import zlib
 from decimal import Decimal
 
-from burstlens.core.calendars import day_number, has_day, is_known
+from burstlens.core.calendars import date_of, day_number, has_day, is_known
 from burstlens.core.exact_seconds import exact_seconds
 
 _WRF = re.compile(rb"(\d{4})-(\d\d)-(\d\d)_(\d\d)[:_](\d\d)[:_](\d\d)")
@@ -257,6 +257,26 @@ def between(start: str, end: str, calendar: str = "") -> float | None:
     if not all(has_day(*_parts(match)[:3], calendar) for match in (first, last)):
         return None
     return seconds(end, calendar) - seconds(start, calendar)
+
+
+def earlier(key: str, by_s: float, calendar: str = "") -> str:
+    """The key so many seconds before another one, in the calendar of both; see :func:`seconds`.
+
+    Raises ValueError when it is not the key of a time, and OverflowError out of range.
+
+    >>> earlier("20200301T000000", 86400), earlier("t00000012.500", 10)
+    ('20200229T000000', 't00000002.500')
+    """
+    match = _CALENDAR.fullmatch(key)
+    if match is None:
+        return elapsed_key(seconds(key) - by_s)
+    calendar = calendar if is_known(calendar) else ""
+    *date, hour, minute, second = _parts(match)
+    clock_us = (hour * 3600 + minute * 60 + second) * 10**6 + _microseconds(match[7])
+    days, left_us = divmod(clock_us - round(by_s * 1e6), 86400 * 10**6)
+    whole, part = divmod(left_us, 10**6)
+    clock = whole // 3600, whole // 60 % 60, whole % 60, part
+    return calendar_key(*date_of(day_number(*date, calendar) + days, calendar), *clock)
 
 
 def _parts(match: re.Match[str]) -> tuple[int, ...]:

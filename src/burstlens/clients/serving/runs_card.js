@@ -223,6 +223,11 @@ function duration(seconds) {
 function modelTime(key) {
   if (!key) return "";
   if (/^[tu]/.test(key)) return `${Number(key.slice(1))} s`;
-  const [, year, month, day, hour, minute] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)/.exec(key) ?? [];
-  return year ? `${year}-${month}-${day} ${hour}:${minute} UTC` : key;
+  const found = /^(\d{4}|-\d{6}|y\d{6})(\d\d)(\d\d)T(\d\d)(\d\d)/.exec(key);
+  if (!found) return key;
+  const [, text, month, day, hour, minute] = found;
+  // A year below 0 is kept as what it is more than -1,000,000.
+  const year = text.startsWith("-") ? Number(text) * -1 - 1e6 : Number(text.replace("y", ""));
+  const shown = (year < 0 ? "-" : "") + String(Math.abs(year)).padStart(4, "0");
+  return `${shown}-${month}-${day} ${hour}:${minute} UTC`;
 }
