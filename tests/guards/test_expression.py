@@ -12,12 +12,29 @@ from burstlens.core.errors import FrameError, RecipeError
 from burstlens.workflows.guards.evaluation import evaluate
 from burstlens.workflows.guards.expression import faults, tree_of, variables
 
+OTHERS = {"10u": np.full((2, 2), 3.0), "10v": np.full((2, 2), 4.0), "2t": np.full((2, 2), 280.0),
+          "t2m[expver=5]": np.full((2, 2), 290.0), "wind-speed": np.full((2, 2), 7.0)}  # fmt: skip
 W = np.array([[1.0, -90.0], [np.nan, 3.0]], dtype=np.float32)
 FIELDS = {"W": W, "T2": np.full((2, 2), 280.0), "N": np.array([1, 2, 3]), "S": np.array(4.0)}
 
 
 def true(text: str, **fields) -> bool:
     return evaluate(text, {**FIELDS, **fields}.__getitem__).true
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "max(hypot(10u, 10v)) == 5",
+        "max(2*2t - 1e1 + 2.5e-1) == 550.25",
+        "max(10u+10v-1) == 6 and all(2t > 2)",
+        "max(t2m[expver=5] - 2t) == 10",
+        "max(`wind-speed` * 2) == 14 and max(2 * `10u`) == 6",
+    ],
+)
+def test_names_that_begin_with_a_digit_choices_and_other_names_are_variables(text):
+    assert true(text, **OTHERS)
+    assert set(variables(text)) <= OTHERS.keys()
 
 
 @pytest.mark.parametrize(

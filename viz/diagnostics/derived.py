@@ -17,7 +17,7 @@ from burstlens.viz.diagnostics import formula, general, table
 from burstlens.viz.diagnostics.interval import of_interval
 from burstlens.viz.diagnostics.level import AT
 from burstlens.viz.diagnostics.slabs import Computation, by_slabs
-from burstlens.viz.diagnostics.synonyms import SYNONYMS
+from burstlens.viz.diagnostics.synonyms import SYNONYMS, same_quantity
 from burstlens.viz.diagnostics.table import DIAGNOSTICS
 from burstlens.viz.frames.held import Held
 from burstlens.viz.frames.record import own_fields
@@ -171,6 +171,8 @@ class DerivedFrame:
     def _near(self, name: str) -> str:
         """The end of an error message for an unknown name: near names, else the frame's fields."""
         own = own_fields(self)
+        if found := same_quantity(name, own):
+            return f"{NEAR} {found}?"
         if self.dimensions.keys() >= _ON_WRF:
             if name.casefold() in SYNONYMS:
                 return f"{NEAR} {SYNONYMS[name.casefold()]}?"

@@ -15,17 +15,26 @@ from typing import TYPE_CHECKING, Any
 
 from burstlens.core.difference import DIFFERENCE, ON_SCALE
 from burstlens.core.errors import FrameError, RecipeError
-from burstlens.core.expression import FUNCTIONS, GATHERING, names_in, number_of, parse
+from burstlens.core.expression import (
+    FUNCTIONS,
+    GATHERING,
+    VARIABLE,
+    names_in,
+    number_of,
+    parse,
+)
 from burstlens.core.nearness import NEAR, did_you_mean
+from burstlens.core.selection import SELECTION, parse_selection
 from burstlens.core.units import is_temperature
-from burstlens.viz.diagnostics.level import LEVEL, check_levels
+from burstlens.viz.diagnostics.level import AT, LEVEL, check_levels
 
 if TYPE_CHECKING:
     from burstlens.viz.diagnostics.slabs import Computation
     from burstlens.viz.seams import OpenFrame, Variable, Window
 
-_UNITS = re.compile(r"\s*\[([^][]*)\]\s*$")
-_AT_LEVEL = re.compile(rf"[A-Za-z_]\w*@\s*(?:{LEVEL})(?![\w.])", re.IGNORECASE)
+_UNITS = re.compile(r"\s*\[([^][=]*)\]\s*$")
+_AT_LEVEL = re.compile(rf"{VARIABLE}@\s*(?:{LEVEL})(?![\w.])", re.IGNORECASE)
+_CHOSEN = re.compile(SELECTION)
 _OPERATOR = re.compile(r"[-+*/()]")
 _PLAIN = re.compile(r"\w[^/*@<>=!,\[\]\"']*")
 _SPACED = re.compile(r"\s[-+]|[-+]\s")
@@ -52,7 +61,8 @@ def is_formula(name: str) -> bool:
     >>> is_formula("2 * W"), is_formula("wind@0-6km agl"), is_formula("T(surface)")
     (True, False, False)
     """
-    if _OPERATOR.search(_AT_LEVEL.sub("_", bare(name))) is None:
+    plain = _CHOSEN.sub("", _AT_LEVEL.sub("_", bare(name)))
+    if _OPERATOR.search(plain) is None:
         return False
     return not _may_be_a_name(name) or _computes(name)
 
@@ -75,7 +85,7 @@ def parse_formula(text: str) -> Formula:
 
     def named(found: re.Match[str]) -> str:
         name = f"level_{len(levels)}_"
-        levels[name] = found[0]
+        levels[name] = found[0].replace("`", "")
         return name
 
     try:
@@ -103,11 +113,19 @@ def check_names(names: Iterable[str]) -> None:
             raise ValueError("a variable needs a name")
         if not is_formula(name):
             check_levels((name,))
+            _check_choice(name)
             continue
         try:
             check_levels(parse_formula(name).variables.values())
         except RecipeError as error:
             raise ValueError(str(error)) from None
+
+
+def _check_choice(name: str) -> None:
+    try:
+        parse_selection(name.partition(AT)[0])
+    except RecipeError as error:
+        raise ValueError(str(error)) from None
 
 
 def describe(frame: OpenFrame, text: str) -> Variable:

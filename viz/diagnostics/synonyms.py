@@ -1,8 +1,8 @@
-"""Names of our diagnostics in other tools, for messages on an unknown name."""
+"""Names of quantities in other tools, for messages on an unknown name."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from types import MappingProxyType
 
 SYNONYMS: Mapping[str, str] = MappingProxyType(
@@ -47,3 +47,24 @@ SYNONYMS: Mapping[str, str] = MappingProxyType(
 )
 """Names of wrf-python's ``getvar`` and NCL's ``wrf_user_getvar``, and usual short ones, in lower
 case, each with the name of a diagnostic."""
+
+_ALIKE: tuple[tuple[str, ...], ...] = (
+    ("2t", "t2m", "t2", "tas"), ("2d", "d2m", "td2", "dew_point_2m"), ("skt", "tsk", "ts"),
+    ("10u", "u10", "uas", "u10m"), ("10v", "v10", "vas", "v10m"), ("100u", "u100"),
+    ("100v", "v100"), ("10fg", "fg10", "i10fg", "wsgsmax"), ("10si", "si10", "sfcwind", "ws10"),
+    ("msl", "psl", "slp", "mslp", "prmsl"), ("sp", "psfc", "ps"), ("tp", "pr", "rain"),
+    ("sst", "tos"), ("ci", "siconc"), ("tcc", "clt"), ("tcwv", "prw", "precipitable_water"),
+    ("gh", "zg", "hgt"), ("r", "hur", "rh"), ("q", "hus", "qvapor"), ("orog", "hgt"),
+)  # fmt: skip
+"""Short names of ECMWF, those that cfgrib, CMIP and WRF have for the same, in lower case."""
+
+
+def same_quantity(name: str, known: Container[str]) -> str:
+    """A name that is known for the quantity that another tool calls ``name``; "" if none is."""
+    for names in _ALIKE:
+        if name.casefold() in names:
+            for other in names:
+                for spelling in (other, other.upper()):
+                    if spelling != name and spelling in known:
+                        return spelling
+    return ""

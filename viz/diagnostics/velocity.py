@@ -36,11 +36,11 @@ _NAMES: dict[Medium, tuple[tuple[str, str], ...]] = {
         ("water_u", "water_v"), ("SSU", "SSV"), ("u", "v"), ("U", "V"), ("ubar", "vbar"),
     ),
     "air": (
-        ("u10", "v10"), ("uas", "vas"), ("Uwind", "Vwind"), ("UBOT", "VBOT"), ("U", "V"),
-        ("ua", "va"), ("u", "v"),
+        ("u10", "v10"), ("10u", "10v"), ("uas", "vas"), ("Uwind", "Vwind"), ("UBOT", "VBOT"),
+        ("U", "V"), ("ua", "va"), ("u", "v"),
     ),
 }  # fmt: skip
-_TO_EARTH = frozenset({"u_eastward", "water_u", "u10", "uas", "UBOT", "U", "ua"})
+_TO_EARTH = frozenset({"u_eastward", "water_u", "u10", "10u", "uas", "UBOT", "U", "ua"})
 """Components that are eastward in files without standard names."""
 _SEA = ("s_rho", "zeta", "mask_rho", "nav_lon", "nav_lev", "deptht", "depthu", "depth")
 """Variables of files of oceans."""

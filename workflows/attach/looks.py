@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from burstlens.core.expression import quoted
 from burstlens.viz.diagnostics.derived import DerivedFrame
 from burstlens.viz.frames.outline import Outline
 from burstlens.workflows.attach.fields import MOST, Candidate, candidates, why_none
@@ -59,7 +60,7 @@ def _map(
             # One component alone says little: the speed, and arrows for the direction.
             units = contents.variables[u].text("units")
             table |= {"name": unique(f"{u}-{v}", taken), "title": title}
-            table["variable"] = f"hypot({u}, {v}) [{units}]"
+            table["variable"] = f"hypot({quoted(u)}, {quoted(v)}) [{units}]"
             table["vectors"] = {"u": u, "v": v, "relative_to": "earth"}
     known = streams.known(stream)
     return table if known is None else with_level(table, Outline(stream, known), contents)

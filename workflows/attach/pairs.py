@@ -17,7 +17,7 @@ _PAIRS = (
     ),
     ("eastward_sea_water_velocity", "northward_sea_water_velocity", "Speed of the current"),
 )
-_USUAL = (("u10", "v10"), ("ugrd10m", "vgrd10m"), ("uas", "vas"))
+_USUAL = (("u10", "v10"), ("10u", "10v"), ("u10m", "v10m"), ("ugrd10m", "vgrd10m"), ("uas", "vas"))
 """Names of ECMWF, NCEP and CORDEX, whose components point east and north."""
 
 

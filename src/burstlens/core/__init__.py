@@ -38,6 +38,7 @@ __all__ = [
     "redaction",
     "renamed",
     "run",
+    "selection",
     "time_limit",
     "toml",
     "units",

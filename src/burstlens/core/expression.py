@@ -1,7 +1,8 @@
 """A small language of expressions over fields: checked before the run, never executed as Python.
 
 Python's parser gives the tree, and a node that is not listed here is refused. Variables are
-fields, and statistics reduce them to numbers. :mod:`.arithmetic` evaluates a tree; guards and
+fields, also ``10u`` and ``t2m[expver=5]``; any other name is put between backquotes. Statistics
+reduce fields to numbers. :mod:`.arithmetic` evaluates a tree; guards and
 products say which kinds they accept. Imports little: login nodes check recipes with it.
 """
 
@@ -9,12 +10,21 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from functools import lru_cache
+from itertools import count
 from typing import NamedTuple
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.nearness import did_you_mean
+from burstlens.core.selection import SELECTION
 
+_DIGITS = r"\d+(?![eE][+-]?\d+(?!\w))[A-Za-z]\w*"
+VARIABLE = rf"(?<![\w.@])(?:[A-Za-z_]\w*|{_DIGITS}|`[^`]+`)(?:{SELECTION})?"
+"""A variable's name in an expression, perhaps with a choice of a further dimension."""
+_UNLIKE_PYTHON = re.compile(
+    rf"(?<![\w.@])(?:[A-Za-z_]\w*{SELECTION}|(?:{_DIGITS}|`[^`]+`)(?:{SELECTION})?)"
+)
 LONGEST = 1000
 MOST_NODES = 200
 DEEPEST = 30
@@ -44,6 +54,15 @@ def names_in(tree: ast.expr) -> tuple[str, ...]:
     return tuple(dict.fromkeys(node.id for node in found if node.id not in FUNCTIONS))
 
 
+def quoted(name: str) -> str:
+    """A variable's name as an expression takes it.
+
+    >>> quoted("10u"), quoted("wind-speed")
+    ('10u', '`wind-speed`')
+    """
+    return name if re.fullmatch(VARIABLE, name) and name not in FUNCTIONS else f"`{name}`"
+
+
 @lru_cache(maxsize=64)
 def parse(text: str) -> tuple[ast.expr, Kind]:
     """The tree of an expression and its kind. Raises RecipeError saying what is wrong."""
@@ -51,11 +70,21 @@ def parse(text: str) -> tuple[ast.expr, Kind]:
         raise RecipeError(f"is longer than {LONGEST} characters")
     if not text.isascii():
         raise RecipeError("has letters that are not ASCII")
+    names: dict[str, str] = {}
+
+    def named(match: re.Match[str]) -> str:
+        name = next(one for n in count() if (one := f"v{n}_") not in text and one not in names)
+        names[name] = match[0].replace("`", "")
+        return name
+
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        tree = ast.parse(_UNLIKE_PYTHON.sub(named, text.strip()), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else "it is nested too deeply"
         raise RecipeError(f"cannot be read: {reason}") from None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = names.get(node.id, node.id)
     if sum(1 for _ in ast.walk(tree)) > MOST_NODES or _depth(tree) > DEEPEST:
         raise RecipeError(f"has more than {MOST_NODES} parts or {DEEPEST} levels")
     return tree, _kind(tree)

@@ -27,7 +27,10 @@ from burstlens.viz.product import Context
 def test_names_and_levels_are_not_expressions():
     for name in ("T2", "wind@0-6km agl", "lapse_rate@700-500hPa", "W@5", "temperature@850 hPa"):
         assert not is_formula(name), name
-    for name in ("-W", "W@5 - W@4", "2 * T2", "hypot(U10, V10)", "sqrt(U10**2) [m s-1]"):
+    for name in ("2t", "10u", "t2m[expver=5]", "u[lat=-5.5, month=7]", "u[month=7]@-50m"):
+        assert not is_formula(name), name
+    for name in ("-W", "W@5 - W@4", "2 * T2", "hypot(U10, V10)", "sqrt(U10**2) [m s-1]", "10u-10v",
+                 "t[step=6] - t[step=0] [K]"):  # fmt: skip
         assert is_formula(name), name
 
 
@@ -36,6 +39,12 @@ def test_levels_within_an_expression_end_where_their_unit_does():
     assert tuple(found.variables.values()) == ("theta_e@850hPa", "theta_e@0-2km agl", "W@5")
     assert found.units == "K"
     assert found.text == "theta_e@850hPa - theta_e@0-2km agl/2 + W@5-3"
+
+
+def test_variables_have_names_with_digits_choices_and_levels():
+    found = parse_formula("hypot(10u, 10v) + t[step=6]@850hPa/2 + `2m-temp` * 1e-2 [m s-1]")
+    assert tuple(found.variables.values()) == ("10u", "10v", "t[step=6]@850hPa", "2m-temp")
+    assert found.units == "m s-1"
 
 
 def test_values_are_those_of_the_variables(cyclone: Path):
