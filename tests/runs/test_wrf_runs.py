@@ -19,6 +19,7 @@ from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.product import Context
 from burstlens.viz.registry import product_kind
 
+pytestmark = pytest.mark.slow
 TESTS = Path(__file__).parents[1]
 IO_FORM = {"pnetcdf_growing": 11, "pnetcdf_one": 11, "tiles": 102}
 TRACES = (
@@ -33,18 +34,6 @@ TRACES = (
     "ready_flag",
     "tiles",
 )
-LONG = (
-    "classic_growing",
-    "classic_one",
-    "netcdf4_growing",
-    "netcdf4_one",
-    "pnetcdf_one",
-    "quilting",
-    "ready_flag",
-    "tiles",
-)
-"""Those that are left to `make test-slow`."""
-EACH = [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in TRACES]
 RECIPE = """
 title = "Replayed"
 [simulation]
@@ -164,15 +153,14 @@ def finals(replay, selected, tmp_path_factory):
     return {name: final(name) for name in selected}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("name", TRACES)
 def test_the_run_ends_well_and_frees_its_buffer(runs, name):
     made, code, output = runs[name]
     assert code == 0, output
     assert made.on_buffer() == []
 
 
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("name", TRACES)
 def test_each_frame_gives_each_product_exactly_once(runs, finals, name):
     made, _, _ = runs[name]
     _, frames = finals[name]
@@ -191,7 +179,7 @@ def test_each_frame_gives_each_product_exactly_once(runs, finals, name):
     assert list((made.run_dir / "products" / ".incoming").iterdir()) == []
 
 
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("name", TRACES)
 def test_values_are_those_of_the_finished_file(runs, finals, name):
     made, _, _ = runs[name]
     _, frames = finals[name]
@@ -207,7 +195,7 @@ def test_values_are_those_of_the_finished_file(runs, finals, name):
             )
 
 
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("name", TRACES)
 def test_pixels_are_those_of_the_finished_file(runs, finals, name, tmp_path):
     made, _, _ = runs[name]
     _, frames = finals[name]
@@ -256,7 +244,7 @@ def test_the_parent_s_maps_show_the_nest_s_frames_of_their_own_times(runs, final
             assert shown[key]["max"] == highest
 
 
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("name", TRACES)
 def test_the_models_files_are_those_of_an_unwatched_run(runs, finals, name):
     made, _, _ = runs[name]
     trace, _ = finals[name]
@@ -267,7 +255,7 @@ def test_the_models_files_are_those_of_an_unwatched_run(runs, finals, name):
     assert home == {file: tuple(what) for file, what in trace.final.items() if "wrfout" in file}
 
 
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("name", TRACES)
 def test_logs_and_settings_come_home(runs, name):
     made, _, _ = runs[name]
     logs = made.run_dir / "logs" / "attempt-1"
@@ -275,7 +263,7 @@ def test_logs_and_settings_come_home(runs, name):
     assert (logs / "namelist.input").is_file()
 
 
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("name", TRACES)
 def test_the_signal_that_decided_is_journalled(runs, name):
     made, _, _ = runs[name]
     signals = {event["signal"] for event in made.events("frame.ready")}
