@@ -238,6 +238,7 @@ class Testbed:
 
     def clear(self) -> None:
         """No job, no buffer: what a test that failed has left. Raises TestbedError."""
+        self._await_pools()
         self.daemons.ask("scancel", "--user", self.user.pw_name)
         for job in self.jobs():
             self.wait(job["JobId"])
@@ -250,6 +251,15 @@ class Testbed:
             self.wait(job_id)
         if left := self.burst():
             raise TestbedError(f"buffers are left: {left}")
+
+    def _await_pools(self) -> None:
+        """Wait for a controller that began while the service was silent: it asks again after half a
+        minute, and knows of no buffer before."""
+        until = time.monotonic() + 60.0
+        while "TotalSpace=0 " in self.daemons.ask("scontrol", "show", "burst"):
+            if time.monotonic() > until:
+                raise TestbedError("slurmctld does not learn of its pools")
+            time.sleep(0.5)
 
     def _identity(self, cwd: Path | None, env: dict[str, str] | None) -> dict[str, Any]:
         mark = {processes.MARK: str(self.root)}
