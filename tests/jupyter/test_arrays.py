@@ -11,6 +11,7 @@ from values_case import LAMBERT, ROWS, ValuesRun, degrees_grid, plane_grid, ramp
 
 import burstlens
 from burstlens.core.errors import RunError, ValuesError
+from burstlens.core.extras import install_command
 from burstlens.viz.geometry.grid import Plane
 from burstlens.viz.values.grid import Axis, axes_grid, pixel_grid
 
@@ -159,7 +160,7 @@ def test_without_xarray_the_error_says_how_to_install_it(made):
         f"burstlens.open_run({str(made.run.path)!r}).values('t2')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stderr.splitlines()[-1].endswith("needs xarray: pip install 'burstlens[jupyter]'")
+    assert done.stderr.splitlines()[-1].endswith(f"needs xarray: {install_command('jupyter')}")
 
 
 @pytest.mark.integration

@@ -13,6 +13,7 @@ from typing import ClassVar
 import pytest
 
 from burstlens.core.durable import open_regular
+from burstlens.core.extras import install_command
 from burstlens.viz.pages.widget import WAITING
 
 
@@ -139,4 +140,4 @@ def test_without_anywidget_it_says_what_to_install(done):
         "try:\n    run.dashboard()\nexcept burstlens.RunError as error:\n    print(error)\n"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout == "the dashboard needs anywidget: pip install 'burstlens[jupyter]'\n"
+    assert said.stdout == f"the dashboard needs anywidget: {install_command('jupyter')}\n"

@@ -13,6 +13,8 @@ import time
 
 import pytest
 
+from burstlens.core.extras import install_command
+
 
 def run_serve(*words, env=None, cwd=None):
     """``burstlens serve words`` to its end."""
@@ -153,7 +155,7 @@ def test_without_its_library_it_says_how_to_get_it(shelf, tmp_path):
     (tmp_path / "aiohttp.py").write_text("raise ModuleNotFoundError(\"No module named 'aiohttp'\")")
     done = run_serve(shelf, env={"PYTHONPATH": str(tmp_path)})
     assert done.returncode == 1
-    assert "-m pip install 'burstlens[serve]'" in done.stderr
+    assert install_command("serve") in done.stderr
     assert "Traceback" not in done.stderr
 
 

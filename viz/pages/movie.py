@@ -21,6 +21,7 @@ from PIL import Image
 
 from burstlens.clients.opened.picture import is_picture, read_picture
 from burstlens.core.errors import RunError
+from burstlens.core.extras import install_command
 from burstlens.core.run.index import Published, product_path
 
 LASTS_S = 10.0
@@ -128,7 +129,7 @@ def _write_mp4(part: Path, pictures: Iterator[Image.Image], size: Size, fps: flo
     try:
         import imageio_ffmpeg
     except ImportError as error:
-        raise RunError("an MP4 needs imageio-ffmpeg: pip install 'burstlens[movie]'") from error
+        raise RunError(f"an MP4 needs imageio-ffmpeg: {install_command('movie')}") from error
     writer: Any = imageio_ffmpeg.write_frames(
         str(part.absolute()), size, fps=fps, codec="libx264", quality=None, macro_block_size=2,
         ffmpeg_log_level="error", output_params=[*_MP4, "-g", str(max(1, round(2 * fps)))],
@@ -172,7 +173,7 @@ def _write_apng(part: Path, pictures: Iterator[Image.Image], size: Size, fps: fl
         if len(held) * size[0] * size[1] * 3 > LARGEST_APNG_BYTES:
             raise RunError(
                 f"more than {len(held) - 1} pictures of this size are too many for an animated "
-                "PNG: pip install 'burstlens[movie]' makes MP4"
+                f"PNG; MP4 needs imageio-ffmpeg: {install_command('movie')}"
             )
     held[0].save(
         part, format="PNG", save_all=True, append_images=held[1:], duration=1000 / fps, loop=0

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from burstlens.core.errors import IOLogError
+from burstlens.core.extras import install_command
 from burstlens.core.printable import printable
 from burstlens.workflows.iostats.darshan_records import MAX_FILES
 from burstlens.workflows.iostats.merging import merged
@@ -35,7 +36,6 @@ MAGIC = 6567223
 SEEN = 0.5
 """Of the bytes that MPI-IO wrote, at least this part went through POSIX if its times are those of
 the file system. Reads may be fewer: one aggregator reads for all ranks."""
-MISSING = "reading a Darshan log needs PyDarshan: pip install 'burstlens[tuning]'"
 NO_RECORDS = (
     "the log has no records of the program's files. Darshan leaves out what lies in /etc, /dev, "
     "/usr, /bin, /boot, /lib, /opt, /sbin, /sys, /proc and /var, so also a buffer in /dev/shm, "
@@ -92,7 +92,7 @@ def _records(path: Path) -> dict[str, Any]:
     except ValueError:
         found = {}
     if "missing" in found:
-        raise IOLogError(MISSING)
+        raise IOLogError(f"reading a Darshan log needs PyDarshan: {install_command('tuning')}")
     if done.returncode < 0:
         ended = f"Darshan's library ended with {signal.Signals(-done.returncode).name}"
         said = said or ended

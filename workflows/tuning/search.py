@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from burstlens.core.errors import BurstlensError
+from burstlens.core.extras import install_command
 from burstlens.workflows.tuning.space import Configuration, Space, Value
 from burstlens.workflows.tuning.trial import Trial
 
@@ -134,7 +135,7 @@ def _optuna() -> Any:
         import optuna
     except ImportError:
         raise BurstlensError(
-            "tuning needs Optuna, which is not installed: pip install 'burstlens[tuning]'"
+            f"tuning needs Optuna, which is not installed: {install_command('tuning')}"
         ) from None
     return optuna
 

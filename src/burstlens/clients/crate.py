@@ -17,6 +17,7 @@ from burstlens.clients.opened.status import Status, is_over
 from burstlens.clients.opened.view import RunView
 from burstlens.core.durable import write_json
 from burstlens.core.errors import RunError
+from burstlens.core.extras import install_command
 from burstlens.core.printable import printable
 from burstlens.core.run.facts import facts_of
 
@@ -52,9 +53,7 @@ def write_crate(run: RunView) -> Crate:
         from rocrate.model.contextentity import ContextEntity
         from rocrate.rocrate import ROCrate
     except ImportError as error:
-        raise RunError(
-            f"RO-Crates need {error.name}: pip install 'burstlens[provenance]'"
-        ) from error
+        raise RunError(f"RO-Crates need {error.name}: {install_command('provenance')}") from error
     place, facts, status = run.directory.path, facts_of(run.directory), run.status
     crate = ROCrate(version=VERSION)
 

@@ -19,6 +19,7 @@ __all__ = [
     "existence",
     "exit_codes",
     "expression",
+    "extras",
     "fault",
     "hdf5_filters",
     "lengths",

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError, RecipeError
+from burstlens.core.extras import install_command
 from burstlens.viz.kinds.seismogram.options import SeismogramOptions
 from burstlens.viz.kinds.seismogram.record_section import RecordSection
 from burstlens.viz.product import Made, whole_file
@@ -49,7 +50,7 @@ def _stream(section: RecordSection, options: SeismogramOptions) -> Stream:
         from obspy import Stream, Trace, UTCDateTime
     except ImportError as error:
         raise RecipeError(
-            f"format {options.format!r} needs ObsPy: pip install 'burstlens[seismology]' ({error})"
+            f"format {options.format!r} needs ObsPy ({error}): {install_command('seismology')}"
         ) from error
     traces, step = section.traces, section.traces.step_s or 1.0
     codes = station_codes(traces.names.tolist())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from burstlens.clients.opened.view import RunView
 from burstlens.core.errors import RunError
+from burstlens.core.extras import install_command
 from burstlens.core.run.directory import open_run_dir
 from burstlens.viz.pages.card import card
 
@@ -26,7 +27,7 @@ class Run(RunView):
             from burstlens.viz.pages.widget import Dashboard
         except ImportError as error:
             raise RunError(
-                f"the dashboard needs {error.name}: pip install 'burstlens[jupyter]'"
+                f"the dashboard needs {error.name}: {install_command('jupyter')}"
             ) from error
         return Dashboard(self, allow_stop=allow_stop)
 

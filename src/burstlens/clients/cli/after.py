@@ -40,8 +40,8 @@ def movie(
     """Make a movie of a product's pictures, in the order of their valid times.
 
     Without PRODUCT it makes one movie per picture product, here, as RUN-PRODUCT.mp4. While the
-    run goes on, a movie has the frames so far. MP4 needs `pip install 'burstlens[movie]'`; without
-    it the movie is an animated PNG. A frame without a picture is shown as a gap.
+    run goes on, a movie has the frames so far. MP4 needs the extra `movie`; without it the
+    movie is an animated PNG. A frame without a picture is shown as a gap.
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
@@ -142,7 +142,7 @@ def crate(run: RunArg = "last", as_json: JsonOpt = False) -> None:
     """Describe a run as an RO-Crate: what ran, with what, when, and which files it made.
 
     Writes ro-crate-metadata.json (RO-Crate 1.1, Process Run Crate) into the run directory, which
-    is then a crate that archives accept. Needs `pip install 'burstlens[provenance]'`.
+    is then a crate that archives accept. Needs the extra `provenance`.
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """

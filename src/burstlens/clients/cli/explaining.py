@@ -120,7 +120,7 @@ def io(
 
     - before a run: `burstlens io --plan storm.toml --site shaheen2 --compute 6h`
 
-    Darshan logs need `pip install 'burstlens[tuning]'`.
+    Darshan logs need the extra `tuning`.
     """
     from burstlens.clients.cli.io_tables import show_logs
     from burstlens.workflows.iostats.document import document

@@ -23,6 +23,7 @@ from burstlens.clients.opened.series import (
 from burstlens.clients.opened.spot import Spot
 from burstlens.core import valid_time
 from burstlens.core.errors import RunError, ValuesError
+from burstlens.core.extras import install_command
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.index import Published
@@ -189,5 +190,5 @@ def _xarray() -> Any:
     try:
         import xarray
     except ImportError:
-        raise RunError("this needs xarray: pip install 'burstlens[jupyter]'") from None
+        raise RunError(f"this needs xarray: {install_command('jupyter')}") from None
     return xarray

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from burstlens.clients.opened.table import clock_time, html_table, time_label
 from burstlens.core.errors import RunError
+from burstlens.core.extras import install_command
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.quantity import counted, show_bytes
 from burstlens.core.run.follow import Line, number
@@ -99,7 +100,7 @@ class Frames(Sequence[FrameRow]):
         try:
             import pandas as pd
         except ImportError:
-            raise RunError("to_pandas needs pandas: pip install 'burstlens[jupyter]'") from None
+            raise RunError(f"to_pandas needs pandas: {install_command('jupyter')}") from None
         table = pd.DataFrame({name: self[name] for name in COLUMNS}, columns=list(COLUMNS))
         for name in CLOCKS:
             table[name] = pd.to_datetime(table[name].astype(float), unit="s", utc=True)

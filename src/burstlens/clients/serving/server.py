@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from burstlens.clients.serving.shelf import Shelf
 from burstlens.core.errors import RunError, SiteError
+from burstlens.core.extras import install_command
 from burstlens.core.printable import print_stderr, printable, say
 from burstlens.core.run.served import Note, remove_dead_notes
 
@@ -70,8 +71,7 @@ def serve(
         import aiohttp  # noqa: F401
     except ImportError as error:
         raise SiteError(
-            f"burstlens serve needs aiohttp ({error}): {sys.executable} -m pip install "
-            "'burstlens[serve]'"
+            f"burstlens serve needs aiohttp ({error}): {install_command('serve')}"
         ) from error
     from burstlens.clients.serving.access import Access
     from burstlens.clients.serving.token_file import kept_token
