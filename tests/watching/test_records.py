@@ -21,7 +21,7 @@ from burstlens.workflows.frames.structure import (
     probe,
     together,
 )
-from burstlens.workflows.frames.time_axis import no_variable
+from burstlens.workflows.frames.records import no_variable
 
 
 @pytest.fixture(autouse=True)

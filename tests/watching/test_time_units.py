@@ -7,7 +7,7 @@ import pytest
 
 from burstlens.core.errors import FrameError
 from burstlens.core.valid_time import label
-from burstlens.workflows.frames.time_axis import numeric_keys
+from burstlens.core.time_axis import numeric_keys
 
 
 def test_months_are_those_of_the_calendar_and_their_parts_are_days():

@@ -10,7 +10,7 @@ from burstlens.workflows.frames.arrival import Selection
 from burstlens.workflows.frames.attached import AttachedWatcher
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.structure import probe
-from burstlens.workflows.frames.time_axis import numeric_keys, text_keys
+from burstlens.core.time_axis import numeric_keys, text_keys
 from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.command import Command
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from burstlens.core import cdf
 from burstlens.core.errors import FrameError
+from burstlens.core.packing import read_packing
 from burstlens.workflows.frames import hdf5
 from burstlens.workflows.frames.described import MOST_VALUES
 from burstlens.workflows.frames.hdf5 import Prober
@@ -94,7 +95,7 @@ def _hdf5(found: Mapping[str, Any]) -> Contents:
         if dimensions is None:
             unnamed.append(name)
             continue
-        own = tuple(ends) if ends else None
+        own = _ends_of(ends)
         # A variable along an unlimited dimension may have been written less far than others.
         whole = tuple(found["sizes"].get(d, n) for d, n in zip(dimensions, shape, strict=True))
         variables[name] = Content(tuple(dimensions), whole, kind, attributes, own)
@@ -130,23 +131,24 @@ def _ends(
         count, step = header.records or 0, header.record_bytes
     if not count:
         return None
-    ends = []
+    packing, ends = read_packing(_attributes(variable.attributes), variable.code), []
     for number in (0, count - 1):
         raw = os.pread(descriptor, size, variable.begin + number * step)
         if len(raw) < size:
             return None
-        ends.append(float(struct.unpack(">" + variable.code, raw)[0]))
-    return ends[0], ends[1]
+        ends.append(packing.value(struct.unpack(">" + variable.code, raw)[0]))
+    return _ends_of(ends)
+
+
+def _ends_of(values: Sequence[float | None] | None) -> tuple[float, float] | None:
+    """The first and the last value; None where one is missing."""
+    first, last = values or (None, None)
+    return None if first is None or last is None else (float(first), float(last))
 
 
 def _attributes(given: Mapping[str, cdf.Attribute]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, attribute in given.items():
-        if attribute.code == "c":
-            found[name] = attribute.text
-            continue
-        count = len(attribute.raw) // struct.calcsize(">" + attribute.code)
-        if 0 < count <= MOST_VALUES:
-            values = struct.unpack(f">{count}{attribute.code}", attribute.raw)
-            found[name] = values[0] if count == 1 else list(values)
-    return found
+    return {
+        name: attribute.value
+        for name, attribute in given.items()
+        if attribute.code == "c" or 0 < attribute.count <= MOST_VALUES
+    }

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from burstlens.core.file_text import file_text
+from burstlens.core.packing import read_packing
+
 MOST_NAMES = 5000
 MOST_VALUES = 64
 """Longer attributes are left out: none that says what a variable is has so many values."""
@@ -41,7 +44,7 @@ def described(file: Any) -> dict[str, Any]:
             sizes[name] = int(found.shape[0])
             if "_Netcdf4Dimid" in found.attrs:
                 numbers[int(found.attrs["_Netcdf4Dimid"])] = name
-            if _bytes(found.attrs.get("NAME", b"")).startswith(_NO_VARIABLE):
+            if has_no_variable(found):
                 continue
         datasets[name] = found, is_scale
     variables = {
@@ -58,10 +61,22 @@ def _described(
     shape = [int(size) for size in found.shape or ()]
     dimensions = _dimensions(file, name, found, is_scale, numbers)
     kind = {"S": "c", "O": "c", "U": "c"}.get(found.dtype.kind, found.dtype.kind)
+    attributes = _attributes(found)
     ends = None
     if dimensions == [name] and kind in "fiu" and shape[0]:
-        ends = [float(found[0]), float(found[-1])]
-    return [dimensions, shape, kind, _attributes(found), ends]
+        packing = read_packing(attributes, type_code(found.dtype))
+        ends = [packing.value(found[at].item()) for at in (0, -1)]
+    return [dimensions, shape, kind, attributes, ends]
+
+
+def type_code(dtype: Any) -> str:
+    """The ``struct`` letter of a numeric type of numpy."""
+    return {"l": "q", "L": "Q"}.get(dtype.char, str(dtype.char))
+
+
+def has_no_variable(found: Any) -> bool:
+    """Whether a dataset only stands for a dimension."""
+    return "NAME" in found.attrs and _bytes(found.attrs["NAME"]).startswith(_NO_VARIABLE)
 
 
 def _dimensions(
@@ -92,19 +107,21 @@ def _attributes(found: Any) -> dict[str, Any]:
     return {
         key: value
         for key in list(found.attrs)[:MOST_NAMES]
-        if key not in _HIDDEN and (value := _plain(found.attrs, key)) is not None
+        if key not in _HIDDEN and (value := plain_attribute(found.attrs, key)) is not None
     }
 
 
-def _plain(attributes: Any, key: str) -> Any:
+def plain_attribute(attributes: Any, key: str) -> Any:
+    """A text, a number or a list of numbers; None for anything else, and where it is missing.
+
+    netCDF-4 keeps a text as characters or as an array of one string.
+    """
     try:
         value = attributes[key]
-    except (OSError, TypeError, ValueError, RuntimeError):  # a type that h5py does not know
+    except (KeyError, OSError, TypeError, ValueError, RuntimeError):  # or a type h5py cannot read
         return None
-    if isinstance(value, bytes):
-        return value.decode(errors="replace")
-    if isinstance(value, str):
-        return value
+    if isinstance(value, bytes | str):
+        return file_text(_bytes(value))
     size = getattr(value, "size", None)  # None: it is empty
     if size is None or size > MOST_VALUES:
         return None
@@ -112,9 +129,14 @@ def _plain(attributes: Any, key: str) -> Any:
         listed = [float(one) if value.dtype.kind == "f" else int(one) for one in value.flat]
         return listed[0] if len(listed) == 1 else listed
     if value.dtype.kind in "SO" and value.size == 1:
-        return _bytes(value.flat[0]).decode(errors="replace")
+        return file_text(_bytes(value.flat[0]))
     return None
 
 
 def _bytes(value: Any) -> bytes:
-    return value if isinstance(value, bytes) else str(value).encode(errors="replace")
+    if isinstance(value, bytes):
+        return value
+    try:
+        return str(value).encode(errors="surrogateescape")
+    except UnicodeEncodeError:
+        return str(value).encode(errors="replace")

@@ -20,10 +20,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from burstlens.core import time_axis
 from burstlens.core.about import answer
 from burstlens.core.errors import FrameError, TimesError, UnreadError
 from burstlens.core.hdf5_filters import missing_filter, plugin_environment
-from burstlens.workflows.frames import time_axis
+from burstlens.workflows.frames.records import counted_keys, no_variable
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 LIMIT_S = 5.0
@@ -260,7 +261,7 @@ def main(limit_s: float) -> None:
     import h5py
 
     # Import here what a probe needs, before the alarm runs.
-    from burstlens.workflows.frames import flushed, time_axis  # noqa: F401
+    from burstlens.workflows.frames import flushed  # noqa: F401
     from burstlens.workflows.frames.described import described
 
     pages = int(open("/proc/self/statm").read().split()[0])  # noqa: SIM115
@@ -314,7 +315,7 @@ def _look(
     else:
         found = file.get(variable)
         if not isinstance(found, h5py.Dataset):
-            raise TimesError(time_axis.no_variable(variable, list(file)[:1000]))
+            raise TimesError(no_variable(variable, list(file)[:1000]))
         records, times, is_fixed = _times(found, first)
         if end is not None and not is_fixed:
             times = times[: max(0, flushed_records(file, found, end) - first)]
@@ -326,33 +327,30 @@ def _times(found: Any, first: int) -> tuple[int, list[str | None], bool]:
     """The number of records, the keys of those from ``first`` on, whether their number is fixed."""
     import numpy as np
 
+    from burstlens.workflows.frames.described import has_no_variable, plain_attribute, type_code
+
     # A row of single characters is one time.
     single = not found.shape or (found.dtype == "S1" and found.ndim == 1)
     records = 1 if single else found.shape[0]
     is_fixed = single or found.maxshape[0] is not None
+    if has_no_variable(found):
+        keys = counted_keys(found.file.filename, first, min(records, first + MAX_TIMES))
+        return records, [*keys], is_fixed
     begin = max(0, first - 1)  # the record before shows whether a zero is a time
     rows = np.atleast_1d(found[()] if single else found[begin : first + MAX_TIMES])
+    there = time_axis.ATTRIBUTES & found.attrs.keys()
+    attributes = {key: plain_attribute(found.attrs, key) for key in there}
     if rows.dtype.kind == "S":
         width = rows.nbytes if single else rows[0].nbytes if len(rows) else 1
         times = time_axis.text_keys(rows.tobytes(), width, first - begin)
     elif rows.dtype.kind == "O":
         times = time_axis.string_keys(rows.ravel(), first - begin)
     else:
-        units, calendar = (_text(found.attrs.get(key)) for key in ("units", "calendar"))
-        given = np.ravel(found.attrs.get("_FillValue", ())).tolist()
-        code = {"l": "q", "L": "Q"}.get(rows.dtype.char, rows.dtype.char)
-        times = time_axis.numeric_keys(
-            rows.ravel().tolist(),
-            units or "s",
-            calendar or "standard",
-            fill=time_axis.fill_of(code, given[0] if given else None),
-            is_fixed=is_fixed,
-        )
+        if rows.dtype.kind not in "fiu" or rows.size != len(rows):
+            raise TimesError("its times are neither texts nor numbers along one dimension")
+        axis = time_axis.read_axis(attributes, type_code(rows.dtype))
+        times = axis.keys(rows.ravel().tolist(), is_fixed=is_fixed)
     return records, times[first - begin :], is_fixed
-
-
-def _text(value: object) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value or "")
 
 
 if __name__ == "__main__":

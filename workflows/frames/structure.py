@@ -17,12 +17,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from burstlens.core import cdf
+from burstlens.core import cdf, time_axis
 from burstlens.core.errors import FrameError, TimesError, UnreadError
 from burstlens.core.ranks import absent
 from burstlens.core.valid_time import file_key
-from burstlens.workflows.frames import hdf5, time_axis
+from burstlens.workflows.frames import hdf5
 from burstlens.workflows.frames.hdf5 import Prober, Reply
+from burstlens.workflows.frames.records import counted_keys, no_variable
 
 PATCH = tuple(
     f"{axis}_{part}"
@@ -91,7 +92,7 @@ def probe(
             if not thorough and first and cdf.records(magic) == first:
                 # The usual state of a file in progress: no need to read its header.
                 return Structure(begun=first, classic=True)
-            return _classic(descriptor, first, time_variable, thorough)
+            return _classic(descriptor, first, time_variable, thorough, path)
         if not magic:
             return Structure(reason="it has 0 bytes")
         patch = PATCH if is_tile else ()
@@ -200,36 +201,39 @@ def _end(header: cdf.Header) -> int:
     return max(header.end_of_fixed(), records)
 
 
-def _classic(descriptor: int, first: int, time_variable: str, thorough: bool) -> Structure:
+def _classic(
+    descriptor: int, first: int, time_variable: str, thorough: bool, path: str
+) -> Structure:
     header = cdf.read_header(descriptor)
     size = os.fstat(descriptor).st_size
-    variable = header.variables.get(time_variable)
     if header.records is None:
         raise FrameError("its number of records is left open")
-    if variable is None:
+    times = _Times(header, descriptor, time_variable, path)
+    if times.is_missing:
         if size < _end(header):
             raise FrameError(f"it has {size} of {_end(header)} bytes")
-        raise TimesError(time_axis.no_variable(time_variable, header.variables))
+        raise TimesError(no_variable(time_variable, header.variables))
     patch = {
         key: int(value)
         for key in PATCH
         if key in header.attributes and (value := header.attributes[key].number) is not None
     }
-    if not variable.is_record:
+    if not times.is_record:
         if size < _end(header):
             raise FrameError(f"it has {size} of {_end(header)} bytes")
-        keys = _times(header, variable, header.read(descriptor, variable, 0), first)
-        share = size // max(1, len(keys))
-        whole = _structure(keys[first:], first, len(keys), share, patch)
+        fixed = times.all(first)
+        share = size // max(1, len(fixed))
+        whole = _structure(fixed[first:], first, len(fixed), share, patch)
         return replace(_fixed(whole, first), classic=True, conclusive=False)
-    keys, short = [], ""
+    keys: list[str | None] = []
+    short = ""
     for index in range(first, min(header.records, first + hdf5.MAX_TIMES)):
         end = max(header.end_of_record(index), header.end_of_fixed())
         if size < end:
             short = f"it has {size} of {end} bytes"
             break
         try:
-            keys += _times(header, variable, header.read(descriptor, variable, index))
+            keys.append(times.of(index))
         except TimesError as error:
             if not keys:
                 raise
@@ -242,28 +246,46 @@ def _classic(descriptor: int, first: int, time_variable: str, thorough: bool) ->
     return _structure(keys, first, header.records, share, patch, short, classic=True)
 
 
-def _times(
-    header: cdf.Header, variable: cdf.Variable, raw: bytes, first: int = 0
-) -> list[str | None]:
-    if len(raw) < variable.bytes:
-        raise FrameError("its times are cut short")
-    if variable.code == "c":
-        return time_axis.text_keys(raw, variable.shape[-1] if variable.shape else 1, first)
-    units, calendar = (
-        variable.attributes[key].text if key in variable.attributes else default
-        for key, default in (("units", "s"), ("calendar", "standard"))
-    )
-    values = struct.unpack(
-        f">{len(raw) // struct.calcsize('>' + variable.code)}{variable.code}", raw
-    )
-    given = variable.attributes.get("_FillValue")
-    return time_axis.numeric_keys(
-        values,
-        units,
-        calendar,
-        fill=time_axis.fill_of(variable.code, given.number if given else None),
-        is_fixed=not variable.is_record,
-    )
+class _Times:
+    """The times in a classic file: those of its time variable, or, if it has only a dimension of
+    that name, the numbers of the records along it."""
+
+    def __init__(self, header: cdf.Header, descriptor: int, name: str, path: str) -> None:
+        self._header, self._descriptor, self._path = header, descriptor, path
+        self._variable = variable = header.variables.get(name)
+        self._length = header.dimensions.get(name)
+        self.is_missing = variable is None and self._length is None
+        self.is_record = variable.is_record if variable is not None else self._length == 0
+        self._axis: time_axis.TimeAxis | None = None
+        if variable is not None and variable.code != "c":
+            about = variable.attributes
+            attributes = {key: about[key].value for key in time_axis.ATTRIBUTES & about.keys()}
+            self._axis = time_axis.read_axis(attributes, variable.code)
+
+    def of(self, index: int) -> str | None:
+        """The key of one record. Raises TimesError, and FrameError where it is cut short."""
+        if self._variable is None:
+            return counted_keys(self._path, index, index + 1)[0]
+        keys = self._keys(self._variable, index)
+        if len(keys) != 1:
+            raise TimesError("its times are neither texts nor numbers along one dimension")
+        return keys[0]
+
+    def all(self, first: int) -> list[str | None]:
+        """The keys of a fixed number of records; of texts, that of ``first`` must be a time."""
+        if self._variable is None:
+            return [*counted_keys(self._path, 0, self._length or 0)]
+        return self._keys(self._variable, 0, first)
+
+    def _keys(self, variable: cdf.Variable, index: int, first: int = 0) -> list[str | None]:
+        raw = self._header.read(self._descriptor, variable, index)
+        if len(raw) < variable.bytes:
+            raise FrameError("its times are cut short")
+        if self._axis is None:
+            return time_axis.text_keys(raw, variable.shape[-1] if variable.shape else 1, first)
+        count = len(raw) // struct.calcsize(">" + variable.code)
+        values = struct.unpack(f">{count}{variable.code}", raw)
+        return self._axis.keys(values, is_fixed=not variable.is_record)
 
 
 def _structure(

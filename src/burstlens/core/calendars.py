@@ -7,19 +7,40 @@ drivers count days too.
 
 from __future__ import annotations
 
+import re
 from itertools import accumulate
 
 _NAMES = {
-    "": "proleptic_gregorian",
-    "gregorian": "standard",
-    "365_day": "noleap",
-    "366_day": "all_leap",
-}
+    **dict.fromkeys(("", "standard", "gregorian", "mixed", "utc", "tai"), "standard"),
+    **dict.fromkeys(("proleptic_gregorian", "gregorian_proleptic", "proleptic"),
+                    "proleptic_gregorian"),
+    **dict.fromkeys(("noleap", "no_leap", "365", "365_day", "365_days", "365day", "365d",
+                     "common_year", "day365"), "noleap"),
+    **dict.fromkeys(("all_leap", "allleap", "366", "366_day", "366_days", "366day", "366d",
+                     "day366"), "all_leap"),
+    **dict.fromkeys(("julian", "proleptic_julian"), "julian"),
+    **dict.fromkeys(("360", "360_day", "360_days", "360day", "360d", "day360", "thirty_day",
+                     "thirty_day_months", "30_day_months"), "360_day"),
+    **dict.fromkeys(("none", "no_calendar", "nocalendar"), "none"),
+}  # fmt: skip
+"""Calendars of CF by the names that programs give them, in small letters."""
 _GREGORIAN_BEGINS = (1582, 10, 15)
 _JULIAN_ENDS = (1582, 10, 4)
 _MONTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _BEFORE = (0, *accumulate(_MONTHS))
 """Days of a year without 29 February before each month."""
+
+
+def calendar_name(text: object) -> str:
+    """A calendar as CF calls it, by any of its names; small letters of an unknown one.
+
+    >>> calendar_name("THIRTY_DAY_MONTHS"), calendar_name(None), calendar_name(365)
+    ('360_day', 'standard', 'noleap')
+    """
+    if isinstance(text, float) and text.is_integer():
+        text = int(text)
+    name = re.sub(r"[\s-]+", "_", str("" if text is None else text).strip(" \0\"'").lower())
+    return _NAMES.get(name, name)
 
 
 def is_known(calendar: str) -> bool:
@@ -82,9 +103,35 @@ def has_day(year: int, month: int, day: int, calendar: str = "") -> bool:
     return first + day - 1 < end or (year, month) == _JULIAN_ENDS[:2]
 
 
+def date_of(number: int, calendar: str = "", *, year_zero: bool = True) -> tuple[int, int, int]:
+    """Year, month and day of a day by its number, the inverse of :func:`day_number`.
+
+    ``year_zero``: of ``standard`` and ``julian`` too the year before 1 is 0, not -1. Raises
+    ValueError when the calendar is not known.
+
+    >>> date_of(day_number(1582, 10, 4, "standard") + 1, "standard")
+    (1582, 10, 15)
+    """
+    name = _name(calendar)
+    skips = name in ("standard", "julian")
+
+    def first(year: int, month: int = 1) -> int:
+        return day_number(year - 1 if skips and year < 1 else year, month, 1, calendar)
+
+    year = int(number // 365.2425) + 1
+    while first(year) > number:
+        year -= max(1, (first(year) - number) // 366)
+    while first(year + 1) <= number:
+        year += max(1, (number - first(year + 1)) // 366)
+    month = next(month for month in range(12, 0, -1) if first(year, month) <= number)
+    day = number - first(year, month) + 1
+    if name == "standard" and (year, month) == _JULIAN_ENDS[:2] and day > _JULIAN_ENDS[2]:
+        day += _GREGORIAN_BEGINS[2] - _JULIAN_ENDS[2] - 1
+    return year - 1 if skips and year < 1 and not year_zero else year, month, day
+
+
 def _name(calendar: str) -> str:
-    name = calendar.strip().lower()
-    return _NAMES.get(name, name)
+    return calendar_name(calendar) if calendar else "proleptic_gregorian"
 
 
 def _gregorian(year: int, month: int) -> int:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from burstlens.core.errors import FrameError
+from burstlens.core.file_text import file_text
 
 MAX_HEADER_BYTES = 4 << 20
 MAX_NAME_BYTES = 1024
@@ -39,7 +40,7 @@ class Attribute(NamedTuple):
     @property
     def text(self) -> str:
         """The value of a character attribute, "" for any other."""
-        return self.raw.rstrip(b"\0").decode("utf-8", "replace") if self.code == "c" else ""
+        return file_text(self.raw) if self.code == "c" else ""
 
     @property
     def number(self) -> float | None:
@@ -47,6 +48,19 @@ class Attribute(NamedTuple):
         if self.code == "c" or not self.raw:
             return None
         return float(struct.unpack_from(">" + self.code, self.raw)[0])
+
+    @property
+    def value(self) -> str | float | list[float]:
+        """The text, the only number, or the numbers."""
+        if self.code == "c":
+            return self.text
+        values = struct.unpack(f">{self.count}{self.code}", self.raw)
+        return values[0] if len(values) == 1 else list(values)
+
+    @property
+    def count(self) -> int:
+        """How many values it has."""
+        return len(self.raw) // struct.calcsize(">" + self.code)
 
 
 @dataclass(frozen=True, slots=True)

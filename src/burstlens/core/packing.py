@@ -1,0 +1,93 @@
+"""Stored numbers as the values that they stand for: packed ones, unsigned ones, missing ones.
+
+CF conventions 1.11, sections 8.1 (packed data) and 2.5.1 (missing data); netCDF's user guide,
+"Best practices" (``_Unsigned``) and ``netcdf.h`` (what unwritten values are).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_FILLS: dict[str, float] = {
+    "h": -32767,
+    "H": 65535,
+    "i": -2147483647,
+    "I": 4294967295,
+    "q": -9223372036854775806,
+    "Q": 18446744073709551614,
+    "f": 9.969209968386869e36,
+    "d": 9.969209968386869e36,
+}
+"""What netCDF fills variables with that have no ``_FillValue``, by type. Bytes have none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """How the numbers of a variable are stored: ``scale`` and ``offset`` make values of them.
+
+    ``missing`` are stored numbers that are no values; ``wrap`` is added to negative ones, as of
+    unsigned numbers in a file that has none. ``is_integer``: whole numbers are stored.
+    """
+
+    scale: float = 1.0
+    offset: float = 0.0
+    missing: frozenset[float] = frozenset()
+    wrap: int = 0
+    is_integer: bool = False
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether the stored numbers are not the values."""
+        return self.scale != 1.0 or self.offset != 0.0
+
+    @property
+    def step(self) -> float:
+        """The distance of neighbouring values where packing has rounded them, else 0.
+
+        A step that people chose, such as 0.25 or 6, rounds nothing.
+        """
+        rounds = self.is_integer and float(f"{self.scale:.6g}") != self.scale
+        return abs(self.scale) if rounds else 0.0
+
+    def value(self, stored: float) -> float | None:
+        """The value of a stored number, an integer where nothing is packed; None if missing."""
+        if stored in self.missing:
+            return None
+        if self.wrap and stored < 0:
+            stored += self.wrap
+        return stored * self.scale + self.offset if self.is_packed else stored
+
+
+def read_packing(attributes: Mapping[str, Any], code: str) -> Packing:
+    """The packing by a variable's attributes; ``code`` is the ``struct`` letter of its type."""
+    missing = [*_numbers(attributes.get("_FillValue")), *_numbers(attributes.get("missing_value"))]
+    if "_FillValue" not in attributes and code in _FILLS:
+        missing.append(_FILLS[code])
+    if code == "q":
+        missing.append(-(1 << 63))  # numpy's and pandas' "not a time", which xarray writes
+    is_unsigned = str(attributes.get("_Unsigned", "")).strip().lower() == "true"
+    return Packing(
+        next(iter(_numbers(attributes.get("scale_factor"))), 1.0),
+        next(iter(_numbers(attributes.get("add_offset"))), 0.0),
+        frozenset(missing),
+        1 << 8 * struct.calcsize(code) if is_unsigned and code in "bhiq" else 0,
+        code not in "fd",
+    )
+
+
+def _numbers(given: Any) -> list[float]:
+    """The numbers of an attribute, also of one that is text (``"0.01"``)."""
+    found: list[float] = []
+    listed: Iterable[Any] = given if isinstance(given, list | tuple) else [given]
+    for one in listed:
+        if isinstance(one, int | float):
+            found.append(one)
+        elif isinstance(one, str):
+            try:
+                found.append(float(one))
+            except ValueError:
+                continue
+    return found

@@ -1,0 +1,211 @@
+"""From the stored times of a file to valid-time keys (:mod:`.valid_time`): the only place.
+
+Numbers have CF ``units`` (:mod:`.time_units`) and may be packed (:mod:`.packing`); texts are dates
+as WRF, FVCOM and ISO 8601 write them. A value that is not a time (fill, zeros or blanks instead of
+text, not finite) gives None: such a record is not written yet. Units or text of which no time can
+be made raise TimesError: waiting does not help.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from burstlens.core.calendars import day_number, has_day
+from burstlens.core.errors import TimesError
+from burstlens.core.exact_seconds import exact_seconds
+from burstlens.core.packing import Packing, read_packing
+from burstlens.core.printable import printable
+from burstlens.core.time_origin import Moment, read_moment
+from burstlens.core.time_units import DAY_US, DatedMoment, TimeUnits, date_moment, read_units
+from burstlens.core.valid_time import elapsed_key, file_key, wrf_key
+
+ATTRIBUTES = frozenset(
+    {"units", "calendar", "calendar_type", "scale_factor", "add_offset", "_FillValue",
+     "missing_value", "_Unsigned"}
+)  # fmt: skip
+"""What a time variable says of its numbers."""
+MAX_ELAPSED_S = 1e12
+"""A larger elapsed time does not fit its key; netCDF's fill value 9.97e36 is far larger."""
+MAX_DATED_S = 9e12
+"""More seconds after a date are beyond the years of a calendar: 285,000 years."""
+_STEPS_S = (86400, 3600, 60, 1)
+"""What packed times are rounded to: whole days, hours, minutes, seconds."""
+_BEGUN = re.compile(rb"[\d_:T/ -]*\0+")
+_WHOLE = re.compile(rb"\d{4,}[-/]?\d\d[-/]?\d\d[T_ ]\d\d[:_-]?\d\d[:_-]?\d\d(?:\.\d*)?[^\0]*\0+")
+
+
+@dataclass(frozen=True, slots=True)
+class TimeAxis:
+    """How the numbers of a time variable become keys."""
+
+    units: TimeUnits
+    packing: Packing
+
+    def keys(self, stored: Iterable[float], *, is_fixed: bool = False) -> list[str | None]:
+        """The key of each record.
+
+        ``is_fixed``: the number of records is fixed, so that zeros at the end, after a time that is
+        not negative, are not written yet either; the first value counts.
+        """
+        stored = list(stored)
+        written = _written(stored) if is_fixed else len(stored)
+        keys = [self.key(one) for one in stored[:written]]
+        return [*keys, *[None] * (len(stored) - written)]
+
+    def key(self, stored: float) -> str | None:
+        """The key of a stored number; None if it is not a time. TimesError for what should be the
+        month of a year, and is none."""
+        value = self.packing.value(stored)
+        if value is None or not math.isfinite(value):
+            return None
+        units = self.units
+        try:
+            if units.is_month:
+                return _month(value)
+            if units.is_absolute:
+                return _absolute(value, units.calendar)
+            if units.origin is not None and units.months:
+                return _counted(value * units.months, units.origin)
+            if not abs(value * units.unit_s) < (MAX_DATED_S if units.origin else MAX_ELAPSED_S):
+                return None
+            seconds = self._seconds(value)
+            if units.origin is None:
+                return elapsed_key(seconds)
+            return units.origin.later(round(seconds * 10**6)).key
+        except (ValueError, OverflowError):
+            return None
+
+    def _seconds(self, value: float) -> Decimal:
+        unit_s = self.units.unit_s
+        if step_s := self.packing.step * unit_s:
+            for step in _STEPS_S:
+                nearest = round(value * unit_s / step) * step
+                if abs(nearest - value * unit_s) <= step_s / 2:
+                    return Decimal(nearest)
+        if isinstance(value, int):
+            return Decimal(value) * Decimal(repr(unit_s))
+        return exact_seconds(value, unit_s)
+
+
+def read_axis(attributes: Mapping[str, Any], code: str) -> TimeAxis:
+    """The time axis of a numeric variable by its attributes; ``code`` is the ``struct`` letter of
+    its type. Without units times are seconds. TimesError for unknown units and calendars."""
+    calendar = attributes.get("calendar") or attributes.get("calendar_type")  # FMS
+    units = attributes.get("units")
+    return TimeAxis(
+        read_units(str(units or "s"), "" if calendar is None else str(calendar)),
+        read_packing(attributes, code),
+    )
+
+
+def numeric_keys(
+    values: Iterable[float],
+    units: str = "s",
+    calendar: str = "standard",
+    *,
+    is_fixed: bool = False,
+) -> list[str | None]:
+    """The keys of doubles in those units, see :class:`TimeAxis`."""
+    axis = read_axis({"units": units, "calendar": calendar}, "d")
+    return axis.keys(values, is_fixed=is_fixed)
+
+
+def text_key(text: str | bytes, calendar: str = "standard") -> str | None:
+    """The key of a date in words; None where it is none."""
+    key = wrf_key(text)
+    if key is not None:
+        return key
+    moment = read_moment(text.decode("utf-8", "replace") if isinstance(text, bytes) else text)
+    if moment is None:
+        return None
+    try:
+        return date_moment(moment, calendar).key
+    except (ValueError, OverflowError):
+        return None
+
+
+def text_keys(
+    rows: bytes, width: int, first: int = 0, calendar: str = "standard"
+) -> list[str | None]:
+    """The key of each record of a character variable, ``width`` bytes each.
+
+    Raises TimesError when that of record ``first`` is text, and no time.
+    """
+    parts = [rows[at : at + width] for at in range(0, len(rows), width)]
+    # The beginning of a date, then null bytes: it is not all written.
+    texts = [
+        b"" if _BEGUN.fullmatch(part) and not _WHOLE.fullmatch(part) else part.strip(b"\0 \t\n")
+        for part in parts
+    ]
+    return _keys(texts, first, calendar)
+
+
+def string_keys(
+    rows: Iterable[object], first: int = 0, calendar: str = "standard"
+) -> list[str | None]:
+    """The key of each record of a variable of strings. Raises TimesError as :func:`text_keys`."""
+    texts = [row.strip() if isinstance(row, str | bytes) else "" for row in rows]
+    return _keys(texts, first, calendar)
+
+
+def _keys(texts: Sequence[str | bytes], first: int, calendar: str) -> list[str | None]:
+    """TimesError when the text of record ``first`` is not a time."""
+    keys = [text_key(text, calendar) if text else None for text in texts]
+    for key, text in list(zip(keys, texts, strict=True))[first : first + 1]:
+        if key is None and text:
+            shown = text.decode(errors="replace") if isinstance(text, bytes) else text
+            raise TimesError(f"its time is not known: {printable(shown)[:60]!r}")
+    return keys
+
+
+def _written(values: Sequence[float]) -> int:
+    """How many values come before the zeros at the end."""
+    count = len(values)
+    while count > 1 and values[count - 1] == 0:
+        count -= 1
+    return len(values) if count and values[count - 1] < 0 else count
+
+
+def _month(value: float) -> str:
+    """The key of a month of a year that is not named: its number."""
+    if value != int(value) or not 1 <= value <= 12:
+        raise TimesError(f"the units of its times are not known: 'month', and its value {value:g}")
+    return file_key(str(int(value)))
+
+
+def _absolute(value: float, calendar: str) -> str | None:
+    """The key of a date written as a number: 20080801.25 is 06:00 on 1 August 2008."""
+    if not 101 <= value < 1e8:
+        return None
+    day = math.floor(value)
+    seconds = round((exact_seconds(value, 86400) - day * 86400) * 10**6)
+    date = Moment(day // 10000, day // 100 % 100, day % 100, 0.0)
+    return date_moment(date, calendar).later(seconds).key
+
+
+def _counted(months: float, origin: DatedMoment) -> str | None:
+    """The key of a date so many months of the calendar after another one; a part of a month is
+    that part of its days, so that 0.5 is the middle of the first month."""
+    if abs(months) > 1e6:
+        return None
+    whole = math.floor(months)
+    begin, end = (_month_later(origin, number) for number in (whole, whole + 1))
+    part = round((end.day - begin.day) * DAY_US * (months - whole) / 10**6) * 10**6
+    return begin.later(part).key
+
+
+def _month_later(origin: DatedMoment, number: int) -> DatedMoment:
+    """The same day so many months later; the last one of a month that lacks it."""
+    year, month, day = origin.date
+    years, month = divmod(month - 1 + number, 12)
+    if year < 0 <= year + years and not origin.year_zero:
+        years += 1
+    year, month = year + years, month + 1
+    while not has_day(year, month, day, origin.calendar) and day > 28:
+        day -= 1
+    return replace(origin, day=day_number(year, month, day, origin.calendar))

@@ -1,0 +1,165 @@
+"""What a number in units of time says: an elapsed time, or a date in a calendar.
+
+CF conventions 1.11, section 4.4, the units of UDUNITS 2, and what programs write in their place:
+``hours Since 1-1-1``, ``days as %Y%m%d.%f`` (CDO, ICON), ``seconds since initialization``,
+calendars as FMS and NCL name them, months and years of the calendar, a month without a year.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from burstlens.core.calendars import calendar_name, date_of, day_number, has_day, is_known
+from burstlens.core.errors import TimesError
+from burstlens.core.printable import printable
+from burstlens.core.time_origin import Moment, read_moment
+from burstlens.core.valid_time import calendar_key
+
+_UNITS = re.compile(
+    r"\s*(?:(?P<factor>\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)[\s*]+)?(?P<unit>[^\W\d][^\W\d]*\.?)"
+    r"(?:[\s_]+(?:since|after|from|ref|@)\b:?\s*(?P<origin>.*?))?\s*",
+    re.IGNORECASE | re.DOTALL,
+)
+_SECONDS = {
+    **dict.fromkeys(("ns", "nsec", "nsecs", "nanosec", "nanosecs", "nanosecond",
+                     "nanoseconds"), 1e-9),
+    **dict.fromkeys(("us", "\u00b5s", "\u03bcs", "usec", "usecs", "microsec", "microsecs",
+                     "microsecond", "microseconds"), 1e-6),
+    **dict.fromkeys(("ms", "msec", "msecs", "millisec", "millisecs", "millisecond",
+                     "milliseconds"), 0.001),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("mn", "min", "mins", "minute", "minutes"), 60.0),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), 3600.0),
+    **dict.fromkeys(("d", "dy", "day", "days"), 86400.0),
+    **dict.fromkeys(("week", "weeks", "wk", "wks"), 604800.0),
+    **dict.fromkeys(("fortnight", "fortnights"), 1209600.0),
+}  # fmt: skip
+_MONTHS = {
+    **dict.fromkeys(("month", "months", "mon", "mons"), 1),
+    **dict.fromkeys(
+        ("year", "years", "yr", "yrs", "common_year", "common_years", "a", "annum"), 12
+    ),
+}
+"""Months of the calendar, which have different lengths."""
+DAY_US = 86400 * 10**6
+YEAR_S = 365.242198781 * 86400
+"""UDUNITS' year: elapsed years have no calendar."""
+_ABSOLUTE = re.compile(r"\s*days? as %Y%m%d(?:\.%f)?\s*", re.IGNORECASE)
+_NO_DATE = re.compile(
+    r"[-/:. 0]+(?:[T_ ]+[0:. ]*)?Z?"
+    r"|(?:the |model |run |simulation |forecast )*"
+    r"(?:initiali[sz]ation|initial|init|start|beginning|begin)(?:[ _]?time|[ _]?date)?"
+    r"(?: of (?:the )?(?:\w+ )?(?:run|simulation|model|forecast|experiment|integration))?",
+    re.IGNORECASE,
+)
+"""Origins that are not dates: a date of zeros, or words for the beginning of the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeUnits:
+    """Units of time. ``unit_s`` are the seconds of one, 0 for months of the calendar, of which one
+    has ``months``; ``origin`` is the date since which they count, None for elapsed times.
+    ``is_absolute``: numbers are dates, 20080801.25 is 06:00 on 1 August 2008. ``is_month``: they
+    are months of a year that is not named."""
+
+    unit_s: float = 1.0
+    months: float = 0.0
+    origin: DatedMoment | None = None
+    calendar: str = "standard"
+    is_absolute: bool = False
+    is_month: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DatedMoment:
+    """A moment of a calendar: the number of its day (:mod:`.calendars`), microseconds since its
+    midnight. ``year_zero``: the year before 1 is 0, also in calendars that have none (the
+    climatologies of COARDS)."""
+
+    day: int
+    microsecond: int
+    calendar: str
+    year_zero: bool = True
+
+    def later(self, microseconds: int) -> DatedMoment:
+        """So many microseconds later, or earlier."""
+        days, rest = divmod(self.microsecond + microseconds, DAY_US)
+        return replace(self, day=self.day + days, microsecond=rest)
+
+    @property
+    def date(self) -> tuple[int, int, int]:
+        """Year, month, day."""
+        return date_of(self.day, self.calendar, year_zero=self.year_zero)
+
+    @property
+    def key(self) -> str:
+        """The valid-time key. Raises OverflowError for a year of more than six digits."""
+        seconds, part = divmod(self.microsecond, 10**6)
+        clock = seconds // 3600, seconds // 60 % 60, seconds % 60, part
+        return calendar_key(*self.date, *clock)
+
+
+def date_moment(moment: Moment, calendar: str) -> DatedMoment:
+    """A moment in a calendar. Raises ValueError for a day that it lacks, or an unknown one."""
+    year, month, day, seconds = moment
+    if not (is_known(calendar) and has_day(year, month, day, calendar)):
+        raise ValueError(f"the calendar {calendar!r} has no such day")
+    number = day_number(year, month, day, calendar)
+    return DatedMoment(number, 0, calendar, year == 0).later(round(seconds * 10**6))
+
+
+@lru_cache(maxsize=256)
+def read_units(units: str, calendar: str = "standard") -> TimeUnits:
+    """What units of time say. TimesError for unknown units, origins and calendars.
+
+    ``calendar`` is the file's text, see :func:`.calendar_name`.
+    """
+    text = units.strip(" \0\t\r\n\"'")
+    if _ABSOLUTE.fullmatch(text):
+        return TimeUnits(86400.0, is_absolute=True, calendar=_checked(units, calendar))
+    match = _UNITS.fullmatch(text)
+    if match is None:
+        raise _unknown(units)
+    unit, origin = match["unit"].lower().rstrip("."), match["origin"]
+    factor = float(match["factor"] or 1)
+    unit_s, months = factor * _SECONDS.get(unit, 0.0), factor * _MONTHS.get(unit, 0)
+    if not unit_s and not months:
+        raise _unknown(units)
+    if origin is not None:
+        name = calendar_name(calendar)
+        if not _NO_DATE.fullmatch(origin.strip(" \"'")) and name != "none":
+            return _dated(units, origin, calendar, unit_s, months)
+    if unit_s:
+        return TimeUnits(unit_s)
+    if months % 12 == 0:
+        return TimeUnits(YEAR_S * months / 12)
+    if origin is None and months == 1:
+        return TimeUnits(is_month=True)
+    raise _unknown(units)
+
+
+def _dated(units: str, origin: str, calendar: str, unit_s: float, months: float) -> TimeUnits:
+    moment = read_moment(origin.strip(" \"'"))
+    try:
+        if moment is not None and math.isfinite(unit_s):
+            name = calendar_name(calendar)
+            return TimeUnits(unit_s, months, date_moment(moment, name), name)
+    except ValueError:
+        pass
+    what = f"'since {printable(origin)}', calendar {printable(str(calendar))!r}"
+    raise TimesError(f"the units of its times are not known: {what}")
+
+
+def _checked(units: str, calendar: str) -> str:
+    name = calendar_name(calendar)
+    if not is_known(name):
+        what = f"{printable(units)!r}, calendar {printable(str(calendar))!r}"
+        raise TimesError(f"the units of its times are not known: {what}")
+    return name
+
+
+def _unknown(units: str) -> TimesError:
+    return TimesError(f"the units of its times are not known: {printable(units)!r}")
