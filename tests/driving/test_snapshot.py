@@ -112,7 +112,7 @@ def test_a_product_whose_stream_never_came_fails_the_run(run_dir, recipe):
 
 
 def test_a_stream_whose_times_cannot_be_decoded_fails_the_run_with_the_reason(run_dir, recipe):
-    why = "the units of its times are not known: 'fortnights'"
+    why = "the units of its times are not known: 'olympiads'"
     undecoded = {"event": "stream.undecoded", "file": "out_1.nc", "reason": why}
     history = history_of(undecoded)
     history.attempt = 1

@@ -140,7 +140,7 @@ def test_the_values_of_record_and_fixed_variables_are_read(tmp_path):
     ("attribute", "text", "number"),
     [
         (Attribute("c", b"day\0\0"), "day", None),
-        (Attribute("c", b"\xff"), "\ufffd", None),
+        (Attribute("c", "°C".encode("latin-1")), "°C", None),
         (Attribute("h", b"\0\7\0\x09"), "", 7.0),
         (Attribute("h", b""), "", None),
     ],

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from watcher_case import look
 
-from burstlens.workflows.frames.structure import probe
 from burstlens.core.time_axis import numeric_keys
+from burstlens.workflows.frames.structure import probe
 from burstlens.workflows.models.command import Command
 
 FORMS = ["NETCDF3_CLASSIC", "NETCDF3_64BIT_DATA", "NETCDF4"]

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from burstlens.core.ranks import absent
 from burstlens.workflows.frames.hdf5 import Prober
+from burstlens.workflows.frames.records import no_variable
 from burstlens.workflows.frames.structure import (
     PATCH,
     Structure,
@@ -21,7 +22,6 @@ from burstlens.workflows.frames.structure import (
     probe,
     together,
 )
-from burstlens.workflows.frames.records import no_variable
 
 
 @pytest.fixture(autouse=True)

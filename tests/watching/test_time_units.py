@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from burstlens.core.errors import FrameError
-from burstlens.core.valid_time import label
 from burstlens.core.time_axis import numeric_keys
+from burstlens.core.valid_time import label
 
 
 def test_months_are_those_of_the_calendar_and_their_parts_are_days():
@@ -83,5 +83,5 @@ def test_years_before_the_first_and_beyond_9999_follow_each_other():
 
 
 def test_unknown_units_are_an_error_that_names_them():
-    with pytest.raises(FrameError, match="'fortnights since 2000-01-01'"):
-        numeric_keys([1.0], "fortnights since 2000-01-01")
+    with pytest.raises(FrameError, match="'olympiads since 2000-01-01'"):
+        numeric_keys([1.0], "olympiads since 2000-01-01")

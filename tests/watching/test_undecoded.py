@@ -6,11 +6,11 @@ import netCDF4
 import pytest
 
 from burstlens.core.errors import TimesError
+from burstlens.core.time_axis import numeric_keys, text_keys
 from burstlens.workflows.frames.arrival import Selection
 from burstlens.workflows.frames.attached import AttachedWatcher
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.structure import probe
-from burstlens.core.time_axis import numeric_keys, text_keys
 from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.command import Command
 
@@ -37,10 +37,10 @@ def write(path, *, units="hours since 2005-08-28", calendar="standard", form="NE
 @pytest.mark.parametrize(
     ("how", "why"),
     [
-        ({"units": "fortnights since 2000-01-01"}, "'fortnights since 2000-01-01'"),
-        ({"units": "hours since the beginning"}, "'since the beginning', calendar 'standard'"),
+        ({"units": "olympiads since 2000-01-01"}, "'olympiads since 2000-01-01'"),
+        ({"units": "hours since the flood"}, "'since the flood', calendar 'standard'"),
         ({"calendar": "martian"}, "'since 2005-08-28', calendar 'martian'"),
-        ({"text": ["28 August 2005 12h"]}, "its time is not known: '28 August 2005 12h"),
+        ({"text": ["the 28th at noon"]}, "its time is not known: 'the 28th at noon"),
     ],
 )
 def test_a_file_with_unknown_times_is_undecoded_and_names_them(tmp_path, prober, form, how, why):
@@ -73,7 +73,7 @@ def test_a_time_that_is_not_written_yet_is_awaited(tmp_path, prober, form):
 
 
 def test_a_file_that_is_cut_is_not_undecoded(tmp_path, prober):
-    path = write(tmp_path / "a.nc", form="NETCDF3_CLASSIC", units="fortnights since 2000")
+    path = write(tmp_path / "a.nc", form="NETCDF3_CLASSIC", units="olympiads since 2000")
     with open(path, "r+b") as stream:
         stream.truncate(stream.seek(0, 2) - 40)
     assert not probe(path, 0, "Times", prober, thorough=True).undecoded
@@ -89,7 +89,7 @@ def test_values_that_are_no_times_are_not_written_yet():
 def test_a_stream_with_unknown_times_is_reported_once_and_holds_up_no_other(tmp_path, prober):
     model = Command(argv=["./model"], frames={"bad": "bad_*.nc", "good": "good_*.nc"})
     watcher = Watcher(tmp_path, ".", model, "run", 1, Cursor(), prober=prober)
-    bad = {"units": "fortnights since 2000-01-01", "form": "NETCDF3_CLASSIC"}
+    bad = {"units": "olympiads since 2000-01-01", "form": "NETCDF3_CLASSIC"}
     for number in range(3):
         write(tmp_path / f"bad_{number}.nc", **bad)
         write(tmp_path / f"good_{number}.nc", form="NETCDF3_CLASSIC")
@@ -97,7 +97,7 @@ def test_a_stream_with_unknown_times_is_reported_once_and_holds_up_no_other(tmp_
     (one,) = first.undecoded
     assert one.sentence == (
         "frames of stream bad have no usable time: bad_0.nc: the units of its times are not known: "
-        "'fortnights since 2000-01-01'"
+        "'olympiads since 2000-01-01'"
     )
     assert {frame.stream for frame in first.frames} == {"good"}
     reports = [watcher.scan(elapsed_s=3.0, now=0.0, ended=True) for _ in range(3)]
@@ -112,7 +112,7 @@ def test_a_stream_with_unknown_times_is_reported_once_and_holds_up_no_other(tmp_
 def test_a_file_with_unknown_times_in_a_folder_of_others_is_not_damaged_either(tmp_path, prober):
     folder = tmp_path / "folder"
     folder.mkdir()
-    write(folder / "bad.nc", units="fortnights since 2000-01-01")
+    write(folder / "bad.nc", units="olympiads since 2000-01-01")
     model = Command(argv=["./model"], frames={"bad": "bad.nc"})
     watcher = AttachedWatcher(
         folder, ".", model, "run", 1, Cursor(),

@@ -45,6 +45,7 @@ def described(file: Any) -> dict[str, Any]:
             if "_Netcdf4Dimid" in found.attrs:
                 numbers[int(found.attrs["_Netcdf4Dimid"])] = name
             if has_no_variable(found):
+                sizes[name] = max(lengths(found))
                 continue
         datasets[name] = found, is_scale
     variables = {
@@ -72,6 +73,15 @@ def _described(
 def type_code(dtype: Any) -> str:
     """The ``struct`` letter of a numeric type of numpy."""
     return {"l": "q", "L": "Q"}.get(dtype.char, str(dtype.char))
+
+
+def lengths(scale: Any) -> list[int]:
+    """The lengths, by variable, of a dimension for which a dataset stands: that of the dataset is 0
+    where the dimension is unlimited. Variables that were never written are left out."""
+    found = [int(scale.shape[0])]
+    for reference, axis in scale.attrs.get("REFERENCE_LIST", ()):
+        found.append(int(scale.file[reference].shape[axis]))
+    return [length for length in found if length] or [0]
 
 
 def has_no_variable(found: Any) -> bool:

@@ -327,15 +327,22 @@ def _times(found: Any, first: int) -> tuple[int, list[str | None], bool]:
     """The number of records, the keys of those from ``first`` on, whether their number is fixed."""
     import numpy as np
 
-    from burstlens.workflows.frames.described import has_no_variable, plain_attribute, type_code
+    from burstlens.workflows.frames.described import (
+        has_no_variable,
+        lengths,
+        plain_attribute,
+        type_code,
+    )
 
     # A row of single characters is one time.
     single = not found.shape or (found.dtype == "S1" and found.ndim == 1)
     records = 1 if single else found.shape[0]
     is_fixed = single or found.maxshape[0] is not None
     if has_no_variable(found):
-        keys = counted_keys(found.file.filename, first, min(records, first + MAX_TIMES))
-        return records, [*keys], is_fixed
+        along = lengths(found)
+        begun, whole = max(along), min(along)
+        keys = counted_keys(found.file.filename, first, min(whole, first + MAX_TIMES))
+        return begun, [*keys, *[None] * (begun - whole)], is_fixed
     begin = max(0, first - 1)  # the record before shows whether a zero is a time
     rows = np.atleast_1d(found[()] if single else found[begin : first + MAX_TIMES])
     there = time_axis.ATTRIBUTES & found.attrs.keys()

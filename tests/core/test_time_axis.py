@@ -1,0 +1,151 @@
+"""Stored times as keys: units, calendars, packing, texts."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+import pytest
+
+from burstlens.core.calendars import calendar_name, date_of, day_number
+from burstlens.core.errors import TimesError
+from burstlens.core.time_axis import numeric_keys, read_axis, string_keys, text_keys
+
+FIRST = "20110101T000000"
+
+
+@pytest.mark.parametrize(
+    ("units", "value"),
+    [
+        ("hours since 2011/01/01", 0), ("hours since 20110101 00:00", 0),
+        ("Hours Since 2011-01-01", 0), ("HOURS SINCE 1-JAN-2011", 0), ("days since Jan 1, 2011", 0),
+        ("weeks since 2010-12-25", 1),
+        ("months since 2010-12 00:00:00", 1), ("days from 2010-12-31", 1),
+        ("d since 2010-12-31", 1),
+        ("nanoseconds since 1970-01-01", 1293840000000000000), ("us since 2010-12-31", 86400000000),
+        ("microseconds since 2011-01-01", 0), ("fortnights since 2010-12-18", 1),
+        ("6 hours since 2010-12-31", 4), ("hours since 2010-12-31 22:00:00 -2", 0),
+        ("day as %Y%m%d.%f", 20110101.0), ("DAYS AS %Y%m%d", 20110101),
+        ("'days since 2011-1-1'", 0),
+    ],
+)  # fmt: skip
+def test_units_are_read_as_programs_write_them(units, value):
+    assert numeric_keys([value], units) == [FIRST]
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["initialization", "Initialisation", "the start of the run", "simulation start", "0.0", "0",
+     "0000-00-00 00:00:00", "init time", "model start"],
+)  # fmt: skip
+def test_times_since_no_date_are_elapsed(origin):
+    assert numeric_keys([0, 600], f"seconds since {origin}") == ["t00000000.000", "t00000600.000"]
+
+
+def test_a_model_without_a_calendar_counts_elapsed_days():
+    assert numeric_keys([1], "days since 0001-01-01", "NO_CALENDAR") == ["t00086400.000"]
+
+
+def test_the_year_0_is_counted_in_every_calendar_without_a_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        hours = numeric_keys([366, 1096], "hour since 0000-01-01 00:00:00", "standard")
+        assert hours == ["00000116T060000", "00000215T160000"]
+        assert numeric_keys([0], "days since 0000-1-1", "noleap") == ["00000101T000000"]
+        assert numeric_keys([366], "days since 0000-1-1", "julian") == ["00010101T000000"]
+        assert numeric_keys([11], "months since 0000-01-01") == ["00001201T000000"]
+
+
+@pytest.mark.parametrize(
+    ("names", "key"),
+    [
+        (("THIRTY_DAY_MONTHS", "360_day", "360", "thirty_day"), "00010230T000000"),
+        (("NOLEAP", "no_leap", "365_day", "common_year", "365"), "00010301T000000"),
+        (("JULIAN", "GREGORIAN", "Standard", "proleptic gregorian", ""), "00010301T000000"),
+        (("ALLLEAP", "all_leap", "366_day"), "00010229T000000"),
+    ],
+)
+def test_calendars_have_many_names(names, key):
+    for name in names:
+        assert numeric_keys([59], "days since 0001-01-01", name) == [key], name
+
+
+def test_a_calendar_may_be_a_number_and_stand_in_another_attribute():
+    assert calendar_name(360) == calendar_name(360.0) == "360_day"
+    axis = read_axis({"units": "days since 1-1-1", "calendar_type": "THIRTY_DAY_MONTHS"}, "d")
+    assert axis.key(59) == "00010230T000000"
+
+
+@pytest.mark.parametrize("calendar", ["standard", "julian", "noleap", "360_day", "all_leap", ""])
+def test_a_day_has_one_date_and_a_date_one_day(calendar):
+    for day in range(-800_000, 1_200_000, 977):
+        assert day_number(*date_of(day, calendar, year_zero=False), calendar) == day
+
+
+def test_a_month_without_a_year_is_a_number():
+    assert numeric_keys([1, 12], "month") == ["n0000000001", "n0000000012"]
+    with pytest.raises(TimesError, match=r"'month', and its value 0\.5"):
+        numeric_keys([0.5], "month")
+
+
+@pytest.mark.parametrize(
+    ("units", "calendar"),
+    [
+        ("days since the flood", ""), ("days since 2000-02-30", "standard"), ("olympiads", ""),
+        ("days since 2000-01-01", "martian"), ("1", ""), ("days since", ""), ("K since 2000", ""),
+        ("day as %Y%m%d.%f", "martian"),
+    ],
+)  # fmt: skip
+def test_units_of_which_nothing_can_be_made_are_named(units, calendar):
+    with pytest.raises(TimesError, match="the units of its times are not known: '"):
+        numeric_keys([1.0], units, calendar)
+
+
+PACKED = {
+    "units": "hours since 1900-01-01 00:00:00", "scale_factor": 24 / 65532, "add_offset": 876012.0,
+    "_FillValue": -32767,
+}  # fmt: skip
+
+
+def test_packed_times_are_unpacked_and_the_fill_is_that_of_the_stored_numbers():
+    assert read_axis(PACKED, "h").keys([-32766, -16383, 0, 32766, -32767]) == [
+        "19991208T000000", "19991208T060000", "19991208T120000", "19991209T000000", None,
+    ]  # fmt: skip
+
+
+def test_what_packing_rounded_is_rounded_back():
+    stored = [round((hour - 12) * 65532 / 24) for hour in range(25)]
+    keys = read_axis(PACKED, "h").keys(stored)
+    assert keys == [f"1999120{8 + hour // 24}T{hour % 24:02d}0000" for hour in range(25)]
+
+
+def test_a_step_that_people_chose_rounds_nothing():
+    axis = read_axis({"units": "hours since 2011-01-01", "scale_factor": 0.25}, "i")
+    assert axis.keys([1, 2]) == ["20110101T001500", "20110101T003000"]
+
+
+def test_stored_numbers_may_be_unsigned_or_missing():
+    axis = read_axis({"units": "s", "_Unsigned": "true", "missing_value": [-1, -2]}, "h")
+    assert axis.keys([-32768, -1, -2]) == ["t00032768.000", None, None]
+    assert read_axis({"units": "ns since 1970-01-01"}, "q").keys([-(1 << 63)]) == [None]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["2006-02-01T00:00:00.000000", "2006-02-01_00:00:00", "2006-02-01T00:00:00Z", "20060201T000000",
+     "2006/02/01 00:00:00.0", "2006-02-01T02:00:00+02:00"],
+)  # fmt: skip
+def test_times_are_texts_of_each_form_padded_or_not(text):
+    for row in (text.encode(), text.encode().ljust(64), text.encode() + b"\0" * 9):
+        assert text_keys(row, len(row)) == ["20060201T000000"]
+    assert string_keys([text, text.encode()]) == ["20060201T000000"] * 2
+
+
+@pytest.mark.parametrize("text", [b"2006-02-0", b"2006-02-01T0", b"2006-02-01_12:30", b"2006"])
+def test_a_text_that_null_bytes_cut_is_not_all_written(text):
+    assert text_keys(text.ljust(19, b"\0"), 19) == [None]
+
+
+def test_times_need_no_package_of_the_workers(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cftime", None)
+    assert numeric_keys([59], "days since 2001-01-01", "noleap") == ["20010301T000000"]

@@ -1,0 +1,129 @@
+"""Times as files store them: packed, as texts, counted, or such that nothing can be made of them."""
+
+from __future__ import annotations
+
+import h5py
+import netCDF4
+import numpy as np
+import pytest
+
+from burstlens.workflows.frames.contents import read_contents
+from burstlens.workflows.frames.structure import probe
+
+FORMS = ["NETCDF3_CLASSIC", "NETCDF4"]
+BOTH = pytest.mark.parametrize("form", FORMS)
+
+
+def create(path, form, *, unlimited=True, records=3):
+    file = netCDF4.Dataset(path, "w", format=form)
+    file.createDimension("time", None if unlimited else records)
+    file.createDimension("x", 4)
+    file.createVariable("v", "f4", ("time", "x"))[:] = np.ones((records, 4))
+    return file
+
+
+def times_of(path, prober, variable="time"):
+    found = probe(str(path), 0, variable, prober, thorough=True)
+    return found.times, found.reason
+
+
+@BOTH
+@pytest.mark.parametrize("unlimited", [True, False])
+def test_packed_times_are_unpacked_and_so_are_the_ends_of_coordinates(
+    tmp_path, prober, form, unlimited
+):
+    with create(tmp_path / "a.nc", form, unlimited=unlimited) as file:
+        time = file.createVariable("time", "i2", ("time",), fill_value=-32767)
+        time.units, time.scale_factor, time.add_offset = "hours since 1900-01-01", 6.0, 876000.0
+        time[:] = [876000.0, 876006.0, 876012.0]
+        x = file.createVariable("x", "i2", ("x",))
+        x.scale_factor, x.add_offset, x.units = 0.5, 40.0, "degrees_north"
+        x[:] = [40, 44, 48, 52]
+    keys, reason = times_of(tmp_path / "a.nc", prober)
+    assert (keys, reason) == (("19991208T000000", "19991208T060000", "19991208T120000"), "")
+    variables = read_contents(str(tmp_path / "a.nc"), prober).variables
+    assert (variables["time"].ends, variables["x"].ends) == ((876000, 876012), (40, 52))
+
+
+def test_a_coordinate_that_is_not_written_has_no_ends(tmp_path, prober):
+    for form in FORMS:
+        with create(tmp_path / form, form) as file:
+            file.createVariable("x", "f4", ("x",))[:2] = [1, 2]
+        assert read_contents(str(tmp_path / form), prober).variables["x"].ends is None
+
+
+def test_attributes_may_be_arrays_of_one_string(tmp_path, prober):
+    with create(tmp_path / "a.nc", "NETCDF4") as file:
+        time = file.createVariable("time", "f8", ("time",))
+        time.setncattr_string("units", "hours since 2001-01-01")
+        time.setncattr_string("calendar", "gregorian")
+        time[:] = [0, 1, 2]
+    keys, _ = times_of(tmp_path / "a.nc", prober)
+    assert keys == ("20010101T000000", "20010101T010000", "20010101T020000")
+
+
+ISO = ["2020-01-01T00:00:00", "2020-01-01T06:00:00", "2020-01-01T12:00:00"]
+ISO_KEYS = ("20200101T000000", "20200101T060000", "20200101T120000")
+
+
+@BOTH
+def test_times_may_be_characters_in_iso_form(tmp_path, prober, form):
+    with create(tmp_path / "a.nc", form) as file:
+        file.createDimension("length", 19)
+        time = file.createVariable("time", "S1", ("time", "length"))
+        time[:] = netCDF4.stringtochar(np.array(ISO, "S19"))
+    assert times_of(tmp_path / "a.nc", prober) == (ISO_KEYS, "")
+
+
+def test_times_may_be_strings_in_iso_form(tmp_path, prober):
+    with create(tmp_path / "a.nc", "NETCDF4") as file:
+        file.createVariable("time", str, ("time",))[:] = np.array(ISO, object)
+    assert times_of(tmp_path / "a.nc", prober) == (ISO_KEYS, "")
+
+
+@BOTH
+@pytest.mark.parametrize("unlimited", [True, False])
+def test_records_along_a_dimension_without_a_variable_are_counted(
+    tmp_path, prober, form, unlimited
+):
+    path = tmp_path / "waves_2008.nc"
+    create(path, form, unlimited=unlimited).close()
+    keys = tuple(f"f-waves_0000002008_record000000000{number}" for number in range(3))
+    assert times_of(path, prober) == (keys, "")
+    assert probe(str(path), 1, "time", prober, thorough=True).times == keys[1:]
+
+
+@BOTH
+def test_times_along_two_dimensions_are_named(tmp_path, prober, form):
+    with create(tmp_path / "a.nc", form) as file:
+        file.createVariable("when", "f8", ("time", "x"))[:] = np.ones((3, 4))
+    found = probe(str(tmp_path / "a.nc"), 0, "when", prober, thorough=True)
+    assert found.undecoded
+    assert found.reason == "its times are neither texts nor numbers along one dimension"
+
+
+def test_times_of_another_type_are_named(tmp_path, prober):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["time"] = np.zeros(3, [("day", "i4"), ("ms", "i4")])
+    assert probe(str(tmp_path / "a.h5"), 0, "time", prober).undecoded
+
+
+@BOTH
+@pytest.mark.parametrize("units", ["olympiads since 2000-01-01", "days since whenever", "level"])
+def test_units_of_which_nothing_can_be_made_are_named(tmp_path, prober, form, units):
+    with create(tmp_path / "a.nc", form) as file:
+        time = file.createVariable("time", "f8", ("time",))
+        time.units = units
+        time[:] = [0, 1, 2]
+    found = probe(str(tmp_path / "a.nc"), 0, "time", prober, thorough=True)
+    assert found.undecoded
+    assert units.split("since ")[-1] in found.reason
+
+
+def test_text_in_latin_1_is_read(tmp_path, prober):
+    units = "°C".encode("latin-1")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["t"] = np.ones(3)
+        file["t"].make_scale("t")
+        file["t"].attrs["units"] = np.bytes_(units)
+    assert read_contents(str(tmp_path / "a.h5"), prober).variables["t"].text("units") == "°C"
