@@ -1,4 +1,4 @@
-"""Times as files store them: packed, as texts, counted, or such that nothing can be made of them."""
+"""Times as files store them: packed, as texts, counted, or of no use."""
 
 from __future__ import annotations
 

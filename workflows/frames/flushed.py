@@ -15,6 +15,8 @@ import math
 from collections import Counter
 from typing import Any
 
+from burstlens.workflows.frames.described import lengths
+
 
 def flushed_records(file: Any, time_variable: Any, end: int) -> int:
     """The number of records, from the first one on, that lie below the address ``end``.
@@ -25,7 +27,7 @@ def flushed_records(file: Any, time_variable: Any, end: int) -> int:
 
     dimension = _first_dimension(file, time_variable)
     below = end - int(file.userblock_size)
-    records = int(time_variable.shape[0])
+    records = max(lengths(time_variable))  # a dimension without a variable has none of its own
     found: list[Any] = []
     file.visititems(lambda _, item: found.append(item) if isinstance(item, h5py.Dataset) else None)
     for dataset in found:

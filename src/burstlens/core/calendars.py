@@ -67,9 +67,11 @@ def day_number(year: int, month: int, day: int, calendar: str = "") -> int:
     return _COUNTS[name](year, month) + day
 
 
-def date_of(number: int, calendar: str = "") -> tuple[int, int, int]:
-    """Year, month and day of that number, see :func:`day_number`. Raises ValueError when the
-    calendar is not known.
+def date_of(number: int, calendar: str = "", *, year_zero: bool = False) -> tuple[int, int, int]:
+    """Year, month and day of that number, see :func:`day_number`.
+
+    ``year_zero``: the year before 1 is 0 also in ``standard`` and ``julian``, as COARDS has it.
+    Raises ValueError when the calendar is not known.
 
     >>> date_of(day_number(1991, 2, 30, "360_day"), "360_day")
     (1991, 2, 30)
@@ -79,7 +81,7 @@ def date_of(number: int, calendar: str = "") -> tuple[int, int, int]:
         raise ValueError(f"the calendar {calendar!r} is not known")
     if name == "standard":
         is_late = number >= _gregorian(1582, 10) + 15
-        return date_of(number, "proleptic_gregorian" if is_late else "julian")
+        return date_of(number, "proleptic_gregorian" if is_late else "julian", year_zero=year_zero)
     before = _COUNTS[name]
     year = 1 + (number - 1) // (before(2, 1) - before(1, 1))
     while before(year, 1) >= number:
@@ -88,7 +90,7 @@ def date_of(number: int, calendar: str = "") -> tuple[int, int, int]:
         year += 1
     month = max(month for month in range(1, 13) if before(year, month) < number)
     day = number - before(year, month)
-    return year - (name == "julian" and year < 1), month, day
+    return year - (name == "julian" and year < 1 and not year_zero), month, day
 
 
 def has_day(year: int, month: int, day: int, calendar: str = "") -> bool:
@@ -101,33 +103,6 @@ def has_day(year: int, month: int, day: int, calendar: str = "") -> bool:
         return day <= (30 if _name(calendar) == "360_day" else 31)
     first, end = (day_number(year, number, 1, calendar) for number in (month, month + 1))
     return first + day - 1 < end or (year, month) == _JULIAN_ENDS[:2]
-
-
-def date_of(number: int, calendar: str = "", *, year_zero: bool = True) -> tuple[int, int, int]:
-    """Year, month and day of a day by its number, the inverse of :func:`day_number`.
-
-    ``year_zero``: of ``standard`` and ``julian`` too the year before 1 is 0, not -1. Raises
-    ValueError when the calendar is not known.
-
-    >>> date_of(day_number(1582, 10, 4, "standard") + 1, "standard")
-    (1582, 10, 15)
-    """
-    name = _name(calendar)
-    skips = name in ("standard", "julian")
-
-    def first(year: int, month: int = 1) -> int:
-        return day_number(year - 1 if skips and year < 1 else year, month, 1, calendar)
-
-    year = int(number // 365.2425) + 1
-    while first(year) > number:
-        year -= max(1, (first(year) - number) // 366)
-    while first(year + 1) <= number:
-        year += max(1, (number - first(year + 1)) // 366)
-    month = next(month for month in range(12, 0, -1) if first(year, month) <= number)
-    day = number - first(year, month) + 1
-    if name == "standard" and (year, month) == _JULIAN_ENDS[:2] and day > _JULIAN_ENDS[2]:
-        day += _GREGORIAN_BEGINS[2] - _JULIAN_ENDS[2] - 1
-    return year - 1 if skips and year < 1 and not year_zero else year, month, day
 
 
 def _name(calendar: str) -> str:
