@@ -1,4 +1,8 @@
+<<<<<<< HEAD
 import { dateOf, dayNumber } from "./calendars.js";
+=======
+import { showNumbers } from "./digits.js";
+>>>>>>> b392871a (Page: numbers have the digits of their range or step, by one module, and labels tell ticks apart)
 import { axisKind, positions, tickLabel } from "./valid_time.js";
 
 /** @import { Axis } from "./types.d.ts" */
@@ -6,7 +10,12 @@ import { axisKind, positions, tickLabel } from "./valid_time.js";
 
 /** Values on an axis. */
 const MOST = 100;
+<<<<<<< HEAD
 const DAY_S = 86400;
+=======
+/** Of the larger of two numbers: what is less apart is the same number. */
+const SAME = 1e-13;
+>>>>>>> b392871a (Page: numbers have the digits of their range or step, by one module, and labels tell ticks apart)
 const YEAR_S = 31536000;
 /**
  * Labels on an axis beside the pictures, where they are long.
@@ -49,10 +58,23 @@ const CLOCK_STEPS_S = [
  */
 export function ticks(low, high, count) {
   const rough = (high - low) / count;
-  if (!(rough > 0)) return [low];
+  if (!(rough > SAME * Math.max(Math.abs(low), Math.abs(high)))) return [low];
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);
   return multiples(low, high, step);
+}
+
+/**
+ * The same with their labels, in as many digits as tell them apart.
+ * @param {number} low
+ * @param {number} high
+ * @param {number} count
+ * @returns {Axis["ticks"]}
+ */
+export function labelledTicks(low, high, count) {
+  const values = ticks(low, high, count);
+  const labels = showNumbers(values, values[1] - values[0]);
+  return values.map((value, at) => [value, labels[at]]);
 }
 
 /**
@@ -123,14 +145,10 @@ export function modelTimeAxis(times, calendar = "") {
 export function valueAxis(known) {
   const least = known.length ? known.reduce((a, b) => Math.min(a, b)) : 0;
   const most = known.length ? known.reduce((a, b) => Math.max(a, b)) : 1;
-  const room = (most - least || Math.abs(least) || 1) * 0.06;
+  const size = Math.max(Math.abs(least), Math.abs(most));
+  const room = (most - least > 10 * SAME * size ? most - least : size || 1) * 0.06;
   const [low, high] = [least - room, most + room];
-  return { low, high, ticks: ticks(low, high, 4).map((v) => [v, showTick(v)]) };
-}
-
-/** @param {number} value */
-function showTick(value) {
-  return String(Number(value.toPrecision(5))).replaceAll("-", "−");
+  return { low, high, ticks: labelledTicks(low, high, 4) };
 }
 
 /**

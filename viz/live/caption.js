@@ -1,6 +1,10 @@
-import { showNumber, showUnits } from "./quantity.js";
+import { showNumbers, showRough, stepBetween } from "./digits.js";
+import { showUnits } from "./quantity.js";
 
 /** @import { Difference } from "./difference.js" */
+/** Limits that are so many times apart are those of a logarithmic scale. */
+const DECADES = 50;
+
 /** @import { Facts, IndexLine } from "./types.d.ts" */
 
 /**
@@ -9,7 +13,9 @@ import { showNumber, showUnits } from "./quantity.js";
  * @param {string} [units]
  */
 export function differenceLabel({ mean, rms, note }, units = "") {
-  const parts = [`difference: mean ${showNumber(mean)}, RMS ${showNumber(rms)}`, showUnits(units)];
+  // What is a millionth of the differences themselves is how computers add.
+  const mean_ = Math.abs(mean) < 1e-6 * rms ? 0 : mean;
+  const parts = [`difference: mean ${showRough(mean_)}, RMS ${showRough(rms)}`, showUnits(units)];
   return parts.join(" ") + (note ? `; ${note}` : "");
 }
 
@@ -17,11 +23,26 @@ export function differenceLabel({ mean, rms, note }, units = "") {
  * The range of a picture's values.
  * @param {Facts} facts
  */
-export function rangeOf({ min, max, nan, units }) {
+export function rangeOf({ min, max, nan, units, limits }) {
   if (typeof min !== "number" || typeof max !== "number") return "";
   const gaps = nan ? `, ${nan} without value` : "";
   const in_ = units ? ` ${showUnits(units)}` : "";
-  return `${showNumber(min)} to ${showNumber(max)}${in_}${gaps}`;
+  return `${span(min, max, limits)}${in_}${gaps}`;
+}
+
+/**
+ * Two ends in digits by what they differ by; by their own size where the colours span decades.
+ * @param {number} low
+ * @param {number} high
+ * @param {unknown} limits
+ */
+function span(low, high, limits) {
+  const [first, last] = Array.isArray(limits) ? limits : [0, 0];
+  const isLog = first > 0 && last >= DECADES * first;
+  const texts = isLog
+    ? [low, high].flatMap((one) => showNumbers([one], Math.max(first / 100, stepBetween(0, one))))
+    : showNumbers([low, high], stepBetween(low, high));
+  return texts.join(" to ");
 }
 
 /**
@@ -41,5 +62,5 @@ export function coloursOf(line, newest) {
 function limitsOf(line) {
   const limits = line?.facts?.limits;
   if (!Array.isArray(limits) || limits.length !== 2 || !limits.every(Number.isFinite)) return "";
-  return limits.map(showNumber).join(" to ");
+  return span(limits[0], limits[1], limits);
 }

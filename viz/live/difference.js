@@ -45,14 +45,6 @@ export function differenceOf(first, second) {
 }
 
 /**
- * The units of a difference of two values: degrees of Celsius differ by kelvins.
- * @param {string} [units]
- */
-export function unitsOfDifference(units = "") {
-  return /^(°|º|deg(ree)?s?)?[ _]?(c|celsius)$/i.test(units) ? "K" : units;
-}
-
-/**
  * Mean, root mean square and bound of the finite ones. Their sizes are counted by leading bits, each
  * count with its largest: ten times as fast as to sort them.
  * @param {Float64Array} values

@@ -1,8 +1,9 @@
 import { namesIn, namesOut } from "./address.js";
-import { differenceOf, unitsOfDifference } from "./difference.js";
+import { differenceOf } from "./difference.js";
 import { MAPS } from "./maps.js";
 import { coloursOf, rampOf, repainted } from "./paint.js";
 import { timeLabel } from "./valid_time.js";
+import { unitsOfDifference } from "./value_label.js";
 
 /** @import { Fields } from "./fields.js" */
 /** @import { Difference } from "./difference.js" */

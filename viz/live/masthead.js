@@ -1,6 +1,7 @@
 import { attachedOf } from "./attached.js";
+import { showRough } from "./digits.js";
 import { element, say, set } from "./element.js";
-import { showDuration, showNumber } from "./quantity.js";
+import { showDuration } from "./quantity.js";
 import { isOver } from "./standing.js";
 import { timeLabel } from "./valid_time.js";
 
@@ -129,9 +130,9 @@ export class Masthead {
       known ? `${Math.floor(percent + 1e-9)} %` : "",
       progress.eta_s && !over ? showDuration(progress.eta_s) : "",
       progress.speed
-        ? `${showNumber(progress.speed)} × real time`
+        ? `${showRough(progress.speed)} × real time`
         : progress.rate_mpps
-          ? `${showNumber(progress.rate_mpps)} Mpoint/s`
+          ? `${showRough(progress.rate_mpps)} Mpoint/s`
           : "",
     ];
     // The log of a model that others started may say none of these.

@@ -1,8 +1,13 @@
 import { attachedOf } from "./attached.js";
+<<<<<<< HEAD
 import { clockTicks, modelTimeAxis, sizeTicks, ticks } from "./axis.js";
+=======
+import { clockTicks, labelledTicks, sizeTicks, ticks, valueAxis } from "./axis.js";
+import { showRough } from "./digits.js";
+>>>>>>> b392871a (Page: numbers have the digits of their range or step, by one module, and labels tell ticks apart)
 import { element } from "./element.js";
 import { Plot } from "./plot.js";
-import { showBytes, showDuration, showNumber, showUnits } from "./quantity.js";
+import { showBytes, showDuration, showUnits } from "./quantity.js";
 import { median } from "./timing.js";
 import { timeSeconds } from "./valid_time.js";
 
@@ -78,18 +83,28 @@ export class Measures {
     const highs = facts.map(({ max }) => (typeof max === "number" ? max : NaN));
     const known = [...lows, ...highs].filter(Number.isFinite);
     if (!known.length) return this.#range.hide();
-    const low = known.reduce((a, b) => Math.min(a, b));
-    const high = known.reduce((a, b) => Math.max(a, b));
-    const room = low === high ? Math.abs(low) || 1 : 0;
     /** @type {Facts} */
     const { units, variable } = facts.findLast(({ min, max }) => Number.isFinite(min ?? max)) ?? {};
     const { times } = series;
+<<<<<<< HEAD
     const { x, at: seconds } = modelTimeAxis(times, series.calendar);
     /** @type {Axis} */
     const y = {
       low: low - room,
       high: high + room,
       ticks: ticks(low - room, high + room, 4).map((v) => [v, showNumber(v)]),
+=======
+    const seconds = positions(times);
+    const first = seconds[0];
+    const last = Math.max(seconds[seconds.length - 1], first + 1e-3);
+    const kind = axisKind(times[0]);
+    const { step, values } = clockTicks(first, last, kind === "calendar" ? 3 : 5);
+    /** @type {Axis} */
+    const x = {
+      low: first,
+      high: last,
+      ticks: values.map((v) => [v, tickLabel(v, step, kind)]),
+>>>>>>> b392871a (Page: numbers have the digits of their range or step, by one module, and labels tell ticks apart)
     };
     const in_ = units ? ` in ${showUnits(units)}` : "";
     const of = `${variable ?? series.product}${in_}:`;
@@ -100,7 +115,7 @@ export class Measures {
         ["largest", "high"],
       ],
       x,
-      y,
+      valueAxis(known),
       seconds,
       [lows, highs],
     );
@@ -137,12 +152,12 @@ export class Measures {
     if (!known.length) return this.#speed.hide();
     const unit = long ? "simulated years per day" : "× real time";
     const words = [
-      `last ${showNumber(known[known.length - 1])}`,
-      `median ${showNumber(median(known))}`,
+      `last ${showRough(known[known.length - 1])}`,
+      `median ${showRough(median(known))}`,
     ];
     const high = known.reduce((a, b) => Math.max(a, b)) * 1.1 || 1;
     /** @type {Axis} */
-    const y = { low: 0, high, ticks: ticks(0, high, 2).map((v) => [v, showNumber(v)]) };
+    const y = { low: 0, high, ticks: labelledTicks(0, high, 2) };
     this.#speed.show([[`${words.join(", ")} ${unit}`, ""]], x, y, t, [list]);
   }
 

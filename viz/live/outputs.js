@@ -1,5 +1,6 @@
+import { showRough } from "./digits.js";
 import { drawn, element, say } from "./element.js";
-import { counted, showBytes, showDuration, showNumber } from "./quantity.js";
+import { counted, showBytes, showDuration } from "./quantity.js";
 import { timeLabel } from "./valid_time.js";
 
 /** @import { Output, OutputNow, Status } from "./types.d.ts" */
@@ -40,7 +41,7 @@ export class Outputs {
 /** @param {Output} output */
 function headingOf({ part, node_hours: hours }) {
   const share = part === undefined ? "" : `: ${Math.round(100 * part)} % of the model's time`;
-  const cost = hours ? `, ${showNumber(hours)} node-hours` : "";
+  const cost = hours ? `, ${showRough(hours)} node-hours` : "";
   return `Output${share}${cost}`;
 }
 

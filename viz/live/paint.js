@@ -1,4 +1,5 @@
-import { ticks } from "./axis.js";
+import { labelledTicks } from "./axis.js";
+import { showNumber } from "./digits.js";
 import { MAPS } from "./maps.js";
 
 /** @import { Fields } from "./fields.js" */
@@ -164,10 +165,9 @@ function drawBar(context, { box, size }, { ramp, limits, log, units }) {
   context.textBaseline = "middle";
   const scale = log ? Math.log : (/** @type {number} */ v) => v;
   const [low, high] = limits.map(scale);
-  for (const value of log ? decades(limits) : ticks(limits[0], limits[1], 6)) {
+  for (const [value, text] of log ? decades(limits) : labelledTicks(limits[0], limits[1], 6)) {
     const y = bottom - ((scale(value) - low) / (high - low)) * height;
     context.fillRect(left + BAR.width, y - 0.5, 4, 1);
-    const text = String(Number(value.toPrecision(6))).replace("-", "−");
     context.fillText(text, left + BAR.width + 7, y);
   }
   context.textAlign = context.measureText(units).width > size[0] - left ? "right" : "left";
@@ -195,15 +195,17 @@ function drawNote(context, note, left, top, letters) {
 }
 
 /**
- * Round values on a logarithmic scale.
+ * Round values on a logarithmic scale, with their labels.
  * @param {[low: number, high: number]} limits
+ * @returns {[value: number, label: string][]}
  */
 function decades([low, high]) {
   const values = [];
   for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += 1) {
     for (const step of high / low > 1000 ? [1] : [1, 2, 5]) values.push(step * 10 ** power);
   }
-  return values.filter((value) => value >= low && value <= high);
+  const inside = values.filter((value) => value >= low && value <= high);
+  return inside.map((value) => [value, showNumber(value, 0)]);
 }
 
 /** @param {ArrayLike<number>} parts red, green, blue */

@@ -1,7 +1,8 @@
+import { stepBetween } from "./digits.js";
 import { drawn, element, say, set } from "./element.js";
 import { areLimits } from "./looks.js";
 import { MAPS } from "./maps.js";
-import { valueLabel } from "./place.js";
+import { asDifference, valueLabel } from "./value_label.js";
 
 /** @import { Difference } from "./difference.js" */
 /** @import { Fields } from "./fields.js" */
@@ -141,7 +142,7 @@ export class Palette {
     const root = this.element.getRootNode();
     const active = root instanceof ShadowRoot ? root.activeElement : document.activeElement;
     [this.#low, this.#high].forEach((input, end) => {
-      const text = limits ? String(Number(limits[end].toPrecision(6))) : "";
+      const text = limits ? plain(limits[end], stepBetween(...limits) / 1000) : "";
       if (active !== input && input.value !== text) input.value = text;
       input.defaultValue = text;
     });
@@ -197,8 +198,10 @@ export class Palette {
       .filter((at) => at >= 0 && at <= 240);
     set(this.#ends, { d: ends.map((at) => `M${at.toFixed(1)} 0V48`).join("") });
     const points = field.stride > 1 ? `, 1 of ${field.stride} points along each side` : "";
-    const ends_ = `${valueLabel(low, field)} to ${valueLabel(high, field)}`;
-    say(this.#words, low <= high ? `${ends_}${points}` : "No finite values");
+    const ends_ = [low, high].map((end) =>
+      valueLabel(end, difference ? asDifference(field) : field),
+    );
+    say(this.#words, low <= high ? ends_.join(" to ") + points : "No finite values");
   }
 }
 
@@ -228,6 +231,15 @@ function inSight(fields, difference, sheet, lens) {
   }
   const far = Math.max(-low, high);
   return low < high ? (difference ? [-far, far] : [low, high]) : null;
+}
+
+/**
+ * A number as a field to type into takes it, rounded to a step.
+ * @param {number} value
+ * @param {number} step
+ */
+function plain(value, step) {
+  return String(step > 0 ? Number((Math.round(value / step) * step).toPrecision(12)) : value);
 }
 
 /** @param {string} label */

@@ -1,13 +1,13 @@
 import { isHole, seriesId } from "./album.js";
 import { caveat } from "./attached.js";
 import { coloursOf, differenceLabel, rangeOf } from "./caption.js";
-import { unitsOfDifference } from "./difference.js";
 import { element, say, set } from "./element.js";
 import { Painting } from "./painting.js";
 import { Palette } from "./palette.js";
 import { Probe } from "./probe.js";
 import { Sheet } from "./sheet.js";
 import { timeLabel } from "./valid_time.js";
+import { unitsOfDifference } from "./value_label.js";
 
 /** @import { Series } from "./album.js" */
 /** @import { Comparison } from "./comparison.js" */

@@ -1,7 +1,11 @@
-/** @import { FieldFacts, GridFacts, Place } from "./types.d.ts" */
+import { showNumber } from "./digits.js";
+
+/** @import { GridAxis, GridFacts, Place } from "./types.d.ts" */
 
 const EARTH_KM = 6370;
 const DEGREE = Math.PI / 180;
+/** Degrees are said to about 100 m, or to a half of finer cells. */
+const DEGREES = 0.001;
 const MOST_DEGREES = 540; // planes across the seam count on beyond 180
 
 /**
@@ -12,13 +16,15 @@ const MOST_DEGREES = 540; // planes across the seam count on beyond 180
 export function placeLabel({ lat, lon, x, y, plane }, grid) {
   const parts = [];
   if (lat !== undefined && lon !== undefined) {
-    parts.push(`${degrees(lat, "N", "S")} ${degrees(lon, "E", "W")}`);
+    const step = grid ? degreesBetween(grid) : 0;
+    parts.push(`${degrees(lat, step, "N", "S")} ${degrees(lon, step, "E", "W")}`);
   }
   if (x !== undefined && y !== undefined) {
     const [across, acrossUnits, up, upUnits] = (plane ?? (grid ? planeOf(grid) : "x;;y;")).split(
       ";",
     );
-    parts.push(`${along(x, across, acrossUnits)}, ${along(y, up, upUnits)}`);
+    const steps = [grid?.x, grid?.y].map((axis) => (axis ? spacingOf(axis) : 0));
+    parts.push(`${along(x, steps[0], across, acrossUnits)}, ${along(y, steps[1], up, upUnits)}`);
   }
   return parts.join(" · ");
 }
@@ -39,7 +45,7 @@ export function planeOf({ x, y, units = "" }) {
  * @param {Place} place
  */
 export function placeOut({ lat, lon, x, y, plane }) {
-  const pair = (/** @type {number[]} */ ...at) => at.map((one) => +one.toPrecision(8)).join(";");
+  const pair = (/** @type {number[]} */ ...at) => at.map((one) => +one.toPrecision(10)).join(";");
   return [
     lat !== undefined && lon !== undefined ? pair(lat, lon) : "",
     x !== undefined && y !== undefined ? [`x${pair(x, y)}`, plane].filter(Boolean).join(";") : "",
@@ -71,23 +77,6 @@ export function placeIn(text) {
 }
 
 /**
- * A value of a field with as many digits as its step allows, and its units.
- * @param {number} value
- * @param {FieldFacts} field
- */
-export function valueLabel(value, field) {
-  if (Number.isNaN(value)) return "no value";
-  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
-  const digits = Math.ceil(-Math.log10(field.scale || 1e-6));
-  const text =
-    field.transform === "log" || digits > 6 || Math.abs(value) >= 1e7
-      ? String(Number(value.toPrecision(5)))
-      : value.toFixed(Math.max(0, digits));
-  const plain = Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
-  return field.printed ? `${plain} ${field.printed}` : plain;
-}
-
-/**
  * Kilometres on the earth, else in the plane's units.
  * @param {Place} a
  * @param {Place} b
@@ -106,21 +95,45 @@ export function distance(a, b) {
 
 /**
  * @param {number} value
+ * @param {number} step
  * @param {string} above
  * @param {string} below
  */
-function degrees(value, above, below) {
-  const text = Math.abs(value).toFixed(3);
+function degrees(value, step, above, below) {
+  const text = showNumber(Math.abs(value), Math.min(DEGREES, step / 2 || DEGREES));
   return `${text}° ${Number(text) === 0 ? "" : value > 0 ? above : below}`.trim();
 }
 
 /**
+ * How far the points of an axis are apart; 0 where they are not evenly so, or it is not known.
+ * @param {GridAxis} axis
+ */
+function spacingOf({ n, step, points, edges, log }) {
+  if (log) return 0;
+  if (step) return Math.abs(step);
+  if (edges) return Math.abs(edges[1] - edges[0]) / n;
+  return points && n > 1 ? Math.abs(points[n - 1] - points[0]) / (n - 1) : 0;
+}
+
+/**
+ * The same in degrees, of a plane in metres or degrees.
+ * @param {GridFacts} grid
+ */
+function degreesBetween({ x, y, geographic, units }) {
+  const apart = Math.min(spacingOf(x), spacingOf(y));
+  if (geographic) return apart;
+  const metres = { m: 1, km: 1000 }[x.units ?? units ?? ""] ?? 0;
+  return ((apart * metres) / (1000 * EARTH_KM)) * (1 / DEGREE);
+}
+
+/**
  * @param {number} at
+ * @param {number} step
  * @param {string} name
  * @param {string} units
  */
-function along(at, name, units) {
+function along(at, step, name, units) {
   const km = units === "m" && Math.abs(at) >= 1000;
-  const text = String(Number((km ? at / 1000 : at).toPrecision(5))).replace("-", "−");
+  const text = km ? showNumber(at / 1000, step / 2000) : showNumber(at, step / 2);
   return `${name} ${text} ${km ? "km" : units || "grid points"}`;
 }

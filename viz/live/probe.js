@@ -1,8 +1,8 @@
-import { unitsOfDifference } from "./difference.js";
 import { element, say, set } from "./element.js";
-import { placeLabel, valueLabel } from "./place.js";
+import { placeLabel } from "./place.js";
 import { SheetMarks } from "./sheet_marks.js";
 import { timeLabel } from "./valid_time.js";
+import { asDifference, stepAt, valueLabel } from "./value_label.js";
 
 /** @import { Difference } from "./difference.js" */
 /** @import { Fields, Found } from "./fields.js" */
@@ -222,7 +222,7 @@ export class Probe {
     const { field, value, index, number } = found;
     const away = own && difference?.values[own.number][own.point];
     const parts = own ? [valueLabel(value, field)] : [];
-    if (own && away != null) parts.push(awayLabel(away, field));
+    if (own && away != null) parts.push(awayLabel(away, own));
     else if (other) parts.push(...comparedWith(own, other, theirs.run));
     if (number > 0 && field.label) parts.unshift(field.label);
     parts.push(placeLabel(found.place, found.grid));
@@ -243,15 +243,17 @@ export class Probe {
 function comparedWith(own, other, run) {
   const theirs = `${run}: ${valueLabel(other.value, other.field)}`;
   if (other.field.units !== own?.field.units) return [theirs];
-  return [theirs, awayLabel(own.value - other.value, own.field)];
+  return [theirs, awayLabel(own.value - other.value, own)];
 }
 
 /**
+ * A difference is known as far as the values that it is of.
  * @param {number} away
- * @param {Found["field"]} field
+ * @param {Found} own
  */
-function awayLabel(away, field) {
-  return `difference ${valueLabel(away, { ...field, printed: unitsOfDifference(field.printed) })}`;
+function awayLabel(away, { value, field }) {
+  const step = Math.max(stepAt(value, field), stepAt(value - away, field));
+  return `difference ${valueLabel(away, asDifference(field), step)}`;
 }
 
 /**

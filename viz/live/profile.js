@@ -1,11 +1,11 @@
-import { ticks } from "./axis.js";
+import { labelledTicks, valueAxis } from "./axis.js";
 import { element, say } from "./element.js";
 import { distance, placeIn, placeLabel, placeOut } from "./place.js";
 import { Plot } from "./plot.js";
 import { timeLabel } from "./valid_time.js";
 
 /** @import { Fields } from "./fields.js" */
-/** @import { Changed, IndexLine, Place } from "./types.d.ts" */
+/** @import { Axis, Changed, IndexLine, Place } from "./types.d.ts" */
 
 const POINTS = 240;
 
@@ -133,22 +133,14 @@ export class Profile {
     const { at, values, unit } = alongLine(fields, ends);
     const finite = values.filter(Number.isFinite);
     if (!finite.length) return known.plot.hide();
-    const [low, high] = [Math.min(...finite), Math.max(...finite)];
-    const room = (high - low || Math.abs(low) || 1) * 0.06;
     const far = at[at.length - 1] || 1;
+    /** @type {Axis} */
     const x = {
       low: 0,
       high: far,
-      ticks: ticks(0, far, 4).map((v) => /** @type {[number, string]} */ ([v, `${v} ${unit}`])),
+      ticks: labelledTicks(0, far, 4).map(([v, label]) => [v, `${label} ${unit}`]),
     };
-    const y = {
-      low: low - room,
-      high: high + room,
-      ticks: ticks(low - room, high + room, 4).map(
-        (v) => /** @type {[number, string]} */ ([v, String(v).replace("-", "−")]),
-      ),
-    };
-    known.plot.show([[heading, ""]], x, y, at, [values]);
+    known.plot.show([[heading, ""]], x, valueAxis(finite), at, [values]);
   }
 }
 

@@ -33,14 +33,6 @@ export function showDuration(seconds) {
 }
 
 /**
- * A number of three significant digits, with a minus sign that is as wide as a plus.
- * @param {number} value
- */
-export function showNumber(value) {
-  return String(Number(value.toPrecision(3))).replaceAll("-", "−");
-}
-
-/**
  * Units as they are printed: "m s⁻¹" for "m s-1".
  * @param {string} units
  */

@@ -1,5 +1,5 @@
 import { drawn, element, say, set } from "./element.js";
-import { valueLabel } from "./place.js";
+import { asDifference, valueLabel } from "./value_label.js";
 
 /** @import { Difference } from "./difference.js" */
 /** @import { Fields } from "./fields.js" */
@@ -53,7 +53,9 @@ export class SheetMarks {
     this.#extremes.forEach((one, end) => {
       const found = extremes && fields?.extremes(difference?.values[0])[end];
       mark(one, found ? spot(found.place) : null);
-      if (found) say(one, valueLabel(found.value, fields.header.fields[0]));
+      const [field] = fields?.header.fields ?? [];
+      if (found && field)
+        say(one, valueLabel(found.value, difference ? asDifference(field) : field));
     });
     for (const [pin, flag] of this.#flags) {
       if (pins.list.includes(pin)) continue;

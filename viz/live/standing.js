@@ -1,4 +1,5 @@
 import { attachedOf, observed } from "./attached.js";
+import { showRough } from "./digits.js";
 import { SILENT_S } from "./pulse.js";
 import { counted, dayTime, ordinal, showDuration } from "./quantity.js";
 
@@ -136,7 +137,7 @@ function ended(status, make) {
   const outcome = status.outcome ?? {};
   const took = typeof status.took_s === "number" ? ` It took ${showDuration(status.took_s)}.` : "";
   const saved = outcome.saved_node_hours
-    ? ` ${Number(outcome.saved_node_hours.toPrecision(3))} node-hours were saved.`
+    ? ` ${showRough(outcome.saved_node_hours)} node-hours were saved.`
     : "";
   const left = outcome.left ? ` ${asSentence(outcome.left)}` : "";
   if (status.state === "done") {

@@ -1,4 +1,5 @@
 import { modelTimeAxis, valueAxis } from "./axis.js";
+import { showRough } from "./digits.js";
 import { element } from "./element.js";
 import { distance } from "./place.js";
 import { Plot } from "./plot.js";
@@ -160,8 +161,7 @@ export class Traces {
     return this.#near
       .filter((one) => one.pin === pin)
       .map(({ file, station, far }) => {
-        const away =
-          far < 1000 ? `${Math.round(far)} m` : `${Number((far / 1000).toPrecision(3))} km`;
+        const away = far < 1000 ? `${Math.round(far)} m` : `${showRough(far / 1000)} km`;
         return ` · station ${file.header.stations[station].name}, ${away} away`;
       })
       .join("");
