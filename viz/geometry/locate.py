@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from burstlens.core.errors import FrameError
+from burstlens.core.lengths import metres
 from burstlens.core.nearness import did_you_mean
-from burstlens.viz.geometry.grid import Array, axes, distances, plane
+from burstlens.viz.geometry import position
+from burstlens.viz.geometry.grid import Array, axes, distances, map_plane, plane
 from burstlens.viz.geometry.projection import EARTH_RADIUS_M
 from burstlens.viz.geometry.staggering import with_faces
 from burstlens.viz.geometry.vertical import heights
@@ -16,16 +18,23 @@ from burstlens.viz.seams import OpenFrame, Window
 
 
 def spacing_km(frame: OpenFrame, variable: str, direction: str) -> float:
-    """The mean distance of neighbours along ``x`` or ``y``, in km; FrameError if unknown."""
+    """The distance of neighbours along ``x`` or ``y`` in km; FrameError if unknown.
+
+    The mean of the grid; where rows and columns are not straight in degrees, that in its middle.
+    """
     dimension = axes(frame, variable)[direction]
     values, units = distances(frame, dimension, {})
-    if units in ("m", "km") and values.size > 1:
-        return float(np.abs(np.diff(values)).mean()) * (0.001 if units == "m" else 1.0)
-    here = plane(frame, variable, {}, centred=True)
-    if not here.geographic:
-        raise FrameError(f"half_width_km: {dimension} has no coordinate in m, km or degrees")
+    length = metres(units)
+    if length is not None and values.size > 1:
+        return float(np.abs(np.diff(values)).mean()) * length / 1000
+    here = map_plane(frame, variable, {}, centred=True)
+    if here.projection is None:
+        raise FrameError(f"half_width_km: {dimension} has no coordinate of lengths or degrees")
+    if not here.geographic or here.x.ndim == 2:
+        rows, columns = here.y.shape[0], here.x.shape[-1]
+        return position.spacing_km(here, rows // 2, columns // 2)[direction == "x"]
     along = here.x if direction == "x" else here.y
-    degrees = float(np.abs(np.diff(along, axis=-1 if direction == "x" else 0)).mean())
+    degrees = float(np.abs(np.diff(along)).mean())
     shrink = np.cos(np.radians(here.y.mean())) if direction == "x" else 1.0
     return float(np.radians(degrees) * EARTH_RADIUS_M / 1000 * shrink)
 
@@ -47,19 +56,17 @@ def locate(
             usable = [key for key, direction in known.items() if direction in directions]
             raise FrameError(f"crop: {variable} has no axis {name!r}{did_you_mean(name, usable)}")
     if "lon" in ranges or "lat" in ranges:
-        here = plane(frame, variable, {}, centred=True)
-        if not here.geographic:
-            raise FrameError("crop: the frame has no longitudes and latitudes; use x and y")
-        inside: Array = np.ones((here.y.shape[0], here.x.shape[-1]), dtype=bool)
-        if "lon" in ranges:
-            west, east = ranges["lon"]
-            inside &= np.atleast_2d((here.x - west) % 360 <= min(east - west, 360))
-        if "lat" in ranges:
-            south, north = ranges["lat"]
-            latitude = here.y if here.y.ndim == 2 else here.y[:, None]
-            inside &= (latitude >= south) & (latitude <= north)
+        lon, lat = _degrees(frame, variable)
+        inside: Array = np.ones((lat.shape[0], lon.shape[-1]), dtype=bool)
+        with np.errstate(invalid="ignore"):  # beyond the edge of the earth
+            if "lon" in ranges:
+                west, east = ranges["lon"]
+                inside &= (lon - west) % 360 <= min(east - west, 360)
+            if "lat" in ranges:
+                south, north = ranges["lat"]
+                inside &= (lat >= south) & (lat <= north)
         if not inside.any():
-            extent = {"lon": here.x, "lat": here.y}
+            extent = {"lon": lon, "lat": lat}
             raise _outside({name: extent[name] for name in extent if name in ranges}, ranges)
         kept[directions["y"]] = _bounds(np.any(inside, axis=1))
         kept[directions["x"]] = _bounds(np.any(inside, axis=0))
@@ -73,6 +80,17 @@ def locate(
             raise _outside({name: np.concatenate([low, high])}, ranges)
         kept[dimension] = _bounds(inside)
     return kept
+
+
+def _degrees(frame: OpenFrame, variable: str) -> tuple[Array, Array]:
+    """Longitudes and latitudes of the cell centres, as (y, x), or as (1, x) and (y, 1)."""
+    here = plane(frame, variable, {}, centred=True)
+    if not here.geographic:
+        here = map_plane(frame, variable, {}, centred=True)
+        if here.projection is None:
+            raise FrameError("crop: the frame has no longitudes and latitudes; use x and y")
+        return position.positions(here)
+    return np.atleast_2d(here.x), here.y if here.y.ndim == 2 else here.y[:, None]
 
 
 def _along(
@@ -99,5 +117,6 @@ def _bounds(inside: Any) -> slice:
 
 def _outside(values: dict[str, Array], ranges: dict[str, tuple[float, float]]) -> FrameError:
     asked = ", ".join(f"{name} {ranges[name][0]:g} to {ranges[name][1]:g}" for name in values)
-    extent = ", ".join(f"{name} {v.min():g} to {v.max():g}" for name, v in values.items())
+    ends = {name: v[np.isfinite(v)] for name, v in values.items()}
+    extent = ", ".join(f"{name} {v.min():g} to {v.max():g}" for name, v in ends.items() if v.size)
     return FrameError(f"crop: {asked} is outside of the domain, which has {extent}")
