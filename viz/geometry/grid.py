@@ -18,6 +18,7 @@ from burstlens.viz.frames import fire
 from burstlens.viz.geometry import wrf_grid
 from burstlens.viz.geometry.cf_plane import UnknownUnits, mapped_grid, misses
 from burstlens.viz.geometry.coordinate_gaps import without_gaps
+from burstlens.viz.geometry.mesh import why_not_drawn
 from burstlens.viz.geometry.projection import (
     Projection,
     longitude_latitude,
@@ -86,10 +87,14 @@ def horizontal_dimensions(
     FrameError if it does not have both.
     """
     directions = axes(frame, variable)
-    if "x" not in directions or "y" not in directions:
-        have = ", ".join(frame.variable(variable).dimensions) or "none"
+    about = frame.variable(variable)
+    ground = [directions[way] for way in "xy" if way in directions]
+    if why := why_not_drawn(variable, about.attributes, about.dimensions, ground):
+        raise FrameError(why)
+    if len(ground) < 2:
+        have = ", ".join(about.dimensions) or "none"
         raise FrameError(f"{variable} has no two horizontal dimensions (it has: {have})")
-    actual = {unstaggered(d, frame): d for d in frame.variable(variable).dimensions}
+    actual = {unstaggered(d, frame): d for d in about.dimensions}
     x, y = directions["x"], directions["y"]
     return (x, y) if centred else (actual[x], actual[y])
 

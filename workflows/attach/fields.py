@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from burstlens.core.difference import is_difference
 from burstlens.core.errors import BurstlensError
 from burstlens.core.units import is_temperature
+from burstlens.viz.geometry.mesh import is_of_mesh, is_table
 from burstlens.workflows.attach.content import fields, record_dimension
 from burstlens.workflows.frames.contents import Content, Contents
 
@@ -59,11 +60,6 @@ _NEVER = re.compile(
     r"(?:.*_)?(?:mask|bnds|bounds|vertices|corners)(?:_.*)?|lsm|land(?:frac|mask)?|angle|area\w*"
     r"|[xy]?(?:lat|lon)[a-z]*(?:_\w+)?|nav_l(?:at|on).*|e[123][tuvfw].*|gdep.*|hy[ab][mi]"
     r"|date(?:sec)?|crs|.*_qc|.*_flag|wetdry.*",
-    re.IGNORECASE,
-)
-_UNSTRUCTURED = re.compile(
-    r"n?cells?|ncol|n?nodes?|nod2d?|nod_?2d?|elem|nele|n?faces?|n?edges?|n?vertices"
-    r"|nmesh\w*|n?poin(?:ts?)?|mesh2d_\w*|nschism\w*|mesh2\w*|ncells?_\w+|values",
     re.IGNORECASE,
 )
 _NOT_LEVELS = re.compile(
@@ -119,6 +115,15 @@ def candidates(frame: DerivedFrame, contents: Contents, time: str | None) -> lis
 def why_none(contents: Contents, time: str | None) -> str:
     """Why nothing of a file can be mapped, in words."""
     names = list(fields(contents, time))
+    tables = [name for name in names if _is_table(contents, name)]
+    of_mesh = [
+        name for name in tables
+        if is_of_mesh((about := contents.variables[name]).dimensions)
+        or "connectivity" in about.text("cf_role")
+    ]  # fmt: skip
+    names = [one for one in names if one not in tables and not _is_coordinate(contents, one)]
+    if of_mesh and not names:
+        return f"it describes a mesh ({', '.join(of_mesh[:2])}), which is not drawn"
     dimensions = sorted({d for name in names for d in contents.variables[name].dimensions})
     record = record_dimension(contents, time)
     inner = [dimension for dimension in dimensions if dimension != record]
@@ -140,6 +145,8 @@ def _candidate(
 
     about = contents.variables[name]
     if _NEVER.fullmatch(name) or _is_coordinate(contents, name) or _is_flag(about):
+        return None
+    if _is_table(contents, name):
         return None
     if _is_unstructured(contents, about):
         return None
@@ -235,6 +242,18 @@ def _is_coordinate(contents: Contents, name: str) -> bool:
     return name in _named(contents)
 
 
+def _is_table(contents: Contents, name: str) -> bool:
+    """Whether a variable is of a mesh's topology: its attributes, or those of UGRID's mesh."""
+    about = contents.variables[name]
+    if is_table(name, about.attributes, about.dimensions):
+        return True
+    return any(
+        name in one.text(key).split()
+        for one in contents.variables.values() if one.text("cf_role") == "mesh_topology"
+        for key in one.attributes if key.endswith("_connectivity")
+    )  # fmt: skip
+
+
 def _named(contents: Contents) -> set[str]:
     """What other variables name as their coordinates, cell measures and grid mappings."""
     keys = ("coordinates", "cell_measures", "grid_mapping", "ancillary_variables", "formula_terms")
@@ -253,7 +272,7 @@ def _is_unstructured(contents: Contents, about: Content) -> bool:
     """Whether its points are listed along one dimension (UGRID, MPAS, CAM-SE, FVCOM)."""
     if "mesh" in about.attributes and "location" in about.attributes:
         return True
-    if any(_UNSTRUCTURED.fullmatch(dimension) for dimension in about.dimensions):
+    if is_of_mesh(about.dimensions):
         return True
     named = [
         contents.variables[n] for n in about.text("coordinates").split() if n in contents.variables
