@@ -14,6 +14,7 @@ __all__ = [
     "enriched",
     "field",
     "grid",
+    "mesh",
     "place",
     "position",
     "projection",
