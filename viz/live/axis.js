@@ -1,8 +1,5 @@
-<<<<<<< HEAD
 import { dateOf, dayNumber } from "./calendars.js";
-=======
 import { showNumbers } from "./digits.js";
->>>>>>> b392871a (Page: numbers have the digits of their range or step, by one module, and labels tell ticks apart)
 import { axisKind, positions, tickLabel } from "./valid_time.js";
 
 /** @import { Axis } from "./types.d.ts" */
@@ -10,12 +7,9 @@ import { axisKind, positions, tickLabel } from "./valid_time.js";
 
 /** Values on an axis. */
 const MOST = 100;
-<<<<<<< HEAD
 const DAY_S = 86400;
-=======
 /** Of the larger of two numbers: what is less apart is the same number. */
 const SAME = 1e-13;
->>>>>>> b392871a (Page: numbers have the digits of their range or step, by one module, and labels tell ticks apart)
 const YEAR_S = 31536000;
 /**
  * Labels on an axis beside the pictures, where they are long.

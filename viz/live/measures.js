@@ -1,10 +1,6 @@
 import { attachedOf } from "./attached.js";
-<<<<<<< HEAD
-import { clockTicks, modelTimeAxis, sizeTicks, ticks } from "./axis.js";
-=======
-import { clockTicks, labelledTicks, sizeTicks, ticks, valueAxis } from "./axis.js";
+import { clockTicks, labelledTicks, modelTimeAxis, sizeTicks, ticks, valueAxis } from "./axis.js";
 import { showRough } from "./digits.js";
->>>>>>> b392871a (Page: numbers have the digits of their range or step, by one module, and labels tell ticks apart)
 import { element } from "./element.js";
 import { Plot } from "./plot.js";
 import { showBytes, showDuration, showUnits } from "./quantity.js";
@@ -86,26 +82,7 @@ export class Measures {
     /** @type {Facts} */
     const { units, variable } = facts.findLast(({ min, max }) => Number.isFinite(min ?? max)) ?? {};
     const { times } = series;
-<<<<<<< HEAD
     const { x, at: seconds } = modelTimeAxis(times, series.calendar);
-    /** @type {Axis} */
-    const y = {
-      low: low - room,
-      high: high + room,
-      ticks: ticks(low - room, high + room, 4).map((v) => [v, showNumber(v)]),
-=======
-    const seconds = positions(times);
-    const first = seconds[0];
-    const last = Math.max(seconds[seconds.length - 1], first + 1e-3);
-    const kind = axisKind(times[0]);
-    const { step, values } = clockTicks(first, last, kind === "calendar" ? 3 : 5);
-    /** @type {Axis} */
-    const x = {
-      low: first,
-      high: last,
-      ticks: values.map((v) => [v, tickLabel(v, step, kind)]),
->>>>>>> b392871a (Page: numbers have the digits of their range or step, by one module, and labels tell ticks apart)
-    };
     const in_ = units ? ` in ${showUnits(units)}` : "";
     const of = `${variable ?? series.product}${in_}:`;
     this.#range.show(
