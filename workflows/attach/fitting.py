@@ -21,16 +21,22 @@ Table = dict[str, Any]
 
 
 class Fitting:
-    """Holds the products and guards on offer against the streams; ``left_out`` collects why."""
+    """Holds the products and guards on offer against the streams; ``left_out`` collects why.
 
-    def __init__(self, streams: Streams, given: Offered) -> None:
-        self._streams, self._given = streams, given
+    ``is_chosen``: somebody chose them. Of those that suit any run of a model nobody misses what
+    is for a stream that this run does not have, a nest say: of these nothing is said.
+    """
+
+    def __init__(self, streams: Streams, given: Offered, *, is_chosen: bool = True) -> None:
+        self._streams, self._given, self._is_chosen = streams, given, is_chosen
         self.left_out: list[str] = []
 
     def products(self) -> list[Table]:
         """The tables of those that fit."""
         kept: dict[str, tuple[MadeProduct, Table]] = {}
         for made, table in self._given.products:
+            if not self._is_chosen and self._streams.absent(self._stream(made)):
+                continue
             fitted, why = self.fitted(made, table)
             self.left_out += [f"{made.name}: {text}" for text in why]
             if fitted is not None:
@@ -45,7 +51,7 @@ class Fitting:
     def fitted(self, made: MadeProduct, table: Table) -> tuple[Table | None, list[str]]:
         """The product's table, perhaps without some layers, None where it cannot be made; and what
         is missing, a text each."""
-        stream = made.common.stream or self._streams.main
+        stream = self._stream(made)
         if why := self._streams.absent(stream):
             return None, [why]
         table, made = self._without_nests(made, table)
@@ -62,6 +68,9 @@ class Fitting:
                 table = {name: value for name, value in table.items() if name != key}
                 made = replace(made, options=_without(made.options, key))
         return table, remarks
+
+    def _stream(self, made: MadeProduct) -> str:
+        return made.common.stream or self._streams.main
 
     def guards(self) -> list[Table]:
         """The tables of the guards that can be judged."""

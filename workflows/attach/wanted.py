@@ -43,7 +43,7 @@ def shown(
     with Sampler(folder) as sampler:
         streams = Streams(folder, found, sampler)
         given = offered(folder, found, streams, recipe)
-        fitting = Fitting(streams, given)
+        fitting = Fitting(streams, given, is_chosen=recipe is not None)
         if asked:
             products = asked_products(folder, found, streams, given, fitting, asked)
         else:
