@@ -11,7 +11,13 @@ import pytest
 from burstlens.core.durable import write_json
 from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir, all_runs, folder_for, open_run_dir
-from burstlens.core.run.places import runs_folder, runs_folders, state_folder
+from burstlens.core.run.places import (
+    all_folders,
+    remember_folder,
+    runs_folder,
+    runs_folders,
+    state_folder,
+)
 
 
 @pytest.fixture
@@ -131,3 +137,30 @@ def test_a_state_folder_that_cannot_be_read_hides_no_other_run(home, ordinary):
         [*ordinary, sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["storm"]
+
+
+def test_runs_are_found_wherever_a_command_is_called(home, tmp_path, monkeypatch):
+    storm = made(home / "runs", "storm", age=1)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    here = made(elsewhere / "runs", "quake", age=2)
+    monkeypatch.chdir(tmp_path)
+    assert [run.path for run in all_runs()] == [here.path, storm.path]
+    assert open_run_dir("last").path == here.path
+    monkeypatch.setenv("BURSTLENS_RUNS", str(home / "runs"))
+    assert [run.path for run in all_runs()] == [storm.path]
+
+
+def test_the_newest_hundred_folders_are_kept_in_mind(home):
+    for number in range(103):
+        remember_folder(home / f"caf\udce9{number}")
+        remember_folder(home / f"caf\udce9{number}")
+    known = all_folders()[2:]
+    assert known == tuple(home / f"caf\udce9{number}" for number in range(102, 2, -1))
+
+
+def test_a_state_folder_that_is_a_file_keeps_no_run_from_being_made(home, tmp_path):
+    (tmp_path / "state").write_text("")
+    assert made(home / "runs", "storm").path.is_dir()
+    assert [run.id for run in all_runs()] == ["storm"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +20,11 @@ PANEL = "Look"
 
 @app.command("list", rich_help_panel=PANEL, epilog="Example: burstlens list")
 def list_runs(as_json: JsonOpt = False) -> None:
-    """List the runs in ./runs (or $BURSTLENS_RUNS) and in your state folder, the newest first."""
+    """List your runs, the newest first.
+
+    Those in $BURSTLENS_RUNS, or in ./runs and each folder in which you made runs before; and those
+    that look at a folder, which may lie in your state folder.
+    """
     from burstlens.clients.opened.status import rows
     from burstlens.core.quantity import counted
     from burstlens.core.run.served import remove_dead_notes
@@ -39,7 +44,9 @@ def list_runs(as_json: JsonOpt = False) -> None:
         if row["looks_at"] and row["looks_at"] not in row["title"]:
             title += f", looks at {printable(row['looks_at'])}"
         title += "; its buffer is not given back" if row["left"] else ""
-        say(f"{run:<{width}}  {row['state']:<9} {frames:>12}  {title}")
+        began = row["started"]
+        date = time.strftime("%Y-%m-%d %H:%M", time.localtime(began)) if began else ""
+        say(f"{run:<{width}}  {row['state']:<9} {date:<16} {frames:>12}  {title}")
 
 
 @app.command(rich_help_panel=PANEL, epilog="Example: burstlens status last --json")

@@ -37,7 +37,7 @@ def status_of(name: str, *, confirm_s: float = CONFIRM_S) -> Status:
 
 
 def rows() -> list[dict[str, Any]]:
-    """One row per run: id, state, frames, title; the newest first."""
+    """One row per run: id, state, when it began (Unix s), frames, title; the newest first."""
     found = []
     for run in all_runs():
         try:
@@ -48,6 +48,7 @@ def rows() -> list[dict[str, Any]]:
             {
                 "run": run.id,
                 "state": status["state"],
+                "started": status.get("started"),
                 "frames": status["frames"]["ready"],
                 "damaged": status["frames"].get("damaged", 0),
                 "title": status["title"],

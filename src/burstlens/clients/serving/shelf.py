@@ -17,7 +17,7 @@ from burstlens.clients.serving.rows import Row, Rows
 from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir, open_run_dir
 from burstlens.core.run.heartbeat import CONFIRM_S
-from burstlens.core.run.places import runs_folders
+from burstlens.core.run.places import all_folders
 
 FOLDERS = frozenset({"products", "logs"})
 FILES = frozenset({"status.json", "journal.jsonl", "recipe.toml", "run.json"})
@@ -176,7 +176,7 @@ def shelf_of(place: str | None) -> Shelf:
     Raises RunError, with near names.
     """
     if place is None:
-        return Shelf(runs_folders())
+        return Shelf(all_folders())
     path = Path(os.path.expanduser(place))
     if path.is_dir() and not (path / "run.json").is_file():
         return Shelf((path.resolve(),))

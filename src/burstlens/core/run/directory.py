@@ -18,9 +18,9 @@ from burstlens.core.durable import read_dropped
 from burstlens.core.errors import RunError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.renamed import renamed
+from burstlens.core.run.places import all_folders, remember_folder, runs_places
 from burstlens.core.run.places import folder_for as folder_for
 from burstlens.core.run.places import runs_folder as runs_folder
-from burstlens.core.run.places import runs_folders, runs_places
 from burstlens.core.run.requests import STOPS, find_requests
 from burstlens.core.run.volumes import volume_numbers, volume_path
 
@@ -161,6 +161,7 @@ class RunDir:
                 f"cannot make the run directory {self.path}: {error.strerror}; "
                 "BURSTLENS_RUNS names another place"
             ) from error
+        remember_folder(self.path.parent)
 
     def request(
         self, name: str, reason: Mapping[str, Any] | None = None, *, fill: bool = False
@@ -266,8 +267,8 @@ def _create(
 
 
 def all_runs(folder: Path | None = None) -> Iterator[RunDir]:
-    """The runs in a folder, the newest first; without one those in each of ``runs_folders()``."""
-    return runs_in([folder] if folder is not None else runs_folders())
+    """The runs in a folder, the newest first; without one those in each of ``all_folders()``."""
+    return runs_in([folder] if folder is not None else all_folders())
 
 
 def runs_in(places: Sequence[Path]) -> Iterator[RunDir]:

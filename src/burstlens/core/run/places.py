@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from pathlib import Path
 
+from burstlens.core.durable import write_whole
 from burstlens.core.errors import RunError
 
 VARIABLE = "BURSTLENS_RUNS"
+_MOST = 100
+"""Folders of runs that are kept in mind."""
 
 
 def runs_folder() -> Path:
@@ -27,6 +31,37 @@ def state_folder() -> Path:
 def runs_folders() -> tuple[Path, ...]:
     """The folders in which runs are looked for; a run in the first one hides its namesake."""
     return tuple(dict.fromkeys((runs_folder(), state_folder())))
+
+
+def all_folders() -> tuple[Path, ...]:
+    """The same, and where the user has made runs before, so that they are found wherever a command
+    is called; not where ``$BURSTLENS_RUNS`` says where runs are."""
+    if os.environ.get(VARIABLE):
+        return runs_folders()
+    return tuple(dict.fromkeys((*runs_folders(), *map(Path, reversed(_known())))))
+
+
+def remember_folder(folder: Path) -> None:
+    """Keep in mind that runs lie in that folder, where the user's state folder can be written."""
+    text, known = str(folder), _known()
+    if text in known or Path(text) == state_folder() or "\n" in text or not folder.is_absolute():
+        return
+    lines = "".join(f"{one}\n" for one in (*known[1 - _MOST :], text))
+    with contextlib.suppress(OSError):
+        _known_file().parent.mkdir(parents=True, exist_ok=True)
+        write_whole(_known_file(), os.fsencode(lines), sync=False)
+
+
+def _known_file() -> Path:
+    return state_folder().with_name("run-folders")
+
+
+def _known() -> list[str]:
+    """The folders that are kept in mind, the newest last."""
+    try:
+        return os.fsdecode(_known_file().read_bytes()).split("\n")[:-1][-_MOST:]
+    except OSError:
+        return []
 
 
 def runs_places() -> str:
