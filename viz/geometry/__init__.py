@@ -10,6 +10,7 @@ __all__ = [
     "cf_plane",
     "columns",
     "crop",
+    "degrees",
     "destaggered",
     "enriched",
     "field",

@@ -17,7 +17,7 @@ from burstlens.core.lengths import metres, spelled
 from burstlens.viz.frames import fire
 from burstlens.viz.geometry import wrf_grid
 from burstlens.viz.geometry.cf_plane import UnknownUnits, mapped_grid, misses
-from burstlens.viz.geometry.coordinate_gaps import without_gaps
+from burstlens.viz.geometry.degrees import read_degrees, role_by_attributes, role_by_name
 from burstlens.viz.geometry.mesh import why_not_drawn
 from burstlens.viz.geometry.projection import (
     Projection,
@@ -25,7 +25,7 @@ from burstlens.viz.geometry.projection import (
     nest_corner,
     wrf_projection,
 )
-from burstlens.viz.geometry.staggering import STAGGERED, unstaggered
+from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.seams import OpenFrame, Window
 
 Array = NDArray[Any]
@@ -33,8 +33,6 @@ GRAVITY = 9.81
 """m s-2, as WRF defines it (share/module_model_constants.F)."""
 
 _WRF_DIRECTIONS = {"west_east": "x", "south_north": "y", "bottom_top": "z", "soil_layers_stag": "z"}
-_WRF_ROLES = {"XLAT": "lat", "XLONG": "lon"}
-"""Their units were ``degree`` up to WRF 2."""
 _NAMES = {
     "x": {"x", "lon", "longitude", "easting", "xc", "nx", "rlon"},
     "y": {"y", "lat", "latitude", "northing", "yc", "ny", "rlat"},
@@ -107,7 +105,7 @@ def plane(frame: OpenFrame, variable: str, window: Window, *, centred: bool = Fa
     corner of the domain, or of its parent's for a nest in d01), else the number of the point.
     """
     x_dimension, y_dimension = horizontal_dimensions(frame, variable, centred=centred)
-    geographic = _lonlat(frame, variable, x_dimension, y_dimension, window)
+    geographic = read_degrees(frame, variable, x_dimension, y_dimension, window)
     if geographic is not None:
         return _on_earth(*geographic)
     (x, units), (y, y_units) = (
@@ -152,7 +150,7 @@ def _cf_plane(frame: OpenFrame, variable: str, x: str, y: str, window: Window) -
     if mapped is None:
         return None
     ends = {d: slice(0, size, max(1, size - 1)) for d, size in frame.dimensions.items()}
-    known = _lonlat(frame, variable, x, y, ends)
+    known = read_degrees(frame, variable, x, y, ends)
     if isinstance(mapped, UnknownUnits):
         if known is None:
             raise FrameError(mapped.fault)
@@ -197,34 +195,6 @@ def separated(grid: Plane) -> Plane:
     return replace(grid, x=x, y=y) if straight else grid
 
 
-def _lonlat(
-    frame: OpenFrame, variable: str, x: str, y: str, window: Window
-) -> tuple[Array, Array] | None:
-    """Longitude and latitude of the points along two dimensions, or None if there are none."""
-    if int(frame.attributes.get("MAP_PROJ", 1)) == 0:
-        return None
-    suffix = "_U" if x.endswith(STAGGERED) else "_V" if y.endswith(STAGGERED) else ""
-    named = str(frame.variable(variable).attributes.get("coordinates", "")).split()
-    pair: dict[str, str] = {}
-    for name in (*named, f"XLONG{suffix}", f"XLAT{suffix}", x, y):
-        if name not in frame:
-            continue
-        found = frame.variable(name)
-        role = _WRF_ROLES.get(name.partition("_")[0]) or _degrees(
-            found.units, str(found.attributes.get("standard_name", ""))
-        )
-        if role and role not in pair and found.dimensions in ((y, x), (x,), (y,)):
-            pair[role] = name
-    if len(pair) < 2 and "MAP_PROJ" not in frame.attributes:
-        pair = _only_pair(frame, y, x)
-    if len(pair) < 2:
-        return None
-    lon, lat = frame.read(pair["lon"], window), frame.read(pair["lat"], window)
-    # In idealized cases on a projection all of them are equal.
-    one_place = lon.size > 1 and np.ptp(lon) == 0 and np.ptp(lat) == 0
-    return None if one_place else without_gaps(lon, lat)
-
-
 def distances(frame: OpenFrame, dimension: str, window: Window) -> tuple[Array, str]:
     """Coordinates along one horizontal dimension, and their units ("" for point numbers).
 
@@ -247,7 +217,7 @@ def _cf_direction(frame: OpenFrame, dimension: str) -> str | None:
         attributes = frame.variable(dimension).attributes
         axis = str(attributes.get("axis", "")).lower()
         standard = str(attributes.get("standard_name", ""))
-        degrees = _degrees(str(attributes.get("units", "")), standard)
+        degrees = role_by_attributes(str(attributes.get("units", "")), standard)
         if axis in ("x", "y", "z"):
             return axis
         if degrees or standard.startswith("projection_"):
@@ -256,29 +226,8 @@ def _cf_direction(frame: OpenFrame, dimension: str) -> str | None:
             return "x" if standard == "grid_longitude" else "y"
         if "positive" in attributes or "formula_terms" in attributes:
             return "z"
-    return next((d for d, usual in _NAMES.items() if dimension.lower() in usual), None)
-
-
-def _only_pair(frame: OpenFrame, y: str, x: str) -> dict[str, str]:
-    """Longitude and latitude on two dimensions that no ``coordinates`` name: the only ones."""
-    pair: dict[str, str] = {}
-    for name in frame.names:
-        found = frame.variable(name)
-        if found.dimensions == (y, x):
-            role = _degrees(found.units, str(found.attributes.get("standard_name", "")))
-            if role in pair:
-                return {}
-            if role:
-                pair[role] = name
-    return pair
-
-
-def _degrees(units: str, standard_name: str) -> str | None:
-    if units.lower().startswith(("degree_n", "degrees_n")) or standard_name == "latitude":
-        return "lat"
-    if units.lower().startswith(("degree_e", "degrees_e")) or standard_name == "longitude":
-        return "lon"
-    return None
+    usual = next((d for d, names in _NAMES.items() if dimension.lower() in names), None)
+    return usual or {"lon": "x", "lat": "y", None: None}[role_by_name(dimension, "")]
 
 
 def _on_earth(lon: Array, lat: Array) -> Plane:

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from burstlens.core.lengths import metres
 from burstlens.workflows.frames.contents import Content, Contents
 from burstlens.workflows.frames.structure import PATCH
 
@@ -37,7 +38,6 @@ _BY_PLACES = (
     "pieces of one frame: they have the same times at different places along {along}: join them "
     "(cdo collgrid)"
 )
-_HORIZONTAL = re.compile(r"degree|k?m(?:et(?:er|re)s?)?$", re.IGNORECASE)
 _UPWARDS = re.compile(r"z|lev|height|depth|alt", re.IGNORECASE)
 _BY_NAME = "pieces of one frame by their names: join them (FMS: mppnccombine, FV3: fregrid, "
 _BY_NAME += "MITgcm: gluemncbig)"
@@ -119,10 +119,14 @@ def beside(one: Contents, other: Contents, time: str | None) -> str:
     apart = [
         name for name, about in one.variables.items()
         if about.dimensions == (name,) and name != time and about.ends is not None
-        and _HORIZONTAL.match(about.text("units")) and not _UPWARDS.match(name)
+        and _is_horizontal(about.text("units")) and not _UPWARDS.match(name)
         and name in other.variables and other.variables[name].ends not in (None, about.ends)
     ]  # fmt: skip
     return _BY_PLACES.format(along=", ".join(apart)) if apart else ""
+
+
+def _is_horizontal(units: str) -> bool:
+    return units.lower().startswith("degree") or metres(units) is not None
 
 
 def piece_by_name() -> str:

@@ -1,0 +1,148 @@
+"""Longitudes and latitudes of a variable's points: which variables they are, and their values.
+
+Known by CF's attributes (CF 1.8, 4.1 and 4.2); where a file gives no units, or plain degrees, by
+their names, and then only if their values can be longitudes and latitudes.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burstlens.core.lengths import radians
+from burstlens.viz.geometry.cf_plane import mapping_names
+from burstlens.viz.geometry.coordinate_gaps import without_gaps
+from burstlens.viz.geometry.staggering import STAGGERED
+from burstlens.viz.seams import OpenFrame, Window
+
+Array = NDArray[Any]
+_WRF_ROLES = {"XLAT": "lat", "XLONG": "lon"}
+"""Their units were ``degree`` up to WRF 2."""
+_WITH_SIDE = re.compile(r"degrees?[_ ]?(north|south|east|west|[new])", re.IGNORECASE)
+_BEFORE, _AFTER = r"(?:nav_?|geo_?|[xtuvfgc]_?)?", r"(?:_?(?:rho|psi|center|2d|[tuvfcm]|\d+))?"
+_NAMES = {
+    "lat": re.compile(rf"{_BEFORE}lat(?:s|itudes?)?{_AFTER}|gphi[tuvf]", re.IGNORECASE),
+    "lon": re.compile(rf"{_BEFORE}lon(?:s|gs?|gitudes?)?{_AFTER}|glam[tuvf]", re.IGNORECASE),
+}
+_RANGES = {"lat": (-90.0, 90.0), "lon": (-180.0, 360.0)}
+_SLACK = 1e-3
+"""Degrees by which rounded values may lie beyond the ranges."""
+_DEGREE = radians("degree")
+
+
+def role_by_attributes(units: str, standard_name: str = "") -> str | None:
+    """``lat`` or ``lon`` by CF's attributes; None for others, and for those of a rotated pole."""
+    if standard_name.startswith("grid_l"):
+        return None
+    side = _WITH_SIDE.fullmatch(units.strip())
+    if side is not None:
+        return "lat" if side[1][0] in "nNsS" else "lon"
+    return {"latitude": "lat", "longitude": "lon"}.get(standard_name)
+
+
+def role_by_name(name: str, units: str, standard_name: str = "") -> str | None:
+    """``lat`` or ``lon`` by a variable's name, where it has no units or plain degrees."""
+    if standard_name or (units and radians(units) != _DEGREE):
+        return None
+    return next((role for role, names in _NAMES.items() if names.fullmatch(name)), None)
+
+
+def read_degrees(
+    frame: OpenFrame, variable: str, x: str, y: str, window: Window
+) -> tuple[Array, Array] | None:
+    """Longitude and latitude of the points along two dimensions, or None if there are none."""
+    if int(frame.attributes.get("MAP_PROJ", 1)) == 0:
+        return None
+    pair = _named_pair(frame, variable, x, y)
+    if len(pair) < 2 and "MAP_PROJ" not in frame.attributes:
+        pair = _only_pair(frame, y, x) or _pair_by_names(frame, variable, x, y)
+    if len(pair) < 2:
+        return None
+    lon, lat = (_in_degrees(frame, pair[role], window) for role in ("lon", "lat"))
+    # In idealized cases on a projection all of them are equal.
+    one_place = lon.size > 1 and np.ptp(lon) == 0 and np.ptp(lat) == 0
+    return None if one_place else without_gaps(lon, lat)
+
+
+def _in_degrees(frame: OpenFrame, name: str, window: Window) -> Array:
+    """The values of a longitude or latitude, eastward or northward in degrees."""
+    values, units = frame.read(name, window), frame.variable(name).units
+    side, angle = _WITH_SIDE.fullmatch(units), radians(units)
+    if side is not None and side[1][0] in "sSwW":
+        return -values
+    if angle is None or side is not None or angle == _DEGREE:
+        return values
+    return np.degrees(values * angle)
+
+
+def _named_pair(frame: OpenFrame, variable: str, x: str, y: str) -> dict[str, str]:
+    """Those that a variable names, WRF's, and coordinates, by their attributes."""
+    suffix = "_U" if x.endswith(STAGGERED) else "_V" if y.endswith(STAGGERED) else ""
+    pair: dict[str, str] = {}
+    for name in (*_coordinates(frame, variable), f"XLONG{suffix}", f"XLAT{suffix}", x, y):
+        if name not in frame:
+            continue
+        found = frame.variable(name)
+        role = _WRF_ROLES.get(name.partition("_")[0]) or role_by_attributes(
+            found.units, str(found.attributes.get("standard_name", ""))
+        )
+        if role and role not in pair and found.dimensions in ((y, x), (x,), (y,)):
+            pair[role] = name
+    return pair
+
+
+def _only_pair(frame: OpenFrame, y: str, x: str) -> dict[str, str]:
+    """Longitude and latitude on two dimensions that no ``coordinates`` name: the only ones."""
+    pair: dict[str, str] = {}
+    for name in frame.names:
+        found = frame.variable(name)
+        if found.dimensions == (y, x):
+            role = role_by_attributes(found.units, str(found.attributes.get("standard_name", "")))
+            if role in pair:
+                return {}
+            if role:
+                pair[role] = name
+    return pair if len(pair) == 2 else {}
+
+
+def _pair_by_names(frame: OpenFrame, variable: str, x: str, y: str) -> dict[str, str]:
+    """Longitude and latitude by name and values: named ones, the coordinates, the only 2-D ones.
+
+    Coordinates of a grid mapping are those of its plane.
+    """
+    on_plane = [name for name in frame.names if frame.variable(name).dimensions == (y, x)]
+    own = () if mapping_names(frame.variable(variable)) else (x, y)
+    for names in (_coordinates(frame, variable), own, on_plane):
+        found: dict[str, list[str]] = {"lat": [], "lon": []}
+        for name in names:
+            if name not in frame or frame.variable(name).dimensions not in ((y, x), (x,), (y,)):
+                continue
+            about = frame.variable(name)
+            standard = str(about.attributes.get("standard_name", ""))
+            role = role_by_attributes(about.units, standard)
+            role = role or role_by_name(name, about.units, standard)
+            if role:
+                found[role].append(name)
+        if all(len(of_role) == 1 for of_role in found.values()):
+            pair = {role: of_role[0] for role, of_role in found.items()}
+            if all(_is_plausible(frame, name, role) for role, name in pair.items()):
+                return pair
+    return {}
+
+
+def _is_plausible(frame: OpenFrame, name: str, role: str) -> bool:
+    """Whether values can be longitudes or latitudes: in their range; 1-D ones are monotonic."""
+    values = np.asarray(frame.read(name), np.float64)
+    low, high = _RANGES[role]
+    known = values[np.isfinite(values)]
+    if not known.size or known.min() < low - _SLACK or known.max() > high + _SLACK:
+        return False
+    steps = np.diff(values)
+    return values.ndim == 2 or bool((steps > 0).all() or (steps < 0).all())
+
+
+def _coordinates(frame: OpenFrame, variable: str) -> list[str]:
+    return str(frame.variable(variable).attributes.get("coordinates", "")).split()
