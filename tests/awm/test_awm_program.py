@@ -285,3 +285,10 @@ def test_peak_ground_velocity_is_the_greatest_horizontal_speed_of_all_frames(wri
         np.testing.assert_allclose(nc["pgv"][:], np.max(frames, axis=0), rtol=1e-6)
         assert nc.frames == 4
     assert peak.main(["nothing_*.nc", "pgv.nc"]) == 1
+
+
+def test_a_check_says_that_all_is_right(written, capsys):
+    path = written()
+    assert awm.main([str(path), "--check"]) == 0
+    said = capsys.readouterr().out
+    assert said == f"awm: {path} is right; --plan says what the run will do\n"

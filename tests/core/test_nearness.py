@@ -25,3 +25,9 @@ def test_only_some_of_very_many_names_are_compared():
 def test_of_very_many_names_none_of_which_is_near_none_is_listed():
     assert did_you_mean("zzz", [f"name{number}" for number in range(101)]) == ""
     assert "and 88 more" in did_you_mean("zzz", [f"name{number}" for number in range(100)])
+
+
+def test_a_list_that_is_not_long_is_shown_as_a_whole():
+    names = [f"name{number:02}" for number in range(20)]
+    assert did_you_mean("zzz", names) == f"; there are {', '.join(names)}"
+    assert did_you_mean("zzz", [*names, "x"]).endswith("name11 and 9 more")

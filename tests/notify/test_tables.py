@@ -11,7 +11,7 @@ from burstlens.clients.cli.arguments import complete_way
 from burstlens.core.errors import RecipeError, RunError
 from burstlens.workflows.notify.options import Notify, settings
 from burstlens.workflows.notify.reached import reached
-from burstlens.workflows.notify.way import parse_way
+from burstlens.workflows.notify.way import parse_way, require_here
 from burstlens.workflows.recipe.preflight import preflight
 
 RECIPE = """
@@ -131,6 +131,14 @@ def test_python_refuses_a_wrong_way_before_a_run_exists(start, tmp_path, monkeyp
     with pytest.raises(RunError, match=r"notify: expected mail:ADDRESS, .*, got 'pigeon'"):
         start(tmp_path, notify=["desktop", "pigeon"])
     assert not (tmp_path / "runs").exists()
+
+
+def test_a_machine_without_a_desktop_is_named_before_a_run_exists(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ValueError, match=r"no notify-send .*; there are mail:ADDRESS, an https://"):
+        require_here(parse_way("desktop"))
+    (tmp_path / "notify-send").touch(0o755)
+    require_here(parse_way("desktop"))
 
 
 def test_completion_offers_the_users_own_addresses_first(config):

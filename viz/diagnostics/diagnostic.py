@@ -82,10 +82,10 @@ def check_needs(frame: ProductFrame, name: str, needs: tuple[str, ...]) -> None:
     ]  # fmt: skip
     if missing:
         there = [one for need in needs for one in need.split(OR) if one in frame]
-        raise FrameError(
-            f"{name} needs {_listed(needs)}; the frame has {', '.join(there) or 'none of them'}, "
-            f"not {_listed(missing)}"
-        )
+        has = f"{', '.join(there)}, not {_listed(missing)}" if there else "none of them"
+        if len(needs) == 1:
+            raise FrameError(f"{name} needs {_listed(needs)}, which the frame does not have")
+        raise FrameError(f"{name} needs {_listed(needs)}; the frame has {has}")
 
 
 def _listed(needs: Any) -> str:

@@ -83,6 +83,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         read = parameters.read(given.parameters)
         if given.check:
+            print(f"awm: {given.parameters} is right; --plan says what the run will do", flush=True)
             return 0
         forecast.refuse_memory(read)
         # Only now: Numba and netCDF take a second to load.

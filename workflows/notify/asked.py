@@ -16,19 +16,20 @@ from pathlib import Path
 from burstlens.core.durable import open_regular
 from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir
-from burstlens.workflows.notify.way import Way, parse_way
+from burstlens.workflows.notify.way import Way, parse_way, require_here
 
 MOST_BYTES = 1 << 16
 
 
 def valid_ways(ways: str | Sequence[str]) -> tuple[str, ...]:
-    """One way of ``--notify``, or several. Raises RunError for one that there is not."""
+    """One way of ``--notify``, or several. Raises RunError for one that there is not, or not on
+    this machine."""
     several = (ways,) if isinstance(ways, str) else tuple(ways)
-    for way in several:
-        try:
-            parse_way(way)
-        except ValueError as error:
-            raise RunError(f"notify: {error}") from None
+    try:
+        for way in [parse_way(text) for text in several]:
+            require_here(way)
+    except ValueError as error:
+        raise RunError(f"notify: {error}") from None
     return several
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 import shlex
+import shutil
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 KINDS = ("run", "mail", "webhook", "desktop")
-FORMS = "mail:ADDRESS, desktop, an https:// address, run:PROGRAM"
+FORMS = ("mail:ADDRESS", "desktop", "an https:// address", "run:PROGRAM")
 _ADDRESS = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,190}")
 
 
@@ -67,7 +68,7 @@ def parse_way(text: str) -> Way:
         words = tuple(shlex.split(rest))  # raises ValueError for an open quote
         if words and words[0]:
             return Way("run", words)
-    raise ValueError(f"expected {FORMS}, got {text!r}")
+    raise ValueError(f"expected {', '.join(FORMS)}, got {text!r}")
 
 
 def is_address(text: str) -> bool:
@@ -90,3 +91,10 @@ def is_web(text: str) -> bool:
         and plain
         and ("@" not in parts.netloc)
     )
+
+
+def require_here(way: Way) -> None:
+    """Raise ValueError for a way that this machine does not have."""
+    if way.kind == "desktop" and shutil.which("notify-send") is None:
+        others = ", ".join(form for form in FORMS if form != "desktop")
+        raise ValueError(f"this machine has no notify-send for the desktop; there are {others}")

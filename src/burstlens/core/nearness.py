@@ -12,6 +12,8 @@ LONGEST = 80
 names are not typing errors."""
 MOST = 2000
 """The search compares with at most this many names."""
+WHOLE, FIRST = 20, 12
+"""Up to so many names are shown as a whole, of more these first ones."""
 LISTED = 100
 """Longer lists of names are not shown: their first few would not help."""
 
@@ -48,5 +50,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         return "; there are none"
     if len(names) > LISTED:
         return ""
-    shown = ", ".join(one if len(one) <= LONGEST else f"{one[:LONGEST]}..." for one in names[:12])
-    return f"; there are {shown}" + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+    first = names if len(names) <= WHOLE else names[:FIRST]
+    shown = ", ".join(one if len(one) <= LONGEST else f"{one[:LONGEST]}..." for one in first)
+    more = len(names) - len(first)
+    return f"; there are {shown}" + (f" and {more} more" if more else "")

@@ -136,7 +136,7 @@ def test_what_is_needed_and_what_is_there_is_named(supercell: Path, tmp_path: Pa
     assert str(error.value) == (
         "slp needs P, PB, T, QVAPOR, PH, PHB; the frame has P, T, QVAPOR, not PB, PH, PHB"
     )
-    with open_frame([path]) as frame, pytest.raises(FrameError, match="has none of them, not U10"):
+    with open_frame([path]) as frame, pytest.raises(FrameError, match=r"has none of them$"):
         frame.read("wind10")
     with open_frame([path]) as frame, pytest.raises(FrameError, match="pressure needs P, PB; the"):
         frame.read("QVAPOR@850hPa")

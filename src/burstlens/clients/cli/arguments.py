@@ -52,13 +52,13 @@ def complete_way(incomplete: str) -> list[str]:
 
 
 def require_ways(ways: list[str] | None) -> None:
-    """Raise BadParameter for a way that ``--notify`` does not take."""
+    """Raise BadParameter for a way that ``--notify`` does not take, or not on this machine."""
     if ways:
-        from burstlens.workflows.notify.way import parse_way
+        from burstlens.workflows.notify.way import parse_way, require_here
 
         for way in ways:
             try:
-                parse_way(way)
+                require_here(parse_way(way))
             except ValueError as error:
                 raise typer.BadParameter(f"--notify: {error}") from None
 
