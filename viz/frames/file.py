@@ -22,7 +22,8 @@ import numpy as np
 from burstlens.core import cdf
 from burstlens.core.errors import FrameError, UnreadableFrameError
 from burstlens.core.passing_errors import again
-from burstlens.core.valid_time import label, wrf_key
+from burstlens.core.time_axis import text_key
+from burstlens.core.valid_time import has_time, label
 from burstlens.viz.frames.record import time_dimension
 
 PAUSES_S = (0.05, 0.2)
@@ -60,10 +61,19 @@ def opened(path: Path, record: int, time: str, time_variable: str = "") -> Any:
     raise AssertionError("unreachable")
 
 
+def attributes_of(data: Any) -> dict[str, Any]:
+    """The attributes of an open file or of a variable; text that is not UTF-8 is Latin-1."""
+    found = {key: data.getncattr(key) for key in data.ncattrs()}
+    for key, value in found.items():
+        if isinstance(value, str) and "\ufffd" in value:
+            found[key] = data.getncattr(key, encoding="latin-1")
+    return found
+
+
 def times_key(row: Any) -> str | None:
-    """The valid-time key of one row of WRF's Times, characters or a string (xarray), else None."""
+    """The valid-time key of a row of times as text, characters or a string (xarray), or None."""
     text = np.asarray(row)
-    return wrf_key(text.tobytes().rstrip(b"\0 ") if text.dtype.kind == "S" else str(text))
+    return text_key(text.tobytes().strip(b"\0 ") if text.dtype.kind == "S" else str(text).strip())
 
 
 def _grows_with_time(data: Any, time_variable: str) -> bool:
@@ -77,8 +87,10 @@ def _check_record(path: Path, data: Any, record: int, time: str, time_variable: 
     records = len(data.dimensions[dimension]) if dimension else 1
     if record >= records:
         raise UnreadableFrameError(f"{path.name} holds {records} frames, not frame {record}")
-    if time and "Times" in data.variables:
-        found = times_key(np.ma.filled(data.variables["Times"][record], b"\0"))
+    # Other variables are read only where they are the times of the frames.
+    texts = data.variables.get("Times") if time_variable in ("", "Times") else None
+    if texts is not None and has_time(time):
+        found = times_key(np.ma.filled(texts[record], b"\0"))
         if found != time:
             raise FrameError(
                 f"{path.name} holds {label(found) if found else 'no time'} "

@@ -17,7 +17,7 @@ from burstlens.core.errors import FrameError, UnreadableFrameError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.valid_time import wrf_key
 from burstlens.viz.frames import deflated
-from burstlens.viz.frames.file import AGAIN, PAUSES_S
+from burstlens.viz.frames.file import AGAIN, PAUSES_S, attributes_of
 from burstlens.viz.frames.file import netCDF4 as netCDF4
 from burstlens.viz.frames.held import Held, slices
 from burstlens.viz.frames.inflating import ChunkError
@@ -62,7 +62,7 @@ class FrameReader:
         """The global attributes, of the first tile where there are several."""
         if not self._attributes:
             data = self._tiles.first
-            self._attributes = {key: data.getncattr(key) for key in data.ncattrs()}
+            self._attributes = attributes_of(data)
         return self._attributes
 
     @property
@@ -95,7 +95,7 @@ class FrameReader:
         stored = self._tiles.first.variables[name]
         sizes = self.dimensions
         dimensions = tuple(d for d in stored.dimensions if d != self._tiles.time_dimension)
-        attributes = {key: stored.getncattr(key) for key in stored.ncattrs()}
+        attributes = attributes_of(stored)
         for dimension in _GAPS.keys() & set(dimensions):
             missing = self.attributes.get(_GAPS[dimension], -999.0)
             attributes.setdefault("missing_value", missing)

@@ -1,64 +1,92 @@
-"""Along which dimension of a file its records lie: that of its time variable.
+"""Along which dimension of an open file its records lie, and which of its variables are times.
 
-CF conventions 1.11, sections 4.4 (units "... since ..."), 4 (``axis``), 3.3 (``standard_name``),
-5.7 (scalar coordinates). A dimension of fixed length, as xarray writes it, holds records too.
+A dimension of fixed length, as xarray writes it, holds records too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from burstlens.core.errors import FrameError
+from burstlens.core.file_text import file_text
+from burstlens.core.record_axis import TIME_NAMES as TIME_NAMES
+from burstlens.core.record_axis import record_dimension
 from burstlens.viz.seams import OpenFrame
 
-TIME_NAMES = ("Time", "time", "XTIME")
-"""Usual names of the record dimension; CDO names WRF's after its coordinate, XTIME."""
+_ABOUT = ("standard_name", "axis", "units", "calendar")
 
-_ABOUT = ("standard_name", "axis", "units")
+
+class _Stored:
+    """A variable of an open file, as the rule sees it."""
+
+    def __init__(self, variable: Any) -> None:
+        self._variable = variable
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        return tuple(self._variable.dimensions)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self._variable.shape)
+
+    @property
+    def kind(self) -> str:
+        if self._variable.dtype is str:
+            return "c"
+        kind = str(self._variable.dtype.kind)
+        return "c" if kind in "SU" else kind
+
+    @property
+    def size(self) -> int:
+        return 0 if self._variable.dtype is str else int(self._variable.dtype.itemsize)
+
+    @property
+    def sample(self) -> str:
+        if 0 in self.shape or not 1 <= len(self.shape) <= 2:
+            return ""
+        row = np.asarray(np.ma.filled(self._variable[0], b""))
+        return file_text(row.tobytes()).strip() if row.dtype.kind == "S" else str(row)
+
+    @property
+    def attributes(self) -> Mapping[str, Any]:
+        names = self._variable.ncattrs()
+        return {key: self._variable.getncattr(key) for key in _ABOUT if key in names}
+
+
+class _StoredVariables(Mapping[str, _Stored]):
+    """The variables of an open file, read as far as they are asked for."""
+
+    def __init__(self, variables: Mapping[str, Any]) -> None:
+        self._variables = variables
+
+    def __getitem__(self, name: str) -> _Stored:
+        return _Stored(self._variables[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._variables)
+
+    def __len__(self) -> int:
+        return len(self._variables)
 
 
 def time_dimension(data: Any, time_variable: str = "") -> str | None:
     """The dimension of an open file along which its records lie; None: the file is one frame.
 
-    That of ``time_variable`` (the model adapter's) if the file has it, then a dimension with a
-    usual name, then that of a CF time coordinate, then the first unlimited one. A scalar time
-    stands for the whole file, which then is one frame.
+    ``time_variable`` is the model adapter's; see :func:`.record_dimension`.
     """
-    named = data.variables.get(time_variable)
-    if named is not None:
-        # Characters have a second dimension: the length of the text.
-        return str(named.dimensions[0]) if named.dimensions else None
-    for name in TIME_NAMES:  # tools may make another dimension unlimited
-        if name in data.dimensions:
-            return name
-    for variable in _coordinates(data):
-        return str(variable.dimensions[0]) if variable.dimensions else None
-    open_ended = [name for name, dimension in data.dimensions.items() if dimension.isunlimited()]
-    return open_ended[0] if open_ended else None
+    unlimited = (name for name, one in data.dimensions.items() if one.isunlimited())
+    return record_dimension(
+        _StoredVariables(data.variables), data.dimensions, unlimited, time_variable
+    )
 
 
 def is_time(name: str, attributes: Any) -> bool:
     """Whether a variable's name or attributes make it a time, also one of reference."""
     return name in TIME_NAMES or _is_dated(attributes) or _is_valid_time(attributes)
-
-
-def _coordinates(data: Any) -> Iterator[Any]:
-    """Time coordinates, the surest first: with the name of their dimension, marked as times."""
-    scalars: list[Any] = []
-    marked: list[Any] = []
-    for name, variable in data.variables.items():
-        if len(variable.dimensions) > 1:
-            continue
-        attributes = {key: getattr(variable, key, "") for key in _ABOUT}
-        is_valid_time = _is_valid_time(attributes)
-        own = variable.dimensions == (name,)
-        if own and (is_valid_time or _is_dated(attributes)):
-            yield variable
-        elif is_valid_time or (not variable.dimensions and name in TIME_NAMES):
-            (marked if variable.dimensions else scalars).append(variable)
-    yield from marked
-    yield from scalars
 
 
 def _is_valid_time(attributes: Any) -> bool:

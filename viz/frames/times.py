@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import numpy as np
 
 from burstlens.core import valid_time
+from burstlens.core.calendars import calendar_name
 from burstlens.core.errors import FrameError
 from burstlens.core.exact_seconds import exact_seconds
+from burstlens.core.packing import Packing
+from burstlens.core.time_axis import TimeAxis
+from burstlens.core.time_units import read_units
 from burstlens.viz.frames.file import times_key
 from burstlens.viz.frames.record import TIME_NAMES, is_time
 from burstlens.viz.product import Context
@@ -49,7 +51,7 @@ def calendar(frame: OpenFrame) -> str:
     for name in (*usual, *frame.names):
         found = frame.variable(name)
         if "calendar" in found.attributes and (name in usual or _is_own(found)):
-            return str(found.attributes["calendar"]).strip().lower()
+            return calendar_name(found.attributes["calendar"])
     return "standard"
 
 
@@ -115,17 +117,13 @@ def _earlier(time: str, frame: OpenFrame) -> str | None:
 
 
 def _key(frame: OpenFrame, name: str) -> str | None:
-    import cftime
-
     attributes = frame.variable(name).attributes
     try:
-        value = float(np.ravel(frame.read(name))[0])
-        when = cftime.num2date(
-            value, str(attributes.get("units", "")), str(attributes.get("calendar", "standard")),
-            only_use_cftime_datetimes=True,
-        )  # fmt: skip
-        when += timedelta(seconds=0.5)  # cftime's own rounding may be some microseconds short
-        clock = when.hour, when.minute, when.second
-        return valid_time.calendar_key(when.year, when.month, when.day, *clock)
-    except (ValueError, OverflowError, IndexError, FrameError):
+        values = np.ravel(frame.read(name))
+        if values.dtype.kind in "SUO":
+            return times_key(values[0] if values.dtype.kind == "O" else values)
+        units, calendar = (str(attributes.get(key, "")) for key in ("units", "calendar"))
+        key = TimeAxis(read_units(units, calendar), Packing()).key(float(values[0]))
+        return key if key and valid_time.is_calendar(key) else None
+    except (IndexError, FrameError):
         return None

@@ -160,13 +160,14 @@ def _apart(top: Listing, names: Iterable[str], model: Model) -> Iterable[str]:
 
 
 def _has_times(sampler: Sampler, stream: StreamFound) -> bool:
-    """Whether files with an ending that WRF does not write have WRF's times."""
-    if stream.newest is None or not NETCDF.search(stream.newest):
+    """Whether files with WRF's names have WRF's times: what tools cut out of them has none."""
+    if stream.newest is None:
         return True
     try:
-        return "Times" in sampler.contents(stream.newest).variables
+        contents = sampler.contents(stream.newest)
     except (FrameError, OSError):
         return True
+    return "Times" in contents.variables or not contents.variables
 
 
 def _is_of_awm(sampler: Sampler, name: str) -> bool:

@@ -1,28 +1,18 @@
-"""What the contents of a sample file say: its time, whether it is a piece, a climatology.
+"""What the contents of a sample file say: whether it is a piece, a climatology; its records.
 
-CF conventions 1.11: sections 4.4 (time coordinate) and 7.4 (climatological statistics).
+CF conventions 1.11, section 7.4 (climatological statistics).
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 
+from burstlens.core import record_axis
 from burstlens.core.lengths import metres
-from burstlens.workflows.frames.contents import Content, Contents
+from burstlens.workflows.frames.contents import Contents
 from burstlens.workflows.frames.structure import PATCH
 
-_SINCE = re.compile(r"\s*(?:[A-Za-z_]+\s+since\s+\S|days? as %Y%m%d\.%f)", re.IGNORECASE)
-_ELAPSED = re.compile(
-    r"\s*(?:ms|msecs?|milliseconds?|s|secs?|seconds?|min|mins|minutes?|h|hrs?|hours?|d|days?)\s*",
-    re.IGNORECASE,
-)
-_TEXT_TIMES = ("Times", "xtime")
-"""Character times of WRF and MPAS."""
-_OTHER_TIMES = re.compile(
-    r"bnds|bounds|reference|reftime|forecast|instant|centered|created", re.IGNORECASE
-)
 _OVER_YEARS = re.compile(r"(?:within|over) (?:years|days)")
 _JOINED = {
     "DOMAIN_number_total": "a piece that one rank of NEMO or XIOS wrote: join them with "
@@ -41,44 +31,6 @@ _BY_PLACES = (
 _UPWARDS = re.compile(r"z|lev|height|depth|alt", re.IGNORECASE)
 _BY_NAME = "pieces of one frame by their names: join them (FMS: mppnccombine, FV3: fregrid, "
 _BY_NAME += "MITgcm: gluemncbig)"
-
-
-def time_variable(found: Contents) -> str | None:
-    """The variable that holds the times of a file's records; None if there is none.
-
-    The coordinate of the dimension that most variables have comes first; among the variables of
-    one dimension its own, then text as WRF and MPAS write it, then CF units.
-    """
-    uses = Counter(one.dimensions[0] for one in found.variables.values() if len(one.dimensions) > 1)
-    best: tuple[int, int, int, str] | None = None
-    for name, one in found.variables.items():
-        rank = _time_rank(name, one)
-        if rank is None:
-            continue
-        used = uses[one.dimensions[0]] if one.dimensions else 0
-        # A scalar time is that of the whole file; any axis that fields have is better.
-        own = (min(used, 1), -rank, used, name)
-        if best is None or own[:3] > best[:3]:
-            best = own
-    return best[3] if best else None
-
-
-def _time_rank(name: str, one: Content) -> int | None:
-    """How certainly a variable holds the times, 0 first; None: it does not."""
-    if one.kind == "c":
-        return 1 if name in _TEXT_TIMES and len(one.dimensions) == 2 else None
-    if len(one.dimensions) > 1:
-        return None
-    units, standard = one.text("units"), one.text("standard_name")
-    other = standard not in ("", "time") or _OTHER_TIMES.search(name)
-    if _SINCE.match(units):
-        if one.dimensions == (name,):
-            return 0
-        return 4 if other else 2 if standard == "time" or one.text("axis") == "T" else 3
-    is_time = standard == "time" or one.text("axis") == "T" or name.lower() in ("time", "t")
-    if is_time and not other and _ELAPSED.fullmatch(units):
-        return 0 if one.dimensions == (name,) else 3
-    return None
 
 
 def is_climatology(found: Contents, time: str | None) -> bool:
@@ -164,6 +116,11 @@ def fields(found: Contents, time: str | None) -> Iterator[str]:
 
 
 def record_dimension(found: Contents, time: str | None) -> str | None:
-    """The dimension along which a file's records lie."""
-    one = found.variables.get(time) if time else None
-    return one.dimensions[0] if one is not None and one.dimensions else None
+    """The dimension along which a file's records lie; ``time`` is the time variable, if any."""
+    return record_axis.record_dimension(found.variables, found.sizes, found.unlimited, time or "")
+
+
+def counted_dimension(found: Contents) -> str | None:
+    """The dimension along which a file without times has several records; None for one frame."""
+    dimension = record_dimension(found, None)
+    return dimension if dimension and found.sizes.get(dimension, 1) > 1 else None

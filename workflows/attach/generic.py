@@ -12,6 +12,7 @@ from burstlens.core.errors import AttachError, RecipeError, SeveralRunsError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.printable import printable
 from burstlens.core.quantity import counted
+from burstlens.workflows.attach.content import counted_dimension
 from burstlens.workflows.attach.foreign import is_zarr, kinds, message
 from burstlens.workflows.attach.found import Found, StreamFound
 from burstlens.workflows.attach.listing import Listing, below
@@ -90,12 +91,10 @@ def asked(
             samples += [sample] if isinstance(sample, Sample) else []
     if samples and time_variable is not None:
         _check_time(samples, time_variable)
-    times = Counter(sample.time for sample in samples)
     settings: dict[str, Any] = {"frames": dict(streams)}
-    if time_variable is not None or times:
-        settings["time_variable"] = (
-            time_variable if time_variable is not None else times.most_common(1)[0][0] or ""
-        )
+    if time_variable is not None or samples:
+        found = _agreed(samples) if time_variable is None else time_variable
+        settings["time_variable"] = found or ""
     counts = ", ".join(f"{counted(one.files, 'file')} {one.pattern}" for one in made)
     reason = f"netCDF, by the streams that you named: {counts}"
     return Found("command", settings | _parallel(samples), reason, tuple(made), ())
@@ -118,14 +117,11 @@ def _found(
     if time_variable:
         _check_time(samples, time_variable)
     time = _agreed(samples) if time_variable is None else time_variable
-    fitting = [one for one in samples if not time or time in one.contents.variables]
-    others = [
-        f"{one.group.said}: its times are in {one.time}, not in {time} (--time-variable "
-        f"{one.time} shows it instead)"
-        for one in samples if one not in fitting
-    ]  # fmt: skip
+    is_counted = bool(time) and not any(time in one.contents.variables for one in samples)
+    fitting = [one for one in samples if not time or _has(one, time)]
+    others = [_misfit(one, time or "") for one in samples if one not in fitting]
     if found.frames:
-        others += [f"{one.group.said}: without a time" for one in found.timeless]
+        others += [f"{one.group.said}: without a time{_counting(one)}" for one in found.timeless]
     by_group = {one.group.path: one for one in fitting}
     made: list[StreamFound] = []
     taken: list[str] = []
@@ -145,7 +141,10 @@ def _found(
     words = [f"{counted(one.files, 'file')} {one.pattern}" for one in made[:_SHOWN]]
     if len(made) > _SHOWN:
         words.append(f"{len(made) - _SHOWN} more streams")
-    words.append(f"times in {time}" if time else "without times: each file is one frame")
+    if is_counted:
+        words.append(f"records counted along {time}, which has no times")
+    else:
+        words.append(f"times in {time}" if time else "without times: each file is one frame")
     remarks = (*others, *found.pieces, *found.others, *found.unreadable, *_odd(top))
     return Found("command", settings, f"{_what(fitting)}: {', '.join(words)}", tuple(made), remarks)
 
@@ -173,8 +172,34 @@ def _what(samples: Sequence[Sample]) -> str:
     return "netCDF"
 
 
+def _has(sample: Sample, time: str) -> bool:
+    """Whether a file has that time variable, or a dimension of that name to count along."""
+    return time in sample.contents.variables or time in sample.contents.sizes
+
+
+def _misfit(sample: Sample, time: str) -> str:
+    if sample.time is None:
+        return f"{sample.group.said}: it has no {time}{_counting(sample)}"
+    return (
+        f"{sample.group.said}: its times are in {sample.time}, not in {time} (--time-variable "
+        f"{sample.time} shows it instead)"
+    )
+
+
+def _counting(sample: Sample) -> str:
+    """How the records of a file without times can be shown, where it has several."""
+    dimension = counted_dimension(sample.contents)
+    return f" (--time-variable {dimension} counts its records)" if dimension else ""
+
+
 def _agreed(samples: Sequence[Sample]) -> str | None:
-    """The time variable of most streams, of those that have one; the larger ones decide a tie."""
+    """The time variable of most streams, of those that have one; the larger ones decide a tie.
+
+    Where none has one, the dimension along which files have several records.
+    """
+    dimensions = [counted_dimension(one.contents) for one in samples]
+    if not any(one.time for one in samples):
+        return next((dimension for dimension in dimensions if dimension), None)
     votes = Counter[str]()
     files = Counter[str]()
     for sample in samples:
@@ -186,7 +211,7 @@ def _agreed(samples: Sequence[Sample]) -> str | None:
 
 
 def _check_time(samples: Sequence[Sample], name: str) -> None:
-    if name and not any(name in one.contents.variables for one in samples):
+    if name and not any(_has(one, name) for one in samples):
         known = {
             variable
             for one in samples

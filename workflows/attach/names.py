@@ -16,7 +16,9 @@ NETCDF = re.compile(r"\.(?:nc\d?|cdf|netcdf)(?:\.\d{4,})?$", re.IGNORECASE)
 """Names that say that a file is netCDF; FMS adds the rank to those of its pieces."""
 
 _DIGITS = str.maketrans("123456789", "000000000")
-_CLOCK = r"\d\d(?:[:._-]?\d\d)?(?:[:._-]?\d\d)?Z?"
+_COLON = "(?:%3[Aa]|[:._-])?"
+"""What stands for the colon of a clock; a browser that saves a file writes %3A."""
+_CLOCK = rf"\d\d(?:{_COLON}\d\d)?(?:{_COLON}\d\d)?Z?"
 _DATE = rf"\d{{4}}-\d\d(?:-\d\d)?(?:-\d{{5}}|[T_ .-]{_CLOCK})?(?!\d)|\d{{8}}[T_]{_CLOCK}(?!\d)"
 _TOKEN = re.compile(
     rf"(?P<date>(?<![A-Za-z0-9])(?:{_DATE})|(?<!\d)\d{{8,14}}Z?(?!\d))|(?P<number>\d+)"

@@ -13,12 +13,12 @@ from types import TracebackType
 
 from burstlens.core.errors import FrameError, TimesError, UnreadError
 from burstlens.core.printable import printable
+from burstlens.core.record_axis import time_variable
 from burstlens.workflows.attach.content import (
     beside,
     is_climatology,
     piece,
     piece_by_name,
-    time_variable,
 )
 from burstlens.workflows.attach.names import NETCDF, Group
 from burstlens.workflows.frames.contents import (
@@ -139,7 +139,7 @@ class Sampler:
             if self._is_begun(relative, contents):
                 last = FrameError("its variables are still being defined")
                 continue
-            found = Sample(group, relative, contents, time_variable(contents))
+            found = Sample(group, relative, contents, time_variable(contents.variables))
             if not self._is_barren(found):
                 return found
             last = last if isinstance(last, Sample) else replace(found, barren=True)
@@ -162,7 +162,7 @@ class Sampler:
         has all its variables in its first write."""
         if contents.version or not has_writer(os.fspath(self._folder / name)):
             return False
-        variable = time_variable(contents)
+        variable = time_variable(contents.variables)
         if variable is not None:
             found = contents.variables[variable]
             if 0 not in found.shape and any(

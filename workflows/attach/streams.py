@@ -8,7 +8,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from burstlens.core.errors import BurstlensError, FrameError
-from burstlens.workflows.attach.content import record_dimension, time_variable
+from burstlens.core.record_axis import time_variable
+from burstlens.workflows.attach.content import record_dimension
 from burstlens.workflows.attach.found import Found, StreamFound
 from burstlens.workflows.attach.sampling import Sampler
 from burstlens.workflows.frames.contents import Content, Contents
@@ -81,7 +82,7 @@ class Streams:
             return self._time or None
         if not self._time:
             return None
-        return self._time if self._time in contents.variables else time_variable(contents)
+        return self._time if self._time in contents.variables else time_variable(contents.variables)
 
     def known(self, stream: str) -> Known | None:
         """What is known of a stream's frames; None if nothing is."""

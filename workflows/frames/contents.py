@@ -14,9 +14,10 @@ from typing import Any
 
 from burstlens.core import cdf
 from burstlens.core.errors import FrameError
+from burstlens.core.file_text import file_text
 from burstlens.core.packing import read_packing
 from burstlens.workflows.frames import hdf5
-from burstlens.workflows.frames.described import MOST_VALUES
+from burstlens.workflows.frames.described import LONGEST_SAMPLE, MOST_VALUES
 from burstlens.workflows.frames.hdf5 import Prober
 
 CLASSIC, HDF5, NEITHER, EMPTY = "netCDF classic", "HDF5", "", "empty"
@@ -26,14 +27,16 @@ _KINDS = dict.fromkeys("df", "f") | dict.fromkeys("bhiq", "i") | dict.fromkeys("
 @dataclass(frozen=True, slots=True)
 class Content:
     """One variable. ``dimensions`` are all of its dimensions, with time; ``kind`` is numpy's
-    letter for the type, ``c`` for text; ``ends`` are the first and the last value of a coordinate
-    that has its dimension's name."""
+    letter for the type, ``c`` for text, ``size`` its bytes; ``ends`` are the first and the last
+    value of a coordinate that has its dimension's name, ``sample`` is the first of short texts."""
 
     dimensions: tuple[str, ...]
     shape: tuple[int, ...]
     kind: str
     attributes: Mapping[str, Any] = field(default_factory=dict)
     ends: tuple[float, float] | None = None
+    sample: str = ""
+    size: int = 8
 
     def text(self, key: str) -> str:
         """A text attribute, stripped; "" where it is missing or not text."""
@@ -45,7 +48,8 @@ class Content:
 class Contents:
     """One file. ``unnamed`` are variables whose dimensions have no names and ``groups`` those of
     the root: HDF5 that is not netCDF, or not of the classic model, has them. ``version`` is that
-    of a classic file (1, 2, 5), 0 for HDF5. ``short``: not even its first record is all there."""
+    of a classic file (1, 2, 5), 0 for HDF5. ``short``: not even its first record is all there.
+    ``unlimited`` are the dimensions that may grow."""
 
     variables: Mapping[str, Content]
     sizes: Mapping[str, int]
@@ -54,6 +58,7 @@ class Contents:
     groups: tuple[str, ...] = ()
     version: int = 0
     short: bool = False
+    unlimited: tuple[str, ...] = ()
 
 
 def file_format(path: str) -> str:
@@ -91,17 +96,20 @@ def read_contents(path: str, prober: Prober) -> Contents:
 
 def _hdf5(found: Mapping[str, Any]) -> Contents:
     variables, unnamed = {}, []
-    for name, (dimensions, shape, kind, attributes, ends) in found["variables"].items():
+    for name, (dimensions, shape, kind, attributes, *values) in found["variables"].items():
         if dimensions is None:
             unnamed.append(name)
             continue
-        own = _ends_of(ends)
+        ends, sample, size = values
         # A variable along an unlimited dimension may have been written less far than others.
         whole = tuple(found["sizes"].get(d, n) for d, n in zip(dimensions, shape, strict=True))
-        variables[name] = Content(tuple(dimensions), whole, kind, attributes, own)
+        variables[name] = Content(
+            tuple(dimensions), whole, kind, attributes, _ends_of(ends), sample, size
+        )
     return Contents(
-        variables, found["sizes"], found["attributes"], tuple(unnamed), tuple(found["groups"])
-    )
+        variables, found["sizes"], found["attributes"], tuple(unnamed), tuple(found["groups"]),
+        unlimited=tuple(found["unlimited"]),
+    )  # fmt: skip
 
 
 def _classic(descriptor: int) -> Contents:
@@ -113,11 +121,21 @@ def _classic(descriptor: int) -> Contents:
         attributes = _attributes(one.attributes)
         ends = _ends(descriptor, header, one) if one.dimensions == (name,) else None
         kind = _KINDS.get(one.code, "c")
-        variables[name] = Content(one.dimensions, shape, kind, attributes, ends)
+        sample, size = _sample(descriptor, one), struct.calcsize(">" + one.code)
+        variables[name] = Content(one.dimensions, shape, kind, attributes, ends, sample, size)
     first = header.end_of_record(0) if header.records else 0
     short = os.fstat(descriptor).st_size < max(header.end_of_fixed(), first)
     about = _attributes(header.attributes)
-    return Contents(variables, sizes, about, version=header.version, short=short)
+    grows = tuple(name for name, length in header.dimensions.items() if length == 0)
+    return Contents(variables, sizes, about, version=header.version, short=short, unlimited=grows)
+
+
+def _sample(descriptor: int, variable: cdf.Variable) -> str:
+    """The first record of a variable of short texts; "" for any other."""
+    width = variable.shape[-1] if variable.shape else 1
+    if variable.code != "c" or len(variable.dimensions) > 2 or width > LONGEST_SAMPLE:
+        return ""
+    return file_text(os.pread(descriptor, width, variable.begin)).strip()
 
 
 def _ends(

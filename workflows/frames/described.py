@@ -15,6 +15,8 @@ from burstlens.core.packing import read_packing
 MOST_NAMES = 5000
 MOST_VALUES = 64
 """Longer attributes are left out: none that says what a variable is has so many values."""
+LONGEST_SAMPLE = 128
+"""Longer texts are not times."""
 _HIDDEN = frozenset(
     {"DIMENSION_LIST", "REFERENCE_LIST", "CLASS", "NAME", "_Netcdf4Dimid", "_Netcdf4Coordinates",
      "_NCProperties", "_nc3_strict"}
@@ -24,12 +26,14 @@ _NO_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"
 
 def described(file: Any) -> dict[str, Any]:
     """The root group: ``sizes`` by dimension, ``attributes``, ``groups`` by name, and
-    ``variables``: for each its dimensions (None: they have no names, as in HDF5 that is not
-    netCDF), its shape, its kind (numpy's letter, ``c`` for text), its attributes, and the first
-    and the last value where it is a coordinate."""
+    ``unlimited`` dimensions, and ``variables``: for each its dimensions (None: they have no names,
+    as in HDF5 that is not netCDF), its shape, its kind (numpy's letter, ``c`` for text), its
+    attributes, the first and the last value where it is a coordinate, the first of short texts,
+    and the bytes of a value."""
     import h5py
 
     sizes: dict[str, int] = {}
+    unlimited: list[str] = []
     groups: list[str] = []
     numbers: dict[int, str] = {}
     datasets: dict[str, tuple[Any, bool]] = {}
@@ -42,6 +46,8 @@ def described(file: Any) -> dict[str, Any]:
         is_scale = "CLASS" in found.attrs and _bytes(found.attrs["CLASS"]) == b"DIMENSION_SCALE"
         if is_scale and found.shape:
             sizes[name] = int(found.shape[0])
+            if found.maxshape[0] is None:
+                unlimited.append(name)
             if "_Netcdf4Dimid" in found.attrs:
                 numbers[int(found.attrs["_Netcdf4Dimid"])] = name
             if has_no_variable(found):
@@ -53,7 +59,10 @@ def described(file: Any) -> dict[str, Any]:
         for name, (found, is_scale) in datasets.items()
     }
     attributes = _attributes(file)
-    return {"sizes": sizes, "groups": groups, "attributes": attributes, "variables": variables}
+    return {
+        "sizes": sizes, "unlimited": unlimited, "groups": groups, "attributes": attributes,
+        "variables": variables,
+    }  # fmt: skip
 
 
 def _described(
@@ -67,7 +76,20 @@ def _described(
     if dimensions == [name] and kind in "fiu" and shape[0]:
         packing = read_packing(attributes, type_code(found.dtype))
         ends = [packing.value(found[at].item()) for at in (0, -1)]
-    return [dimensions, shape, kind, attributes, ends]
+    sample = _sample(found) if kind == "c" else ""
+    return [dimensions, shape, kind, attributes, ends, sample, int(found.dtype.itemsize)]
+
+
+def _sample(found: Any) -> str:
+    """The first record of a variable of short texts; "" for any other."""
+    if not 0 < found.ndim <= 2 or 0 in found.shape or found.dtype.itemsize > LONGEST_SAMPLE:
+        return ""
+    if found.ndim == 2 and (found.dtype != "S1" or found.shape[1] > LONGEST_SAMPLE):
+        return ""
+    single = found.ndim == 1 and found.dtype == "S1"
+    first = found[:LONGEST_SAMPLE] if single else found[0]
+    raw = first.tobytes() if hasattr(first, "tobytes") else _bytes(first)
+    return file_text(raw[:LONGEST_SAMPLE]).strip()
 
 
 def type_code(dtype: Any) -> str:

@@ -38,6 +38,7 @@ __all__ = [
     "printable",
     "quantity",
     "ranks",
+    "record_axis",
     "redaction",
     "renamed",
     "run",

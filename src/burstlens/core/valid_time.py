@@ -39,7 +39,7 @@ _NUMBER = re.compile(r"n(\d+)")
 _SUFFIX = re.compile(r"\.(?:nc4?|cdf|netcdf|h5|hdf5?|he5)", re.IGNORECASE)
 _DATE = re.compile(
     r"(?P<year>\d{4})(?P<dash>[-_.]?)(?P<month>\d\d)(?P=dash)(?P<day>\d\d)"
-    r"(?:[T_. -]?(?P<hour>\d\d)(?:(?P<colon>[:_.-]?)(?P<minute>\d\d)"
+    r"(?:[T_. -]?(?P<hour>\d\d)(?:(?P<colon>(?:%3[Aa]|[:_.-])?)(?P<minute>\d\d)"
     r"(?:(?P=colon)(?P<second>\d\d))?)?)?Z?"
 )
 _DIGITS = 10

@@ -1,0 +1,95 @@
+"""Which variable holds the times of a file, and along what its records lie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from burstlens.core.record_axis import record_dimension, time_variable
+from burstlens.workflows.frames.contents import Content
+
+SINCE = {"units": "days since 2000-01-01"}
+FIELD = Content(("time", "y", "x"), (3, 4, 5), "f", {"units": "K"})
+
+
+def number(*dimensions: str, records: int = 3, kind: str = "f", size: int = 8, **attributes: Any):
+    return Content(dimensions, (records,) * len(dimensions), kind, attributes, size=size)
+
+
+def text(*dimensions: str, sample: str = "2020-01-01T00:00:00", **attributes: Any):
+    return Content(dimensions, (3, 19)[: len(dimensions)], "c", attributes, sample=sample)
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        number("time", **SINCE),
+        number("time", units="Hours Since 1-JAN-2000"),
+        number("time", units="seconds since initialization"),
+        number("time", units="weeks"),
+        number("time", units="month"),
+        number("time", units="day as %Y%m%d.%f"),
+        number("time", units="olympiads since 2000-01-01"),  # to be named
+        number("time", units="level"),
+        number("time"),  # seconds
+        text("time"),
+        text("time", "length"),
+        text("time", sample=""),  # nothing is written yet
+    ],
+)
+def test_a_time_is_found_in_each_form(time: Content):
+    assert time_variable({"time": time, "v": FIELD}) == "time"
+
+
+@pytest.mark.parametrize(
+    ("name", "one"),
+    [
+        ("when", text("time", sample="calm")),
+        ("time", text("time", sample="in the beginning")),
+        ("time", number("time", records=1, units="level")),
+        ("time", number("time", records=1, units="month")),  # the file's name says which
+        ("time", number("time", records=1)),
+        ("date", number("time", units="1")),
+        ("level", number("level", units="hPa")),
+        ("time_bnds", number("time", "nv", **SINCE)),
+    ],
+)
+def test_what_says_no_time_is_none(name: str, one: Content):
+    assert time_variable({name: one, "v": FIELD}) is None
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"time": number("time", size=4, **SINCE), "Itime": number("time", kind="i", **SINCE)},
+        {"XTIME": number("time", size=4, units="minutes since 2005-08-28")},
+        {"time": number("time", units="olympiads since 2000-01-01")},
+    ],
+)
+def test_text_is_exact_where_numbers_beside_it_are_not(others: dict[str, Content]):
+    assert time_variable({**others, "Times": text("time", "length"), "v": FIELD}) == "Times"
+
+
+def test_numbers_that_can_be_decoded_come_before_text_that_cannot():
+    times = text("time", "length", sample="-------")
+    assert time_variable({"Times": times, "time": number("time", size=4, **SINCE)}) == "time"
+    assert time_variable({"Times": times, "v": FIELD}) == "Times"  # to be named
+
+
+def test_a_date_in_8_bytes_comes_before_text():
+    assert time_variable({"Times": text("time", "n"), "time": number("time", **SINCE)}) == "time"
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("time", "time"), ("Times", "time"), ("y", "y"), ("gone", "time"), ("", "time")],
+)
+def test_records_lie_along_the_time_that_is_named_else_along_a_usual_one(name: str, found: str):
+    variables = {"Times": text("time", "length"), "v": FIELD}
+    assert record_dimension(variables, ("x", "y", "time"), (), name) == found
+
+
+def test_without_a_time_records_lie_along_what_may_grow():
+    assert record_dimension({}, ("x", "step"), ("step",), "") == "step"
+    assert record_dimension({}, ("x", "y"), (), "") is None
