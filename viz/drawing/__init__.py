@@ -9,6 +9,7 @@ __all__ = [
     "colour_names",
     "colours",
     "heading",
+    "legend",
     "limits",
     "maps",
     "picture",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,15 @@ from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm, Colormap, LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator
+from matplotlib.ticker import (
+    FixedFormatter,
+    FixedLocator,
+    Formatter,
+    LogLocator,
+    MaxNLocator,
+)
 
+from burstlens.core import digits
 from burstlens.viz.drawing import style
 from burstlens.viz.drawing.heading import RIGHT
 
@@ -41,12 +49,8 @@ class ColourBar:
         ticks, places = _ticks(norm) if edges is None else _at_edges(edges)
         if names:
             places = [(n + 0.5) / len(names) for n in range(len(names))]
-        even = edges is None and not isinstance(norm, LogNorm)
-        span = float(norm.vmax or 0.0) - float(norm.vmin or 0.0) if even else 0.0
         bar.yaxis.set_major_locator(FixedLocator(places))
-        bar.yaxis.set_major_formatter(
-            FuncFormatter(lambda _, n: names[n or 0] if names else tick_label(ticks[n or 0], span))
-        )
+        bar.yaxis.set_major_formatter(FixedFormatter(list(names) or tick_labels(ticks)))
         bar.set_xticks([])
         bar.yaxis.tick_right()
         plain_frame(bar)
@@ -83,9 +87,23 @@ def plain_frame(axes: Axes) -> None:
         spine.set(linewidth=0.7, edgecolor=style.FRAME)
 
 
-def tick_label(value: float, span: float) -> str:
-    """A tick's number; 0 for a value that is negligible relative to the bar's span."""
-    return "0" if abs(value) < 1e-9 * span else minus(f"{value:.6g}")
+def tick_labels(values: Sequence[float]) -> list[str]:
+    """The numbers of ticks, no two of which read the same; 0 for one that is negligible."""
+    return [minus(text) for text in digits.ticks(values)]
+
+
+class Numbers(Formatter):
+    """Numbers along an axis, no two of which read the same; ``factor`` is that of their unit."""
+
+    def __init__(self, factor: float = 1.0) -> None:
+        self._factor = factor
+
+    def format_ticks(self, values: Any) -> list[str]:
+        """The texts of all ticks of the axis."""
+        return tick_labels([float(value) * self._factor for value in values])
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        return tick_labels([float(x) * self._factor])[0]
 
 
 def minus(text: str) -> str:
@@ -94,13 +112,12 @@ def minus(text: str) -> str:
 
 
 def low_to_high(low: float, high: float) -> str:
-    """The ends of a range as text; 0 for an end below the float32 precision of the other.
+    """The ends of a range as text (:func:`burstlens.core.digits.ends`).
 
     >>> low_to_high(3.4e-08, 264.66)
     '0 to 264.7'
     """
-    least = 1e-7 * max(abs(low), abs(high))
-    return " to ".join(minus(f"{0 if abs(end) < least else end:.4g}") for end in (low, high))
+    return minus(" to ".join(digits.ends(low, high)))
 
 
 def _ticks(norm: Normalize) -> tuple[list[float], list[float]]:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from matplotlib.colors import BoundaryNorm, Colormap, LogNorm, Normalize
 
+from burstlens.core.digits import NOTHING
 from burstlens.core.errors import RecipeError
 from burstlens.core.units import usual
 from burstlens.viz.drawing import style
@@ -102,7 +103,9 @@ def _limits(field: Coloured, options: ColourOptions, context: Context) -> tuple[
         low = low if low > 0 else float(positive.min()) if positive.size else high / 1e4
         low = max(low, high / 1e4)
     if is_constant(low, high):
-        if low == high == 0 and not style.is_signed(field.units, field.long_name, -1.0, 1.0):
+        if max(abs(low), abs(high)) < NOTHING and not style.is_signed(
+            field.units, field.long_name, -1.0, 1.0
+        ):
             return 0.0, 1.0  # no cloud, no rain yet: the palest colour, not the middle one
         # A range around it that the colour bar can label.
         margin = abs(low) * 0.01 or 1.0
@@ -111,8 +114,9 @@ def _limits(field: Coloured, options: ColourOptions, context: Context) -> tuple[
 
 
 def is_constant(low: float, high: float) -> bool:
-    """Whether a range is no wider than the last digits of a float32."""
-    return high - low <= 4e-7 * max(abs(low), abs(high))
+    """Whether a range is no wider than the last digits of a float32, or what rounding left of
+    zero."""
+    return high - low <= max(4e-7 * max(abs(low), abs(high)), NOTHING)
 
 
 def is_centred(field: Coloured, options: ColourOptions, limits: tuple[float, float]) -> bool:

@@ -26,8 +26,9 @@ EPICENTRE = "#e3120b"
 FRAME = "#8b949e"
 MISSING = "#c9ccd0"
 """Colour of points without a value."""
-LABEL: dict[str, Any] = {"boxstyle": "square,pad=0.12", "fc": "white", "ec": "none", "alpha": 0.6}
-"""Background of texts within a map; a halo would take ten times as long to draw."""
+LABEL: dict[str, Any] = {"boxstyle": "square,pad=0.12", "fc": "white", "ec": "none", "alpha": 0.8}
+"""Background of texts within a map, on which ink is legible whatever the colours below it are; a
+halo would take ten times as long to draw."""
 CALM = "#f1f2f4"
 """Background of a placeholder, and of a map outside its domain."""
 
@@ -139,6 +140,24 @@ def words(name: str, long_name: str) -> str:
     # An expression stays as written: theta_e must not become Theta_e.
     expression = name.startswith(text) and not text.isalpha()
     return text if expression else text[:1].upper() + text[1:]
+
+
+def legible(colour: str) -> str:
+    """The colour of words on :data:`LABEL`: the one asked for where it is dark enough, else ink.
+
+    Contrast: WCAG 2.1, success criterion 1.4.3, 4.5 to 1 on the darkest such background.
+    """
+    from matplotlib.colors import to_rgb
+
+    def light(colour: str) -> float:
+        parts = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4
+                 for p in to_rgb(colour))  # fmt: skip
+        return sum(
+            weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True)
+        )
+
+    ground = light(str(LABEL["alpha"]))  # a grey: white over black
+    return colour if (ground + 0.05) / (light(colour) + 0.05) >= 4.5 else INK
 
 
 def is_signed(units: str, long_name: str, low: float, high: float) -> bool:

@@ -12,6 +12,7 @@ __all__ = [
     "cdf",
     "decode",
     "difference",
+    "digits",
     "durable",
     "errors",
     "exact_seconds",

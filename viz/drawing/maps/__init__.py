@@ -9,6 +9,7 @@ __all__ = [
     "graticule",
     "isolines",
     "layers",
+    "meanings",
     "overlay",
     "places",
     "reach",

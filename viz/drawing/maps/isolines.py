@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from burstlens.core.errors import RecipeError
 from burstlens.viz.drawing import style
-from burstlens.viz.drawing.colour_bar import STEPS, minus
+from burstlens.viz.drawing.colour_bar import STEPS, tick_labels
 from burstlens.viz.drawing.maps.layers import Contours
 from burstlens.viz.geometry.field import Field
 from burstlens.viz.geometry.grid import Plane
@@ -25,16 +25,19 @@ _POINTS_PER_PIXEL = 0.4
 """Detail finer than the picture is left out before the lines are traced."""
 
 
-def draw_isolines(axes: Axes, field: Field, asked: Contours, reserved: Sequence[Bbox] = ()) -> None:
-    """Add the lines and their labels to the axes, no label on a ``reserved`` part of the picture.
+def draw_isolines(
+    axes: Axes, field: Field, asked: Contours, reserved: Sequence[Bbox] = ()
+) -> list[float]:
+    """Add the lines and their labels to the axes, no label on a ``reserved`` part of the picture;
+    return the values of the lines.
 
     RecipeError when the interval gives more than two hundred lines.
     """
     low, high = field.extent()
     signed = style.is_signed(field.units, field.long_name, low, high)
     levels = contour_levels(asked, low, high, signed=signed)
-    if not levels.size:
-        return
+    if not levels.size or min(field.values.shape) < 2:
+        return []
     rows, columns = field.values.shape
     plane = field.plane
     wide, tall = pixels_of(axes, plane)
@@ -45,7 +48,7 @@ def draw_isolines(axes: Axes, field: Field, asked: Contours, reserved: Sequence[
     y = plane.y[part] if plane.y.ndim == 2 else plane.y[part[0]]
     values = np.ma.masked_invalid(field.values[part])
     if min(values.shape) < 2:
-        return
+        return []
     # The labels of other isolines as well.
     taken = [*reserved, *(text.get_window_extent() for text in axes.texts if text.get_visible())]
     drawn = axes.contour(
@@ -54,13 +57,16 @@ def draw_isolines(axes: Axes, field: Field, asked: Contours, reserved: Sequence[
     )  # fmt: skip
     drawn.set_path_effects([withStroke(linewidth=2.1, foreground="white", alpha=0.45)])
     if not asked.labels:
-        return
-    for text in drawn.clabel(levels=levels, fontsize=8, fmt=lambda v: minus(f"{v:g}")):
+        return [float(level) for level in levels]
+    texts = dict(zip(levels, tick_labels([float(level) for level in levels]), strict=True))
+    ink = style.legible(asked.colour)
+    for text in drawn.clabel(levels=levels, fontsize=8.5, fmt=texts, colors=ink):
         text.set(family=style.FONT, parse_math=False, bbox=style.LABEL)
         box = text.get_window_extent()
         whole = axes.bbox.contains(box.x0, box.y0) and axes.bbox.contains(box.x1, box.y1)
         text.set_visible(whole and not any(box.overlaps(other) for other in taken))
         taken.append(box)
+    return [float(level) for level in levels]
 
 
 def pixels_of(axes: Axes, plane: Plane) -> tuple[float, float]:

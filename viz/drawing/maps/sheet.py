@@ -18,15 +18,16 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import Colormap
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
 from burstlens.viz.drawing import style
 from burstlens.viz.drawing.coast.lines import Kind
-from burstlens.viz.drawing.colour_bar import STEPS, ColourBar, minus, plain_frame
+from burstlens.viz.drawing.colour_bar import STEPS, ColourBar, Numbers, plain_frame
 from burstlens.viz.drawing.colours import norm
 from burstlens.viz.drawing.heading import LEFT, Heading
+from burstlens.viz.drawing.legend import Entry, legend, rows_pt, strip
 from burstlens.viz.drawing.maps.frame_labels import write_labels
 from burstlens.viz.drawing.maps.graticule import Extent, Graticule, graticule
 from burstlens.viz.drawing.maps.overlay import Overlay, map_lines, nest_outlines, scale_bar
@@ -39,6 +40,13 @@ _CACHED = 6
 """Sheets kept by a worker: one to five megabytes each."""
 _LONGEST = 12.0
 """Maximum ratio of the sides of a map."""
+_AXIS = 13.0
+"""Points that the name of an axis takes from the room of the legend's first row."""
+
+
+def bottom(legend_rows: int, *, on_earth: bool) -> float:
+    """Points below a map with such a legend."""
+    return BOTTOM + rows_pt(legend_rows) + (_AXIS if legend_rows and not on_earth else 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +57,7 @@ class Look:
     unit of y relative to one of x; ``projection`` None for a plane that is not on the earth.
     ``unit`` is that of the field, as printed; ``bounds`` the edges of its colours if these are
     steps. ``ground`` is the colour where there is no field; ``nests`` are names and extents of
-    domains inside this one.
+    domains inside this one; ``legend_rows`` that the legend takes at most.
     """
 
     width: int
@@ -70,6 +78,12 @@ class Look:
     title: str
     subtitle: str
     maker: str
+    legend_rows: int = 0
+
+    @property
+    def bottom(self) -> float:
+        """Points below the map."""
+        return bottom(self.legend_rows, on_earth=self.projection is not None)
 
     @property
     def point(self) -> float:
@@ -102,6 +116,7 @@ class Sheet:
             artist.set_animated(True)
         self._canvas.draw()
         self._blank: Any = self._canvas.copy_from_bbox(self.figure.bbox)
+        self._legend: tuple[Entry, ...] = ()
         fixed: list[Artist] = []
         if look.projection is not None:
             fixed += map_lines(self.axes, look.projection, look.extent, net, look.lines)
@@ -123,15 +138,18 @@ class Sheet:
         words: tuple[str, str, str],
         outside: tuple[int, int],
         layers: Sequence[Artist] = (),
+        entries: Sequence[Entry] = (),
     ) -> tuple[NDArray[np.uint8], list[Overlay]]:
         """The picture as (height, width, 4) bytes, valid until the next one is printed; and what
         lies over the field, the lowest first.
 
         ``painted`` are the field's artists and ``layers`` those above the coast, in the axes'
         coordinates; ``words`` the valid time, the time since the start, and the caption;
-        ``outside`` how many values lie beyond each end of the colour bar.
+        ``outside`` how many values lie beyond each end of the colour bar; ``entries`` are those of
+        the legend.
         """
         renderer = self._canvas.get_renderer()
+        self._write_legend(tuple(entries))
         self._canvas.restore_region(self._blank)
         self._heading.write(*words)
         for arrow, count in zip(self._arrows, outside, strict=True):
@@ -148,6 +166,19 @@ class Sheet:
             artist.draw(renderer)
         return pixels, over
 
+    def _write_legend(self, entries: tuple[Entry, ...]) -> None:
+        """Keep the sheet with its legend: most frames of a series have the same one."""
+        if entries == self._legend:
+            return
+        self._canvas.restore_region(self._blank)
+        renderer = self._canvas.get_renderer()
+        pixels = np.asarray(self._canvas.buffer_rgba())
+        low, high = (len(pixels) - round(y * self.look.point) for y in strip(self.look.legend_rows))
+        pixels[high:low] = 255
+        for artist in legend(self.figure, entries, self.look.legend_rows):
+            artist.draw(renderer)
+        self._blank, self._legend = self._canvas.copy_from_bbox(self.figure.bbox), entries
+
 
 @lru_cache(maxsize=_CACHED)
 def sheet(look: Look) -> Sheet:
@@ -158,12 +189,12 @@ def sheet(look: Look) -> Sheet:
 def _map_axes(figure: Figure, look: Look) -> Axes:
     left, right, bottom, top = look.extent
     room_x = look.width - (LEFT + RIGHT) * look.point
-    room_y = look.height - (TOP + BOTTOM) * look.point
+    room_y = look.height - (TOP + look.bottom) * look.point
     # A strip of a few rows is stretched to be visible.
     shape = min(max((top - bottom) * look.aspect / (right - left), 1 / _LONGEST), _LONGEST)
     body_x, body_y = round(min(room_x, room_y / shape)), round(min(room_y, room_x * shape))
     x = round(LEFT * look.point + (room_x - body_x) / 2)
-    y = round(BOTTOM * look.point + (room_y - body_y) / 2)
+    y = round(look.bottom * look.point + (room_y - body_y) / 2)
     box = x / look.width, y / look.height, body_x / look.width, body_y / look.height
     limits: dict[str, Any] = {"xlim": (left, right), "ylim": (bottom, top), "autoscale_on": False}
     axes = figure.add_axes(box, facecolor=look.ground, **limits)
@@ -179,7 +210,7 @@ def _label_axes(axes: Axes, look: Look) -> None:
     units = "km" if in_km else look.units
     factor = 0.001 if in_km else 1.0
     for axis, name in ((axes.xaxis, "x"), (axes.yaxis, "y")):
-        axis.set_major_formatter(FuncFormatter(lambda v, _: minus(f"{v * factor:g}")))
+        axis.set_major_formatter(Numbers(factor))
         text = f"{name} ({units or 'grid point'})"
         axis.set_label_text(text, fontsize=9, color=style.INK, family=style.FONT)
         axis.labelpad = 3

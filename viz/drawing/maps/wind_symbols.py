@@ -21,9 +21,11 @@ from burstlens.core.errors import FrameError
 from burstlens.core.units import conversion, printed
 from burstlens.viz.diagnostics import velocity
 from burstlens.viz.drawing import style
+from burstlens.viz.drawing.legend import Entry
 from burstlens.viz.drawing.maps.flow import components_of
 from burstlens.viz.drawing.maps.isolines import pixels_of
 from burstlens.viz.drawing.maps.layers import Wind
+from burstlens.viz.drawing.maps.meanings import barbs_entry, flow_words
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.c_grid import read_at_centres
 from burstlens.viz.geometry.crop import Crop, resolve
@@ -33,14 +35,13 @@ from burstlens.viz.seams import OpenFrame
 
 Array = NDArray[Any]
 Symbols = Literal["barbs", "vectors", "streamlines"]
-BARBS_KEY = "feather 10 kn"
-"""The key of the barbs in a picture."""
 _HALO: list[AbstractPathEffect] = [withStroke(linewidth=1.6, foreground="white", alpha=0.55)]
 
 
 @dataclass(frozen=True, slots=True)
 class WindField:
-    """Components along x and y of ``plane``, as (y, x), in ``units``; ``how`` they are shown."""
+    """Components along x and y of ``plane``, as (y, x), in ``units``; ``how`` they are shown, and
+    ``words`` for what they are."""
 
     how: Symbols
     asked: Wind
@@ -48,6 +49,16 @@ class WindField:
     v: Array
     plane: grid.Plane
     units: str
+    words: str = "wind"
+
+    @property
+    def entry(self) -> Entry:
+        """Its line in a legend."""
+        if self.how == "barbs":
+            return barbs_entry(self.words)
+        what = "arrows" if self.how == "vectors" else "streamlines"
+        unit = printed(self.units) if self.how == "vectors" else ""
+        return Entry(", ".join(part for part in (f"{what}: {self.words}", unit) if part))
 
 
 def read_wind(frame: OpenFrame, how: Symbols, asked: Wind, crop: Crop) -> WindField:
@@ -73,7 +84,9 @@ def read_wind(frame: OpenFrame, how: Symbols, asked: Wind, crop: Crop) -> WindFi
         north = plane.projection.north(x, y)
         cos, sin = np.cos(north), np.sin(north)
         u_values, v_values = u_values * cos + v_values * sin, v_values * cos - u_values * sin
-    return WindField(how, asked, u_values, v_values, plane, units)
+    level = "" if asked.level is None else f"level {asked.level}"
+    words = flow_words(frame.variable(asked.u), frame.variable(asked.v), level)
+    return WindField(how, asked, u_values, v_values, plane, units, words)
 
 
 def _wrfs(frame: OpenFrame, asked: Wind, crop: Crop) -> tuple[Array, Array, grid.Plane, bool]:

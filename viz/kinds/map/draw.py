@@ -14,19 +14,20 @@ from burstlens.viz.diagnostics.formula import bare
 from burstlens.viz.drawing import heading, style
 from burstlens.viz.drawing.coast.lines import KINDS, Kind
 from burstlens.viz.drawing.colour_bar import low_to_high
-from burstlens.viz.drawing.colours import colours
+from burstlens.viz.drawing.colours import colours, is_constant
 from burstlens.viz.drawing.heading import LEFT
+from burstlens.viz.drawing.legend import rows
 from burstlens.viz.drawing.maps.cells import cells
 from burstlens.viz.drawing.maps.reach import extent, outlines
 from burstlens.viz.drawing.maps.rings import rings
-from burstlens.viz.drawing.maps.sheet import BOTTOM, RIGHT, TOP, Look, Sheet, sheet
-from burstlens.viz.drawing.maps.wind_symbols import BARBS_KEY
+from burstlens.viz.drawing.maps.sheet import BOTTOM, RIGHT, TOP, Look, Sheet, bottom, sheet
 from burstlens.viz.drawing.picture import letters_dpi, placed
 from burstlens.viz.drawing.png import write_png
 from burstlens.viz.frames import times
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.field import Field
 from burstlens.viz.kinds.map.layers import drawn
+from burstlens.viz.kinds.map.legend import entries
 from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.kinds.map.read import Layers
 from burstlens.viz.product import Context
@@ -58,7 +59,10 @@ def draw(
     name, limits, bounds = colours(field, options, context)
     reach, aspect = extent(plane, options.margin_km)
     shape = (reach[3] - reach[2]) / (reach[1] - reach[0]) * aspect
-    width, height = picture_size(options, shape)
+    layers = layers or Layers()
+    on_earth = plane.projection is not None
+    legend_rows = rows(entries(layers, options), options.width_px, map_dpi(options))
+    width, height = picture_size(options, shape, bottom(legend_rows, on_earth=on_earth))
     title = options.title or style.words(field.name, field.long_name)
     paper = sheet(
         Look(
@@ -80,9 +84,9 @@ def draw(
             title=f"{title}, {field.level}" if field.level else title,
             subtitle=heading.subtitle(context),
             maker=heading.maker(context),
+            legend_rows=legend_rows,
         )
     )
-    layers = layers or Layers()
     shown = [(plane, field)]
     shown += [(nest.shown.plane, nest.shown) for nest in layers.nests if nest.shown is not None]
     painted = [
@@ -96,10 +100,11 @@ def draw(
         lead,
         _caption(field, layers, note),
     )
-    with drawn(layers, paper.axes, plane, paper.reserved) as over:
-        over += _marks(paper, plane, field, options.mark)
+    with drawn(layers, paper.axes, plane, paper.reserved) as laid:
+        over = laid.artists + _marks(paper, plane, field, options.mark)
         over += rings(paper, plane, field, context.marks)
-        pixels, overlay = paper.print(painted, words, (below, above), over)
+        said = entries(layers, options, laid.levels)
+        pixels, overlay = paper.print(painted, words, (below, above), over, said)
         texts = heading.texts(f"{field.name} {field.level}".rstrip(), context, field.long_name)
         picture = write_png(pixels, out, texts, options.dpi)
     box = paper.axes.bbox
@@ -118,7 +123,8 @@ def draw(
             shown_on_map(each, on, reach, facts["box"], options.values, label)
             for (on, each), label in zip(shown, labels, strict=True)
         ]
-        head = header(context, picture, facts, paper.colours, bounds, log=options.log)
+        known = facts | {"legend": [entry.text for entry in said if entry.text]}
+        head = header(context, picture, known, paper.colours, bounds, log=options.log)
         write_values(context.values, head, fields, overlay, options.values, log=options.log)
     return facts
 
@@ -133,25 +139,26 @@ def map_dpi(options: MapOptions) -> float:
     return letters_dpi(options.width_px, options.height_px, options.dpi)
 
 
-def picture_size(options: MapOptions, shape: float = 0.8) -> tuple[int, int]:
-    """Width and height in pixels; ``shape`` is the domain's height over its width."""
+def picture_size(options: MapOptions, shape: float = 0.8, foot: float = BOTTOM) -> tuple[int, int]:
+    """Width and height in pixels; ``shape`` is the domain's height over its width, ``foot`` the
+    points below the map."""
     if options.height_px is not None:
         return options.width_px, options.height_px
     point = map_dpi(options) / 72
     body = max(60.0, options.width_px - (LEFT + RIGHT) * point) * shape
     body = min(max(body, 0.25 * options.width_px), 1.5 * options.width_px)
     # Even numbers: video encoders ask for them.
-    return options.width_px, 2 * round((body + (TOP + BOTTOM) * point) / 2)
+    return options.width_px, 2 * round((body + (TOP + foot) * point) / 2)
 
 
 def _marks(paper: Sheet, plane: grid.Plane, field: Field, which: str | None) -> list[Artist]:
     """A white triangle at the minimum (pointing down) or maximum (pointing up).
 
-    No triangle where all values read the same in the caption: its place would be arbitrary.
+    No triangle where all values are the same but for rounding: its place would be arbitrary.
     """
     marks: list[Artist] = []
     low, high = field.extent()
-    if f"{low:.4g}" == f"{high:.4g}":
+    if is_constant(low, high):
         return marks
     for extreme, shape in (("min", "v"), ("max", "^")):
         if which not in (extreme, "both"):
@@ -172,8 +179,6 @@ def _caption(field: Field, layers: Layers, note: str) -> str:
             caption += f"  ·  {nest.label}: {low_to_high(*nest.shown.extent())}"
     if note:
         caption += f"  ·  {note}"
-    if any(wind.how == "barbs" for wind in layers.winds):
-        caption += f"  ·  {BARBS_KEY}"
     missing = field.values.size - int(np.count_nonzero(np.isfinite(field.values)))
     if missing:
         caption += f"  ·  {missing} of {field.values.size} points have no value (grey)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -19,11 +20,19 @@ from burstlens.viz.kinds.map.nesting import draw_nests
 from burstlens.viz.kinds.map.read import Layers, named
 
 
+@dataclass(frozen=True, slots=True)
+class DrawnLayers:
+    """The artists of layers, the lowest first, and the values of the lines of each contour set."""
+
+    artists: list[Artist]
+    levels: list[list[float]]
+
+
 @contextmanager
 def drawn(
     layers: Layers, axes: Axes, plane: Plane, reserved: Sequence[Bbox]
-) -> Iterator[list[Artist]]:
-    """The layers' artists, which leave the axes again at the end: a sheet is used many times.
+) -> Iterator[DrawnLayers]:
+    """The layers on the axes, which they leave again at the end: a sheet is used many times.
 
     No words stand on ``reserved`` parts of the picture (pixels).
     """
@@ -32,8 +41,7 @@ def drawn(
         if layers.relief is not None:
             with named("relief"):
                 draw_relief(axes, layers.relief)
-        for asked, field in layers.contours:
-            draw_isolines(axes, field, asked, reserved)
+        levels = [draw_isolines(axes, field, asked, reserved) for asked, field in layers.contours]
         for wind in layers.winds:
             draw_wind(axes, wind)
         draw_nests(axes, layers.nests)
@@ -52,7 +60,7 @@ def drawn(
             around = [*reserved, *track_boxes(axes, plane, layers.storm.track)]
             draw_places(axes, plane, layers.dates, " ", around, gap=8.0)
         added = [artist for artist in axes.get_children() if artist not in before]
-        yield sorted(added, key=lambda artist: artist.get_zorder())
+        yield DrawnLayers(sorted(added, key=lambda artist: artist.get_zorder()), levels)
     finally:
         for artist in axes.get_children():
             # Isolines take their labels along.

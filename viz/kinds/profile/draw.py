@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
+from matplotlib.ticker import FixedLocator, MaxNLocator
 from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.core.units import printed
 from burstlens.viz.diagnostics.formula import bare
 from burstlens.viz.drawing import heading, style
-from burstlens.viz.drawing.colour_bar import STEPS, low_to_high, minus, plain_frame
+from burstlens.viz.drawing.colour_bar import STEPS, Numbers, low_to_high, plain_frame
 from burstlens.viz.drawing.picture import blank, letters_dpi
 from burstlens.viz.drawing.png import write_png
 from burstlens.viz.frames import times
@@ -115,7 +115,7 @@ def _draw_profile(
     room = 0.05 * (high - low)
     ticks = MaxNLocator(4, steps=STEPS).tick_values(low, high)
     axes.xaxis.set_major_locator(FixedLocator([t for t in ticks if low + room < t < high - room]))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: minus(f"{value + 0.0:g}")))
+    axes.xaxis.set_major_formatter(Numbers())
     unit = printed(one.units)
     name = style.words(one.name, one.long_name)
     axes.set_xlabel(

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.core.units import printed
 from burstlens.viz.drawing import heading, style
-from burstlens.viz.drawing.colour_bar import STEPS, minus, plain_frame
+from burstlens.viz.drawing.colour_bar import STEPS, Numbers, plain_frame, tick_labels
+from burstlens.viz.drawing.legend import rows_pt
 from burstlens.viz.drawing.maps.graticule import latitude, longitude
 from burstlens.viz.geometry.columns import Vertical
 from burstlens.viz.geometry.transect import Transect
@@ -29,12 +30,13 @@ _APART = 0.03
 _PRESSURES = (1000, 925, 850, 700, 500, 400, 300, 250, 200, 150, 100, 70, 50, 30, 20, 10, 5, 2, 1)
 
 
-def section_axes(figure: Figure, distance: Array, span: tuple[float, float]) -> Axes:
-    """The axes of the picture, from the first to the last distance, over ``span`` upwards."""
+def section_axes(figure: Figure, distance: Array, span: tuple[float, float], rows: int = 0) -> Axes:
+    """The axes of the picture, from the first to the last distance, over ``span`` upwards; below
+    them is room for so many ``rows`` of a legend."""
     point = figure.dpi / 72
     width, height = figure.bbox.width, figure.bbox.height
     left, right = heading.LEFT * point / width, 1 - _RIGHT * point / width
-    bottom, top = _BOTTOM * point / height, 1 - _TOP * point / height
+    bottom, top = (_BOTTOM + rows_pt(rows)) * point / height, 1 - _TOP * point / height
     axes = figure.add_axes(
         (left, bottom, right - left, top - bottom), facecolor=style.MISSING,
         xlim=(float(distance[0]), float(distance[-1])), ylim=span, autoscale_on=False,
@@ -89,7 +91,8 @@ def label_axes(axes: Axes, sections: Sections) -> None:
     ticks = MaxNLocator(count, steps=STEPS).tick_values(first, last)
     ticks = [t for t in ticks if first - slack <= t <= last + slack]
     axes.xaxis.set_major_locator(FixedLocator(ticks))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _place(line, value, digits)))
+    texts = [_place(line, *tick, digits) for tick in zip(ticks, tick_labels(ticks), strict=True)]
+    axes.xaxis.set_major_formatter(FixedFormatter(texts))
     since = f" from {line.origin}" if line.origin else ""
     axes.set_xlabel(
         f"distance{since} ({line.units})", fontsize=9, color=style.INK, family=style.FONT
@@ -121,7 +124,7 @@ def label_levels(axes: Axes, vertical: Vertical) -> None:
         return
     axes.yaxis.set_major_locator(MaxNLocator(7, steps=STEPS))
     sign = (-1000.0 if metres else -1.0) if vertical.down else 1.0
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: minus(f"{sign * value + 0.0:g}")))
+    axes.yaxis.set_major_formatter(Numbers(sign))
 
 
 def _digits(line: Transect) -> int:
@@ -132,9 +135,8 @@ def _digits(line: Transect) -> int:
     return int(np.clip(np.ceil(-np.log10(apart)), 1, 4)) if apart > 0 else 1
 
 
-def _place(line: Transect, distance: float, digits: int) -> str:
-    """A distance, and below it the latitude and longitude there."""
-    text = minus(f"{distance:g}")
+def _place(line: Transect, distance: float, text: str, digits: int) -> str:
+    """The ``text`` of a distance, and below it the latitude and longitude there."""
     if line.lon is None or line.lat is None:
         return text
     degrees = [float(np.interp(distance, line.distance, of)) for of in (line.lat, line.lon)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,12 @@ from burstlens.viz.diagnostics.formula import bare
 from burstlens.viz.drawing import heading, style
 from burstlens.viz.drawing.colour_bar import ColourBar, low_to_high
 from burstlens.viz.drawing.colours import colours, norm
+from burstlens.viz.drawing.legend import Entry, legend
+from burstlens.viz.drawing.legend import rows as rows_of
 from burstlens.viz.drawing.maps.isolines import draw_isolines
 from burstlens.viz.drawing.maps.layers import Contours
+from burstlens.viz.drawing.maps.meanings import barbs_entry, contours_entry
 from burstlens.viz.drawing.maps.overlay import Overlay
-from burstlens.viz.drawing.maps.wind_symbols import BARBS_KEY
 from burstlens.viz.drawing.picture import blank, letters_dpi
 from burstlens.viz.drawing.png import write_png
 from burstlens.viz.frames import times
@@ -67,7 +70,9 @@ def draw(
     size = options.width_px, options.height_px
     figure = blank(*size, letters_dpi(*size, options.dpi))
     canvas: Any = figure.canvas
-    axes = section_axes(figure, line.distance, shown_range(vertical, options.top))
+    legend_rows = rows_of(_entries(sections, options), options.width_px, figure.dpi)
+    span = shown_range(vertical, options.top)
+    axes = section_axes(figure, line.distance, span, legend_rows)
     colormap = style.colormap(name)
     scale = norm(colormap, limits, bounds, log=options.log)
     rows = np.linspace(*axes.get_ylim(), _ROWS)
@@ -86,10 +91,12 @@ def draw(
         strict=True,
     ):  # fmt: skip
         arrow.set_visible(bool(beyond))
-    for asked, one in sections.contours:
+    lines = [
         _isolines(
             axes, asked, one, _between_levels(one.values, vertical, rows), line.distance, rows
         )
+        for asked, one in sections.contours
+    ]
     if sections.wind is not None:
         _wind(axes, sections, rows, along=options.wind == "along")
     if vertical.ground is not None:
@@ -112,8 +119,10 @@ def draw(
     title = options.title or style.words(field.name, field.long_name)
     below = "  ·  ".join(part for part in (heading.subtitle(context), ends_label(sections)) if part)
     words = heading.Heading(figure, title, below, heading.maker(context))
-    key = f"  ·  {BARBS_KEY}" if options.wind == "barbs" else ""
-    words.write(times.stamp(context.time), lead, _caption(field) + key)
+    words.write(times.stamp(context.time), lead, _caption(field))
+    entries = _entries(sections, options, lines)
+    for artist in legend(figure, entries, legend_rows):
+        figure.add_artist(artist)
     canvas.draw()
     texts = heading.texts(f"{field.name}, vertical section", context, field.long_name)
     picture = write_png(np.asarray(canvas.buffer_rgba()), out, texts, options.dpi)
@@ -141,7 +150,8 @@ def draw(
         "ends": ends(sections),
     }
     if context.values is not None and options.values:
-        head = header(context, picture, facts, colormap, bounds, log=options.log)
+        known = facts | {"legend": [entry.text for entry in entries]}
+        head = header(context, picture, known, colormap, bounds, log=options.log)
         write_values(
             context.values,
             head,
@@ -180,14 +190,31 @@ def _cells(
     axes.pcolormesh(x, faces, values[:, :-1], norm=scale, cmap=colormap, zorder=1)
 
 
+def _entries(
+    sections: Sections, options: SectionOptions, levels: Sequence[Sequence[float]] = ()
+) -> list[Entry]:
+    """What the symbols mean; ``levels`` are the values of the lines of each contour set."""
+    alone = len(sections.contours) == 1
+    found = [
+        contours_entry(asked, one, levels[n] if levels else (), alone=alone)
+        for n, (asked, one) in enumerate(sections.contours)
+    ]
+    if sections.wind is not None:
+        along = "arrows: wind in the plane of the section, upwards stretched as the picture is"
+        found.append(Entry(along) if options.wind == "along" else barbs_entry("horizontal wind"))
+    if sections.line.bends:
+        found.append(Entry(f"dashed: {sections.line.origin or 'where the section turns'}"))
+    return found
+
+
 def _isolines(
     axes: Axes, asked: Contours, one: Slice, values: Array, distance: Array, rows: Array
-) -> None:
+) -> list[float]:
     if not np.isfinite(values).any():
-        return
+        return []
     plane = grid.Plane(distance, rows, "")
     shown = Field(one.name, one.long_name, one.units, values, plane, "", ("z", "x"), (0, 0), (1, 1))
-    draw_isolines(axes, shown, asked)
+    return draw_isolines(axes, shown, asked)
 
 
 def _wind(axes: Axes, sections: Sections, rows: Array, *, along: bool) -> None:

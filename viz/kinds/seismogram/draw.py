@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from burstlens.core.units import printed
 from burstlens.viz.drawing import heading, style
-from burstlens.viz.drawing.colour_bar import STEPS, minus, plain_frame
+from burstlens.viz.drawing.colour_bar import STEPS, Numbers, plain_frame
 from burstlens.viz.drawing.picture import blank, letters_dpi
 from burstlens.viz.drawing.png import write_png
 from burstlens.viz.frames.times import stamp
@@ -82,7 +82,7 @@ def paper(options: SeismogramOptions, panels: int, body: float) -> tuple[Figure,
         axes = figure.add_axes(box, facecolor="white")
         plain_frame(axes)
         axes.xaxis.set_major_locator(MaxNLocator(5, steps=STEPS, prune="upper"))
-        axes.xaxis.set_major_formatter(lambda value, _: minus(f"{value:g}"))
+        axes.xaxis.set_major_formatter(Numbers())
         made.append(axes)
     return figure, made
 
@@ -160,7 +160,7 @@ def _write_peaks(axes: Axes, sizes: Array) -> None:
     for row, size in enumerate(sizes):
         axes.annotate(
             f"{size:.3g}", (1, -row), (4, 0), xycoords=axes.get_yaxis_transform(),
-            textcoords="offset points", ha="left", va="center", fontsize=7.5,
+            textcoords="offset points", ha="left", va="center", fontsize=8,
             color=style.FAINT, family=style.FONT,
         )  # fmt: skip
 

@@ -19,7 +19,7 @@ from burstlens.viz.diagnostics.seismology.response_spectrum import (
     pseudo_acceleration,
 )
 from burstlens.viz.drawing import style
-from burstlens.viz.drawing.colour_bar import minus
+from burstlens.viz.drawing.colour_bar import Numbers
 from burstlens.viz.frames.times import stamp
 from burstlens.viz.kinds.seismogram.draw import COLOURS, finish, name_panel, paper
 from burstlens.viz.kinds.seismogram.options import SeismogramOptions
@@ -108,8 +108,8 @@ def _log_axes(axes: Axes, label: str) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
-    axes.xaxis.set_major_formatter(lambda value, _: minus(f"{value:g}"))
-    axes.yaxis.set_major_formatter(lambda value, _: minus(f"{value:g}"))
+    axes.xaxis.set_major_formatter(Numbers())
+    axes.yaxis.set_major_formatter(Numbers())
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_minor_formatter(NullFormatter())
     axes.grid(visible=True, color=style.FRAME, lw=0.4, alpha=0.4)

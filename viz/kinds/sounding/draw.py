@@ -21,7 +21,9 @@ from burstlens.viz.diagnostics import thermodynamics as air
 from burstlens.viz.diagnostics.parcel import lifted_path
 from burstlens.viz.drawing import heading, style
 from burstlens.viz.drawing.colour_bar import minus, plain_frame
+from burstlens.viz.drawing.legend import Entry, legend, rows, rows_pt
 from burstlens.viz.drawing.maps.graticule import latitude, longitude
+from burstlens.viz.drawing.maps.meanings import barbs_entry
 from burstlens.viz.drawing.picture import blank, letters_dpi
 from burstlens.viz.drawing.png import write_png
 from burstlens.viz.frames import times
@@ -30,7 +32,7 @@ from burstlens.viz.kinds.sounding.read import Column
 from burstlens.viz.product import Context
 
 Array = NDArray[Any]
-_RIGHT, _TOP, _BOTTOM = 84.0, 62.0, 52.0
+_RIGHT, _TOP, _BOTTOM = 84.0, 62.0, 65.0
 _BOTTOM_HPA = 1050.0
 _COOLING = 50.0
 """K in each unit of -ln p: 6.5 K km-1 where these are 7.6 km, at 260 K."""
@@ -44,6 +46,15 @@ _BESIDE = 30.0
 """Points from the diagram to the barbs."""
 _BARBS = 28
 """Barbs on the whole height, at most."""
+_DRY, _WET, _MIXED = "#c98a4b", "#5b8f6b", "#8a6fae"
+_SYMBOLS = (
+    Entry("dry adiabats", colour=_DRY),
+    Entry("saturated adiabats (dashed)", colour=_WET),
+    Entry("mixing ratio, g kg⁻¹ (dotted)", colour=_MIXED),
+    Entry("0 °C", colour=_BLUE),
+    Entry("●: condensation"),
+    barbs_entry("wind"),
+)
 
 
 def draw(
@@ -65,6 +76,8 @@ def draw(
     )
     lowest = f"lowest level: {column.pressure[0] / 100:.1f} hPa"
     words.write(times.stamp(context.time), lead, lowest)
+    for artist in legend(figure, _SYMBOLS, rows(_SYMBOLS, options.width_px, figure.dpi)):
+        figure.add_artist(artist)
     canvas.draw()
     write_png(
         np.asarray(canvas.buffer_rgba()), out, heading.texts("sounding", context), options.dpi
@@ -87,7 +100,8 @@ class Chart:
         point = figure.dpi / 72
         width, height = figure.bbox.width, figure.bbox.height
         left, right = heading.LEFT * point / width, 1 - _RIGHT * point / width
-        bottom, top = _BOTTOM * point / height, 1 - _TOP * point / height
+        foot = _BOTTOM + rows_pt(rows(_SYMBOLS, width, figure.dpi))
+        bottom, top = foot * point / height, 1 - _TOP * point / height
         self.low, self.high = options.temperatures
         self.top = options.top
         # So much to the right for each unit upwards that an isotherm rises by 45 degrees; but no
@@ -115,7 +129,7 @@ class Chart:
         self._lines([self.place(hpa, 0 * hpa)], _BLUE, 1.0, "-")
         theta = np.arange(self.low - 20, self.high + 160, 10) + air.ZERO_C
         dry = [self.place(hpa, air.temperature(t, hpa * 100) - air.ZERO_C) for t in theta]
-        self._lines(dry, "#c98a4b", 0.6, "-")
+        self._lines(dry, _DRY, 0.6, "-")
         saturated = []
         for start in np.arange(-20.0, 41.0, 5.0) + air.ZERO_C:
             # A parcel saturated at 1000 hPa, from there on down and up.
@@ -124,16 +138,16 @@ class Chart:
             wet = np.full(p.size, float(air.EPSILON * e / (1e5 - e)))
             path, _, _ = lifted_path(p, np.full(p.size, start), wet, 0)
             saturated.append(self.place(p / 100, path - air.ZERO_C))
-        self._lines(saturated, "#5b8f6b", 0.6, (0, (5, 3)))
+        self._lines(saturated, _WET, 0.6, (0, (5, 3)))
         low = hpa[hpa > 600]
         for ratio in _MIXING_RATIOS:
             dew = air.dew_point(0 * low + ratio / 1000, low * 100) - air.ZERO_C
             points = self.place(low, dew)
-            self._lines([points], "#8a6fae", 0.6, (0, (1, 2)))
+            self._lines([points], _MIXED, 0.6, (0, (1, 2)))
             x, y = points[-1]
             if self.low < x < self.high - 2:
                 self.axes.text(
-                    x, y + 0.01, f"{ratio:g}", fontsize=7, color="#8a6fae", ha="center",
+                    x, y + 0.01, f"{ratio:g}", fontsize=8, color=_MIXED, ha="center",
                     family=style.FONT,
                 )  # fmt: skip
         marked = [p for p in _MARKED_HPA if self.top <= p <= _BOTTOM_HPA]

@@ -14,10 +14,11 @@ from burstlens.core.units import printed
 from burstlens.viz.diagnostics.storms.track import Track
 from burstlens.viz.drawing import heading, style
 from burstlens.viz.drawing.coast.lines import KINDS
-from burstlens.viz.drawing.colour_bar import minus
+from burstlens.viz.drawing.colour_bar import low_to_high
+from burstlens.viz.drawing.legend import Entry, lowered, rows
 from burstlens.viz.drawing.maps.graticule import Extent
 from burstlens.viz.drawing.maps.reach import extent, widened
-from burstlens.viz.drawing.maps.sheet import Look, sheet
+from burstlens.viz.drawing.maps.sheet import Look, bottom, sheet
 from burstlens.viz.drawing.maps.track_layer import TrackLayer, on_plane
 from burstlens.viz.drawing.png import write_png
 from burstlens.viz.frames import times
@@ -52,7 +53,11 @@ def draw_track_map(
     reach, aspect, nests = _reach(track, plane, options.margin_km)
     shape = (reach[3] - reach[2]) / (reach[1] - reach[0]) * aspect
     asked = MapOptions(track.variable, width_px=options.width_px, dpi=options.dpi)
-    width, height = picture_size(asked, min(shape, 0.8))
+    entries = _entries(track, bool(nests))
+    dpi = map_dpi(asked)
+    legend_rows = rows(entries, options.width_px, dpi)
+    foot = bottom(legend_rows, on_earth=plane.projection is not None)
+    width, height = picture_size(asked, min(shape, 0.8), foot)
     limits = options.limits or _limits(track)
     colormap = options.colormap or style.colormap_name(track.units, track.long_name, False)
     words = style.words(track.variable, track.long_name)
@@ -61,7 +66,7 @@ def draw_track_map(
         Look(
             width=width,
             height=height,
-            dpi=map_dpi(asked),
+            dpi=dpi,
             extent=reach,
             aspect=aspect,
             units=plane.units,
@@ -77,6 +82,7 @@ def draw_track_map(
             title=options.title or f"Track: {what[:1].lower()}{what[1:]}",
             subtitle=heading.subtitle(context),
             maker="",
+            legend_rows=legend_rows,
         )
     )
     colours = ScalarMappable(paper.norm, paper.colours)
@@ -87,10 +93,11 @@ def draw_track_map(
     )
     values = [point.value for point in track.points if point.value is not None]
     outside = sum(v < limits[0] for v in values), sum(v > limits[1] for v in values)
-    with drawn(layers, paper.axes, plane, paper.reserved) as over:
-        top, _ = paper.print([], (times.stamp(context.time), lead, _caption(track)), outside, over)
+    words_of = times.stamp(context.time), lead, _caption(track)
+    with drawn(layers, paper.axes, plane, paper.reserved) as laid:
+        top, _ = paper.print([], words_of, outside, laid.artists, entries)
         below = draw_panels(
-            track, colours, what, width=width, dpi=map_dpi(asked), maker=heading.maker(context)
+            track, colours, what, width=width, dpi=dpi, maker=heading.maker(context)
         )
         title = f"track of the {track.extreme} of {track.variable}"
         texts = heading.texts(title, context, track.long_name)
@@ -141,12 +148,22 @@ def _limits(track: Track) -> tuple[float, float]:
     return float(ticks[0]), float(ticks[-1])
 
 
+def _entries(track: Track, outlined: bool) -> list[Entry]:
+    which = "lowest" if track.extreme == "min" else "highest"
+    found = [
+        Entry(f"dots: the {which} {lowered(style.words(track.variable, track.long_name))}"),
+        Entry("dotted line: where it was not found"),
+        Entry("ring: the newest position"),
+    ]
+    return [*found, Entry("box: the domain")] if outlined else found
+
+
 def _caption(track: Track) -> str:
     values = [point.value for point in track.points if point.value is not None]
     parts = []
     if values:
-        low, high = (minus(f"{value:.5g}") for value in (min(values), max(values)))
-        parts.append(f"{track.variable}: {low} to {high} {printed(track.units)}".rstrip())
+        extent = low_to_high(min(values), max(values))
+        parts.append(f"{track.variable}: {extent} {printed(track.units)}".rstrip())
     for status, words in (("edge", "at the domain's edge"), ("lost", "not found")):
         count = sum(point.status == status for point in track.points)
         if count:

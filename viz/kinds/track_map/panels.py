@@ -9,14 +9,14 @@ import numpy as np
 from matplotlib import dates
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from burstlens.core import valid_time
 from burstlens.core.units import printed
 from burstlens.viz.diagnostics.storms.track import Track
 from burstlens.viz.drawing import style
-from burstlens.viz.drawing.colour_bar import STEPS, minus, plain_frame
+from burstlens.viz.drawing.colour_bar import STEPS, Numbers, plain_frame
 from burstlens.viz.drawing.heading import LEFT
 from burstlens.viz.drawing.maps.sheet import RIGHT
 from burstlens.viz.drawing.maps.track_layer import edge_width
@@ -87,7 +87,7 @@ def _curve(
     filled: Any = "white" if colours is None else colours.to_rgba(known)
     axes.scatter(when, known, s=26, c=filled, edgecolors=style.INK, linewidths=edge, zorder=3)
     axes.yaxis.set_major_locator(MaxNLocator(4, steps=STEPS))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: minus(f"{value:.6g}")))
+    axes.yaxis.set_major_formatter(Numbers())
     axes.margins(x=0.02, y=0.15)
     if colours is not None:
         low, high = colours.get_clim()
@@ -122,7 +122,7 @@ def _label_times(axes: Axes, when: NDArray[np.float64], unit: str, *, last: bool
     axes.tick_params(labelbottom=last)
     if unit:
         axes.xaxis.set_major_locator(MaxNLocator(8, steps=STEPS))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: minus(f"{value:g}")))
+        axes.xaxis.set_major_formatter(Numbers())
     else:
         locator = _dates.AutoDateLocator(maxticks=9)
         axes.xaxis.set_major_locator(locator)

@@ -1,0 +1,204 @@
+"""The legend below a picture: each symbol is named, whole, and on no other words."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.text import Text
+
+from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.drawing import style
+from burstlens.viz.drawing.legend import Entry, legend, lowered, rows
+from burstlens.viz.drawing.maps.layers import Contours, Nest, Wind
+from burstlens.viz.drawing.maps.meanings import contours_entry, flow_words
+from burstlens.viz.drawing.picture import blank
+from burstlens.viz.geometry.place import End
+from burstlens.viz.kinds.map.kind import MapKind
+from burstlens.viz.kinds.map.options import MapOptions
+from burstlens.viz.kinds.section.kind import SectionKind
+from burstlens.viz.kinds.section.options import SectionOptions
+from burstlens.viz.product import Context
+
+
+@dataclass(frozen=True)
+class Named:
+    """A field by its words."""
+
+    name: str
+    long_name: str
+    units: str = ""
+
+
+PRESSURE = Named("slp", "sea-level pressure", "hPa")
+
+
+@pytest.mark.parametrize(
+    ("asked", "field", "levels", "text"),
+    [
+        (Contours("slp", interval=4), PRESSURE, (), "contours: sea-level pressure, every 4 hPa"),
+        (
+            Contours("REFL_10CM", levels=(20, 35, 50)), Named("REFL_10CM", "x", "dBZ"), (),
+            "contours: radar reflectivity, at 20, 35, 50 dBZ",
+        ),
+        (
+            Contours("slp"), PRESSURE, (995.0, 995.5, 996.0),
+            "contours: sea-level pressure, every 0.5 hPa",
+        ),
+        (Contours("slp"), PRESSURE, (995.5,), "contours: sea-level pressure, at 995.5 hPa"),
+        (
+            Contours("W", interval=2), Named("W", "z-wind component", "m s-1"), (-2.0, 2.0),
+            "contours: vertical wind, every 2 m s⁻¹, dashed below 0",
+        ),
+    ],
+)  # fmt: skip
+def test_contours_say_what_they_are_of_and_how_far_apart(
+    asked: Contours, field: Named, levels: tuple[float, ...], text: str
+):
+    entry = contours_entry(asked, field, levels, alone=True)
+    assert entry.text == text
+    assert not entry.colour
+
+
+def test_lines_that_are_not_black_or_not_alone_show_their_colour():
+    red = Contours("slp", colour="red", interval=4)
+    assert contours_entry(red, PRESSURE, (), alone=True).colour == "red"
+    assert contours_entry(Contours("slp"), PRESSURE, (), alone=False).colour == "black"
+
+
+@pytest.mark.parametrize(
+    ("u", "v", "words"),
+    [
+        (Named("U10", "U at 10 M"), Named("V10", "V at 10 M"), "10 m wind"),
+        (Named("U", "x-wind component"), Named("V", "y-wind component"), "wind"),
+        (
+            Named("uo", "eastward_sea_water_velocity"), Named("vo", "northward_sea_water_velocity"),
+            "sea water velocity",
+        ),
+        (
+            Named("siu", "X-component of sea-ice velocity"),
+            Named("siv", "Y-component of sea-ice velocity"), "sea-ice velocity",
+        ),
+        (Named("u", "u"), Named("v", "v"), "u, v"),
+    ],
+)  # fmt: skip
+def test_two_components_have_one_name(u: Named, v: Named, words: str):
+    assert flow_words(u, v) == words
+
+
+def test_words_within_a_sentence_keep_the_capitals_of_acronyms():
+    words = ["Sea-level pressure", "CAPE", "T2", "10 m wind speed", "V"]
+    assert [lowered(text)[:4] for text in words] == ["sea-", "CAPE", "T2", "10 m", "V"]
+
+
+@pytest.mark.parametrize("width", [380, 500, 800, 1600])
+def test_entries_stand_whole_and_on_no_other_words(width: int):
+    entries = [
+        Entry("contours: equivalent potential temperature, every 4 K", colour="red"),
+        Entry("barbs: 10 m wind, kn (feather 10, flag 50)"),
+        Entry("△: highest value"),
+        Entry("boxes: domains d02, d03, d04"),
+    ]
+    figure = blank(width, 600, 72)
+    count = rows(entries, width, 72)
+    texts = [one for one in legend(figure, entries, count) if isinstance(one, Text)]
+    assert [text.get_text() for text in texts] == [entry.text for entry in entries]
+    boxes = [text.get_window_extent() for text in texts]
+    assert all(0 < box.x0 < box.x1 < width for box in boxes)
+    assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
+    assert min(box.y0 for box in boxes) > 17  # the caption stands below
+
+
+def test_an_entry_longer_than_the_picture_is_cut_and_says_so():
+    figure = blank(330, 600, 72)
+    (text,) = legend(figure, [Entry("contours: " + "long words " * 20)], 1)
+    assert isinstance(text, Text)
+    assert text.get_text().endswith("…")
+    assert text.get_window_extent().x1 < 330
+
+
+def test_rows_do_not_depend_on_the_numbers_of_a_frame():
+    few, many = (
+        contours_entry(Contours("slp"), PRESSURE, levels, alone=True)
+        for levels in ((990.0, 992.0), (990.0, 992.125, 994.25))
+    )
+    assert few.width == many.width
+
+
+@pytest.mark.parametrize("colour", ["white", "yellow", "black", "red", "#1f77b4"])
+def test_numbers_on_lines_can_be_read_on_any_colour(colour: str):
+    def light(of: Any) -> float:
+        parts = np.array(to_rgb(of))
+        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        return float(linear @ (0.2126, 0.7152, 0.0722))
+
+    ink = light(style.legible(colour))
+    for field in ("black", "white", "maroon", "navy"):
+        ground = [style.LABEL["alpha"] + (1 - style.LABEL["alpha"]) * c for c in to_rgb(field)]
+        assert (light(ground) + 0.05) / (ink + 0.05) >= 4.5
+
+
+def shown_legend(folder: Path) -> list[str]:
+    """The legend in the header of the values beside a picture."""
+    text = (folder / "values.js").read_text()
+    data = base64.b64decode(text.partition('("')[2].partition('")')[0])
+    size = int.from_bytes(data[4:8], "little")
+    return list(json.loads(data[8 : 8 + size])["legend"])
+
+
+@pytest.mark.integration
+def test_a_map_names_all_that_is_drawn_on_it(cyclone: Path, context: Context, tmp_path: Path):
+    options = MapOptions(
+        "wind10", units="kn", contours=Contours("slp", units="hPa", interval=4), barbs=Wind(),
+        mark="min", nests=(Nest(5, 5, 3, 31, 31),),
+    )  # fmt: skip
+    context = dataclasses.replace(context, values=tmp_path / "values")
+    with open_frame([cyclone]) as frame:
+        MapKind().make(options, frame, tmp_path / "map.png", context)
+    assert shown_legend(tmp_path / "values") == [
+        "contours: sea-level pressure, every 4 hPa",
+        "barbs: 10 m wind, kn (feather 10, flag 50)",
+        "▽: lowest value",
+        "box: domain d02",
+    ]
+
+
+@pytest.mark.integration
+def test_a_legend_changes_the_strip_below_the_map_alone(cyclone: Path, context: Context):
+    from PIL import Image
+
+    pictures = []
+    for mark in (None, "max"):
+        out = context.files.parent / f"{mark}.png"
+        with open_frame([cyclone]) as frame:
+            made = MapKind().make(MapOptions("T2", mark=mark), frame, out, context)
+        pictures.append(np.asarray(Image.open(out).convert("RGB")).astype(int))
+    bottom = made.facts["box"][3]
+    rows_changed = np.flatnonzero(np.abs(pictures[0] - pictures[1]).sum(axis=(1, 2)))
+    below = rows_changed[rows_changed >= bottom]
+    height = pictures[0].shape[0]
+    assert below.size
+    assert height - 30 * 100 / 72 < below.min() < below.max() < height - 19 * 100 / 72
+
+
+@pytest.mark.integration
+def test_a_section_names_its_lines_and_barbs(cyclone: Path, context: Context, tmp_path: Path):
+    options = SectionOptions(
+        "wind", End(lat=24.0, lon=-92.0), End(lat=26.3, lon=-89.0), wind="barbs",
+        contours=Contours("theta_e", interval=4),
+    )  # fmt: skip
+    context = dataclasses.replace(context, values=tmp_path / "values")
+    with open_frame([cyclone]) as frame:
+        SectionKind().make(options, frame, tmp_path / "section.png", context)
+    assert shown_legend(tmp_path / "values") == [
+        "contours: equivalent potential temperature, every 4 K",
+        "barbs: horizontal wind, kn (feather 10, flag 50)",
+    ]

@@ -1,0 +1,152 @@
+"""The lines below a picture that say what its symbols mean: contours, barbs, triangles, boxes.
+
+A legend has as many rows in each picture of a series: where an entry's numbers differ between
+frames, its longest text decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from matplotlib.artist import Artist
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.lines import Line2D
+from matplotlib.textpath import text_to_path
+from matplotlib.transforms import IdentityTransform
+
+from burstlens.viz.drawing import style
+from burstlens.viz.drawing.heading import LEFT, RIGHT
+
+SIZE, ROW, FOOT = 8.0, 11.5, 22.0
+"""Points: the letters, from one row to the next, and from the picture's edge to the last row."""
+_BETWEEN, _SAMPLE, _MOST_ROWS = 12.0, 16.0, 4
+"""Points between entries and of a line that shows a colour; rows at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What one kind of symbol means, as ``contours: sea-level pressure, every 4 hPa``.
+
+    ``longest`` is the longest text of any frame, where that differs; ``colour`` that of a line
+    which is drawn before the text, for lines that have not the usual black.
+    """
+
+    text: str
+    longest: str = ""
+    colour: str = ""
+
+    @property
+    def width(self) -> float:
+        """Points that it takes at most."""
+        texts = (self.text, self.longest)
+        return max(map(_width, texts)) + (_SAMPLE if self.colour else 0.0)
+
+
+def rows(entries: Sequence[Entry], width_px: int, dpi: float) -> int:
+    """How many rows the entries take below a picture of that width; 0 for none."""
+    return len(_laid_out(tuple(entry.width for entry in entries), width_px, dpi))
+
+
+def rows_pt(count: int) -> float:
+    """Points that rows take beyond the first, for which all pictures have room."""
+    return ROW * max(0, count - 1)
+
+
+def strip(count: int) -> tuple[float, float]:
+    """Points from the picture's edge to the foot and to the top of so many rows."""
+    return FOOT - 0.3 * SIZE, FOOT + (count - 1) * ROW + SIZE
+
+
+def legend(figure: Figure, entries: Sequence[Entry], count: int) -> list[Artist]:
+    """The artists of at most ``count`` rows, placed on the figure but not added to it.
+
+    The rows stand above the picture's foot (:mod:`.heading`). An entry that is longer than a row
+    is cut with an ellipsis.
+    """
+    point = figure.dpi / 72
+    widest = _room(figure.bbox.width, figure.dpi)
+    laid = _laid_out(tuple(entry.width for entry in entries), figure.bbox.width, figure.dpi)
+    made: list[Artist] = []
+    laid = laid[:count]
+    for down, row in enumerate(laid):
+        x, y = LEFT, FOOT + (len(laid) - 1 - down) * ROW
+        for number in row:
+            entry = entries[number]
+            at = x
+            if entry.colour:
+                made += _sample(figure, x * point, (y + 0.35 * SIZE) * point, entry.colour)
+                at += _SAMPLE
+            text = figure.text(
+                at * point / figure.bbox.width, y * point / figure.bbox.height,
+                _fitted(entry.text, widest - (at - x)), fontsize=SIZE, color=style.INK,
+                family=style.FONT, ha="left", va="baseline", parse_math=False,
+            )  # fmt: skip
+            text.remove()
+            text.set_figure(figure)
+            made.append(text)
+            x += entry.width + _BETWEEN
+    return made
+
+
+def lowered(words: str) -> str:
+    """Words as they stand within a sentence: ``Sea-level pressure`` begins with a small letter,
+    ``CAPE`` and ``T2`` do not."""
+    first = words.partition(" ")[0]
+    plain = len(first) > 1 and first[1:].islower() and not any(c.isdigit() for c in first)
+    return words[:1].lower() + words[1:] if plain else words
+
+
+@lru_cache(maxsize=64)
+def _laid_out(
+    widths: tuple[float, ...], width_px: float, dpi: float
+) -> tuple[tuple[int, ...], ...]:
+    """The numbers of the entries in each row, from the top; those beyond the last row are left
+    out."""
+    widest = _room(width_px, dpi)
+    found: list[list[int]] = []
+    used = 0.0
+    for number, width in enumerate(widths):
+        if found and used + _BETWEEN + width <= widest:
+            found[-1].append(number)
+            used += _BETWEEN + width
+        else:
+            found.append([number])
+            used = width
+    return tuple(map(tuple, found[:_MOST_ROWS]))
+
+
+def _room(width_px: float, dpi: float) -> float:
+    return float(width_px) * 72 / dpi - LEFT - RIGHT
+
+
+@lru_cache(maxsize=256)
+def _width(text: str) -> float:
+    """Points of a text in the legend's letters; those on a canvas are hinted, at most so wide."""
+    font = FontProperties(family=style.FONT, size=SIZE)
+    width, _, _ = text_to_path.get_text_width_height_descent(text, font, False)
+    return 1.03 * float(width)
+
+
+def _fitted(text: str, widest: float) -> str:
+    if _width(text) <= widest:
+        return text
+    while len(text) > 4 and _width(text + "…") > widest:
+        text = text[:-1].rstrip()
+    return text + "…"
+
+
+def _sample(figure: Figure, x: float, y: float, colour: str) -> list[Artist]:
+    """A short line with a dark edge, so that a pale one is seen."""
+    point = figure.dpi / 72
+    made: list[Any] = [
+        Line2D([x, x + (_SAMPLE - 4) * point], [y, y], color=shade, lw=width, solid_capstyle="butt")
+        for shade, width in ((style.FAINT, 2.6), (colour, 1.8))
+    ]
+    for line in made:
+        line.set_figure(figure)
+        line.set_transform(IdentityTransform())
+    return made

@@ -1,0 +1,109 @@
+"""What symbols mean, in words: the entries of a legend for contours, winds and boxes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Protocol
+
+from burstlens.core import digits
+from burstlens.core.units import printed, usual
+from burstlens.viz.drawing import style
+from burstlens.viz.drawing.colour_bar import minus
+from burstlens.viz.drawing.legend import Entry, lowered
+from burstlens.viz.drawing.maps.layers import Contours
+
+_LISTED = 6
+"""Values that are written out, at most."""
+_DASHED = ", dashed below 0"
+_WIDEST = "00000"
+_DIRECTIONS = re.compile(
+    r"\b(?:eastwards?|northwards?|zonal|meridional|[ij]-axis|[xyuvij](?= ?-| )|[xyuv]$"
+    r"|components?(?: of)?(?: the)?|grid|relative|along)\b[-,]? *|, *(?=$)",
+    re.IGNORECASE,
+)
+"""What the long names of two components have beside the name of the flow."""
+_CAPITAL = re.compile(r"\b[A-Z](?=[a-z]+\b)")
+_AT_10_M = re.compile(r"^[UV]10$")
+
+
+class Named(Protocol):
+    """A field with its name and units."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def long_name(self) -> str: ...
+    @property
+    def units(self) -> str: ...
+
+
+def contours_entry(
+    asked: Contours, field: Named, levels: Sequence[float], level: str = "", *, alone: bool
+) -> Entry:
+    """``levels`` are those of the lines in one frame, ``level`` the one of a 3-D field; ``alone``:
+    no other lines are on the picture, so that black ones need no sample."""
+    what = f"contours: {in_words(field, level)}"
+    unit = printed(field.units)
+    dashed = _DASHED if any(value < 0 for value in levels) else ""
+    longest = ""
+    if asked.interval is not None:
+        text = f"every {digits.number(asked.interval)} {unit}"
+    elif asked.levels:
+        text = f"{_listed(asked.levels)} {unit}"
+        dashed = _DASHED if min(asked.levels) < 0 else ""
+    else:
+        steps = {round(b - a, 12) for a, b in pairwise(levels)}
+        every = f"every {digits.number(min(steps))}" if steps else _listed(levels)
+        text = f"{every} {unit}".lstrip()
+        longest = f"every {_WIDEST} {unit}"
+    signed = style.is_signed(field.units, field.long_name, -1.0, 1.0)
+    if signed or usual(field.units) in ("degC", "degF"):
+        longest = f"{longest or text}".rstrip() + _DASHED
+    colour = "" if alone and asked.colour in ("black", "k") else asked.colour
+    said = f"{what}, {text}".rstrip(" ,") + dashed
+    return Entry(said, f"{what}, {longest}".rstrip() if longest else "", colour)
+
+
+def barbs_entry(wind: str) -> Entry:
+    """Barbs are in knots, whatever the file's units are."""
+    return Entry(f"barbs: {wind}, kn (feather 10, flag 50)")
+
+
+def flow_words(u: Named, v: Named, level: str = "") -> str:
+    """A wind or a current in words, from its two components: ``10 m wind``."""
+    if _AT_10_M.match(u.name):
+        return "10 m wind"
+    found = []
+    for one in (u, v):
+        text = style.words(one.name, one.long_name)
+        text = " ".join(_DIRECTIONS.sub(" ", text).split()).strip(" ,-")
+        found.append(_CAPITAL.sub(lambda m: m[0].lower(), text) if text != one.name else "")
+    if found[0] != found[1] or not found[0]:
+        found[0] = f"{u.name}, {v.name}"
+    return f"{found[0]}, {level}" if level else found[0]
+
+
+def boxes_entry(names: Iterable[str]) -> Entry | None:
+    """The outlines of domains inside the one that is shown."""
+    known = [name for name in names if name]
+    if not known:
+        return None
+    return Entry(f"{'box: domain' if len(known) == 1 else 'boxes: domains'} {', '.join(known)}")
+
+
+def in_words(field: Named, level: str = "") -> str:
+    """A field within a sentence: ``sea-level pressure``, ``vertical wind, level 7``."""
+    words = style.words(field.name, field.long_name)
+    words = words if words == field.name else lowered(words)
+    return f"{words}, {level}" if level else words
+
+
+def _listed(values: Sequence[float]) -> str:
+    if not values:
+        return ""
+    texts = [minus(text) for text in digits.ticks(values)]
+    if len(texts) <= _LISTED:
+        return f"at {', '.join(texts)}"
+    return f"{len(texts)} values from {texts[0]} to {texts[-1]}"
