@@ -234,13 +234,18 @@ class Ledger:
                 assert self.history.settled(key, event.attempt), f"released before {key}"
         elif isinstance(event, (ev.FrameReady, ev.FrameDamaged)) and event.time:
             self._times.add(event.time)
+            if isinstance(event, ev.FrameReady) and event.repeated:  # all of it is made again
+                for key in [key for key in self._drawn if key[1:] == (event.stream, event.time)]:
+                    del self._drawn[key]
         self.history.apply(event)
 
     def _publish(self, event: ev.ProductPublished) -> None:
         key, before = event.key, self.newest.get(event.key)
         # A run that is resumed after its end makes what had failed: in the placeholder's place.
         hole = bool((event.facts or {}).get("placeholder"))
-        assert not (hole and before and before.attempt == event.attempt), f"{key} becomes a hole"
+        again = before is not None and before.attempt == event.attempt
+        is_outdated = key in self.history.outdated
+        assert not hole or not again or is_outdated, f"{key} becomes a hole"
         drawn = event.attempt, event.limits, hole
         assert drawn not in self._drawn[key], f"{key} is published twice as {drawn}"
         self._drawn[key].add(drawn)

@@ -76,6 +76,14 @@ class Compared:
     def tasks(self) -> list:
         return [task for task in self.drivers.block.tasks if task.kind == "compare"]
 
+    def grows(self, *numbers: int) -> list:
+        """The file gets records with the times of these numbers, after those that it has."""
+        return [
+            replace(self.frames[0], time=self.drivers.frame(number).time, record=record,
+                    fingerprint=(1, 2, 2000, 100 + record))
+            for record, number in enumerate(numbers, len(self.frames))
+        ]  # fmt: skip
+
     def ends(self, *, error: Exception | None = None, crc32: int | None = None) -> None:
         """The next comparison ends."""
         task = self.tasks[0]
@@ -211,3 +219,22 @@ def test_a_writer_that_closes_its_file_changes_the_known_date_alone(make):
     history = compared.production.history
     assert history.fingerprints["output", compared.frame.time][3] == (1, 2, 1010, 50)
     assert len(ready(compared)) == 3
+
+
+@pytest.mark.parametrize("numbers", [(2,), (1, 2, 3)])
+def test_a_time_that_comes_again_in_a_growing_file_belongs_to_its_attempt(make, numbers):
+    compared = make(records=3, published=3)
+    while compared.tasks:
+        compared.ends()
+    compared.rewrites.take(compared.grows(*numbers))
+    assert compared.begun == []
+    assert compared.tasks == []
+    compared.production.journal.sync()
+    found = [
+        (event.time, event.record, event.attempt, event.repeated)
+        for event in read(compared.drivers.run.journal)
+        if isinstance(event, ev.FrameReady)
+    ][3:]
+    times = [compared.drivers.frame(number).time for number in numbers]
+    again = [number < 3 for number in numbers]
+    assert found == list(zip(times, (3, 4, 5), (1, 1, 1), again, strict=False))

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 import pytest
 
 import burstlens
+from burstlens.clients.opened.frames import frames_of
 from burstlens.core.errors import RunError
 
 FIRST, SECOND, THIRD = (f"00010101T000{minute}00" for minute in range(3))
@@ -35,6 +36,19 @@ def test_the_table_of_frames_describes_each_frame(done):
         assert row.signal
     assert [row.time for row in frames[1:]] == [SECOND, THIRD]
     assert frames[-1].time == THIRD
+
+
+def test_a_time_that_came_twice_is_one_row_of_the_table_with_the_later_record():
+    frame = {"event": "frame.ready", "stream": "output", "attempt": 1}
+    table = frames_of(
+        [
+            frame | {"time": "t00000001.000", "bytes": 1},
+            frame | {"time": "t00000002.000", "bytes": 2},
+            frame | {"time": "t00000001.000", "bytes": 3, "repeated": True},
+        ],
+        {},
+    )
+    assert table["bytes"] == [2, 3]
 
 
 def test_an_unknown_column_names_near_ones(done):

@@ -94,6 +94,18 @@ class Needs:
             del times[time]
         self._busy.discard(series)
 
+    def let_go(self, work: Work) -> None:
+        """Note that an order that was admitted is given up: its chain may go on."""
+        self._busy.discard((work.order.context.product, work.order.frame.stream))
+
+    def drop(self, is_stale: Callable[[Frame], bool]) -> None:
+        """Forget the orders that wait for others, of such frames."""
+        self._abreast = [work for work in self._abreast if not is_stale(work.order.frame)]
+        for queues in (self._line, self._behind):
+            for series, queue in queues.items():
+                queues[series] = [one for one in queue if not is_stale(one[2].order.frame)]
+                heapq.heapify(queues[series])
+
     def admit(self, work: Work) -> bool:
         """Whether it can go now; else it is kept until :meth:`freed` or :meth:`next` gives it."""
         needs = self._wants.get(work.order.context.product)

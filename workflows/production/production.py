@@ -9,14 +9,15 @@ from dataclasses import replace
 from typing import Any
 
 from burstlens.core.errors import StagingError
-from burstlens.core.model import Damage, Failure, Frame, Receipt, in_model_folder
+from burstlens.core.model import Failure, Frame, Receipt
 from burstlens.core.run import events as ev
 from burstlens.core.version import __version__
 from burstlens.stagers.base import remove
 from burstlens.viz.product import Context
-from burstlens.workflows.frames.promised import REASON, Promised
-from burstlens.workflows.frames.report import Report, UndecodedFile
+from burstlens.workflows.frames.promised import Promised
+from burstlens.workflows.frames.report import Report
 from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.production.arrivals import Arrivals
 from burstlens.workflows.production.backlog import Backlog
 from burstlens.workflows.production.batches import BATCH_S, MOST, batches
 from burstlens.workflows.production.context import RunContext
@@ -35,10 +36,6 @@ from burstlens.workflows.recipe.recipe import MadeProduct
 _log = logging.getLogger(__name__)
 TRIES = 3
 """Chances of a product whose worker dies or whose function fails in an unforeseen way."""
-_FRAME_FIELDS = (
-    "attempt", "stream", "time", "record", "bytes", "written", "detected", "signal", "fingerprint",
-)  # fmt: skip
-_DAMAGE_FIELDS = ("attempt", "stream", "time", "record", "reason", "fingerprint")
 
 
 class Production:
@@ -98,6 +95,7 @@ class Production:
             facts.streams,
         )
         self.promised = Promised(run.id, buffer.folder, recipe.model, history, facts.streams)
+        self.arrivals = Arrivals(self.journal, history, self.snapshot, self.backlog, self.space)
         self.outputs = Outputs(self.journal, history)
         self.trouble = ""
         self._bytes_each = 0
@@ -125,11 +123,11 @@ class Production:
                 self.backlog.count(damage.stream, damage.time)
         self.take_frames(report.frames)
         for undecoded in report.undecoded:
-            self._take_undecoded(undecoded, attempt)
+            self.arrivals.take_undecoded(undecoded, attempt)
         for damage in report.damaged:
-            self._take_damage(self.promised.placed(damage))
+            self.arrivals.take_damage(self.promised.placed(damage))
         for damage in self.promised.lost(report, attempt):
-            self._take_damage(damage)
+            self.arrivals.take_damage(damage)
         self.space.begun_bytes = sum(
             stat.size for unit in report.cursor.open if not unit.declared for stat in unit.stats
         )
@@ -140,40 +138,11 @@ class Production:
 
     def take_frames(self, frames: Sequence[Frame]) -> None:
         """Journal these frames, where that was not done, and order their products."""
-        for frame in frames:
-            self.backlog.count(frame.stream, frame.time)
-        for frame in map(self.space.sharing, frames):
-            if (frame.stream, frame.time, frame.attempt) not in self.history.frames:
-                self.note_frame(frame)
-                self.snapshot.ready(frame)
-            self.space.add(frame, self.backlog.add(frame))
-            self.backlog.refresh(frame)  # where a former driver did not get as far
-
-    def note_frame(self, frame: Frame) -> None:
-        """Journal a frame."""
-        fields = {name: getattr(frame, name) for name in _FRAME_FIELDS}
-        self.journal.append(ev.FrameReady(**fields, file=in_model_folder(frame.paths[0])))
-
-    def _take_undecoded(self, found: UndecodedFile, attempt: int) -> None:
-        known = self.history.undecoded.get(found.stream)
-        event = ev.StreamUndecoded(
-            stream=found.stream, attempt=attempt, file=found.file, reason=found.reason
-        )
-        if known is None or known[0] != attempt:
-            self.journal.append(event)
-            self.snapshot.alarm(found.sentence, stream=found.stream)
-
-    def _take_damage(self, damage: Damage) -> None:
-        if (damage.stream, damage.time, damage.attempt) in self.history.frames:
-            return  # whole when it was declared, before a driver or the model died
-        if not self.history.has_damage(damage):
-            fields = {name: getattr(damage, name) for name in _DAMAGE_FIELDS}
-            self.journal.append(ev.FrameDamaged(**fields, paths=list(damage.paths)))
-            about = damage.time or ", ".join(map(in_model_folder, damage.paths))
-            at = damage.stream, about, damage.attempt
-            what = "lost" if damage.reason.startswith(REASON) else "damaged"
-            self.snapshot.unreadable(*at, damage.reason, f"{what} frame")
-        self.backlog.add_damage(damage)
+        if self.arrivals.take_frames(frames):
+            for receipt in [one for one in self._receipts if self._is_outdated(one)]:
+                self._receipts.remove(receipt)
+                self.publisher.discard(receipt)
+            self._failures = [one for one in self._failures if not self._is_outdated(one)]
 
     def enter(self, products: tuple[MadeProduct, ...]) -> None:
         """Make these products as well, of each frame on the buffer that they do not pass over."""
@@ -209,6 +178,9 @@ class Production:
     def _take_answer(self, answer: Answer) -> None:
         work, error = answer.work, answer.error
         self.backlog.returned()
+        if self.arrivals.repeats.is_stale(work.order.frame):
+            self._drop_stale(work, answer.viewed.value if answer.viewed is not None else None)
+            return
         now = time.monotonic()
         value = None
         if answer.viewed is not None:
@@ -256,6 +228,16 @@ class Production:
                 self.snapshot.alarm(f"{value.product} of {value.time} {value.facts['chain']}")
             self.backlog.note_size(value)
             self._widen(value)
+
+    def _drop_stale(self, work: Work, value: Receipt | Failure | Split | None) -> None:
+        """Drop what was made of a record whose time a later one has: that is ordered already."""
+        self.backlog.needs.let_go(work)
+        receipt = value.placeholder if isinstance(value, Failure) else value
+        if isinstance(receipt, Receipt):
+            self.publisher.discard(receipt)
+        if work.volume is not None and not work.volume.failed:
+            for incoming in work.volume.fail():
+                remove(self.run.products / incoming)
 
     def _take_piece(self, work: Work, receipt: Receipt) -> None:
         assert work.volume is not None
@@ -325,7 +307,7 @@ class Production:
     def _publish_failure(self, failure: Failure) -> None:
         key = failure.key
         stands = self.history.published.get(key, 0) >= failure.attempt
-        made = stands and key not in self.history.holes
+        made = stands and key not in self.history.holes | self.history.outdated
         if failure.placeholder is not None:
             for event in self.publisher.publish([failure.placeholder]):
                 self.snapshot.published(event)
@@ -336,6 +318,10 @@ class Production:
         frame = failure.stream, failure.time, failure.attempt
         unreadable = failure.unreadable or frame in self.history.damaged
         self.snapshot.failed(replace(failure, unreadable=unreadable))
+
+    def _is_outdated(self, about: Receipt | Failure) -> bool:
+        """Whether it was made of a record whose time a later one has by now."""
+        return (about.stream, about.time, about.attempt) in self.arrivals.repeated
 
     def _stands(self, receipt: Receipt) -> bool:
         return self.history.published.get(receipt.key) == receipt.attempt

@@ -128,8 +128,7 @@ class Publisher:
         for receipt in sorted(once, key=lambda receipt: -receipt.attempt):
             key = receipt.key
             if given.get(key, 0) >= receipt.attempt or self._is_superfluous(key, receipt):
-                for part in _parts(receipt):
-                    remove(self._run.products / part.incoming)
+                self.discard(receipt)
             else:
                 given[key] = receipt.attempt
                 fresh.append(receipt)
@@ -139,8 +138,15 @@ class Publisher:
         self._put_all([part for receipt in fresh for part in _parts(receipt)])
         return [self._note(receipt) for receipt in fresh]
 
+    def discard(self, receipt: Receipt) -> None:
+        """Delete what was staged for a product that is not published."""
+        for part in _parts(receipt):
+            remove(self._run.products / part.incoming)
+
     def _is_superfluous(self, key: Key, receipt: Receipt) -> bool:
         stands = self._history.published.get(key, 0)
+        if key in self._history.outdated:
+            return stands > receipt.attempt
         if key in self._history.retried and not receipt.facts.get("placeholder"):
             return stands > receipt.attempt
         if stands != receipt.attempt or not self._history.outgrown(key):

@@ -158,9 +158,12 @@ class Rewrites:
         )
 
     def _is_appended(self, fresh: list[Frame], suspects: list[tuple[Frame, Known]]) -> bool:
-        """Whether the file is the one that is known, with more records: appending is no rewrite."""
+        """Whether the file is the one that is known, with more records: appending is no rewrite,
+        also where the times of new records are known."""
         frame, known = suspects[-1]
-        _, file, record, fingerprint = known
+        _, file, _, fingerprint = known
+        record = max(known[2] for _, known in suspects)
+        fresh = [*fresh, *(frame for frame, _ in suspects)]
         return (
             frame.fingerprint is not None
             and file == in_model_folder(frame.paths[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from burstlens.core.model import Frame, in_model_folder
@@ -40,6 +40,8 @@ class Space:
     releasing: bool = False
     urgent: bool = False
     """Whether room is short: then nothing is kept for a later resume."""
+    _superseded: set[tuple[tuple[str, ...], int]] = field(default_factory=set)
+    """Files and number of records that lost their time to a later one."""
     _same: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -59,9 +61,20 @@ class Space:
         run, stream, signal = self._same.setdefault(texts, texts)
         return replace(frame, run=run, stream=stream, signal=signal)
 
+    def supersede(self, by: Sequence[Frame]) -> None:
+        """Note that the records of these frames' times and attempts are no frames any more."""
+        times = {(frame.stream, frame.time, frame.attempt): frame for frame in by}
+        for frame in self.frames():
+            later = times.get((frame.stream, frame.time, frame.attempt), frame)
+            if (later.paths, later.record) != (frame.paths, frame.record):
+                self._superseded.add((frame.paths, frame.record))
+
     def frames(self) -> list[Frame]:
         """The frames on the buffer."""
-        return [frame for frames in self.files.values() for frame, _ in frames]
+        found = [frame for frames in self.files.values() for frame, _ in frames]
+        if not self._superseded:
+            return found
+        return [frame for frame in found if (frame.paths, frame.record) not in self._superseded]
 
     def newest(self, stream: str, beside: Frame) -> Frame | None:
         """The newest frame of a stream on the buffer up to the valid time of another stream's
@@ -105,7 +118,9 @@ class Space:
             self.add(frame, ())
 
     def _gone(self, frame: Frame) -> bool:
-        return (frame.stream, frame.time, frame.attempt) in self.history.released
+        this = frame.stream, frame.time, frame.attempt
+        # The file of an earlier record of that time went alone.
+        return this in self.history.released and this not in self.history.repeated
 
     def _settled(self, frame: Frame, wanted: tuple[str, ...]) -> bool:
         this = (frame.stream, frame.time, frame.attempt)

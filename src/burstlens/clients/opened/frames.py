@@ -113,25 +113,25 @@ def frames_of(events: Iterable[Line], entries: Mapping[Key, Published]) -> Frame
     for (product, stream, time), entry in entries.items():
         if not entry.placeholder:
             made[stream, time, entry.attempt].append(product)
-    rows = []
-    for event in events:
+    rows: dict[tuple[str, str, int, int], FrameRow] = {}
+    for place, event in enumerate(events):
         stream, time = str(event.get("stream")), str(event.get("time"))
         attempt = int(number(event.get("attempt")) or 0)
         damaged = event.get("event") == "frame.damaged"
-        rows.append(
-            FrameRow(
-                stream=stream,
-                time=time,
-                attempt=attempt,
-                bytes=int(number(event.get("bytes")) or 0),
-                written=number(event.get("written")),
-                detected=number(event.get("t" if damaged else "detected")),
-                signal=str(event.get("signal", "")),
-                products=tuple(made.get((stream, time, attempt), ())),
-                damaged=str(event.get("reason", "no reason")) if damaged else "",
-            )
+        key = stream, time, attempt, place if damaged else -1
+        rows.pop(key, None)  # of a time that came twice the later record counts
+        rows[key] = FrameRow(
+            stream=stream,
+            time=time,
+            attempt=attempt,
+            bytes=int(number(event.get("bytes")) or 0),
+            written=number(event.get("written")),
+            detected=number(event.get("t" if damaged else "detected")),
+            signal=str(event.get("signal", "")),
+            products=tuple(made.get((stream, time, attempt), ())),
+            damaged=str(event.get("reason", "no reason")) if damaged else "",
         )
-    return Frames(rows)
+    return Frames(list(rows.values()))
 
 
 def _cells(row: FrameRow) -> tuple[str, ...]:

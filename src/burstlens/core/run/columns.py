@@ -174,6 +174,12 @@ class Numbers(MutableMapping[Key, int]):
         self._size += column[number] == _ABSENT
         column[number] = value
 
+    def of_frame(self, stream: str, time: str) -> list[tuple[Key, int]]:
+        """The products of that stream and time, with their numbers."""
+        products = [product for product, of in self._columns if of == stream]
+        keys = [(product, stream, time) for product in products]
+        return [(key, value) for key in keys if (value := self._find(key)) is not None]
+
     def __delitem__(self, key: Key) -> None:
         if self._find(key) is None:
             raise KeyError(key)

@@ -152,7 +152,8 @@ class ViewingEnded(Event, frozen=True, tag="viewing.ended"):
 
 class FrameReady(Event, frozen=True, tag="frame.ready", omit_defaults=True):
     """A frame is whole; ``file`` is its first file, in the model's folder, ``fingerprint`` that
-    file's in a run that others started."""
+    file's in a run that others started. ``repeated``: it takes the place of an earlier record with
+    the same time."""
 
     attempt: Count
     stream: str
@@ -164,6 +165,7 @@ class FrameReady(Event, frozen=True, tag="frame.ready", omit_defaults=True):
     signal: str | None = None
     file: str | None = None
     fingerprint: Fingerprint | None = None
+    repeated: bool = False
 
 
 class FrameDamaged(Event, frozen=True, tag="frame.damaged"):

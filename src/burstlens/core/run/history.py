@@ -14,7 +14,7 @@ from burstlens.core.run import attached, output, product_record, trial_record, t
 from burstlens.core.run import events as ev
 from burstlens.core.run.attached import Attached
 from burstlens.core.run.columns import FrameSet, LimitsOf, Numbers, Times, TimeSet
-from burstlens.core.run.events import Event, Key
+from burstlens.core.run.events import Event, FrameKey, Key
 from burstlens.core.run.follow import uncollected
 from burstlens.core.run.job_record import JobRecord
 from burstlens.core.run.noticed import Noticed
@@ -63,6 +63,10 @@ class History(Attached):
     reached: dict[int, dict[str, int]] = field(default_factory=dict)
     """How many records of each file are known to be ready or damaged, by attempt."""
     released: FrameSet = field(default_factory=FrameSet)
+    repeated: dict[FrameKey, tuple[str, int]] = field(default_factory=dict)
+    """Frames whose time came twice in their attempt: file and record of the one that counts."""
+    outdated: set[Key] = field(default_factory=set)
+    """Products that were made of an earlier record of their frame's time."""
     inspected: FrameSet = field(default_factory=FrameSet)
     """Frames that every guard of their stream has read."""
     tripped: set[tuple[str, str, str, int]] = field(default_factory=set)
@@ -166,6 +170,8 @@ class History(Attached):
 
     def settled(self, key: Key, attempt: int) -> bool:
         """Whether that product of this attempt (or a later one) is published or finally failed."""
+        if key in self.outdated:
+            return False
         return self.published.get(key, 0) >= attempt or self.failed.get(key, 0) >= attempt
 
     def outgrown(self, key: Key) -> bool:
@@ -284,7 +290,11 @@ def _simulation_ended(history: History, event: ev.SimulationEnded) -> None:
 
 def _ready(history: History, event: ev.FrameReady) -> None:
     frame = event.stream, event.time, event.attempt
-    if frame not in history.frames:
+    if event.repeated:
+        history.repeated[frame] = event.file or "", event.record or 0
+        history.inspected.discard(frame)
+        product_record.outdate(history, frame)
+    if event.repeated or frame not in history.frames:
         history.frames.add(frame)
         history.ready.add(frame[:2])
         history.noticed.note_frame(*frame[:2])

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from burstlens.core.run import events as ev
 from burstlens.core.run.columns import FrameSet, LimitsOf, Numbers
-from burstlens.core.run.events import Key
+from burstlens.core.run.events import FrameKey, Key
 from burstlens.core.run.noticed import Noticed
 from burstlens.core.run.states import States
 
@@ -21,6 +21,7 @@ class HasProducts(Protocol):
     frames: FrameSet
     released: FrameSet
     published: Numbers
+    outdated: set[Key]
     publishing: dict[Key, ev.ProductPublishing]
     failed: Numbers
     holes: set[Key]
@@ -47,6 +48,14 @@ def retry(history: HasProducts) -> None:
     }
 
 
+def outdate(history: HasProducts, frame: FrameKey) -> None:
+    """Note that the products of that frame, and of that attempt, are to be made again."""
+    stream, time, attempt = frame
+    for settled in (history.published, history.failed):
+        found = settled.of_frame(stream, time)
+        history.outdated |= {key for key, number in found if number == attempt}
+
+
 def limits(history: HasProducts, event: ev.ProductLimits) -> None:
     """Keep a series' colour limits."""
     history.limits[event.product] = event.limits
@@ -63,6 +72,7 @@ def published(history: HasProducts, event: ev.ProductPublished) -> None:
     stood = key in history.published and key not in history.holes
     history.publishing.pop(key, None)
     history.retried.discard(key)
+    history.outdated.discard(key)
     history.published[key] = event.attempt
     history.noticed.note_product(event, looked=history.attached is not None)
     if history.attached is not None:
@@ -90,6 +100,7 @@ def failed(history: HasProducts, event: ev.ProductFailed) -> None:
     """Note that a product failed of one frame."""
     key, product = event.key, event.product
     history.retried.discard(key)
+    history.outdated.discard(key)
     history.failures[product] += key not in history.failed
     history.failed[key] = max(event.attempt, history.failed.get(key, 0))
     history.reasons[product] = str(event.reason)
