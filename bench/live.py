@@ -29,7 +29,7 @@ sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / part) for part in ("",
 
 RATE = 30.0
 WRITES = 10
-PAGE_BYTES = 250_000
+PAGE_BYTES = 320_000
 OPENED_S = 1.0
 KNOWN = (
     "count => document.querySelector('.burstlens').shadowRoot"

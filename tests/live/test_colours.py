@@ -106,6 +106,37 @@ def test_a_frame_that_the_other_run_has_without_values_has_no_difference(eight_m
     expect(page.locator(".readout").first).not_to_contain_text("difference")
 
 
+def test_a_comparison_s_difference_is_that_of_the_values_in_units(eight_maps, other, linked):
+    _, fields = eight_maps
+    page = linked(f"time={key(3)}&with=other,difference").page
+    label = page.locator(".range").first
+    away = fields[3].astype("f8") - fields[6]
+    rms = f"RMS {(away**2).mean() ** 0.5:.3g} K"
+    expect(label).to_have_text(re.compile(rf"^difference: mean \u2212\d.*, {rms}$"))
+    expect(page.locator(".glass")).to_have_attribute("data-mode", "difference")
+    expect(page.locator(".mine")).to_have_text("made − other")
+    hover(page, 0.45, 0.5)
+    expect(page.locator(".readout").first).to_contain_text("difference")
+    press(page, "ArrowRight")  # the other run's picture has no values there
+    expect(page.locator(".word").first).to_contain_text("both pictures need values")
+    expect(page.locator("canvas.first")).to_be_hidden()
+    page.get_by_label("How to compare").select_option("split")
+    expect(label).to_have_text(re.compile(r"^[\d.]+ to [\d.]+ K"))
+
+
+def test_two_runs_with_other_limits_are_seen_in_one_scale(eight_maps, other, linked):
+    values_path(other.run.products / "t" / f"t_d01_{key(5)}.png").unlink()  # of its frame 2
+    watched = linked(f"time={key(3)}&with=other,split")
+    page, label = watched.page, watched.page.locator(".range").first
+    expect(label).to_contain_text("one scale for both runs")
+    bar = [(0.905, at / 20) for at in range(4, 17)]
+    mine, theirs = (pixels(page, *bar, sheet=sheet) for sheet in ("first", "second"))
+    assert mine == theirs
+    press(page, "ArrowLeft")
+    expect(label).to_contain_text("two scales: the colours of other are")
+    watched.errors.clear()  # the browser logs a script that is missing
+
+
 def test_limits_of_a_difference_colour_nothing_else(eight_maps, other, linked):
     page = linked(f"time={key(3)}&with=other,split&{LOOK}-2;2:viridis:run:").page
     label = page.locator(".range").first

@@ -71,14 +71,10 @@ def test_a_phone_has_every_control_of_a_comparison(two, width):
 
 
 @pytest.mark.parametrize("two", ["file"], indirect=True)
-def test_the_difference_is_black_where_runs_agree(two):
+def test_pictures_without_values_have_no_difference_and_say_so(two):
     two.get_by_label("How to compare").select_option("difference")
-    assert settles(two, [BRIGHT - DARK] * 4)
-    two.get_by_label("Compare with run").fill("made")
-    two.keyboard.press("Enter")
-    expect(two.get_by_label("How to compare")).to_have_value("split")
-    two.get_by_label("How to compare").select_option("difference")
-    assert settles(two, [0, 0, 0, 0])
+    expect(two.locator(".word")).to_contain_text("both pictures need values")
+    expect(two.locator("canvas.first")).to_be_hidden()
 
 
 @pytest.mark.parametrize("two", ["file"], indirect=True)
@@ -132,8 +128,8 @@ def test_a_picture_without_its_counterpart_is_not_shown_as_a_difference(made, gr
     expect(page.locator("canvas.first")).to_be_hidden()
     page.locator(".timeline").focus()
     page.keyboard.press("Home")
-    expect(glass).to_have_attribute("data-mode", "difference")
-    expect(word).to_have_text("")
+    expect(glass).to_have_attribute("data-mode", "without")
+    expect(word).to_contain_text("both pictures need values")
 
 
 @pytest.mark.parametrize("two", ["serve"], indirect=True)

@@ -2,10 +2,10 @@ import { showNumbers, showRough, stepBetween } from "./digits.js";
 import { showUnits } from "./quantity.js";
 
 /** @import { Difference } from "./difference.js" */
+/** @import { Facts, IndexLine } from "./types.d.ts" */
+
 /** Limits that are so many times apart are those of a logarithmic scale. */
 const DECADES = 50;
-
-/** @import { Facts, IndexLine } from "./types.d.ts" */
 
 /**
  * What a difference amounts to.
@@ -36,7 +36,7 @@ export function rangeOf({ min, max, nan, units, limits }) {
  * @param {number} high
  * @param {unknown} limits
  */
-function span(low, high, limits) {
+export function span(low, high, limits) {
   const [first, last] = Array.isArray(limits) ? limits : [0, 0];
   const isLog = first > 0 && last >= DECADES * first;
   const texts = isLog
@@ -51,16 +51,20 @@ function span(low, high, limits) {
  * @param {IndexLine | undefined} newest
  */
 export function coloursOf(line, newest) {
-  const [mine, last] = [limitsOf(line), limitsOf(newest)];
+  const [mine, last] = [line, newest].map((one) => {
+    const limits = limitsOf(one?.facts);
+    return limits && span(...limits, limits);
+  });
   return !mine || !last || mine === last ? "" : `; colours ${mine} (newest picture: ${last})`;
 }
 
 /**
- * The limits of a picture's colours, or "" where they are not known.
- * @param {IndexLine | undefined} line
+ * The limits of a picture's colours, or null where they are not known.
+ * @param {Facts | null} [facts]
+ * @returns {[low: number, high: number] | null}
  */
-function limitsOf(line) {
-  const limits = line?.facts?.limits;
-  if (!Array.isArray(limits) || limits.length !== 2 || !limits.every(Number.isFinite)) return "";
-  return span(limits[0], limits[1], limits);
+export function limitsOf(facts) {
+  const limits = facts?.limits;
+  const isKnown = Array.isArray(limits) && limits.length === 2 && limits.every(Number.isFinite);
+  return isKnown ? limits : null;
 }

@@ -17,7 +17,6 @@ const MODES = [
   ["blink", "Blink"],
   ["split", "Split"],
   ["difference", "Difference"],
-  ["difference-8", "Difference × 8"],
 ];
 
 /** Another run, read beside the one that is shown. */
@@ -209,7 +208,8 @@ export class Comparer {
    */
   read(text) {
     if (text === this.write()) return;
-    const [name, mode] = text.split(",");
+    const [name, asked] = text.split(",");
+    const mode = asked === "difference-8" ? "difference" : asked; // of older links
     const [run = ""] = namesIn(name);
     const known = MODES.some(([value]) => value === mode);
     this.#linked = run && known ? mode : "split";

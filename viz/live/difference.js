@@ -15,7 +15,7 @@ const NODES = 32;
  * @property {number} mean
  * @property {number} rms
  * @property {number} bound of symmetric limits, nearly all points lie within
- * @property {string} note on grids and units that are not the same, else ""
+ * @property {string} note on grids that are not the same, else ""
  */
 
 /**
@@ -35,13 +35,9 @@ export function differenceOf(first, second) {
     : coarse
       ? nearestOf(there, second, first)
       : minus(first, second, 1);
-  const units = first.header.fields[0].units === second.header.fields[0].units;
-  const note = [
-    same ? "" : `other grid: on the points of the ${coarse ? "other, coarser" : "coarser"} one`,
-    units ? "" : "the units differ",
-  ];
+  const note = `other grid: on the points of the ${coarse ? "other, coarser" : "coarser"} one`;
   const sums = summary((coarse ? there : values)[0]);
-  return { values, ...sums, note: note.filter(Boolean).join("; ") };
+  return { values, ...sums, note: same ? "" : note };
 }
 
 /**

@@ -21,6 +21,8 @@ import { unitsOfDifference } from "./value_label.js";
  */
 
 const DIVERGING = "vik";
+/** Ends the name of a series' look in the comparison mode "difference". */
+const AGAINST = " − ";
 const HELD = 24;
 const MINUS = /** @type {const} */ (["first", "before", "run"]);
 
@@ -41,20 +43,12 @@ export class Looks {
   }
 
   /**
-   * The look of a series.
+   * The look of a series, or of its difference from another run (`asDifference`).
    * @param {string} series
    */
   of(series) {
-    return this.#chosen.get(series) ?? PLAIN;
-  }
-
-  /**
-   * Whether a series' pictures are painted here, so that their values are needed.
-   * @param {string} series
-   */
-  paints(series) {
-    const { limits, map, minus } = this.of(series);
-    return limits !== null || map !== null || minus !== "";
+    const look = this.#chosen.get(series) ?? PLAIN;
+    return series.endsWith(AGAINST) ? { ...look, minus: MINUS[2] } : look;
   }
 
   /**
@@ -107,14 +101,13 @@ export class Looks {
   }
 
   /**
-   * A picture in the look of its series; the same object for the same picture and look.
-   * @param {string} series
+   * A picture in a look; the same object for the same picture and look.
+   * @param {Look} look
    * @param {ImageBitmap} picture
    * @param {Fields} fields
    * @param {Fields | null} other the values that are taken away, of `minus`
    */
-  paint(series, picture, fields, other) {
-    const look = this.of(series);
+  paint(look, picture, fields, other) {
     const key = [fields.key, other?.key, look.limits, look.map, look.minus].join("|");
     let painted = this.#painted.get(key);
     if (!painted) {
@@ -125,6 +118,22 @@ export class Looks {
     this.#painted.set(key, painted);
     return painted;
   }
+}
+
+/**
+ * The name under which a series has its look as a difference from another run.
+ * @param {string} series
+ */
+export function asDifference(series) {
+  return series + AGAINST;
+}
+
+/**
+ * Whether pictures of a look are painted here, so that their values are needed.
+ * @param {Look} look
+ */
+export function isPainted({ limits, map, minus }) {
+  return limits !== null || map !== null || minus !== "";
 }
 
 /**

@@ -1,8 +1,9 @@
 import { seriesId } from "./album.js";
+import { isPainted } from "./looks.js";
 
 /** @import { Album } from "./album.js" */
 /** @import { FieldStore } from "./field_store.js" */
-/** @import { Looks, Painted } from "./looks.js" */
+/** @import { Look, Looks, Painted } from "./looks.js" */
 /** @import { Pictures } from "./pictures.js" */
 /** @import { IndexLine } from "./types.d.ts" */
 
@@ -25,17 +26,19 @@ export class Painting {
    * @param {{ album: Album, fields: FieldStore, pictures: Pictures }} run
    * @param {IndexLine} seen
    * @param {{ line: IndexLine | undefined, fields: FieldStore } | null} other of the other run
+   * @param {Look} look
    * @returns {Painted | null}
    */
-  of(looks, { album, fields, pictures }, seen, other) {
+  of(looks, { album, fields, pictures }, seen, other, look) {
     const id = seriesId(seen);
-    if (this.#of !== id || this.#run !== fields) this.#painted = null;
-    [this.#of, this.#run] = [id, fields];
+    const name = `${id} ${look.minus}`;
+    if (this.#of !== name || this.#run !== fields) this.#painted = null;
+    [this.#of, this.#run] = [name, fields];
     this.needs = [];
     this.lacks = false;
     const series = album.series.get(id);
-    if (!series || !seen.values || !looks.paints(id)) return this.#leave();
-    const { minus } = looks.of(id);
+    if (!series || !seen.values || !isPainted(look)) return this.#leave();
+    const { minus } = look;
     const at = series.times.indexOf(seen.time);
     const times = { first: series.times[0], before: series.times[at - 1] ?? "" };
     const base = minus === "run" ? other : minus && { line: series.exactly(times[minus]), fields };
@@ -45,8 +48,11 @@ export class Painting {
     if (this.lacks || fields.isMissing(seen)) return this.#leave();
     const [picture, mine] = [pictures.get(seen), fields.whole(seen)];
     const away = base && from ? base.fields.get(from) : null;
+    const units = [mine, away].map((one) => one?.header.fields[0].units);
+    this.lacks = Boolean(mine && away) && units[0] !== units[1];
+    if (this.lacks) return this.#leave();
     if (picture && mine && (away || !minus)) {
-      this.#painted = looks.paint(id, picture, mine, away);
+      this.#painted = looks.paint(look, picture, mine, away);
       return this.#painted;
     }
     return this.#painted && { ...this.#painted, difference: null };

@@ -2,17 +2,19 @@ import { isHole, seriesId } from "./album.js";
 import { caveat } from "./attached.js";
 import { coloursOf, differenceLabel, rangeOf } from "./caption.js";
 import { element, say, set } from "./element.js";
+import { asDifference } from "./looks.js";
 import { Painting } from "./painting.js";
 import { Palette } from "./palette.js";
 import { Probe } from "./probe.js";
 import { Sheet } from "./sheet.js";
+import { commonScale, scaleLabel, shownMode, widerLimits } from "./two_runs.js";
 import { timeLabel } from "./valid_time.js";
 import { unitsOfDifference } from "./value_label.js";
 
 /** @import { Series } from "./album.js" */
 /** @import { Comparison } from "./comparison.js" */
 /** @import { Lens } from "./lens.js" */
-/** @import { Looks, Painted } from "./looks.js" */
+/** @import { Painted } from "./looks.js" */
 /** @import { Pictures } from "./pictures.js" */
 /** @import { Changed, IndexLine, Source, Tools, ViewState } from "./types.d.ts" */
 
@@ -21,15 +23,7 @@ const STEPS = new Map([
   ["ArrowLeft", -0.02],
   ["ArrowRight", 0.02],
 ]);
-/**
- * What a comparison mode shows where the other run has no picture, if it is another mode.
- * @type {Map<string, string>}
- */
-const ALONE = new Map([
-  ["split", "off"],
-  ["difference", "without"],
-  ["difference-8", "without"],
-]);
+const NO_DIFFERENCE = "No difference: both pictures need values in the same units";
 
 /** One product's picture, with that of another run at the same valid time over or beside it. */
 export class Pane {
@@ -204,27 +198,50 @@ export class Pane {
     const other = seen && comparison?.album.series.get(id)?.exactly(seen.time);
     const { looks } = state;
     const rival = comparison && { line: other, fields: comparison.fields };
-    const painted = seen ? this.#painting.of(looks, state, seen, rival) : null;
+    const isDifference = comparison?.mode === "difference";
+    const lookId = isDifference ? asDifference(id) : id;
+    const scale =
+      seen && other && comparison && !isDifference
+        ? commonScale(seen, other, looks.of(id), comparison.run)
+        : null;
+    const own = looks.of(lookId);
+    let look = scale?.limits ? { ...own, limits: scale.limits } : own;
+    const paintMine = () => (seen ? this.#painting.of(looks, state, seen, rival, look) : null);
+    const paintTheirs = () =>
+      other && comparison && !isDifference
+        ? this.#theirPainting.of(looks, comparison, other, null, look)
+        : null;
+    let [painted, theirs] = [paintMine(), paintTheirs()];
+    // Differences from the frame before, say, have limits by their sizes.
+    const wider = widerLimits(painted, theirs);
+    if (wider) {
+      look = { ...look, limits: wider };
+      [painted, theirs] = [paintMine(), paintTheirs()];
+    }
     this.#painted = painted;
+    const mode = shownMode(comparison, other, painted);
     // First: beside another picture this one has half of the room.
-    const from = this.#compare(comparison, other, run, looks);
+    const from = this.#compare(mode, comparison, other, run, theirs);
     this.#first.show(painted?.canvas ?? (seen ? pictures.get(seen) : null), this.#lens);
-    this.#label(line, seen, other, state);
+    this.#label(line, seen, other, state, mode === "without" ? this.#painting.lacks : null);
     const newest = series?.at(series.times[series.times.length - 1]);
     const { difference } = painted ?? {};
     const lacking = seen && this.#painting.lacks ? "; no difference here" : "";
     say(
       this.#range,
       difference
-        ? differenceLabel(difference, unitsOfDifference(seen?.facts?.units))
-        : rangeOf(seen?.facts ?? {}) + coloursOf(seen, newest) + lacking,
+        ? differenceLabel(difference, unitsOfDifference(seen?.facts?.units)) +
+            scaleLabel(scale, painted, theirs, "")
+        : rangeOf(seen?.facts ?? {}) +
+            scaleLabel(scale, painted, theirs, coloursOf(seen, newest)) +
+            lacking,
     );
     say(this.#caveat, caveat(seen));
     this.#link(seen, source);
     const fields = seen ? state.fields.get(seen) : null;
     const limits = painted?.limits ?? fields?.header.colours.limits;
     this.#palette.show(
-      id,
+      lookId,
       fields,
       difference,
       limits,
@@ -236,7 +253,7 @@ export class Pane {
     this.#probe.point({
       mine: {
         difference,
-        extremes: looks.of(id).extremes,
+        extremes: look.extremes,
         fields,
         line: seen,
         sheet: this.#first,
@@ -251,8 +268,9 @@ export class Pane {
       },
       lens: this.#lens,
     });
+    const theirsNeeded = other && !isDifference ? this.#theirPainting.needs : [];
     const needs = seen ? [...(this.#palette.asks ? [seen] : []), ...this.#painting.needs] : [];
-    return { line, other, seen, needs, theirs: other ? this.#theirPainting.needs : [] };
+    return { line, other, seen, needs, theirs: theirsNeeded };
   }
 
   /** Mark the cursor and the places, as soon as all panes are drawn. */
@@ -272,16 +290,15 @@ export class Pane {
 
   /**
    * Returns from which part of the width on the other run's picture is the one that is seen.
+   * @param {string} mode
    * @param {Comparison | null} comparison
    * @param {IndexLine | undefined} other
    * @param {string} run
-   * @param {Looks} looks
+   * @param {Painted | null} painted the other run's picture
    */
-  #compare(comparison, other, run, looks) {
-    const mode = shownMode(comparison, other);
+  #compare(mode, comparison, other, run, painted) {
     set(this.#glass, { "data-mode": mode });
     const drawn = other && comparison ? comparison.pictures.get(other) : null;
-    const painted = other && comparison && this.#theirPainting.of(looks, comparison, other, null);
     this.#second.show(painted?.canvas ?? drawn, this.#lens);
     const style = this.#second.element.style;
     const lit = comparison?.lit ?? false;
@@ -290,9 +307,9 @@ export class Pane {
     this.#handle.style.left = `${100 * this.#split}%`;
     set(this.#handle, { "aria-valuenow": Math.round(100 * this.#split) });
     const single = mode === "off" || mode === "without";
-    const both = mode === "difference" || mode === "difference-8";
+    const both = mode === "difference";
     const theirs = comparison?.run ?? "";
-    const mine = both ? `| ${run} − ${theirs} |` : run;
+    const mine = both ? `${run} − ${theirs}` : run;
     say(this.#mine, single || (mode === "blink" && lit) ? "" : mine);
     say(this.#theirs, single || both || (mode === "blink" && !lit) ? "" : theirs);
     if (mode === "blink") return lit ? 0 : 1;
@@ -304,8 +321,9 @@ export class Pane {
    * @param {IndexLine | undefined} seen
    * @param {IndexLine | undefined} other
    * @param {ViewState} state
+   * @param {boolean | null} lacks whether a difference cannot be had; null where none is shown
    */
-  #label(line, seen, other, { pictures, comparison, player }) {
+  #label(line, seen, other, { pictures, comparison, player }, lacks) {
     const held = this.held === null ? "" : "held at ";
     const apart = seen && (held || seen.time !== player.time);
     say(this.#when, apart ? `${held}${timeLabel(seen.time)}` : "");
@@ -316,6 +334,8 @@ export class Pane {
       word = none ? "No picture" : "No picture at this time or before";
     } else if (pictures.isMissing(line)) word = "The picture cannot be loaded; trying again";
     else if (comparison && !other) word = `No picture of ${comparison.run} at this time`;
+    else if (lacks || (lacks !== null && !seen?.values)) word = NO_DIFFERENCE;
+    else if (lacks !== null) word = "Loading the values";
     say(this.#word, word);
     const drawn = seen && pictures.get(seen);
     set(this.#first.element, { "aria-label": drawn ? describe(seen) : word || "Loading" });
@@ -353,17 +373,6 @@ export class Pane {
       move(this.#split + by);
     });
   }
-}
-
-/**
- * A single picture must not look like a difference or like two halves.
- * @param {Comparison | null} comparison
- * @param {IndexLine | undefined} other
- */
-function shownMode(comparison, other) {
-  if (!comparison) return "off";
-  if (other) return comparison.mode;
-  return ALONE.get(comparison.mode) ?? comparison.mode;
 }
 
 /** @param {IndexLine} line */

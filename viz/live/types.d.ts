@@ -242,6 +242,7 @@ export interface Facts {
   nan?: number;
   /** Smallest and largest value of its colours. */
   limits?: [number, number];
+  colormap?: string;
   /** There is no picture: the frame was damaged, or its product could not be made. */
   placeholder?: boolean;
   reason?: string;

@@ -1,5 +1,6 @@
 import { seriesId } from "./album.js";
 import { element, say, set } from "./element.js";
+import { isPainted } from "./looks.js";
 import { Pane } from "./pane.js";
 import { viewsIn, viewsOut } from "./views.js";
 
@@ -227,7 +228,7 @@ export class Wall {
     const asked = this.#asks;
     const seen = drawn.map((one) => one.seen).filter((line) => line !== undefined);
     const needs = [...drawn.flatMap((one) => one.needs), ...(asked ? seen : [])];
-    const later = next.filter((line) => asked || looks.paints(seriesId(line)));
+    const later = next.filter((line) => asked || isPainted(looks.of(seriesId(line))));
     state.fields.want([...new Set(needs), ...later.slice(0, AHEAD_VALUES)]);
     profile.show(
       this.#panes.map(({ seriesId, held }, at) => {

@@ -1,0 +1,74 @@
+import { limitsOf, span } from "./caption.js";
+
+/** @import { Comparison } from "./comparison.js" */
+/** @import { Look, Painted } from "./looks.js" */
+/** @import { IndexLine } from "./types.d.ts" */
+
+/**
+ * What a comparison mode shows where the other run has no picture, if it is another mode.
+ * @type {Map<string, string>}
+ */
+const ALONE = new Map([
+  ["split", "off"],
+  ["difference", "without"],
+]);
+
+/** @typedef {{ limits: [low: number, high: number] | null, two: string }} Scale */
+
+/**
+ * The colours of two runs' pictures at one time: `limits` that hold both, where the pictures have
+ * two scales and can be painted in one, else null; `two` says which scale the second one has, where
+ * there are two.
+ * @param {IndexLine} mine
+ * @param {IndexLine} theirs
+ * @param {Look} look
+ * @param {string} run the second one's
+ * @returns {Scale}
+ */
+export function commonScale(mine, theirs, look, run) {
+  const values = mine.values && theirs.values;
+  if (look.minus) return { limits: null, two: look.minus === "run" ? `; ${run} as it is` : "" };
+  const [own, other] = [mine.facts ?? {}, theirs.facts ?? {}];
+  const [first, second] = [limitsOf(own), limitsOf(other)];
+  const alike = (look.map || own.colormap === other.colormap) && own.units === other.units;
+  const same = (look.limits && values) ?? (first && second && first.join() === second.join());
+  if (!first || !second || (alike && same)) return { limits: null, two: "" };
+  const two = `; two scales: the colours of ${run} are ${span(...second, second)}`;
+  if (!alike || !values) return { limits: null, two };
+  return { limits: [Math.min(first[0], second[0]), Math.max(first[1], second[1])], two };
+}
+
+/**
+ * The wider one of two pictures' limits, where they are not the same; else null.
+ * @param {Painted | null} mine
+ * @param {Painted | null} theirs
+ */
+export function widerLimits(mine, theirs) {
+  if (!mine || !theirs || mine.limits.join() === theirs.limits.join()) return null;
+  return mine.limits[1] > theirs.limits[1] ? mine.limits : theirs.limits;
+}
+
+/**
+ * What the colours of two runs' pictures are; of one picture `alone`.
+ * @param {Scale | null} scale
+ * @param {Painted | null} mine
+ * @param {Painted | null} theirs
+ * @param {string} alone
+ */
+export function scaleLabel(scale, mine, theirs, alone) {
+  if (!scale?.two) return alone;
+  return scale.limits && mine && theirs ? "; one scale for both runs" : scale.two;
+}
+
+/**
+ * A single picture must not look like a difference or like two halves.
+ * @param {Comparison | null} comparison
+ * @param {IndexLine | undefined} other
+ * @param {Painted | null} painted
+ */
+export function shownMode(comparison, other, painted) {
+  if (!comparison) return "off";
+  const isThere = comparison.mode !== "difference" || painted;
+  if (other) return isThere ? comparison.mode : "without";
+  return ALONE.get(comparison.mode) ?? comparison.mode;
+}
