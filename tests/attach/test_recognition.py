@@ -25,6 +25,8 @@ from attach_case import (
 
 from burstlens.core.errors import AttachError
 from burstlens.workflows.attach.recognition import recognise
+from burstlens.workflows.attach.streams import adapter
+from burstlens.workflows.models.base import OutputName
 
 
 def test_wrf_is_recognised_by_its_names_and_its_other_files_are_not_frames(tmp_path: Path):
@@ -91,6 +93,55 @@ def test_wrf_output_in_a_folder_that_the_namelist_does_not_name_is_found(
     assert found.settings == {
         "frames": {"d01": "done/wrfout_d01_*"}, "time_variable": "Times",
     }  # fmt: skip
+
+
+MOVED = (
+    "&time_control history_outname = '{name}', auxhist2_outname = '/old/rain_d<domain>_<date>' /"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("/old/run/wrfout_d<domain>_<date>", "wrfout_d01_2005-08-28_12:00:00"),
+        ("../run/wrfout_d<domain>_<date>", "wrfout_d01_2005-08-28_12:00:00"),
+        ("out/wrfout_d<domain>_<date>", "wrfout_d01_2005-08-28_12:00:00"),
+        ("/old/run/storm_d<domain>_<date>", "storm_d01_2005-08-28_12:00:00"),
+        ("/old/run/storm_d<domain>_<date>", "wrfout_d01_2005-08-28_12:00:00"),
+        ("/old/run/wrfout_d<domain>_<date>", "wrfout_d01_2005-08-28_12%3A00%3A00"),
+        ("/old/run/wrfout_d<domain>_<date>", "wrfout_d01_2005-08-28_12-00-00"),
+    ],
+)
+def test_output_of_wrf_that_was_moved_beside_its_namelist_is_found(
+    name: str, file: str, tmp_path: Path
+):
+    (tmp_path / "namelist.input").write_text(MOVED.format(name=name))
+    touch(tmp_path, file, "rain_d01_2005-08-28_12:00:00")
+    found = known(tmp_path)
+    assert (found.model, found.settings) == ("wrf", {"moved": True})
+    assert [stream.name for stream in found.streams] == ["d01", "auxhist2_d01"]
+    model = adapter(tmp_path, found)
+    assert model.identify(file) == OutputName("d01", "20050828T120000")
+    assert model.facts(tmp_path).folders == ("",)
+
+
+def test_output_of_wrf_where_the_namelist_says_is_not_taken_for_moved(tmp_path: Path):
+    (tmp_path / "namelist.input").write_text(MOVED.format(name="out/wrfout_d<domain>_<date>"))
+    (tmp_path / "out").mkdir()
+    touch(tmp_path, "out/wrfout_d01_2005-08-28_12:00:00", "wrfout_d01_1999-01-01_00:00:00")
+    found = known(tmp_path)
+    assert found.settings == {}
+    assert patterns(found)["d01"] == ("out/wrfout_d01_*", 1)
+
+
+def test_a_wait_for_wrf_says_for_what_and_what_lies_there(tmp_path: Path):
+    text = MOVED.format(name="/old/run/wrfout_d<domain>_<date>")
+    (tmp_path / "namelist.input").write_text(f"{text} &domains max_dom = 'one /")
+    touch(tmp_path, "a_storm.nc", "b_storm.nc", "wrfinput_d01")
+    assert known(tmp_path).reason == (
+        "WRF: namelist.input (line 1: a text begins here and has no closing quote), waits for "
+        "/old/run/wrfout_d<domain>_<date>, here lies a_storm.nc and 1 other file"
+    )
 
 
 def test_awm_is_recognised_by_its_parameters_and_by_its_output(tmp_path: Path):

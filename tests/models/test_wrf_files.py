@@ -20,7 +20,7 @@ def lacks(tmp_path: Path) -> Callable[..., list[Lack]]:
     """What a run with this namelist lacks, with these files among the inputs."""
 
     def look(settings: str, *files: str, program: str = "\x7fELF") -> list[Lack]:
-        (tmp_path / "namelist.input").write_text(f"&all\n{settings}\n/\n")
+        (tmp_path / "namelist.input").write_text(f"&time_control\n{settings}\n/\n")
         (tmp_path / "wrf.exe").write_text(program)
         for name in files:
             (tmp_path / name).symlink_to(STATE)

@@ -43,7 +43,7 @@ def wrf_inputs(tmp_path: Path) -> Callable[..., Path]:
         for key, size in zip(("e_we", "e_sn", "e_vert"), sizes, strict=True):
             text, count = re.subn(rf"(?m)^ {key} .*$", f" {key} = {size}, {size}", text)
             assert count == 1
-        text += f"&more\n{settings}\n/\n"
+        text += f"&scm\n{settings}\n/\n"
         (folder / "namelist.input").write_text(text)
         if state is not None:
             (folder / "wrfinput_d01").symlink_to(state)

@@ -9,7 +9,6 @@ import pytest
 from burstlens.core.errors import RecipeError
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.watcher import Watcher
-from burstlens.workflows.models import namelist
 from burstlens.workflows.models.base import Configurable, Facts, Model, OutputName
 from burstlens.workflows.models.ends import read_end
 from burstlens.workflows.models.registry import load, names
@@ -185,17 +184,6 @@ def test_facts_of_a_missing_or_invalid_namelist_are_the_safe_defaults(tmp_path):
     assert Wrf().facts(tmp_path) == Facts()
     (tmp_path / "namelist.input").write_bytes(bytes(range(256)) * 20 + b"&a io_form_history = 'x,")
     assert not Wrf().facts(tmp_path).serial_classic
-
-
-def test_namelists_with_repeats_comments_and_quotes_are_read():
-    text = "&A i = 1, 2*3 ! = 9\n s='a ! b' , \"c/d\"\n x=1.5d0, l = .TRUE., F, e(2)=7 /"
-    assert namelist.parse(text) == {
-        "i": [1, 3, 3],
-        "s": ["a ! b", "c/d"],
-        "x": [1.5],
-        "l": [True, False],
-        "e": [7],
-    }
 
 
 @pytest.mark.parametrize(

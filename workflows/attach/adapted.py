@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from burstlens.core.errors import AttachError, FrameError
+from burstlens.core.printable import printable
 from burstlens.core.quantity import counted
 from burstlens.workflows.attach.found import Found, StreamFound
 from burstlens.workflows.attach.listing import Listing, below, listed
 from burstlens.workflows.attach.names import NETCDF, grouped, natural
 from burstlens.workflows.attach.sampling import Sampler
-from burstlens.workflows.models import namelist, registry
+from burstlens.workflows.models import registry
 from burstlens.workflows.models.base import Model, OutputName, configured
-from burstlens.workflows.models.wrf_names import DATE
+from burstlens.workflows.models.wrf_names import DATE, HISTORY
+from burstlens.workflows.models.wrf_settings import read_faults, read_settings
 
 _WRF_KEYS = frozenset(
     {"e_we", "history_interval", "frames_per_outfile", "io_form_history", "run_hours", "max_dom",
@@ -36,14 +38,16 @@ def wrf(folder: Path, top: Listing, sampler: Sampler, *, forced: bool) -> Found 
 
     ``forced``: the user says that it is WRF.
     """
-    has_namelist = "namelist.input" in top.names and bool(
-        namelist.read(folder / "namelist.input").keys() & _WRF_KEYS
-    )
+    has_namelist = "namelist.input" in top.names and bool(read_settings(folder).keys() & _WRF_KEYS)
     if not (forced or has_namelist or any(_WRF_DEFAULT.match(name) for name in top.names)):
         return None
     model = configured(registry.load("wrf")(), folder)
-    names = _names(folder, top, model)
+    names, settings = _names(folder, top, model), dict[str, Any]()
     streams = _streams(names, model)
+    if not _has_history(streams):
+        elsewhere = configured(registry.load("wrf")(moved=True), folder)
+        if _has_history(found := _streams(top.names, elsewhere)):
+            streams, model, names, settings = found, elsewhere, list(top.names), {"moved": True}
     if not forced:
         if not streams and any(
             _WRF_DEFAULT.match(name) for _, inner in below(folder, top) for name in inner.names
@@ -52,12 +56,36 @@ def wrf(folder: Path, top: Listing, sampler: Sampler, *, forced: bool) -> Found 
         if any(not _has_times(sampler, one) for one in streams[:1]):
             return None  # made by other tools from WRF's files
     logs = sorted(name for name in top.names if re.fullmatch(r"rsl\.error\.\d{4,8}", name))
-    words = ["namelist.input"] if has_namelist else []
+    faults = read_faults(folder) if has_namelist else []
+    words = [f"namelist.input{f' ({faults[0]})' if faults else ''}"] if has_namelist else []
     words += _counts(streams)
+    apart = tuple(_apart(top, names, model))
+    if settings:
+        words.append("moved here from where history_outname says")
+    elif has_namelist and not streams:
+        words += _awaited(folder, top, model)
     words += [f"log {logs[0]}"] if logs else ["no log rsl.error.*"] if streams else []
     if not words:
         words = ["as you said; it has none of its files yet"]
-    return Found("wrf", {}, f"WRF: {', '.join(words)}", streams, tuple(_apart(top, names, model)))
+    return Found("wrf", settings, f"WRF: {', '.join(words)}", streams, apart)
+
+
+def _has_history(streams: Iterable[StreamFound]) -> bool:
+    return any(re.fullmatch(r"d\d\d", stream.name) for stream in streams)
+
+
+def _awaited(folder: Path, top: Listing, model: Model) -> Iterable[str]:
+    """Which frames are waited for, if others lie here or the namelist renames them."""
+    there = sorted(
+        name for name in top.names
+        if NETCDF.search(name) and not name.startswith(tuple(start for start, _ in _WRF_APART))
+    )  # fmt: skip
+    named = [str(value) for value in read_settings(folder).get("history_outname", []) if value]
+    if named or there:
+        yield f"waits for {printable((named or [HISTORY[1]])[0])}"
+    if there:
+        more = f" and {counted(len(there) - 1, 'other file')}" if there[1:] else ""
+        yield f"here lies {printable(there[0])}{more}"
 
 
 def awm(folder: Path, top: Listing, sampler: Sampler, *, forced: bool) -> Found | None:

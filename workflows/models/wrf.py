@@ -10,12 +10,12 @@ from __future__ import annotations
 import posixpath
 import re
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from burstlens.core.valid_time import calendar_key, wrf_key
-from burstlens.workflows.models import namelist, wrf_checks, wrf_files, wrf_names
+from burstlens.workflows.models import namelist, wrf_checks, wrf_files, wrf_names, wrf_settings
 from burstlens.workflows.models.base import (
     CAUSE,
     ERROR,
@@ -27,6 +27,7 @@ from burstlens.workflows.models.base import (
     seconds_of,
 )
 from burstlens.workflows.models.inputs import earlier_frame
+from burstlens.workflows.models.wrf_settings import read_settings
 
 if TYPE_CHECKING:
     from burstlens.viz.frames.outline import Known
@@ -71,6 +72,9 @@ class Wrf:
     """Templates of the names of restart files; set from the namelist."""
     restart: bool | None = None
     """Whether the run starts from restart files; set from the namelist."""
+    moved: bool = False
+    """Whether frames lie beside `namelist.input`, under the names there or the default ones,
+    whatever folder it says."""
     time_variable: str = "Times"
     """The variable that holds the times of frames."""
     log_patterns: tuple[str, ...] = ("rsl.error.*", "model.log")
@@ -83,10 +87,10 @@ class Wrf:
 
     def configured(self, folder: Path) -> Wrf:
         """The adapter with the file names that ``namelist.input`` in that folder asks for."""
-        settings = namelist.read(folder / "namelist.input")
+        settings = read_settings(folder)
         return replace(
             self,
-            outnames=wrf_names.frames(settings),
+            outnames=wrf_names.frames(settings, moved=self.moved),
             innames=wrf_names.inputs(settings),
             restarts=wrf_names.restarts(settings),
             restart=namelist.flag(settings, "restart") if settings else None,
@@ -162,7 +166,7 @@ class Wrf:
 
     def facts(self, folder: Path) -> Facts:
         """Start, length, I/O forms and folders as ``namelist.input`` has them."""
-        settings = namelist.read(folder / "namelist.input")
+        settings = read_settings(folder)
         about = settings, self.outnames, _date(settings, "start"), _total_s(settings) or 0.0
         quilting = wrf_checks.is_quilting(settings)
         frames, size = _output(settings) or (None, None)
@@ -184,15 +188,15 @@ class Wrf:
 
     def other_writers(self, inputs: Path) -> list[str]:
         """A file per rank, parallel files and I/O ranks, as ``namelist.input`` asks for them."""
-        return wrf_checks.other_writers(namelist.read(inputs / "namelist.input"))
+        return wrf_checks.other_writers(read_settings(inputs))
 
     def output_advice(self, inputs: Path, ranks: int) -> list[str]:
         """Serial output of many ranks, as ``namelist.input`` asks for it."""
-        return wrf_checks.output_advice(namelist.read(inputs / "namelist.input"), ranks)
+        return wrf_checks.output_advice(read_settings(inputs), ranks)
 
     def lacks(self, inputs: Path) -> list[Lack]:
         """Initial state, boundaries and restart files that ``namelist.input`` asks for."""
-        settings = namelist.read(inputs / "namelist.input")
+        settings = read_settings(inputs)
         start = _date(settings, "start")
         script = wrf_checks.is_script(inputs / self.executable)
         return wrf_files.lacks(settings, inputs, start, script=script)
@@ -201,14 +205,14 @@ class Wrf:
         """What ``namelist.input``, the initial state and WRF's Registry say about a stream."""
         from burstlens.workflows.models import wrf_outline
 
-        settings = namelist.read(inputs / "namelist.input")
+        settings = read_settings(inputs)
         return wrf_outline.outline(
             settings, inputs, stream, earlier_frame(inputs, self.identify, stream)
         )
 
     def output_names(self, inputs: Path) -> OutputNames:
         """Where WRF writes by ``namelist.input``; WRF makes no folders itself."""
-        settings = namelist.read(inputs / "namelist.input")
+        settings = read_settings(inputs)
         about = settings, self.outnames, _date(settings, "start"), _total_s(settings) or 0.0
         return wrf_names.output_names(*about)
 
@@ -240,7 +244,7 @@ def _date(settings: namelist.Namelist, which: str) -> datetime | None:
     values = [int(namelist.number(settings, f"{which}_{part}")) for part in parts]
     try:
         return datetime(*values)  # type: ignore[arg-type]
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 
@@ -255,8 +259,7 @@ def _streams(settings: namelist.Namelist) -> tuple[str, ...]:
     """History of each domain, and the auxiliary history that the namelist sets."""
     if not settings:
         return ()
-    count = int(namelist.number(settings, "max_dom", default=1))
-    domains = [f"d{number:02d}" for number in range(1, max(1, count) + 1)]
+    domains = [f"d{number:02d}" for number in wrf_settings.domains(settings)]
     numbers = {match[1] for key in settings if (match := re.match(r"auxhist(\d+)_", key))}
     auxiliary = [f"auxhist{number}_{d}" for number in sorted(numbers, key=int) for d in domains]
     return (*domains, *auxiliary)
@@ -264,12 +267,10 @@ def _streams(settings: namelist.Namelist) -> tuple[str, ...]:
 
 def _total_s(settings: namelist.Namelist) -> float | None:
     """The length of the run: ``run_*`` where given, else from start to end, as in WRF."""
-    run = timedelta(
-        **{
-            unit: namelist.number(settings, f"run_{unit}")
-            for unit in ("days", "hours", "minutes", "seconds")
-        }
-    ).total_seconds()
+    run = sum(
+        namelist.number(settings, f"run_{unit}") * seconds
+        for unit, seconds in (("days", 86400), ("hours", 3600), ("minutes", 60), ("seconds", 1))
+    )
     if run > 0:
         return run
     start, end = _date(settings, "start"), _date(settings, "end")
@@ -283,7 +284,7 @@ def _output(settings: namelist.Namelist) -> tuple[int, int] | None:
     if total is None or "e_we" not in settings:
         return None
     size, frames = 0.0, 0
-    for index in range(int(namelist.number(settings, "max_dom", default=1))):
+    for index in range(len(wrf_settings.domains(settings))):
         west_east, south_north, levels = (
             namelist.number(settings, name, index) for name in ("e_we", "e_sn", "e_vert")
         )

@@ -9,11 +9,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Protocol
 
-from burstlens.workflows.models import namelist
 from burstlens.workflows.models.base import QUIET_S
 from burstlens.workflows.models.inputs import old_output
 from burstlens.workflows.models.namelist import Namelist, flag, number
 from burstlens.workflows.models.wrf_names import DATED, templates
+from burstlens.workflows.models.wrf_settings import read_faults, read_settings
 
 _OF_WRF = re.compile(r"namelist\.|wrf|real\.exe|rsl\.|met_em\.")
 """How file names in a WRF run directory begin."""
@@ -107,7 +107,7 @@ def check(model: Checked, inputs: Path) -> list[str]:
     except OSError as error:
         return [f"error: the inputs cannot be listed: {inputs} ({error.strerror})"]
     messages = [*_executable(model.executable, inputs, names)]
-    settings = namelist.read(inputs / "namelist.input")
+    settings = read_settings(inputs)
     if not settings and messages and not any(_OF_WRF.match(name) for name in names):
         return [
             f"error: there is no executable {model.executable} in {inputs}, no namelist.input and "
@@ -115,6 +115,7 @@ def check(model: Checked, inputs: Path) -> list[str]:
         ]
     if not settings:
         messages.append(f"error: {inputs / 'namelist.input'} is missing, empty or not a namelist")
+    messages += [f"namelist.input, {fault}" for fault in read_faults(inputs)]
     messages += _places(inputs, settings)
     messages += _traps(model, settings)
     return [*messages, *old_output(inputs, model.is_leftover)]

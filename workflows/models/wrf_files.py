@@ -14,6 +14,7 @@ from burstlens.core.errors import FrameError
 from burstlens.workflows.models.base import Lack
 from burstlens.workflows.models.header import Header, read_header
 from burstlens.workflows.models.namelist import Namelist, first, flag, number
+from burstlens.workflows.models.wrf_settings import domains
 
 NETCDF = (2, 11, 13, 102)
 """io_form of netCDF: serial, PnetCDF, parallel netCDF-4, a file per rank."""
@@ -50,11 +51,6 @@ def initial(settings: Namelist, inputs: Path, domain: int) -> Header | None:
         return read_header(paths) if paths else None
     except FrameError:
         return None
-
-
-def domains(settings: Namelist) -> range:
-    """The numbers of the domains, from 1."""
-    return range(1, max(1, int(number(settings, "max_dom", default=1))) + 1)
 
 
 def lacks(settings: Namelist, inputs: Path, start: datetime | None, *, script: bool) -> list[Lack]:
@@ -122,7 +118,7 @@ def _further(settings: Namelist, inputs: Path) -> Iterator[Lack]:
         if name and not found(inputs, name):
             text = f"there is no {name} (sst_update = 1 in namelist.input)"
             yield Lack(text, name, sure=False)
-    for name in dict.fromkeys(map(str, settings.get("iofields_filename", []))):
+    for name in dict.fromkeys(str(value or "") for value in settings.get("iofields_filename", [])):
         if name not in ("", "NONE_SPECIFIED") and not (inputs / name).is_file():
             stops = settings.get("ignore_iofields_warning") == [False]
             text = f"there is no {name} (iofields_filename in namelist.input)"

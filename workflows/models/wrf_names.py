@@ -16,9 +16,12 @@ from pathlib import PurePosixPath
 
 from burstlens.core.valid_time import wrf_key
 from burstlens.workflows.models.base import OutputName, OutputNames
-from burstlens.workflows.models.namelist import Namelist, number
+from burstlens.workflows.models.namelist import Namelist
+from burstlens.workflows.models.wrf_settings import domains
 
-DATE = r"\d{4}-\d\d-\d\d_\d\d[:_]\d\d[:_]\d\d"
+_COLON = r"(?:[-:_]|%3A)"
+"""WRF writes ``:`` or ``_``; copies have ``-``, or what URLs put for a colon."""
+DATE = rf"\d{{4}}-\d\d-\d\d_\d\d{_COLON}\d\d{_COLON}\d\d"
 HISTORY = ("history", "wrfout_d<domain>_<date>")
 AUXILIARY = ("auxhist", "auxhist<number>_d<domain>_<date>")
 RESTART = ("rst", "wrfrst_d<domain>_<date>")
@@ -101,9 +104,13 @@ def templates(settings: Namelist) -> list[Template]:
     ]
 
 
-def frames(settings: Namelist) -> tuple[tuple[str, str], ...]:
-    """Stream and template of the files that hold frames, as given and by default."""
+def frames(settings: Namelist, *, moved: bool = False) -> tuple[tuple[str, str], ...]:
+    """Stream and template of the files that hold frames, as given and by default; ``moved``: out of
+    any folder in their names, or by default names."""
     given = [(one.stream, one.name) for one in templates(settings) if one.holds_frames]
+    if moved:
+        bare = [(stream, posixpath.basename(name)) for stream, name in given]
+        return tuple(dict.fromkeys([*bare, HISTORY, AUXILIARY]))
     history = [pair for pair in given if pair[0] == HISTORY[0]] or [HISTORY]
     others = [pair for pair in given if pair[0] != HISTORY[0]]
     return (*history, *others, AUXILIARY)
@@ -199,7 +206,7 @@ def frame_folders(
 
 def _made(parent: str, settings: Namelist, start: datetime | None, total_s: float) -> Iterator[str]:
     """The folders that a template gives in a run of that length."""
-    for domain in range(1, max(1, int(number(settings, "max_dom", default=1))) + 1):
+    for domain in domains(settings):
         text = parent.replace("<domain>", f"{domain:02d}")
         if not _TAG.search(text):
             yield text
@@ -259,4 +266,6 @@ def _output(stream: str, parts: dict[str, str | None]) -> OutputName:
     if stream != HISTORY[0]:
         domain = f"{stream}{parts.get('number') or ''}_{domain}"
     tile = parts.get("tile")
-    return OutputName(domain, wrf_key(parts.get("date") or ""), int(tile) if tile else None)
+    date = parts.get("date") or ""
+    time = wrf_key(date[:10] + re.sub(_COLON, "_", date[10:]))
+    return OutputName(domain, time, int(tile) if tile else None)

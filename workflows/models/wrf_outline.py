@@ -173,7 +173,7 @@ def _variables(
 
 def _asked(settings: Namelist, inputs: Path, auxiliary: int, domain: int) -> Asked:
     listed = settings.get("iofields_filename", [])[domain - 1 : domain]
-    if not listed or listed[0] == "NONE_SPECIFIED":
+    if not listed or listed[0] in (None, "NONE_SPECIFIED"):
         return Asked()
     try:
         text = (inputs / str(listed[0])).read_text(errors="replace")
