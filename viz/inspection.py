@@ -83,6 +83,11 @@ class Inspection:
         if misfit not in self.found:
             self.found.append(misfit)
 
+    def choose(self, crop: Crop) -> None:
+        """A picture shows each variable at one point of its further dimensions."""
+        self.promised = self.promised.choosing(crop.index)
+        self.frame = self.frame.choosing(crop.index)
+
     def variable(self, name: str, path: str) -> Variable | None:
         """What a variable, a diagnostic or an expression will be; None where it is not one."""
         try:

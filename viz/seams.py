@@ -29,7 +29,8 @@ class Variable:
     """One variable of a frame; dimensions and shape are those of one record, without time.
 
     ``chunks`` is the shape in which a file compresses it, each inflated as a whole; empty where any
-    part can be read alone.
+    part can be read alone. ``choice`` says in words at which point of further dimensions, of
+    members say, it is taken; ``further`` are those along which none was named.
     """
 
     name: str
@@ -37,6 +38,8 @@ class Variable:
     shape: tuple[int, ...]
     attributes: Mapping[str, Any]
     chunks: tuple[int, ...] = ()
+    choice: str = ""
+    further: tuple[str, ...] = ()
 
     @property
     def units(self) -> str:
@@ -51,6 +54,11 @@ class Variable:
             if text:
                 return text
         return self.name
+
+    @property
+    def words(self) -> str:
+        """What it is, in words, with what was chosen of it."""
+        return ", ".join(filter(None, (self.long_name, self.choice)))
 
     @property
     def is_difference(self) -> bool:

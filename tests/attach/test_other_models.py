@@ -10,7 +10,7 @@ from typing import Any
 import netCDF4
 import numpy as np
 import pytest
-from attach_case import LONLAT, SUPERCELL, TIME, Write, write_netcdf
+from attach_case import LONLAT, SUPERCELL, TIME, Write, known, write_netcdf
 
 from burstlens.core.errors import AttachError
 from burstlens.workflows.attach.recognition import Found, recognise
@@ -133,14 +133,43 @@ def test_coordinates_in_degrees_are_no_fields(tmp_path: Path, units: str):
 
 
 @pytest.mark.parametrize("dimension", ["member", "ncat", "number"])
-def test_members_and_classes_are_no_levels(tmp_path: Path, dimension: str):
+def test_members_and_classes_are_no_levels_and_one_of_them_is_shown(tmp_path: Path, dimension: str):
     write_netcdf(
         tmp_path / "ens.nc", {"time": None, dimension: 3, "lat": 6, "lon": 8},
         {"time": TIME, **LONLAT, "pr": (("time", dimension, "lat", "lon"), {"units": "mm"}),
          "tas": (FIELD, {"units": "K"})},
     )  # fmt: skip
     _, made = seen(tmp_path)
-    assert names(made) == ["tas"]
+    assert names(made) == ["tas", "pr"]
+    assert "level" not in made.products[1]
+    assert made.left_out == (
+        f"pr: of 3 along {dimension} the first with values; "
+        f'--product "pr[{dimension}=2]" shows one',
+    )
+
+
+def test_of_volumes_of_several_months_one_level_of_one_month_is_shown(tmp_path: Path):
+    deep = ("month", "level", "latitude", "longitude")
+    wind = {name: (deep, {"units": "m s-1"}) for name in "uv"}
+    write_netcdf(
+        tmp_path / "uvz.nc", {"month": 2, "level": 3, "latitude": 6, "longitude": 8},
+        {"latitude": (("latitude",), LONLAT["lat"][1]),
+         "longitude": (("longitude",), LONLAT["lon"][1]),
+         "level": (("level",), {"units": "millibars"}), "month": (("month",), {}), **wind},
+        values={"level": [200, 500, 850], "month": [1, 7]},
+    )  # fmt: skip
+    _, made = seen(tmp_path)
+    assert [table["level"] for table in made.products] == [-1, -1]
+    assert len(made.left_out) == 1
+    assert made.left_out[0].startswith("u, v: of 2 along month")
+    asked = shown(tmp_path, known(tmp_path), ["u[month=7]", "u[month=1]@500hPa", "v[month=7]@1"])
+    assert [table["variable"] for table in asked.products] == [
+        "u[month=7]", "u[month=1]@500hPa", "v[month=7]",
+    ]  # fmt: skip
+    assert [table.get("level") for table in asked.products] == [-1, None, 1]
+    assert names(asked)[0] == "u-month-7"
+    with pytest.raises(AttachError, match="month has 1, 7, not 4"):
+        shown(tmp_path, known(tmp_path), ["u[month=4]"])
 
 
 @pytest.mark.integration

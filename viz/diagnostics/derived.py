@@ -19,6 +19,7 @@ from burstlens.viz.diagnostics.level import AT
 from burstlens.viz.diagnostics.slabs import Computation, by_slabs
 from burstlens.viz.diagnostics.synonyms import SYNONYMS, same_quantity
 from burstlens.viz.diagnostics.table import DIAGNOSTICS
+from burstlens.viz.frames.choice import ChosenFrame
 from burstlens.viz.frames.held import Held
 from burstlens.viz.frames.record import own_fields
 from burstlens.viz.product import Beside, ProductFrame
@@ -54,7 +55,7 @@ class DerivedFrame:
         self.previous = previous
         self.followed = followed
         self.beside = beside
-        self._frame = frame
+        self._frame = frame if isinstance(frame, ChosenFrame) else ChosenFrame(frame)
         self._held = held or Held()
         self._keeps = keeps
         self._described: dict[str, Variable] = {}
@@ -148,6 +149,14 @@ class DerivedFrame:
         else:
             self._held.add(self.variable(name), window, values)
 
+    def choosing(self, index: Mapping[str, Any] | None = None) -> DerivedFrame:
+        """The same for a picture: each variable at one point of its further dimensions, of members
+        say. ``index`` is the index of a crop."""
+        if not any(self._frame.is_further(dimension) for dimension in self.dimensions):
+            return self
+        chosen = ChosenFrame(self._frame.frame, chooses=True, index=index)
+        return over(self, chosen)
+
     def _plan(self, name: str, window: Window | None) -> Computation:
         """How a quantity that is not stored is computed."""
         if formula.is_formula(name):
@@ -185,6 +194,11 @@ class DerivedFrame:
 def _is_plane(values: NDArray[Any]) -> bool:
     """Whether values are kept for other products: volumes would use up the memory."""
     return len([size for size in values.shape if size > 1]) < 3
+
+
+def choosing(frame: ProductFrame, index: Mapping[str, Any]) -> ProductFrame:
+    """The frame of a picture, see :meth:`DerivedFrame.choosing`."""
+    return frame.choosing(index) if isinstance(frame, DerivedFrame) else frame
 
 
 def over(product: ProductFrame, frame: OpenFrame) -> DerivedFrame:

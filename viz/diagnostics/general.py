@@ -8,7 +8,7 @@ level (``temp@-50m``, ``T@500hPa``), see :mod:`burstlens.viz.diagnostics.level`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -66,7 +66,10 @@ def describe(frame: OpenFrame, name: str) -> Variable:
     mean = ", mean" if level.high is not None else ""
     attributes = {k: v for k, v in about.attributes.items() if k in _KEPT}
     attributes |= {"long_name": f"{about.long_name}{mean} {level.words}", "units": about.units}
-    return Variable(name, dimensions, _shape(frame, dimensions), attributes)
+    return replace(
+        about, name=name, dimensions=dimensions, shape=_shape(frame, dimensions),
+        attributes=attributes, chunks=(),
+    )  # fmt: skip
 
 
 _KEPT = frozenset(
@@ -126,7 +129,10 @@ def _described(frame: OpenFrame, name: str) -> Variable:
         "long_name": flow.long_name, "units": frame.variable(of.u).units,
         "standard_name": flow.standard_name,
     }  # fmt: skip
-    return Variable(name, dimensions, _shape(frame, dimensions), attributes)
+    return replace(
+        frame.variable(of.u), name=name, dimensions=dimensions, shape=_shape(frame, dimensions),
+        attributes=attributes, chunks=(),
+    )  # fmt: skip
 
 
 def _pair(frame: OpenFrame, name: str) -> velocity.Pair:

@@ -1,9 +1,21 @@
 """Open frames: netCDF files, joined tiles, and descriptions of future frames.
 
 ``reader`` reads one frame, large deflated variables chunk by chunk in several threads, ``outline``
-stands in for a future one, ``reading_time`` measures how long reading takes, ``times`` has the
-times of a frame, ``state`` keeps arrays from one frame to the next, ``fire`` is WRF-Fire's grid.
+stands in for a future one, ``choice`` takes variables at one point of further dimensions,
+``reading_time`` measures how long reading takes, ``times`` has the times of a frame, ``state``
+keeps arrays from one frame to the next, ``fire`` is WRF-Fire's grid.
 Imports ``seams``, ``product`` and ``core``.
 """
 
-__all__ = ["fire", "held", "outline", "reader", "reading_time", "record", "state", "times"]
+__all__ = [
+    "choice",
+    "fire",
+    "further",
+    "held",
+    "outline",
+    "reader",
+    "reading_time",
+    "record",
+    "state",
+    "times",
+]

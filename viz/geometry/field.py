@@ -97,6 +97,7 @@ def read_field(
     window, dimension = one_level_of(frame, variable, level, resolve(crop, frame, variable))
     x, y = grid.horizontal_dimensions(frame, variable)
     words = _level_words(frame, variable, dimension, window[dimension].start) if dimension else ""
+    words = ", ".join(filter(None, (words, found.choice)))
     values = frame.read(variable, window)
     axes = [found.dimensions.index(dimension) for dimension in (y, x)]
     others = [n for n in range(values.ndim) if n not in axes]
@@ -135,7 +136,9 @@ def one_level_of(
     direction = grid.axes(frame, variable).get("z")
     if direction is None:
         if level is not None:
-            raise FrameError(f"{variable} has no levels, so level = {level} means nothing")
+            further = frame.variable(variable).further
+            hint = f": {variable}[{further[0]}=...] chooses along {further[0]}" if further else ""
+            raise FrameError(f"{variable} has no levels, so level = {level} means nothing{hint}")
         return window, ""
     actual = {unstaggered(d, frame): d for d in frame.variable(variable).dimensions}
     dimension = actual[direction]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from burstlens.core.errors import AttachError, BurstlensError, FrameError, RecipeError
 from burstlens.core.nearness import NEAR, near_names
+from burstlens.core.selection import SELECTION, parse_selection
 from burstlens.viz.diagnostics.derived import DerivedFrame
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.frames.outline import Outline, UnknownYet
@@ -89,7 +90,7 @@ def _map(
     if known is not None:
         with suppress(FrameError, RecipeError, UnknownYet):
             about = DerivedFrame(Outline(stream, known).wider()).variable(variable)
-            if units := pressure_units(variable, about.attributes):
+            if units := pressure_units(parse_selection(variable)[0], about.attributes):
                 table["units"] = units
     if level is not None:
         table["level"] = level
@@ -106,7 +107,7 @@ def _map(
 
 def _numbered_level(streams: Streams, text: str) -> tuple[str, int | None]:
     """``temp@3`` of files without WRF's levels: the variable and the number of the level."""
-    match = re.fullmatch(r"(\w+)@\s*(\d{1,4})", text)
+    match = re.fullmatch(rf"(\w+(?:{SELECTION})?)@\s*(\d{{1,4}})", text)
     known = [streams.known(stream) for stream in streams.names]
     if match is None or any(one is None or "bottom_top" in one.sizes for one in known):
         return text, None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from burstlens.core.difference import is_difference
 from burstlens.core.errors import BurstlensError
 from burstlens.core.units import is_temperature
+from burstlens.viz.frames.further import is_further
 from burstlens.viz.geometry.mesh import is_of_mesh, is_table
 from burstlens.workflows.attach.content import fields, record_dimension
 from burstlens.workflows.frames.contents import Content, Contents
@@ -62,13 +63,6 @@ _NEVER = re.compile(
     r"|date(?:sec)?|crs|.*_qc|.*_flag|wetdry.*",
     re.IGNORECASE,
 )
-_NOT_LEVELS = re.compile(
-    r"(?:ensemble|ens|members?|number|realization|nmembers?|basins?|regions?|types?|category"
-    r"|categories|ncat|class(?:es)?|nc|band|nbands?|wavelength|freq(?:uency)?|direction|dir"
-    r"|species|tracers?|ntiles?|pft|npft|nvegtyp|months?)(?:_.*)?",
-    re.IGNORECASE,
-)
-"""Dimensions of which each point is another thing, not another height."""
 _HORIZONTAL = re.compile(r"projection_|grid_|latitude|longitude")
 _ON_EARTH = re.compile(r"degrees?_?(?:n(?:orth)?|e(?:ast)?|s(?:outh)?|w(?:est)?|t(?:rue)?)")
 """Units of latitude and longitude (CF 4.1, 4.2); a temperature may be in degrees as well."""
@@ -77,7 +71,9 @@ _ANGLES = re.compile(rf"{_ON_EARTH.pattern}|deg(?:ree)?s?|rad(?:ian)?s?")
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A field that can be mapped. ``rank`` is its place among first looks, larger for others."""
+    """A field that can be mapped. ``rank`` is its place among first looks, larger for others.
+
+    ``deep``: one level of it is shown, or one point of its ``further`` dimensions."""
 
     name: str
     rank: int
@@ -85,6 +81,7 @@ class Candidate:
     varies: bool
     score: int
     units: str
+    further: tuple[str, ...] = ()
 
     @property
     def order(self) -> tuple[bool, int, bool, int, str]:
@@ -157,6 +154,7 @@ def _candidate(
         return None
     if not {"x", "y"} <= directions.keys():
         return None
+    further = found.further
     if "z" in directions and not _may_be_vertical(contents, directions["z"]):
         directions = {way: d for way, d in directions.items() if way != "z"}
     used = {
@@ -175,21 +173,19 @@ def _candidate(
         about.kind != "f" and "scale_factor" not in about.attributes
     )
     return Candidate(
-        name, rank, "z" in directions and sizes.get(directions["z"], 2) > 1,
+        name, rank, bool(further) or ("z" in directions and sizes.get(directions["z"], 2) > 1),
         record is None or record in about.dimensions, score, _usual(name, about, units),
+        further,
     )  # fmt: skip
 
 
 def _may_be_vertical(contents: Contents, dimension: str) -> bool:
     """Whether a dimension that is left when x and y are found is one of levels: members, classes
     and names are counted along others."""
-    if _NOT_LEVELS.fullmatch(dimension):
-        return False
     about = contents.variables.get(dimension)
     if about is None:
-        return True
-    standard = about.text("standard_name")
-    return about.kind in "fiu" and standard not in ("realization", "area_type", "region")
+        return not is_further(dimension, {})
+    return about.kind in "fiu" and not is_further(dimension, about.attributes)
 
 
 def _rank(name: str, about: Content) -> tuple[int, str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from burstlens.core.errors import BurstlensError
 from burstlens.core.lengths import metres
+from burstlens.core.selection import parse_selection
 from burstlens.viz.diagnostics.derived import DerivedFrame
 from burstlens.viz.frames.outline import Outline
 from burstlens.workflows.frames.contents import Content, Contents
@@ -24,19 +25,20 @@ def with_level(
     """A map's table with the ``level`` that its variable needs, also for its vectors."""
     from burstlens.viz.geometry.grid import axes
 
-    frame = DerivedFrame(outline)
+    frame = DerivedFrame(outline).choosing()
     try:
         directions = axes(frame, table["variable"])
         dimensions = frame.variable(table["variable"]).dimensions
     except BurstlensError:
         return table
-    base = directions.get("z")
-    if base is None:
+    z = directions.get("z")
+    if z is None:
         return table
-    dimension = next((d for d in dimensions if d in (base, f"{base}_stag")), base)
+    dimension = next((d for d in dimensions if d in (z, f"{z}_stag")), z)
     if outline.dimensions.get(dimension, 2) == 1:
         return table
-    about = contents.variables.get(table["variable"]) if contents is not None else None
+    base = parse_selection(table["variable"])[0]
+    about = contents.variables.get(base) if contents is not None else None
     is_of_sea = about is not None and re.search(_OF_SEA, about.text("standard_name")) is not None
     return table | {"level": surface_level(contents, dimension, is_of_sea=is_of_sea)}
 

@@ -7,6 +7,7 @@ from typing import Any
 from burstlens.core.expression import quoted
 from burstlens.viz.diagnostics.derived import DerivedFrame
 from burstlens.viz.frames.outline import Outline
+from burstlens.workflows.attach.choices import chosen_words
 from burstlens.workflows.attach.fields import MOST, Candidate, candidates, why_none
 from burstlens.workflows.attach.levels import with_level
 from burstlens.workflows.attach.names import unique
@@ -26,7 +27,8 @@ def first_looks(streams: Streams) -> tuple[list[Table], list[str]]:
         if contents is None or known is None:
             continue
         time = streams.time(stream)
-        found = candidates(DerivedFrame(Outline(stream, known)), contents, time)
+        frame = DerivedFrame(Outline(stream, known)).choosing()
+        found = candidates(frame, contents, time)
         offered += [(one, stream, contents) for one in found]
         if not found:
             why.append(f"stream {stream}: {why_none(contents, time)}")
@@ -35,6 +37,7 @@ def first_looks(streams: Streams) -> tuple[list[Table], list[str]]:
     offered.sort(key=lambda one: (one[0].order[:2], order[one[1]], one[0].order))
     tables: list[Table] = []
     seen = set[str]()
+    shown: dict[str, dict[str, tuple[str, ...]]] = {}
     for one, stream, contents in offered:
         if one.name in seen or len(tables) == MOST:
             continue
@@ -43,6 +46,10 @@ def first_looks(streams: Streams) -> tuple[list[Table], list[str]]:
             *(v for u, v, _ in pairs(contents, streams.time(stream)) if u == one.name),
         }
         tables.append(_map(one, stream, contents, streams, [table["name"] for table in tables]))
+        shown.setdefault(stream, {})[one.name] = one.further
+    for stream, further in shown.items():
+        contents = streams.contents(stream)
+        why += [] if contents is None else chosen_words(further, contents)
     return tables, why
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from burstlens.viz.frames.further import is_further
 from burstlens.workflows.attach.content import record_dimension
 from burstlens.workflows.frames.contents import Content, Contents
 
@@ -30,7 +31,11 @@ def pairs(contents: Contents, time: str | None) -> Iterator[tuple[str, str, str]
     flat = {
         name: about
         for name, about in contents.variables.items()
-        if sum(n > 1 for d, n in zip(about.dimensions, about.shape, strict=True) if d != record)
+        if sum(
+            n > 1
+            for d, n in zip(about.dimensions, about.shape, strict=True)
+            if d != record and not _is_further(contents, d)
+        )
         <= _HORIZONTAL
     }
     standard = {about.text("standard_name"): name for name, about in flat.items()}
@@ -42,6 +47,11 @@ def pairs(contents: Contents, time: str | None) -> Iterator[tuple[str, str, str]
             same = along.text("units") == across.text("units")
             if along.dimensions == across.dimensions and same:
                 yield east, north, title
+
+
+def _is_further(contents: Contents, dimension: str) -> bool:
+    about = contents.variables.get(dimension)
+    return is_further(dimension, about.attributes if about is not None else {})
 
 
 def _says(about: Content | None) -> bool:

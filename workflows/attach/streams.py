@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from burstlens.workflows.models import registry
 from burstlens.workflows.models.base import Facts, Model, Outlined, configured
 
 if TYPE_CHECKING:
-    from burstlens.viz.frames.outline import Known
+    from burstlens.viz.frames.outline import Array, Known
 
 PLACEHOLDER = ("sh", "-c", "echo 'simulation.command: put here what starts your model' >&2; exit 1")
 """What stands for the program of a model that others have started."""
@@ -131,7 +132,20 @@ def known_of(contents: Contents, time: str | None) -> Known:
             if f"{dimension}_stag" in sizes:
                 sizes[f"{dimension}_stag"] = whole
     return Known({n: _described(one, record) for n, one in contents.variables.items()},
-                 sizes, dict(contents.attributes))  # fmt: skip
+                 sizes, dict(contents.attributes), partial(_ends, contents))  # fmt: skip
+
+
+def _ends(contents: Contents, name: str) -> Array:
+    """The values of a further dimension of one or two points; KeyError for others."""
+    import numpy as np
+
+    from burstlens.viz.frames.further import is_further
+
+    about = contents.variables[name]
+    is_whole = about.ends is not None and 0 < about.shape[0] <= len(about.ends)
+    if not is_whole or not is_further(name, about.attributes):
+        raise KeyError(name)
+    return np.array((about.ends or ())[: about.shape[0]])
 
 
 def _described(one: Content, record: str | None) -> tuple[tuple[str, ...], dict[str, object]]:

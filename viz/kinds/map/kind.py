@@ -60,6 +60,7 @@ class MapKind(PlainKind):
 
     def inspect(self, options: MapOptions, seen: Inspection) -> None:
         """Its field, layers and crop."""
+        seen.choose(options.crop)
         seen.plane(options.variable, options.crop, level=options.level, units=options.units)
         seen.crop(options.crop, (options.variable,))
         seen.isolines(options.contours, options.crop)
@@ -83,6 +84,7 @@ class MapKind(PlainKind):
 
     def make(self, options: MapOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
         """Draw the PNG. FrameError when all values are NaN."""
+        from burstlens.viz.diagnostics.derived import choosing
         from burstlens.viz.diagnostics.rain_totals import keep_totals
         from burstlens.viz.diagnostics.storms.track import centred
         from burstlens.viz.drawing.limits import fitted
@@ -92,6 +94,7 @@ class MapKind(PlainKind):
         from burstlens.viz.kinds.map.nesting import read_nests
         from burstlens.viz.kinds.map.read import read_layers
 
+        frame = choosing(frame, options.crop.index)
         options = replace(options, crop=centred(options.crop, frame))
         shown = read_field(
             frame, options.variable, level=options.level, crop=options.crop, units=options.units

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from burstlens.core import valid_time
 from burstlens.core.errors import FrameError, RecipeError
-from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.diagnostics.derived import choosing, open_frame
 from burstlens.viz.drawing import style
 from burstlens.viz.drawing.maps.reach import corners, extent
 from burstlens.viz.geometry import grid
@@ -91,7 +91,8 @@ def _read(
     try:
         with open_frame(
             newest.paths, newest.record, stream=newest.stream, time=newest.time
-        ) as inner:
+        ) as stored:
+            inner = choosing(stored, options.crop.index)
             whole = _domain(inner)
             on_earth = whole.projection is not None or parent.projection is not None
             shift = (0.0, 0.0) if on_earth else _shift(inner, known)

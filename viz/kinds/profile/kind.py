@@ -34,6 +34,7 @@ class ProfileKind(PlainKind):
 
     def inspect(self, options: ProfileOptions, seen: Inspection) -> None:
         """Its fields of levels, and the point or the crop."""
+        seen.choose(options.crop)
         for name in options.variables:
             seen.columns(name, "variables", options.units.get(name), f"units.{name}")
         if options.vertical == "pressure":
@@ -48,11 +49,13 @@ class ProfileKind(PlainKind):
     ) -> Made:
         """Draw the PNG. FrameError when a variable has no levels or no values, or when the point
         is outside of the domain."""
+        from burstlens.viz.diagnostics.derived import choosing
         from burstlens.viz.diagnostics.storms.track import centred
         from burstlens.viz.frames.times import lead
         from burstlens.viz.kinds.profile.draw import draw
         from burstlens.viz.kinds.profile.read import read_profiles
 
+        frame = choosing(frame, options.crop.index)
         options = replace(options, crop=centred(options.crop, frame))
         profiles = read_profiles(options, frame)
         return Made("png", draw(profiles, options, out, context, lead(frame, context)))

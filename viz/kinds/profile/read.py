@@ -97,7 +97,7 @@ def read_profiles(options: ProfileOptions, frame: ProductFrame) -> Profiles:
         units = options.units.get(name, about.units)
         if units != about.units:
             values = about.converted(values, units)
-        found.append(_profile(name, about.long_name, units, vertical, values))
+        found.append(_profile(name, about.words, units, vertical, values))
     assert shared is not None
     return Profiles(tuple(found), shared, where)
 

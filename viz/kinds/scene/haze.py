@@ -70,7 +70,7 @@ def read_density(asked: Haze, frame: ProductFrame, volume: Volume, placed: Array
             dense[heights < at[0] - 0.5 * (at[1] - at[0]), row, column] = 0
     corners = np.array([[*placed[0, 0, 0, :2], bottom], [*placed[0, -1, -1, :2], top]])
     extent = float(finite.min()), float(finite.max())
-    return Density(asked, corners, dense, units, frame.variable(name).long_name, extent)
+    return Density(asked, corners, dense, units, frame.variable(name).words, extent)
 
 
 def _check_regular(placed: Array) -> None:

@@ -49,6 +49,7 @@ class SceneKind(PlainKind):
 
     def inspect(self, options: SceneOptions, seen: Inspection) -> None:
         """Its isosurfaces and hazes, on one grid; the coloured variable; the crop."""
+        seen.choose(options.crop)
         from burstlens.viz.inspection import numbered
 
         for key, given in (("isosurfaces", options.isosurfaces), ("haze", options.haze)):
@@ -74,6 +75,7 @@ class SceneKind(PlainKind):
     def make(self, options: SceneOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
         """Draw the PNG. FrameError when all values are NaN, when a slice lies outside of the
         domain, and when it cannot be rendered on this machine."""
+        from burstlens.viz.diagnostics.derived import choosing
         from burstlens.viz.diagnostics.rain_totals import keep_totals
         from burstlens.viz.diagnostics.storms.track import centred
         from burstlens.viz.drawing.limits import fitted
@@ -81,6 +83,7 @@ class SceneKind(PlainKind):
         from burstlens.viz.kinds.scene.draw import draw
         from burstlens.viz.kinds.scene.read import read_scene
 
+        frame = choosing(frame, options.crop.index)
         options = replace(options, crop=centred(options.crop, frame))
         scene = read_scene(options, frame)
         if self.chained(options):

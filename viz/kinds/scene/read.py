@@ -145,7 +145,7 @@ def _shell(
     shown = asked.units or units
     about = frame.variable(name)
     values = convert(values, units, shown, difference=about.is_difference)
-    return asked, placed, values, shown, about.long_name
+    return asked, placed, values, shown, about.words
 
 
 def _corner(values: Array) -> tuple[float, float, float]:
@@ -184,7 +184,7 @@ def _placed(volume: Volume) -> Array:
 def _coloured(options: SceneOptions, frame: ProductFrame, shown: Volume) -> Coloured:
     name = str(options.variable)
     points, values = _placed(shown), shown.arrays[name]
-    about, units, slices = frame.variable(name).long_name, shown.units[name], options.slices
+    about, units, slices = frame.variable(name).words, shown.units[name], options.slices
     if not np.isfinite(values).any():
         raise FrameError(f"{name}: all values are NaN")
     if values.shape[0] == 1:

@@ -40,6 +40,9 @@ class SectionKind(PlainKind):
 
     def inspect(self, options: SectionOptions, seen: Inspection) -> None:
         """Its fields of levels, and whether its points lie in the domain."""
+        from burstlens.viz.geometry.crop import Crop
+
+        seen.choose(Crop())
         from burstlens.viz.inspection import numbered
 
         seen.columns(options.variable, "variable", options.units, "units")
@@ -60,11 +63,13 @@ class SectionKind(PlainKind):
         self, options: SectionOptions, frame: ProductFrame, out: Path, context: Context
     ) -> Made:
         """Draw the PNG. FrameError when an end is outside of the domain or all values are NaN."""
+        from burstlens.viz.diagnostics.derived import choosing
         from burstlens.viz.drawing.limits import fitted
         from burstlens.viz.frames.times import lead
         from burstlens.viz.kinds.section.draw import draw
         from burstlens.viz.kinds.section.read import read_sections
 
+        frame = choosing(frame, {})
         sections = read_sections(options, frame)
         context = fitted(context, options, sections.field)
         drawn = draw(sections, options, out, context, lead(frame, context))

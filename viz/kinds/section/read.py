@@ -92,7 +92,7 @@ def _slice(frame: ProductFrame, line: Transect, name: str, units: str | None) ->
     values = along(frame, line, name)
     if units:
         values = found.converted(values, units)
-    return Slice(name, found.long_name, units or found.units, values)
+    return Slice(name, found.words, units or found.units, values)
 
 
 def _wind(frame: ProductFrame, line: Transect, how: str) -> Wind:

@@ -35,16 +35,19 @@ class TrackKind(PlainKind):
         """The field that is followed."""
         from burstlens.viz.geometry.crop import Crop
 
+        seen.choose(Crop())
         seen.plane(options.variable, Crop(), level=options.level, units=options.units)
         if options.first_guess is not None:
             seen.places((options.first_guess,), "first_guess")
 
     def make(self, options: TrackOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
         """Write the track up to this frame, and its state. FrameError as :func:`find_storm`."""
+        from burstlens.viz.diagnostics.derived import choosing
         from burstlens.viz.diagnostics.storms.track import read_track
         from burstlens.viz.kinds.track.draw import write_track
         from burstlens.viz.kinds.track.read import find_storm, first_guess, start_track
 
+        frame = choosing(frame, {})
         track = start_track(frame, options)
         if frame.previous is not None:
             track = track.continued(read_track(frame.previous)).before(frame.time)

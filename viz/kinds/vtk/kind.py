@@ -47,6 +47,7 @@ class VtkKind(PlainKind):
 
     def inspect(self, options: VtkOptions, seen: Inspection) -> None:
         """Its variables, which share a grid, and the crop."""
+        seen.choose(options.crop)
         wind = () if options.wind is None else (options.wind.u, options.wind.v, options.wind.w)
         seen.volume(options.variables, "variables")
         if wind and seen.needs(wind, "wind"):
@@ -135,9 +136,11 @@ class VtkKind(PlainKind):
 
     def box(self, options: VtkOptions, frame: ProductFrame) -> Box:
         """The part of the frame that the volume shows. FrameError as :meth:`make`."""
+        from burstlens.viz.diagnostics.derived import choosing
         from burstlens.viz.diagnostics.storms.track import centred
         from burstlens.viz.kinds.vtk.read import open_box
 
+        frame = choosing(frame, options.crop.index)
         return open_box(
             frame, options.variables, centred(options.crop, frame), units=options.units,
             wind=options.wind, simplest=options.format == "xml" and options.grid == "auto",

@@ -190,7 +190,7 @@ class Box:
             name: frame.variable(name).converted(values, units[name])
             for name, values in arrays.items()
         }
-        long_names = {name: frame.variable(name).long_name for name in self.names}
+        long_names = {name: frame.variable(name).words for name in self.names}
         long_names[WIND] = "wind speed"
         z, z_units, words = self.heights(window)
         if self.wind is not None:

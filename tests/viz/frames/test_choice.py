@@ -1,0 +1,200 @@
+"""Further dimensions: known by name and attributes, chosen by value, else the first is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from burstlens.core.errors import FrameError
+from burstlens.viz.diagnostics.derived import DerivedFrame, open_frame
+from burstlens.viz.frames.further import is_further
+from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.geometry.field import read_field
+
+Write = Callable[..., Path]
+
+
+@pytest.mark.parametrize(
+    ("dimension", "attributes"),
+    [
+        ("expver", {}), ("number", {}), ("realization", {}), ("member_id", {}), ("ens", {}),
+        ("step", {"units": "hours"}), ("lead", {"units": "days"}), ("quantile", {}), ("month", {}),
+        ("frequency", {"units": "Hz"}), ("f", {"standard_name": "wave_frequency"}), ("band", {}),
+        ("lambda", {"units": "nm"}), ("category", {}), ("n", {"standard_name": "realization"}),
+    ],
+)  # fmt: skip
+def test_members_steps_and_bands_are_further_dimensions(
+    dimension: str, attributes: dict[str, str]
+) -> None:
+    assert is_further(dimension, attributes)
+
+
+@pytest.mark.parametrize(
+    ("dimension", "attributes"),
+    [
+        ("lev", {}), ("depth", {"units": "m"}), ("plev", {"units": "Pa"}), ("s_rho", {}), ("z", {}),
+        ("lat", {"units": "degrees"}), ("number_of_levels", {}), ("level_type", {}), ("ny", {}),
+        ("number", {"positive": "up"}), ("class", {"axis": "Z"}), ("twt", {"units": "s"}),
+        ("band", {"standard_name": "height"}), ("bottom_top", {}), ("isentropic", {"units": "K"}),
+    ],
+)  # fmt: skip
+def test_heights_and_places_are_none(dimension: str, attributes: dict[str, str]) -> None:
+    assert not is_further(dimension, attributes)
+
+
+def place(*shape: int) -> NDArray[Any]:
+    """100 times the first index, 10 times the second one, and so on."""
+    indices = np.indices(shape)
+    return np.asarray(sum(10.0 ** (2 - n) * one for n, one in enumerate(indices)))
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Writes variables by name: their dimensions and values; ``about`` are attributes."""
+
+    def written(
+        variables: dict[str, tuple[tuple[str, ...], Any]], about: dict[str, dict[str, str]] | None
+    ) -> Path:
+        path = tmp_path / "a.nc"
+        with netCDF4.Dataset(path, "w") as data:
+            for name, (dimensions, values) in variables.items():
+                values = np.asarray(values)
+                for dimension, size in zip(dimensions, values.shape, strict=True):
+                    if dimension not in data.dimensions:
+                        data.createDimension(dimension, size)
+                kind = str if values.dtype.kind in "UO" else values.dtype
+                data.createVariable(name, kind, dimensions)[:] = values
+                data[name].setncatts((about or {}).get(name, {}))
+        return path
+
+    return written
+
+
+@pytest.fixture
+def ensemble(write: Write) -> Path:
+    return write(
+        {
+            "number": (("number",), [3, 7, 11]), "lat": (("lat",), [40.0, 41, 42, 43]),
+            "lon": (("lon",), [5.0, 6, 7, 8, 9]), "lev": (("lev",), [100.0, 200.0]),
+            "t": (("number", "lat", "lon"), place(3, 4, 5)),
+            "q": (("lev", "number", "lat", "lon"), place(2, 3, 4, 5)),
+            "u": (("number", "lat", "lon"), place(3, 4, 5)),
+            "gaps": (("number", "lat", "lon"),
+                     np.where(place(3, 4, 5) < 100, np.nan, place(3, 4, 5))),
+        },
+        {"lat": {"units": "degrees_north"}, "lon": {"units": "degrees_east"},
+         "lev": {"units": "m", "axis": "Z"}, "t": {"units": "K", "long_name": "temperature"}},
+    )  # fmt: skip
+
+
+def shown(frame: Any, name: str, level: int | None = None, index: Any = None) -> Any:
+    crop = Crop(index=index or {})
+    return read_field(frame.choosing(crop.index), name, level=level, crop=crop, units=None)
+
+
+def test_a_point_is_chosen_by_its_value_in_pictures_and_everywhere_else(ensemble: Path) -> None:
+    with open_frame([ensemble]) as frame:
+        field = shown(frame, "t[number=7]")
+        assert np.array_equal(field.values, place(3, 4, 5)[1])
+        assert field.level == "number 7 (2 of 3)"
+        assert np.array_equal(frame.read("t[number=11]"), place(3, 4, 5)[2])
+        assert np.array_equal(frame.stored("t[number=11]").values, place(3, 4, 5)[2])
+        assert frame.read("t").shape == (3, 4, 5)  # products that are no pictures have all of it
+        part = frame.read("t[number=3]", {"lon": slice(1, 3)})
+        assert np.array_equal(part, place(3, 4, 5)[0, :, 1:3])
+
+
+def test_without_a_choice_the_first_point_with_values_is_shown_and_named(ensemble: Path) -> None:
+    with open_frame([ensemble]) as frame:
+        assert np.array_equal(shown(frame, "t").values, place(3, 4, 5)[0])
+        field = shown(frame, "gaps")
+        assert np.array_equal(field.values, place(3, 4, 5)[1])
+        assert field.level == "number 7 (2 of 3)"
+        assert field.facts()["level"] == field.level
+
+
+def test_levels_are_those_of_what_is_left(ensemble: Path) -> None:
+    with open_frame([ensemble]) as frame:
+        field = shown(frame, "q[number=7]", level=1)
+        assert np.array_equal(field.values, place(2, 3, 4, 5)[1, 1])
+        assert field.level == "lev = 200 m, number 7 (2 of 3)"
+        at = frame.read("q[number=11]@150m")
+        assert at == pytest.approx(place(2, 3, 4, 5)[:, 2].mean(axis=0))
+        both = shown(frame, "q[number=7, lev=200]")
+        assert np.array_equal(both.values, place(2, 3, 4, 5)[1, 1])
+
+
+def test_expressions_take_choices_and_say_the_one_that_is_shown(ensemble: Path) -> None:
+    with open_frame([ensemble]) as frame:
+        field = shown(frame, "t[number=11] - t[number=3] [K]")
+        assert np.all(field.values == 200)
+        field = shown(frame, "hypot(t, u)")
+        assert field.values == pytest.approx(place(3, 4, 5)[0] * np.sqrt(2))
+        assert field.level == "number 3 (1 of 3)"
+
+
+def test_the_index_of_a_crop_chooses_too(ensemble: Path) -> None:
+    with open_frame([ensemble]) as frame:
+        field = shown(frame, "t", index={"number": 2, "lat": (1, 3)})
+        assert np.array_equal(field.values, place(3, 4, 5)[2, 1:3])
+        with pytest.raises(FrameError, match="not one of its 3 points"):
+            shown(frame, "t", index={"number": (0, 2)})
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("t[number=5]", "number has 3, 7, 11, not 5"),
+        ("t[step=5]", "t has no dimension step: it has number, lat, lon"),
+        ("t[number]", "has no variable"),
+    ],
+)
+def test_a_point_that_is_not_there_is_refused_with_those_that_are(
+    ensemble: Path, name: str, said: str
+) -> None:
+    with open_frame([ensemble]) as frame, pytest.raises(FrameError, match=said):
+        frame.variable(name)
+
+
+def test_a_level_is_refused_with_the_text_that_chooses(ensemble: Path) -> None:
+    with open_frame([ensemble]) as frame, pytest.raises(FrameError, match=r"t\[number=...\]"):
+        shown(frame, "t", level=1)
+
+
+def test_the_versions_of_era5_are_joined(write: Write) -> None:
+    values = place(2, 4, 5)
+    values[0, 2:] = np.nan
+    path = write({"expver": (("expver",), [1, 5]), "t2m": (("expver", "lat", "lon"), values)}, None)
+    with open_frame([path]) as frame:
+        field = shown(frame, "t2m")
+        assert np.array_equal(field.values[:2], values[0, :2])
+        assert np.array_equal(field.values[2:], values[1, 2:])
+        assert field.level == "expver 1 and 5 joined"
+        assert np.isnan(shown(frame, "t2m[expver=1]").values[2:]).all()
+
+
+def test_points_without_a_coordinate_are_numbered_and_names_are_texts(write: Write) -> None:
+    path = write(
+        {"kind": (("category",), np.array(["sea", "ice"], object)),
+         "a": (("member", "lat", "lon"), place(2, 4, 5)),
+         "type": (("type",), np.array(["sea", "ice"], object)),
+         "b": (("type", "lat", "lon"), place(2, 4, 5))},
+        None,
+    )  # fmt: skip
+    with open_frame([path]) as frame:
+        assert shown(frame, "a[member=1]").level == "member 1 (2 of 2)"
+        with pytest.raises(FrameError, match="member is 0 to 1, not 2"):
+            frame.variable("a[member=2]")
+        assert np.array_equal(shown(frame, "b[type=ice]").values, place(2, 4, 5)[1])
+
+
+def test_a_frame_without_such_dimensions_stays_the_same(cyclone: Path) -> None:
+    with open_frame([cyclone]) as frame:
+        assert frame.choosing() is frame
+        assert isinstance(frame, DerivedFrame)

@@ -1,0 +1,309 @@
+"""A frame whose variables are taken at one point of each further dimension.
+
+``t2m[expver=5]`` names the point, by its coordinate or, without one, by its number from 0. A
+picture that names none shows the first one with values; ERA5's versions are joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from burstlens.core.errors import FrameError, RecipeError
+from burstlens.core.printable import printable
+from burstlens.core.selection import parse_selection
+from burstlens.core.units import printed
+from burstlens.viz.frames.further import JOINED, is_further
+from burstlens.viz.frames.outline import UnknownYet
+from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
+
+Array = NDArray[Any]
+_TRIED = 64
+"""Points that are looked at for values."""
+_LISTED = 8
+_NEAR = 1e-5
+"""How far a value that is asked for may be off, as a part of itself: few digits are typed."""
+_GROUND = 2
+"""Dimensions that a picture needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The variable ``base`` at one index along each dimension of ``at``, several that are joined.
+
+    ``described`` is what is left of it."""
+
+    base: str
+    at: Mapping[str, tuple[int, ...]]
+    described: Variable
+
+
+class ChosenFrame:
+    """An :class:`.OpenFrame` over another one, with variables at one point of further dimensions.
+
+    ``chooses``: also those that are named without one. ``index`` is what a crop says of it.
+    """
+
+    def __init__(
+        self, frame: OpenFrame, *, chooses: bool = False, index: Mapping[str, Any] | None = None
+    ) -> None:
+        self.frame = frame
+        self._chooses = chooses
+        self._index = dict(index or {})
+        self._choices: dict[str, Choice | None] = {}
+        self._further: dict[str, bool] = {}
+
+    @property
+    def attributes(self) -> Mapping[str, Any]:
+        """As :attr:`.OpenFrame.attributes`."""
+        return self.frame.attributes
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """As :attr:`.OpenFrame.names`: without choices."""
+        return self.frame.names
+
+    @property
+    def dimensions(self) -> Mapping[str, int]:
+        """As :attr:`.OpenFrame.dimensions`."""
+        return self.frame.dimensions
+
+    @property
+    def time(self) -> str:
+        """As :attr:`.OpenFrame.time`."""
+        return self.frame.time
+
+    @property
+    def start(self) -> str | None:
+        """As :attr:`.OpenFrame.start`."""
+        return self.frame.start
+
+    @property
+    def record(self) -> int:
+        """As :attr:`.OpenFrame.record`."""
+        return self.frame.record
+
+    def __str__(self) -> str:
+        return str(self.frame)
+
+    def __contains__(self, name: object) -> bool:
+        if name in self.frame:
+            return True
+        if not isinstance(name, str) or not name.endswith("]"):
+            return False
+        base, wanted = _parsed(name)
+        return bool(wanted) and base in self.frame
+
+    def is_further(self, dimension: str) -> bool:
+        """Whether a dimension is a further one."""
+        if dimension not in self._further:
+            attributes: Mapping[str, Any] = {}
+            if dimension in self.frame:
+                with suppress(UnknownYet):
+                    attributes = self.frame.variable(dimension).attributes
+            self._further[dimension] = is_further(dimension, attributes)
+        return self._further[dimension]
+
+    def variable(self, name: str) -> Variable:
+        """As :meth:`.OpenFrame.variable`. FrameError if there is no such point."""
+        choice = self._choice(name)
+        return self.frame.variable(name) if choice is None else choice.described
+
+    def read(self, name: str, window: Window | None = None) -> Array:
+        """As :meth:`.OpenFrame.read`."""
+        choice = self._choice(name)
+        if choice is None:
+            return self.frame.read(name, window)
+        return self._joined(choice, window)
+
+    def stored(self, name: str, window: Window | None = None) -> Stored:
+        """As :meth:`.OpenFrame.stored`."""
+        choice = self._choice(name)
+        if choice is None:
+            return self.frame.stored(name, window)
+        if any(len(at) > 1 for at in choice.at.values()):
+            return Stored(self._joined(choice, window), (float("nan"),))
+        found = self.frame.stored(choice.base, _at(choice, _first(choice), window))
+        return Stored(self._squeezed(choice, found.values), found.fills)
+
+    def hold(self, name: str, window: Window | None, values: Array) -> None:
+        """As :meth:`.OpenFrame.hold`; nothing of a choice."""
+        if self._choice(name) is None:
+            self.frame.hold(name, window, values)
+
+    def _choice(self, name: str) -> Choice | None:
+        if name not in self._choices:
+            self._choices[name] = self._made(name)
+        return self._choices[name]
+
+    def _made(self, name: str) -> Choice | None:
+        base, wanted = (name, {}) if name in self.frame else _parsed(name)
+        if not wanted and not self._chooses:
+            return None
+        about = self.frame.variable(base)
+        for dimension in wanted.keys() - set(about.dimensions):
+            have = ", ".join(about.dimensions) or "none"
+            raise FrameError(f"{base} has no dimension {dimension}: it has {have}")
+        at = {d: (self._index_of(about, d, text),) for d, text in wanted.items()}
+        further = [d for d in about.dimensions if d not in at and self.is_further(d)]
+        left = len(about.dimensions) - len(at) - len(further)
+        if not self._chooses or left < _GROUND:
+            further = []
+        if not at and not further:
+            return None
+        words = [self._words(d, at[d], about) for d in at]
+        at |= self._default(about, further, at)
+        words += [self._words(d, at[d], about) for d in further if _size(about, d) > 1]
+        kept = [n for n, d in enumerate(about.dimensions) if d not in at]
+        described = replace(
+            about, name=name, dimensions=tuple(about.dimensions[n] for n in kept),
+            shape=tuple(about.shape[n] for n in kept),
+            chunks=tuple(about.chunks[n] for n in kept) if about.chunks else (),
+            choice=", ".join(filter(None, words)),
+            further=tuple(d for d in further if _size(about, d) > 1),
+        )  # fmt: skip
+        return Choice(base, at, described)
+
+    def _default(
+        self, about: Variable, further: list[str], at: Mapping[str, tuple[int, ...]]
+    ) -> dict[str, tuple[int, ...]]:
+        """The points that are shown where none is named."""
+        found = {d: tuple(range(max(1, _size(about, d)))) for d in further if JOINED.fullmatch(d)}
+        found |= {d: (self._cropped(d, _size(about, d)),) for d in further if d in self._index}
+        rest = [d for d in further if d not in found]
+        found |= dict.fromkeys(rest, (0,))
+        sizes = [max(1, _size(about, d)) for d in rest]
+        if len([size for size in sizes if size > 1]) == 0:
+            return found
+        with suppress(UnknownYet):
+            for numbers in islice(np.ndindex(*sizes), _TRIED):
+                tried = {**found, **{d: (n,) for d, n in zip(rest, numbers, strict=True)}}
+                if self._has_values(about, {**at, **tried}):
+                    return tried
+        return found
+
+    def _cropped(self, dimension: str, size: int) -> int:
+        wanted = self._index[dimension]
+        first, stop = (wanted, wanted + 1) if isinstance(wanted, int) else wanted
+        if stop - first != 1 or not -size <= first < max(size, 1):
+            raise FrameError(f"crop: index {dimension} = {wanted} is not one of its {size} points")
+        return int(first % max(size, 1))
+
+    def _has_values(self, about: Variable, at: Mapping[str, tuple[int, ...]]) -> bool:
+        """Whether a variable has any there, on the middle one of its levels."""
+        choice = Choice(about.name, at, about)
+        others = [d for d in about.dimensions if d not in at][:-_GROUND]
+        middle = {d: slice(_size(about, d) // 2, _size(about, d) // 2 + 1) for d in others}
+        values = self.frame.read(about.name, _at(choice, _first(choice), middle))
+        return values.dtype.kind != "f" or bool(np.isfinite(values).any())
+
+    def _joined(self, choice: Choice, window: Window | None) -> Array:
+        """The values of the first point, those of the next ones where it has none."""
+        whole: Array | None = None
+        for at in _points(choice):
+            part = self._squeezed(choice, self.frame.read(choice.base, _at(choice, at, window)))
+            if whole is None:
+                whole = part
+            else:
+                whole = np.where(np.isnan(whole), part, whole)
+            if whole.dtype.kind != "f" or not np.isnan(whole).any():
+                break
+        assert whole is not None
+        return whole
+
+    def _squeezed(self, choice: Choice, values: Array) -> Array:
+        dimensions = self.frame.variable(choice.base).dimensions
+        return values.squeeze(tuple(n for n, d in enumerate(dimensions) if d in choice.at))
+
+    def _index_of(self, about: Variable, dimension: str, text: str) -> int:
+        """The point that a text names. FrameError with what there is."""
+        try:
+            values = self._coordinate(dimension)
+        except UnknownYet:
+            return 0
+        size = _size(about, dimension)
+        if values is None:
+            if text.lstrip("-").isdigit() and (not size or -size <= int(text) < size):
+                return int(text) % size if size else 0
+            raise FrameError(f"{about.name}: {dimension} is 0 to {size - 1}, not {text}")
+        wanted = _number(text)
+        for number, value in enumerate(values):
+            if isinstance(value, str):
+                if value == text:
+                    return number
+            elif wanted is not None and abs(value - wanted) <= _NEAR * max(abs(value), _NEAR):
+                return number
+        listed = ", ".join(map(_shown, values[:_LISTED]))
+        more = f" and {len(values) - _LISTED} more" if len(values) > _LISTED else ""
+        raise FrameError(f"{about.name}: {dimension} has {listed}{more}, not {text}")
+
+    def _coordinate(self, dimension: str) -> list[Any] | None:
+        """The values of a dimension's coordinate, numbers or texts; None if it has none."""
+        own = self.frame.variable(dimension).dimensions if dimension in self.frame else ()
+        if own[:1] != (dimension,):
+            return None
+        values = self.frame.read(dimension)
+        if values.dtype.kind == "S" and values.ndim == 2:  # characters
+            return [row.tobytes().rstrip(b"\0 ").decode("utf-8", "replace") for row in values]
+        if values.ndim != 1:
+            return None
+        if values.dtype.kind in "fiu":
+            return [float(value) for value in values]
+        return [value.decode() if isinstance(value, bytes) else str(value) for value in values]
+
+    def _words(self, dimension: str, at: tuple[int, ...], about: Variable) -> str:
+        """As in a title: ``number 3 (4 of 10)``; "" if nothing is known yet."""
+        try:
+            values = self._coordinate(dimension)
+        except UnknownYet:
+            return ""
+        size = _size(about, dimension)
+        shown = [_shown(values[n]) if values is not None else str(n) for n in at]
+        if len(at) > 1:
+            return f"{dimension} {', '.join(shown[:-1])} and {shown[-1]} joined"
+        units = printed(self.frame.variable(dimension).units) if values is not None else ""
+        what = f"{shown[0]} {units}".rstrip()
+        return f"{dimension} {what} ({at[0] + 1} of {size})"
+
+
+def _parsed(name: str) -> tuple[str, dict[str, str]]:
+    try:
+        return parse_selection(name)
+    except RecipeError as error:
+        raise FrameError(str(error)) from None
+
+
+def _points(choice: Choice) -> Iterator[dict[str, int]]:
+    for numbers in np.ndindex(*(len(at) for at in choice.at.values())):
+        pairs = zip(choice.at.items(), numbers, strict=True)
+        yield {dimension: at[number] for (dimension, at), number in pairs}
+
+
+def _first(choice: Choice) -> dict[str, int]:
+    return next(_points(choice))
+
+
+def _at(choice: Choice, at: Mapping[str, int], window: Window | None) -> dict[str, slice]:
+    kept = {d: part for d, part in (window or {}).items() if d not in choice.at}
+    return kept | {d: slice(number, number + 1, 1) for d, number in at.items()}
+
+
+def _size(about: Variable, dimension: str) -> int:
+    return about.shape[about.dimensions.index(dimension)]
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _shown(value: Any) -> str:
+    return printable(value) if isinstance(value, str) else f"{value:g}"

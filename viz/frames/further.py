@@ -1,0 +1,49 @@
+"""Further dimensions: along which each point is another thing, not another height or place.
+
+Members of an ensemble, ERA5's ``expver``, steps of a forecast, quantiles, months, frequencies.
+Known by CF standard names, units of the coordinate, else by usual names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_NAMES = re.compile(
+    r"(?!.*(?:lev|depth|height|layer))"
+    r"(?:expver|ensembles?|ens|n?members?|numbers?|reali[sz]ations?|experiments?|scenarios?|steps?"
+    r"|lead_?(?:times?)?|leads|forecast_(?:period|hour|day|reference_time)|quantiles?|percentiles?"
+    r"|thresholds?|months?|seasons?|dayofyear|basins?|regions?|types?|category|categories|ncat|class"
+    r"(?:es)?|nc|n?bands?|n?channels?|wavelengths?|wave_?numbers?|freq(?:uency|uencies)?"
+    r"|directions?|dir|species|tracers?|n?tiles?|n?pfts?|nvegtyp|land_cat|soil_cat|n?bins?"
+    r"|polari[sz]ations?|samples?|replicates?)(?:_.*)?",
+    re.IGNORECASE,
+)
+_STANDARD = re.compile(
+    r"realization|forecast_(?:period|reference_time)|area_type|region|quantile|platform_\w+"
+    r"|.*(?:frequency|wavelength|wavenumber|_band|_direction).*"
+)
+_UNITS = re.compile(
+    r"(?:h|hrs?|hours?|d|days?|months?|years?)|hz|s-1|nm|nanomet(?:er|re)s?|um|µm|microns?"
+    r"|micromet(?:er|re)s?|cm-1"
+)
+"""Not degrees, in which grids lie, nor seconds, in which depths of seismology are given."""
+JOINED = re.compile(r"expver", re.IGNORECASE)
+"""ERA5's versions: the later one holds what the first one does not have yet."""
+
+
+def is_further(dimension: str, attributes: Mapping[str, Any]) -> bool:
+    """Whether a dimension is one, by its name and its coordinate's attributes.
+
+    >>> is_further("number", {}), is_further("depth", {"units": "m"})
+    (True, False)
+    """
+    axis = str(attributes.get("axis", "")).upper()
+    if axis in ("X", "Y", "Z", "T") or attributes.keys() & {"positive", "formula_terms"}:
+        return False
+    standard = str(attributes.get("standard_name", ""))
+    if standard and not _STANDARD.fullmatch(standard):
+        return False
+    units = str(attributes.get("units", "")).strip().lower()
+    return bool(standard or _NAMES.fullmatch(dimension) or _UNITS.fullmatch(units))

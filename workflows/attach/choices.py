@@ -1,0 +1,26 @@
+"""What a first look says of members, steps and other things of which it shows one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from burstlens.viz.frames.further import JOINED
+from burstlens.workflows.frames.contents import Contents
+
+
+def chosen_words(shown: Mapping[str, Sequence[str]], contents: Contents) -> list[str]:
+    """One sentence for each further dimension, with the text that chooses another point.
+
+    ``shown`` are the further dimensions of each variable of a file that is shown.
+    """
+    said = []
+    for dimension in dict.fromkeys(d for further in shown.values() for d in further):
+        names = [name for name, further in shown.items() if dimension in further]
+        about, size = contents.variables.get(dimension), contents.sizes.get(dimension, 0)
+        last = f"{about.ends[1]:g}" if about is not None and about.ends else str(max(0, size - 1))
+        what = "all joined" if JOINED.fullmatch(dimension) else "the first with values"
+        said.append(
+            f"{', '.join(names)}: of {size} along {dimension} {what}; "
+            f'--product "{names[0]}[{dimension}={last}]" shows one'
+        )
+    return said
