@@ -97,6 +97,42 @@ def test_a_known_quantity_has_its_usual_range_from_a_constant_frame_on(limits):
     assert limits(storm, (0.0, 40.0)) == (0.0, 100.0)
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.4, 1.6, (0.0, 2.0)),  # 3 kn do not fill 0 to 80 kn
+        (0.4, 9.0, (0.0, 10.0)),
+        (0.4, 12.0, (0.0, 40.0)),
+        (20.0, 25.0, (0.0, 40.0)),
+    ],
+)
+def test_a_usual_range_is_used_only_where_values_fill_a_part_of_it(limits, low, high, expected):
+    calm = Values(np.linspace(low, high, 1000), "wind10", "10 m wind speed")
+    assert limits(calm) == expected
+
+
+def test_a_usual_range_without_zero_is_used_where_the_spread_fills_a_part_of_it(limits):
+    about = {"name": "cloud_top_temperature", "long_name": "cloud top temperature", "units": "K"}
+    assert limits(Values(np.linspace(288, 294, 1000), **about)) == (288.0, 294.0)
+    assert limits(Values(np.linspace(210, 294, 1000), **about)) == (190.0, 320.0)
+
+
+def test_limits_from_a_calm_first_frame_stay_and_widen_as_all_others(limits):
+    calm = Values(np.linspace(0.4, 1.6, 1000), "wind10", "10 m wind speed")
+    gale = Values(np.linspace(0.4, 18.0, 1000), "wind10", "10 m wind speed")
+    assert limits(calm, before=limits(calm)) == (0.0, 2.0)
+    assert limits(gale, before=limits(calm)) == (0.0, 20.0)
+
+
+def test_a_direction_keeps_the_whole_circle_however_steady_it_is(limits):
+    steady = Values(np.linspace(2, 20, 1000), "wind10_direction", "wind direction", "degrees")
+    assert limits(steady) == (0.0, 360.0)
+
+
+def test_what_rounding_left_of_zero_is_no_range(limits):
+    assert limits(Values(np.linspace(-1.04e-33, 2e-33, 1000))) is None
+
+
 def test_given_limits_and_steps_of_colour_are_left_alone(limits):
     assert limits(field((3.0, 0.5)), limits=(0, 1)) is None
     assert limits(field((3.0, 0.5), name="RAINNC", units="mm")) is None

@@ -28,6 +28,8 @@ FEW = 0.005
 """Share of the points that may lie beyond the limits before these widen."""
 _BEYOND = 0.001
 """Share of the points beyond new limits: a single outlier must not set the colours."""
+_FILLED = 0.25
+"""The least part of a usual range that the first values must fill."""
 _DECADES = 4
 """Decades that logarithmic colours cover at most."""
 _ROUND = (1, 2, 5, 10)
@@ -47,7 +49,10 @@ def fitted(context: Context, options: ColourOptions, *shown: Coloured) -> Contex
     points = _Points([each.values for each in shown], log=options.log)
     before = context.limits
     if before is None and not options.log:
-        before = usual_range(field.name, field.units) or _circle(field, options, points)
+        usual_one = usual_range(field.name, field.units)
+        before = _circle(field, options, points)
+        if usual_one is not None and _is_filled(usual_one, points):
+            before = usual_one
     if not points.count or (before is not None and points.share_beyond(before) <= FEW):
         return replace(context, limits=before)
     low, high = points.spread()
@@ -64,6 +69,17 @@ def fitted(context: Context, options: ColourOptions, *shown: Coloured) -> Contex
     if before is not None:
         limits = min(limits[0], before[0]), max(limits[1], before[1])
     return replace(context, limits=limits)
+
+
+def _is_filled(usual: Range, points: _Points) -> bool:
+    """Whether values fill so much of a usual range that its colours show them; values that are all
+    the same say nothing against it."""
+    if not points.count or is_constant(points.low, points.high):
+        return True
+    low, high = points.spread()
+    if usual[0] <= 0 <= usual[1]:
+        return max(abs(low), abs(high)) >= _FILLED * max(abs(usual[0]), abs(usual[1]))
+    return high - low >= _FILLED * (usual[1] - usual[0])
 
 
 class _Points:
