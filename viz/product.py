@@ -19,11 +19,16 @@ from burstlens.viz.seams import OpenFrame
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A place in a frame to be marked: the file's index by dimension, and a few words."""
+    """A place in a frame to be marked: the file's index by dimension, and a few words.
+
+    ``value`` is what was found there in ``units``, if it is a number: a picture gives it in its
+    own units, in the place of ``label``."""
 
     variable: str
     index: Mapping[str, int]
     label: str
+    value: float | None = None
+    units: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,10 +29,10 @@ TILES = [TESTS / "data" / "wrf" / f"wrfout_d01_0001-01-01_00_04_00_{n:04d}" for 
 def read(guard):
     """The reading of one guard with these keys in a frame's files."""
 
-    def one(paths, stream="d01", **keys):
+    def one(paths, stream="d01", shown=None, **keys):
         paths = paths if isinstance(paths, list) else [paths]
         with open_frame(paths, 0, stream=stream) as frame:
-            (reading,) = inspect(frame, [guard(**keys)], 1)
+            (reading,) = inspect(frame, [guard(**keys)], 1, shown or {})
         return reading
 
     return one
@@ -102,6 +102,32 @@ def test_a_place_is_given_in_the_coordinates_of_the_file(read, planted):
     assert place["z"] == pytest.approx(height, abs=0.1)
     assert "(x = 51 km, y = 41 km, z = 6.37" in found.text
     assert (found.value, found.limit, found.units) == (93.5, 80.0, "m s-1")
+
+
+def test_an_alarm_gives_value_and_limit_in_the_units_of_the_map(read, planted):
+    frame = planted({("T2", 10, 20): 400.0}, KATRINA)
+    found = read(frame, variable="T2", max=330.0, shown={"T2": "degC"})
+    breach = found.breach
+    assert (breach.value, breach.limit) == pytest.approx((126.85, 56.85))
+    assert breach.units == "degC"
+    assert "T2 = 126.9 degC, above 56.85," in breach.text
+    assert breach.label == "T2 126.9 degC"
+    assert (found.most, found.units) == (400.0, "K")  # the readings stay the file's
+
+
+@pytest.mark.parametrize("shown", [{"T2": "hPa"}, {"PSFC": "hPa"}])
+def test_units_that_do_not_fit_leave_an_alarm_in_those_of_the_file(read, planted, shown):
+    frame = planted({("T2", 10, 20): 400.0}, KATRINA)
+    assert (
+        "T2 = 400 K, above 330," in read(frame, variable="T2", max=330.0, shown=shown).breach.text
+    )
+
+
+def test_a_value_just_beyond_its_limit_reads_differently_from_it(read, planted):
+    frame = planted({("PSFC", 10, 20): 101326.0}, KATRINA)
+    assert (
+        "PSFC = 101326 Pa, above 101325," in read(frame, variable="PSFC", max=101325.0).breach.text
+    )
 
 
 def test_a_place_has_longitude_and_latitude_if_the_file_has_them(read, planted):

@@ -72,6 +72,14 @@ def test_the_first_product_of_a_frame_carries_every_guard_of_its_stream(backlog,
     assert names(second) == ["w"]
 
 
+def test_guards_are_told_the_units_of_the_maps(backlog, frame):
+    shown = 'kind = "map"\nvariable = "T2"\n'
+    waiting = backlog(PRODUCTS.replace(shown, shown + 'units = "degC"\n'))
+    waiting.add(frame(stream="d01"))
+    first, second = waiting.take(0.0, 10)
+    assert (first.order.shown_units, second.order.shown_units) == ({"T2": "degC"}, {})
+
+
 def test_a_frame_without_products_is_inspected_on_its_own(backlog, frame):
     waiting = backlog()
     assert waiting.add(frame(stream="d02", attempt=2)) == ()

@@ -11,6 +11,7 @@ from burstlens.core.decode import record
 from burstlens.workflows.guards.finding import Breach, Reading, Trouble
 from burstlens.workflows.guards.judge import Judge
 from burstlens.workflows.guards.reports import Room
+from burstlens.workflows.guards.shown_units import ShownUnits
 
 T = 1000.0
 ROOM = Room(0, 10**9)
@@ -99,6 +100,18 @@ def test_a_failing_guard_is_reported_once_and_never_trips(judge):
     assert state(one)[0] == "failed"
     remarks(one, reading(3))
     assert state(one)[0] == "good"
+
+
+def test_rates_and_drifts_are_given_in_the_units_of_the_map(judge):
+    def warm(seconds: float, mean: float) -> Reading:
+        shown = ShownUnits("degF", 1.8, -459.67)
+        return Reading("W", "d01", key(seconds), 1, 280.0, mean, mean, units="K", shown=shown)
+
+    (trip,) = remarks(judge(max_drift=5.0), warm(0, 290.0), warm(10, 300.0))
+    assert "the mean of W = 80.33 degF is 18 degF from that of the first frame (62.33" in trip.text
+    assert (trip.value, trip.limit, trip.units) == pytest.approx((18.0, 9.0, "degF"))
+    (trip,) = remarks(judge(max_rate=0.5), warm(0, 290.0), warm(10, 300.0))
+    assert "went from 62.33 to 80.33 degF in 10 s, 1.8 a second, more than 0.9" in trip.text
 
 
 def test_the_rate_is_that_of_an_extreme_between_neighbours(judge):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from burstlens.workflows.guards import evaluation
 from burstlens.workflows.guards.finding import Breach, Reading
 from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.guards.place import place_of, words
+from burstlens.workflows.guards.shown_units import ShownUnits, shown_in
 
 GUARD_S = 120.0
 """Time limit for one guard on one frame."""
@@ -42,17 +44,21 @@ class Statistics:
     infinite: tuple[float, ...] = ()
 
 
-def inspect(frame: ProductFrame, guards: Sequence[Guard], attempt: int) -> tuple[Reading, ...]:
+def inspect(
+    frame: ProductFrame, guards: Sequence[Guard], attempt: int,
+    shown: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[Reading, ...]:  # fmt: skip
     """The reading of each guard in an open frame. Never raises: a failed guard gives its error.
 
-    Call it from the main thread: each guard has a time limit of ``GUARD_S``.
+    ``shown`` are the units in which alarms give the values of some variables. Call it from the
+    main thread: each guard has a time limit of ``GUARD_S``.
     """
     found = []
     for guard in guards:
         about = guard.called, frame.stream, frame.time, attempt
         try:
             with time_limit(GUARD_S):
-                found.append(_read(frame, guard, about))
+                found.append(_read(frame, guard, about, shown))
         except Exception as error:  # a defect in a guard must not cost the run its products
             known = isinstance(error, FrameError)
             text = str(error) if known else f"{type(error).__name__}: {error}"
@@ -61,7 +67,9 @@ def inspect(frame: ProductFrame, guards: Sequence[Guard], attempt: int) -> tuple
     return tuple(found)
 
 
-def _read(frame: ProductFrame, guard: Guard, about: tuple[str, str, str, int]) -> Reading:
+def _read(
+    frame: ProductFrame, guard: Guard, about: tuple[str, str, str, int], shown: Mapping[str, str]
+) -> Reading:
     if guard.expression is not None:
         return Reading(*about, breach=_expression(frame, guard))
     assert guard.variable is not None
@@ -71,7 +79,8 @@ def _read(frame: ProductFrame, guard: Guard, about: tuple[str, str, str, int]) -
     if not (seen.missing or math.isnan(seen.mean)):
         frame.hold(name, window, stored.values)
     units = frame.variable(name).units
-    breach = _breach(frame, guard, window, stored, seen, units)
+    printed = shown_in(shown.get(name), units)
+    breach = _breach(frame, guard, window, stored, seen, printed)
     ends: dict[str, Any] = {}
     if guard.max_rate is not None and not math.isnan(seen.mean):
         for key, value in (("least_at", seen.least), ("most_at", seen.most)):
@@ -85,6 +94,7 @@ def _read(frame: ProductFrame, guard: Guard, about: tuple[str, str, str, int]) -
         points=seen.points,
         bad=seen.bad,
         units=units,
+        shown=printed,
         breach=breach,
         **ends,
     )
@@ -152,29 +162,31 @@ def _breach(
     window: Window,
     stored: Stored,
     seen: Statistics,
-    units: str,
+    printed: ShownUnits,
 ) -> Breach | None:
     """The most severe condition that is met: not finite, then too large, then too small."""
     name, values = str(guard.variable), stored.values
 
     def found(what: str, wrong: Any, value: float | None, limit: float | None, text: str) -> Breach:
+        value, limit = (None if of is None else printed.value(of) for of in (value, limit))
         place = place_of(frame, name, window, _first(wrong))
         shown = f"{text} at {words(place)}" if place["index"] else text.rstrip(",")
-        return Breach(what, shown, name, value, limit, units, place)
+        return Breach(what, shown, name, value, limit, printed.units, place)
 
     if guard.finite and seen.bad:
         wrong = ~np.isfinite(values) & ~_missing(values, stored.fills)
         what = "infinite" if seen.infinite and not np.isnan(values[wrong]).any() else "NaN"
         share = f" at {seen.bad} of {seen.points} points, first" if seen.points > 1 else ""
         return found("finite", wrong, None, None, f"{name} is {what}{share}")
-    unit = f" {units}".rstrip()
     high = math.inf if math.inf in seen.infinite else seen.most
     low = -math.inf if -math.inf in seen.infinite else seen.least
     if guard.max is not None and high > guard.max:
-        text = f"{name} = {high:.4g}{unit}, above {guard.max:g},"
+        limit = printed.number(guard.max)
+        text = f"{name} = {printed.text(high, guard.max)}, above {limit},"
         return found("max", values == high, _known(high), guard.max, text)
     if guard.min is not None and low < guard.min:
-        text = f"{name} = {low:.4g}{unit}, below {guard.min:g},"
+        limit = printed.number(guard.min)
+        text = f"{name} = {printed.text(low, guard.min)}, below {limit},"
         return found("min", values == low, _known(low), guard.min, text)
     return None
 

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from burstlens.core import valid_time
+from burstlens.core.digits import number
 from burstlens.core.run.events import FrameInspected, GuardTripped, ReadingSummary
+from burstlens.workflows.guards.shown_units import ShownUnits
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +37,8 @@ class Breach:
     @property
     def label(self) -> str:
         """A short label next to a mark in a picture."""
-        number = "not finite" if self.value is None else f"{self.value:.4g} {self.units}".rstrip()
-        return f"{self.variable or ''} {number}".lstrip()
+        text = "not finite" if self.value is None else f"{number(self.value)} {self.units}".rstrip()
+        return f"{self.variable or ''} {text}".lstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,8 @@ class Reading:
     """What one guard read in one frame.
 
     ``least``, ``most`` and ``mean`` are over the finite values (None if there are none);
-    ``points`` is the number of values, ``bad`` of those that are not finite. ``error`` says why
+    ``points`` is the number of values, ``bad`` of those that are not finite; all in ``units``, the
+    file's, and ``shown`` are those of an alarm. ``error`` says why
     the frame could not be read, ``unreadable`` that this is the frame's fault, not the guard's.
     """
 
@@ -58,11 +61,17 @@ class Reading:
     points: int = 0
     bad: int = 0
     units: str = ""
+    shown: ShownUnits | None = None
     breach: Breach | None = None
     least_at: Mapping[str, Any] | None = None
     most_at: Mapping[str, Any] | None = None
     error: str = ""
     unreadable: bool = False
+
+    @property
+    def printed(self) -> ShownUnits:
+        """The units of an alarm; the file's where no map has others."""
+        return self.shown or ShownUnits(self.units)
 
     def summary(self) -> ReadingSummary:
         """Its numbers, as ``frame.inspected`` has them."""

@@ -10,6 +10,7 @@ import bisect
 from dataclasses import dataclass, field
 
 from burstlens.core import valid_time
+from burstlens.core.digits import number
 from burstlens.core.errors import FrameError
 from burstlens.workflows.guards.finding import Breach, Reading
 from burstlens.workflows.guards.guard import Guard
@@ -54,13 +55,17 @@ def drifted(guard: Guard, first: Reading | None, reading: Reading) -> Breach | N
     allowed = limit * abs(first.mean) if is_part else limit
     if away <= allowed:
         return None
-    unit = f" {reading.units}".rstrip()
+    printed = reading.printed
+    far, most = printed.difference(away), printed.difference(allowed)
+    unit = f" {printed.units}".rstrip()
     since = valid_time.label(first.time)
+    began = printed.number(first.mean, reading.mean)
     text = (
-        f"the mean of {guard.variable} = {reading.mean:.6g}{unit} is {away:.4g}{unit} from "
-        f"that of the first frame ({first.mean:.6g}, {since}), more than {allowed:.4g}"
+        f"the mean of {guard.variable} = {printed.text(reading.mean, first.mean)} is "
+        f"{number(far)}{unit} from that of the first frame ({began}, {since}), more than "
+        f"{number(most)}"
     )
-    return Breach("max_drift", text, guard.variable, away, allowed, reading.units)
+    return Breach("max_drift", text, guard.variable, far, most, printed.units)
 
 
 def raced(guard: Guard, before: Reading, after: Reading) -> Breach | None:
@@ -83,11 +88,13 @@ def raced(guard: Guard, before: Reading, after: Reading) -> Breach | None:
     rate = abs(new - old) / passed
     if rate <= guard.max_rate:
         return None
-    unit = f" {after.units}".rstrip()
+    printed = after.printed
+    faster, most = printed.difference(rate), printed.difference(guard.max_rate)
     text = (
-        f"the {which} {guard.variable} went from {old:.4g} to {new:.4g}{unit} in {passed:g} s, "
-        f"{rate:.3g} a second, more than {guard.max_rate:g}"
+        f"the {which} {guard.variable} went from {printed.number(old, new)} to "
+        f"{printed.text(new, old)} in {passed:g} s, "
+        f"{number(faster)} a second, more than {number(most)}"
     )
     place = after.most_at if which == "largest" else after.least_at
-    units = f"{after.units} s-1".strip()
-    return Breach("max_rate", text, guard.variable, rate, guard.max_rate, units, place)
+    units = f"{printed.units} s-1".strip()
+    return Breach("max_rate", text, guard.variable, faster, most, units, place)

@@ -19,6 +19,7 @@ from burstlens.core.run.history import History
 from burstlens.viz.product import Context
 from burstlens.workflows.frames.arrival import coarseness
 from burstlens.workflows.guards.guard import Guard
+from burstlens.workflows.guards.shown_units import units_of_maps
 from burstlens.workflows.production.needs import Needs
 from burstlens.workflows.production.order import Order, damage_frame
 from burstlens.workflows.production.work import Work
@@ -176,7 +177,9 @@ class Backlog:
         return True
 
     def _inspecting_too(self, order: Order) -> Order:
-        return replace(order, guards=self.watching(order.frame), inspects=True)
+        shown = units_of_maps(product.options for product in self.products)
+        guards = self.watching(order.frame)
+        return replace(order, guards=guards, inspects=True, shown_units=shown)
 
     def _inspection(self, frame: Frame) -> Order:
         context = replace(self.context, stream=frame.stream, time=frame.time, attempt=frame.attempt)

@@ -260,7 +260,7 @@ def _judged(order: Order, reader: ProductFrame) -> tuple[Reading, ...]:
         return ()
     from burstlens.workflows.guards.field import inspect as inspect_frame
 
-    readings = inspect_frame(reader, order.guards, order.frame.attempt)
+    readings = inspect_frame(reader, order.guards, order.frame.attempt, order.shown_units)
     if order.inspects:
         run = RunDir(Path(order.products).parent)
         guards = {guard.called: guard for guard in order.guards}
@@ -284,7 +284,13 @@ def _has_ended(run: RunDir, frame: Frame) -> bool:
 def _marked(order: Order, readings: Sequence[Reading]) -> Order:
     """The order, with the places of breaches to be marked in its product."""
     marks = tuple(
-        Mark(reading.breach.variable or "", reading.breach.place["index"], reading.breach.label)
+        Mark(
+            reading.breach.variable or "",
+            reading.breach.place["index"],
+            reading.breach.label,
+            reading.breach.value,
+            reading.breach.units,
+        )
         for reading in readings
         if reading.breach is not None and reading.breach.place is not None
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from burstlens.core.model import NOTHING_NEEDED, Damage, Frame, Needed
@@ -42,6 +43,8 @@ class Order:
     products: str
     guards: tuple[Guard, ...] = ()
     inspects: bool = False
+    shown_units: Mapping[str, str] = field(default_factory=dict)
+    """By variable, the units in which the alarms of ``guards`` give its values."""
     needed: Needed = NOTHING_NEEDED
     piece: tuple[int, int] | None = None
     """Which piece of how many to make, of a product that is split."""

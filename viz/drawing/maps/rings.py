@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from matplotlib.artist import Artist
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.transforms import offset_copy
 
-from burstlens.core.units import printed
+from burstlens.core.digits import number
+from burstlens.core.errors import RecipeError
+from burstlens.core.units import conversion, printed
 from burstlens.viz.drawing import style
 from burstlens.viz.drawing.maps.sheet import Sheet
 from burstlens.viz.geometry.field import Field
@@ -61,7 +64,13 @@ def _label(field: Field, mark: Mark) -> str:
         f" at level {number}" for number in others.values() if field.level != f"level {number}"
     )
     words = mark.label
-    if field.units and words.endswith(field.units):
+    if mark.value is not None:
+        value, units = mark.value, mark.units
+        with suppress(RecipeError):
+            factor, offset = conversion(units, field.units)
+            value, units = value * factor + offset, field.units
+        words = f"{mark.variable} {number(value)} {printed(units)}".rstrip()
+    elif field.units and words.endswith(field.units):
         words = words.removesuffix(field.units) + printed(field.units)
     return words.replace("-", "−") + level
 
