@@ -7,6 +7,7 @@ import os
 import signal
 
 import pytest
+from look_case import LookCase
 from run_case import TIMES
 
 from burstlens.core.run.directory import RunDir
@@ -167,3 +168,26 @@ def test_a_run_that_is_over_takes_nothing(standing):
     (standing.folder / "u.toml").write_text('[[product]]\nname="u"\nkind="map"\nvariable="U"\n')
     done = standing.call("add", "done", "u.toml")
     assert (done.returncode, done.stderr) == (1, "burstlens: done is over already: done\n")
+
+
+def test_a_product_that_no_frame_can_give_is_refused_and_nothing_is_changed(live):
+    done = live("none.toml", "[[product]]\nname = 'x'\nkind = 'map'\nvariable = 'NOSUCH'\n")
+    assert done.returncode == 1
+    assert "product.x.variable: the stream d01 has no variable 'NOSUCH'" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_look_refuses_what_its_newest_frame_cannot_give(tmp_path):
+    case = LookCase(tmp_path)
+    case.written()
+    look = case.start("--name", "look-here", "--detach")
+    assert case.end(look) == 0
+    case.await_event("frame.ready", 3)
+    (tmp_path / "none.toml").write_text(
+        "[[product]]\nname = 'x'\nkind = 'map'\nvariable = 'NOSUCH'\n"
+    )
+    assert case.end(case.burstlens("add", "look-here", "none.toml")) == 1
+    assert "none.toml: x: the stream d01 has no variable 'NOSUCH'" in case.said()
+    assert not case.events("product.added")
+    case.stop()
+    case.close()

@@ -179,6 +179,7 @@ def add(name: str, file: str, *, all_frames: bool = False) -> Added:
     """
     from burstlens.core.run.history_file import history_of
     from burstlens.workflows.driver.addition import Addition, check_addition
+    from burstlens.workflows.driver.lacking import lacks_of
     from burstlens.workflows.recipe.file import layer
 
     run = _going_on(name)
@@ -193,6 +194,8 @@ def add(name: str, file: str, *, all_frames: bool = False) -> Added:
     new = tuple(product.name for product, _ in products)
     if not new:
         return Added(run.id, names, new, True, {})
+    if lacks := lacks_of(run, history, products):
+        raise RecipeError(f"{file}: {'; '.join(lacks)}")
     ships = {ship for product, _ in products for ship in product.kind.ships(product.options)}
     _bring(sorted(ships), source.parent, run)
     try:
