@@ -74,7 +74,7 @@ def test_names_of_bent_grids_are_enough(named: Any, names: Any, of_field: dict[s
 
 @pytest.mark.parametrize(
     ("y", "x"),
-    [(LAT + 60, LON), (LAT, LON * 1000), (LAT, LON - 100), (LAT, [1.0, 3.0, 2.0, 4.0]),
+    [(LAT + 60, LON), (LAT, LON * 1000), (LAT, LON - 300), (LAT, [1.0, 1.0, 2.0, 4.0]),
      (LAT * np.nan, LON), ([1.0, 1.0, 1.0], LON)],
 )  # fmt: skip
 def test_values_that_are_no_degrees_count_against_the_names(named: Any, y: Any, x: Any):

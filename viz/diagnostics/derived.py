@@ -245,9 +245,12 @@ class SharedFrame:
     def __init__(
         self, paths: Sequence[Path], record: int, *, stream: str, time: str, time_variable: str
     ) -> None:
-        from burstlens.viz.frames.reader import FrameReader  # loads HDF5, which a command need not
+        # Loads HDF5, which a command need not.
+        from burstlens.viz.frames.reader import FrameReader
+        from burstlens.viz.geometry.ordered import OrderedFrame
 
         self._reader = FrameReader(paths, record, stream, time, time_variable)
+        self._ordered = OrderedFrame(self._reader)
         self._held = Held()
         self._shares = False
         try:
@@ -270,7 +273,7 @@ class SharedFrame:
             self._shares = True
             self._reader.share(round(SHARED_PART * allowance().memory))
         return DerivedFrame(
-            self._reader, paths=self._reader.paths, stream=self._reader.stream, previous=previous,
+            self._ordered, paths=self._reader.paths, stream=self._reader.stream, previous=previous,
             followed=followed, beside=beside, held=self._held, keeps=keeps,
         )  # fmt: skip
 

@@ -16,6 +16,7 @@ __all__ = [
     "field",
     "grid",
     "mesh",
+    "ordered",
     "place",
     "position",
     "projection",

@@ -27,7 +27,7 @@ _NAMES = {
     "lat": re.compile(rf"{_BEFORE}lat(?:s|itudes?)?{_AFTER}|gphi[tuvf]", re.IGNORECASE),
     "lon": re.compile(rf"{_BEFORE}lon(?:s|gs?|gitudes?)?{_AFTER}|glam[tuvf]", re.IGNORECASE),
 }
-_RANGES = {"lat": (-90.0, 90.0), "lon": (-180.0, 360.0)}
+_RANGES = {"lat": (-90.0, 90.0), "lon": (-360.0, 540.0)}
 _SLACK = 1e-3
 """Degrees by which rounded values may lie beyond the ranges."""
 _DEGREE = radians("degree")
