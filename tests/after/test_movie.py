@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -12,7 +13,9 @@ import pytest
 from PIL import Image
 
 from burstlens.clients.api.run import open_run
+from burstlens.clients.movies import make_movies
 from burstlens.core.errors import RunError
+from burstlens.core.extras import install_command
 from burstlens.core.run.index import published
 from burstlens.viz.pages import movie as movies
 from burstlens.viz.pages.movie import make_movie
@@ -110,8 +113,21 @@ def test_without_imageio_ffmpeg_a_movie_is_an_apng_and_mp4_says_what_to_install(
 ):
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     assert movies.suffix() == ".png"
-    with pytest.raises(RunError, match=r"pip install 'burstlens\[movie\]'"):
+    with pytest.raises(RunError, match=re.escape(install_command("movie"))):
         make_movie(tmp_path, series((64, 48)), tmp_path / "a.mp4")
+
+
+def test_an_apng_for_want_of_the_extra_says_so_and_how_to_have_mp4(standing, tmp_path, monkeypatch):
+    standing.done()
+    monkeypatch.setenv("BURSTLENS_RUNS", str(standing.runs))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    (made,) = make_movies("done", "w", None, None)
+    assert made.text().startswith("done-w.png: 3 frames")
+    assert made.text().endswith("an animated PNG, as MP4 needs imageio-ffmpeg: "
+                                + install_command("movie"))  # fmt: skip
+    (asked,) = make_movies("done", "w", "mine.png", None)
+    assert "imageio-ffmpeg" not in asked.text()
 
 
 def test_a_failure_leaves_the_movie_that_stood_there(series, tmp_path):

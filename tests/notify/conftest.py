@@ -163,6 +163,7 @@ def publish(run_dir):
         if content is not None:
             path.write_bytes(content)
         line = {"product": product, "stream": "d01", "time": time, "name": name}
+        line["bytes"] = len(content or b"")
         with run_dir.index.open("a") as index:
             index.write(json.dumps(line) + "\n")
         return str(path)

@@ -14,6 +14,7 @@ from notify_case import ALLOW, Sender, png
 from burstlens.core.outcome import Outcome
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.notify import delivery, mail, programs, webhook
+from burstlens.workflows.notify.picture import newest_picture
 from burstlens.workflows.notify.way import Way, parse_way
 from burstlens.workflows.notify.word import Word, end_word
 
@@ -79,6 +80,16 @@ def test_mail_comes_by_the_server_of_the_configuration_with_the_newest_picture(
     )
     assert picture.get_content() == newest
     assert picture.get_filename() == "t2_20151101T180000.png"
+
+
+@pytest.mark.parametrize("over", [False, True])
+def test_word_of_the_end_shows_the_newest_picture_that_is_not_nearly_empty(publish, run_dir, over):
+    publish("20151101T120000", png(400, noise=True))
+    full = publish("20151101T150000", png(390, noise=True))
+    empty = publish("20151101T180000", png(40))
+    picture = newest_picture(run_dir, ("t2",), over=over)
+    assert picture is not None
+    assert str(picture.path) == (full if over else empty)
 
 
 def test_a_password_is_used_and_appears_in_no_record(sender, smtp, config):

@@ -96,6 +96,18 @@ def test_the_picture_is_the_newest_of_the_first_product(tmp_path):
     assert shelf.rows()[0]["picture"] == "storm/products/slp/2.png"
 
 
+@pytest.mark.parametrize(("state", "shown"), [("running", 3), ("done", 2)])
+def test_a_run_that_is_over_shows_its_newest_picture_that_is_not_empty(tmp_path, state, shown):
+    product = {"kind": "map", "published": 3, "failed": 0}
+    run = made(tmp_path, "storm", state=state, products={"slp": product})
+    lines = [
+        {"product": "slp", "stream": "d01", "time": f"t{n}", "name": f"slp/{n}.png", "bytes": size}
+        for n, size in ((1, 90_000), (2, 80_000), (3, 30_000))
+    ]
+    run.index.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert Shelf((tmp_path,)).rows()[0]["picture"] == f"storm/products/slp/{shown}.png"
+
+
 @pytest.mark.parametrize("break_it", ["gone", "unreadable"])
 def test_a_run_that_cannot_be_read_any_more_hides_no_other(tmp_path, monkeypatch, break_it):
     monkeypatch.setattr(rows, "REST_S", 0.0)

@@ -9,6 +9,7 @@ from burstlens.clients.opened.picture import Picture
 from burstlens.clients.opened.status import facts, is_over, next_steps
 from burstlens.clients.opened.table import text_html, time_label
 from burstlens.core.errors import RunError
+from burstlens.core.run.fullest import fullest
 
 if TYPE_CHECKING:
     from burstlens.clients.opened.view import RunStatus, RunView
@@ -41,7 +42,7 @@ def _card(run: RunView, status: RunStatus) -> str:
         f'<div style="{_BOX}">'
         f'<div style="flex:1 1 22em"><strong>{text_html(status["title"] or run.id)}</strong>'
         f"<div>{text_html(run.id)}: {text_html(status['state'])}</div>{_trouble(status)}"
-        f"<table>{rows}</table></div>{_picture(run)}</div>"
+        f"<table>{rows}</table></div>{_picture(run, over=is_over(status))}</div>"
     )
 
 
@@ -63,9 +64,15 @@ def _trouble(status: RunStatus) -> str:
     return "".join(f"<div>{text_html(line)}</div>" for line in lines)
 
 
-def _picture(run: RunView) -> str:
+def _picture(run: RunView, *, over: bool) -> str:
+    """The newest picture; of a run that is over, the newest that is not nearly empty."""
     try:
         picture = run.image()
+        newest = picture.entry
+        if over:
+            series = run.products[newest.product].entries
+            best = fullest([one for one in series if one.stream == newest.stream]) or newest
+            picture = run.image(best.product, best.time, best.stream)
         return embedded(picture)
     except RunError:  # none yet, or gone: the rest of the card is worth showing
         return ""

@@ -63,7 +63,7 @@ class Delivery:
         # A recipe may come from another user: only the user's own ways get the server's token, and
         # of these not a note on the desktop, whose text every user sees in the list of processes.
         facts["link"] = link_to(self._run, token=not way.of and way.kind != "desktop")
-        picture = newest_picture(self._run, self._products)
+        picture = newest_picture(self._run, self._products, over="done" in word.kinds)
         if way.kind == "webhook":
             webhook.post(way.target[0], facts, picture, self._mark(word, way))
             return

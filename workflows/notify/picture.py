@@ -12,6 +12,7 @@ from burstlens.core.durable import open_regular
 from burstlens.core.errors import RunError
 from burstlens.core.quantity import show_bytes
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.fullest import fullest
 from burstlens.core.run.index import Index, Published, product_path
 
 LARGEST = 8 << 20
@@ -58,8 +59,9 @@ class Picture:
         return facts | {"data": base64.b64encode(self.content).decode()}
 
 
-def newest_picture(run: RunDir, products: Sequence[str]) -> Picture | None:
-    """The newest picture of the first of these products that has one; None without any.
+def newest_picture(run: RunDir, products: Sequence[str], *, over: bool = False) -> Picture | None:
+    """The newest picture of the first of these products that has one; None without any. Of a run
+    that is ``over``, the newest that is not nearly empty.
 
     It reads the whole index: not for the driver's own thread. A picture that is missing, or no
     picture by its content, is passed over.
@@ -75,6 +77,9 @@ def newest_picture(run: RunDir, products: Sequence[str]) -> Picture | None:
             by_product.setdefault(entry.product, []).append(entry)
     for product in dict.fromkeys([*products, *by_product]):
         entries = sorted(by_product.get(product, ()), key=lambda entry: entry.time, reverse=True)
+        if over:
+            best = fullest([one for one in entries[::-1] if one.stream == entries[0].stream])
+            entries = [best, *entries] if best else entries
         for entry in entries[:CHANCES]:
             if (picture := _read(run, entry)) is not None:
                 return picture

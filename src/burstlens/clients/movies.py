@@ -11,6 +11,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from burstlens.clients.api.run import Run, open_run
 from burstlens.core.errors import RunError
+from burstlens.core.extras import install_command
 from burstlens.core.quantity import counted, show_bytes
 from burstlens.core.run.index import Published
 from burstlens.viz.pages.movie import Movie, make_movie, one_stream, suffix
@@ -22,6 +23,7 @@ class Made:
 
     movie: Movie
     going_on: bool
+    for_want_of_mp4: bool = False
 
     def text(self) -> str:
         """In a sentence."""
@@ -33,7 +35,10 @@ class Made:
             text += f", {counted(it.holes, 'hole')}"
         if it.missing:
             text += f", {counted(len(it.missing), 'file')} left out that cannot be read"
-        return f"{text}, {it.fps:g} a second, {show_bytes(it.bytes)}"
+        text += f", {it.fps:g} a second, {show_bytes(it.bytes)}"
+        if self.for_want_of_mp4:
+            text += f"; an animated PNG, as MP4 needs imageio-ffmpeg: {install_command('movie')}"
+        return text
 
     def value(self) -> dict[str, Any]:
         """As JSON values."""
@@ -74,7 +79,7 @@ def make_movies(
                 fps=fps,
                 progress=lambda done, task=task: bar.update(task, completed=done),  # type: ignore[misc]
             )
-            made.append(Made(movie, going_on))
+            made.append(Made(movie, going_on, out is None and path.suffix == ".png"))
     return made
 
 

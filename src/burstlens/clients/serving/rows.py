@@ -19,6 +19,7 @@ from burstlens.clients.opened.status import Status, is_over
 from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.follow import Line
+from burstlens.core.run.fullest import fullest
 from burstlens.core.run.heartbeat import is_here
 from burstlens.core.run.index import published
 
@@ -73,7 +74,7 @@ class Rows:
     def __init__(self) -> None:
         self.complete = True
         self._known: dict[Path, _Known] = {}
-        self._pictures: dict[Path, tuple[tuple[int, int, int], str | None]] = {}
+        self._pictures: dict[Path, tuple[tuple[int, int, int, bool], str | None]] = {}
 
     def look(self, shelf: Served, runs: Sequence[RunDir]) -> list[Row]:
         """The rows of these runs, without those that cannot be read or were not come to yet."""
@@ -112,7 +113,8 @@ class Rows:
 
     def _row_of(self, shelf: Served, run: RunDir, status: Status) -> Row:
         progress = status.get("progress") or {}
-        picture = self._newest_picture(shelf, run, list(status.get("products") or {}))
+        products = list(status.get("products") or {})
+        picture = self._picture(shelf, run, products, over=is_over(status))
         return {
             "run": run.id,
             "title": status["title"],
@@ -127,12 +129,15 @@ class Rows:
             "picture": picture and quote(os.fsencode(f"{run.id}/products/{picture}")),
         }
 
-    def _newest_picture(self, shelf: Served, run: RunDir, products: list[str]) -> str | None:
-        """The newest picture of the first product that has one at the end of the index."""
+    def _picture(
+        self, shelf: Served, run: RunDir, products: list[str], *, over: bool
+    ) -> str | None:
+        """The newest picture of the first product that has one at the end of the index; of a run
+        that is over, the newest that is not nearly empty."""
         try:
             with shelf.locate(run.id, ("products", "index.jsonl")) as handle:
                 found = os.fstat(handle.fileno())
-                signature = (found.st_ino, found.st_size, found.st_mtime_ns)
+                signature = (found.st_ino, found.st_size, found.st_mtime_ns, over)
                 known, picture = self._pictures.get(run.path, (None, None))
                 if known == signature:
                     return picture
@@ -145,7 +150,10 @@ class Rows:
         places = {product: place for place, product in enumerate(products)}
         first = min((places.get(entry.product, len(places)) for entry in whole), default=0)
         of_first = [entry for entry in whole if places.get(entry.product, len(places)) == first]
-        newest = max(of_first, key=lambda entry: (entry.attempt, entry.time), default=None)
+        in_order = sorted(of_first, key=lambda entry: (entry.attempt, entry.time))
+        newest = in_order[-1] if in_order else None
+        if newest and over:
+            newest = fullest([one for one in in_order if one.stream == newest.stream])
         picture = newest.name if newest else None
         self._pictures[run.path] = (signature, picture)
         return picture

@@ -11,6 +11,7 @@ __all__ = [
     "facts",
     "follow",
     "format",
+    "fullest",
     "heartbeat",
     "history",
     "history_file",

@@ -1,0 +1,36 @@
+"""The picture that stands for a run that is over."""
+
+from __future__ import annotations
+
+import pytest
+
+from burstlens.core.run.fullest import fullest
+from burstlens.core.run.index import published
+
+
+def series(*sizes: int, holes: tuple[int, ...] = ()):
+    return [
+        published(
+            {"product": "w", "stream": "d01", "time": f"t{n}", "name": f"w/{n}.png", "bytes": size}
+            | ({"facts": {"placeholder": True}} if n in holes else {})
+        )
+        for n, size in enumerate(sizes)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "holes", "name"),
+    [
+        ((30, 90, 80, 31), (), "w/2.png"),  # a quake that is over
+        ((60, 61, 59, 60), (), "w/3.png"),  # a field that fills each frame: the newest
+        ((90, 60, 80), (2,), "w/1.png"),
+        ((20, 21), (0, 1), "w/1.png"),
+        ((0, 0), (), "w/1.png"),
+    ],
+)
+def test_it_is_the_newest_that_is_not_nearly_empty(sizes, holes, name):
+    assert fullest(series(*sizes, holes=holes)).name == name
+
+
+def test_without_pictures_there_is_none():
+    assert fullest([]) is None
