@@ -8,6 +8,6 @@ dead driver had not sent, ``tuning_options`` a tuning's options and trials. Impo
 """
 
 __all__ = [
-    "addition", "attached_run", "detach", "free", "lacking", "look", "missing", "resuming",
-    "run", "tuning_options",
+    "addition", "attached_run", "detach", "free", "lacking", "latest_look", "look", "missing",
+    "resuming", "run", "tuning_options",
 ]  # fmt: skip

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from burstlens.cluster_configs.inside import LOWEST
 from burstlens.cluster_configs.schedulers import LOCAL, scheduler
 from burstlens.cluster_configs.site import BufferSite, Site
-from burstlens.core.existence import surely_missing
 from burstlens.core.outcome import Outcome
-from burstlens.core.run.directory import RunDir
+from burstlens.workflows.driver.latest_look import latest
 from burstlens.workflows.driver.look import Look, look_of
 from burstlens.workflows.driver.scheduling import scheduled, scheduler_of
 from burstlens.workflows.placement.observer import Observer
@@ -23,10 +22,6 @@ from burstlens.workflows.production.context import RunContext
 if TYPE_CHECKING:
     from burstlens.workflows.production.early import EarlyWorker
     from burstlens.workflows.production.snapshot import Snapshot
-
-
-PAGE = "page"
-"""The file in ``control/`` that exists while a page shows the run."""
 
 
 def early_worker(attached: dict[str, Any], ready: EarlyWorker | None = None) -> EarlyWorker | None:
@@ -54,7 +49,7 @@ def look_at(
     from burstlens.workflows.production.graph import Graph
 
     run, recipe, whole = context.run, context.recipe, context.site
-    look = replace(look_of(attached), page=has_page(run))
+    look = latest(run, look_of(attached))
     site = looking_site(whole, look)
     context = replace(context, site=site)
     batch = None if whole.scheduler == LOCAL else scheduler(whole.scheduler)(whole.batch)
@@ -76,20 +71,6 @@ def look_at(
         if look.inside is not None:
             graph.enter(replace(look.inside, lowest=look.lowest))
         return AttachedDriver(context, graph, look, observer, plain, tick, leaving).drive()
-
-
-def has_page(run: RunDir) -> bool:
-    """Whether the latest look shows the run on a page, or is to go on until it is stopped."""
-    return not surely_missing(run.control / PAGE)
-
-
-def note_page(run: RunDir, *, page: bool) -> None:
-    """Note whether the next driver shows the run on a page. Raises OSError."""
-    if page:
-        run.control.mkdir(exist_ok=True)
-        (run.control / PAGE).touch()
-    else:
-        (run.control / PAGE).unlink(missing_ok=True)
 
 
 def looking_site(site: Site, look: Look) -> Site:

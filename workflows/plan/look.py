@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.cluster_configs.site import Site, choose
@@ -235,17 +235,11 @@ def _look(
             allowed = show_bytes(limits.max_read_rate)
             raise RunError(f"--max-read-rate: site {site.name} allows {allowed} per second")
         rate = rate or limits.max_read_rate
-    if request.every < 1:
-        raise RunError(f"--every {request.every}: it must be at least 1")
-    narrowed = request.since is not None or request.last is not None
     return Look(
         path=str(path),
         model=found.model,
         reason=found.reason,
-        newest=None if request.all or narrowed else NEWEST,
-        since=_read(parse_key, request.since, "--since"),
-        last_s=_read(parse_duration_with_unit, request.last, "--last"),
-        every=request.every,
+        **frames_of(request),
         job=request.job,
         pid=request.pid,
         mark=_mark(request, site),
@@ -260,6 +254,19 @@ def _look(
         left_out=tuple(left_out),
         streams=tuple(one.name for one in found.streams if one.files),
     )
+
+
+def frames_of(request: LookRequest) -> dict[str, Any]:
+    """Which frames of those that are there it takes, as :class:`.Look` has it. Raises RunError."""
+    if request.every < 1:
+        raise RunError(f"--every {request.every}: it must be at least 1")
+    narrowed = request.since is not None or request.last is not None
+    return {
+        "newest": None if request.all or narrowed else NEWEST,
+        "since": _read(parse_key, request.since, "--since"),
+        "last_s": _read(parse_duration_with_unit, request.last, "--last"),
+        "every": request.every,
+    }
 
 
 def quiet_after_of(request: LookRequest) -> float | None:

@@ -17,7 +17,7 @@ from burstlens.core.errors import RunError
 from burstlens.core.printable import print_stderr, printable, say
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.places import folder_for
-from burstlens.workflows.driver.attached_run import note_page
+from burstlens.workflows.driver.latest_look import note_frames, note_page
 from burstlens.workflows.driver.look import run_name
 from burstlens.workflows.notify.asked import ask
 from burstlens.workflows.plan.folder_reader import FolderReader
@@ -26,6 +26,7 @@ from burstlens.workflows.plan.look import (
     Looked,
     LookRequest,
     SeenFolder,
+    frames_of,
     known_look,
     new_look,
     quiet_after_of,
@@ -80,10 +81,41 @@ def _attach(
                 raise
     _add_products(run, place, request, reader)
     if _is_live(run):
-        return run, None, (f"{run.id} looks at it already: this is its page",)
-    notes = (f"{run.id} goes on, with the options of its first look",)
+        return run, None, (f"{run.id} looks at it already{_unused(request)}: this is its page",)
+    note = _take_up(run, request)
+    return run, start_driver(run), (note,)
+
+
+def _take_up(run: RunDir, request: LookRequest) -> str:
+    """Hand what a later look asks for to the run's next driver; returns it in a sentence. Raises
+    OSError, RunError."""
+    taken, kept = _options(request)
+    if taken:
+        note_frames(run, frames_of(request))
     note_page(run, page=request.page)
-    return run, start_driver(run), notes
+    note = f"{run.id} goes on" + (f" with {' and '.join(taken)}" if taken else "")
+    return note + (f"; {' and '.join(kept)}: as in its first look" if kept else "")
+
+
+def _unused(request: LookRequest) -> str:
+    taken, kept = _options(request)
+    return f", without {' and '.join([*taken, *kept])}" if taken or kept else ""
+
+
+def _options(request: LookRequest) -> tuple[list[str], list[str]]:
+    """The options that a later look takes, as they were given, and those that only the first look
+    at a folder takes."""
+    taken = {"--last": request.last, "--since": request.since, "--all": request.all or None,
+             "--every": request.every if request.every > 1 else None}  # fmt: skip
+    first = {
+        "--recipe": request.recipe, "--stream": request.streams, "--site": request.site,
+        "--time-variable": request.time_variable, "--ready": request.ready, "--log": request.log,
+        "--written": request.written, "--model": request.model, "--job": request.job,
+        "--pid": request.pid, "--allow-stop": request.allow_stop, "--workers": request.workers,
+        "--quiet-after": request.quiet_after, "--max-read-rate": request.max_read_rate,
+    }  # fmt: skip
+    given = [key if value is True else f"{key} {value}" for key, value in taken.items() if value]
+    return given, [key for key, value in first.items() if value]
 
 
 def _is_live(run: RunDir) -> bool:
@@ -233,13 +265,17 @@ def _in_terminal(path: str, request: LookRequest, *, as_json: bool) -> int:
     if not is_new and _is_live(run):
         from burstlens.clients.following import follow
 
-        print_stderr(f"{run.id} looks at it already: shown until it ends, Ctrl-C leaves it")
+        already = f"{run.id} looks at it already{_unused(request)}"
+        print_stderr(printable(f"{already}: shown until it ends, Ctrl-C leaves it"))
         try:
             return follow(run, as_json=as_json)
         except KeyboardInterrupt:
             print_stderr(f"{run.id} goes on")
             return 0
-    note_page(run, page=False)
+    if is_new:
+        note_page(run, page=False)
+    else:
+        print_stderr(printable(_take_up(run, request)))
     return drive(run, as_json=as_json)
 
 
