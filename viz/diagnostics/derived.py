@@ -152,10 +152,11 @@ class DerivedFrame:
     def choosing(self, index: Mapping[str, Any] | None = None) -> DerivedFrame:
         """The same for a picture: each variable at one point of its further dimensions, of members
         say. ``index`` is the index of a crop."""
-        if not any(self._frame.is_further(dimension) for dimension in self.dimensions):
-            return self
-        chosen = ChosenFrame(self._frame.frame, chooses=True, index=index)
-        return over(self, chosen)
+        return DerivedFrame(
+            ChosenFrame(self._frame.frame, chooses=True, index=index), paths=self.paths,
+            stream=self.stream, previous=self.previous, followed=self.followed,
+            beside=self.beside, held=self._held, keeps=self._keeps,
+        )  # fmt: skip
 
     def _plan(self, name: str, window: Window | None) -> Computation:
         """How a quantity that is not stored is computed."""

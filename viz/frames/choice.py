@@ -19,7 +19,7 @@ from burstlens.core.errors import FrameError, RecipeError
 from burstlens.core.printable import printable
 from burstlens.core.selection import parse_selection
 from burstlens.core.units import printed
-from burstlens.viz.frames.further import JOINED, is_further
+from burstlens.viz.frames.further import JOINED, is_further, is_upwards
 from burstlens.viz.frames.outline import UnknownYet
 from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
 
@@ -30,7 +30,8 @@ _LISTED = 8
 _NEAR = 1e-5
 """How far a value that is asked for may be off, as a part of itself: few digits are typed."""
 _GROUND = 2
-"""Dimensions that a picture needs."""
+_VOLUME = 3
+"""Dimensions that a picture needs, and that it can have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,9 @@ class ChosenFrame:
         self.frame = frame
         self._chooses = chooses
         self._index = dict(index or {})
-        self._choices: dict[str, Choice | None] = {}
+        self._choices: dict[str, Choice] = {}
+        self._whole: dict[str, Variable] = {}
+        """What is known of variables, as it takes time to read their attributes."""
         self._further: dict[str, bool] = {}
 
     @property
@@ -113,7 +116,7 @@ class ChosenFrame:
     def variable(self, name: str) -> Variable:
         """As :meth:`.OpenFrame.variable`. FrameError if there is no such point."""
         choice = self._choice(name)
-        return self.frame.variable(name) if choice is None else choice.described
+        return self._whole[name] if choice is None else choice.described
 
     def read(self, name: str, window: Window | None = None) -> Array:
         """As :meth:`.OpenFrame.read`."""
@@ -138,9 +141,13 @@ class ChosenFrame:
             self.frame.hold(name, window, values)
 
     def _choice(self, name: str) -> Choice | None:
-        if name not in self._choices:
-            self._choices[name] = self._made(name)
-        return self._choices[name]
+        if name not in self._whole and name not in self._choices:
+            choice = self._made(name)
+            if choice is None:
+                self._whole[name] = self.frame.variable(name)
+            else:
+                self._choices[name] = choice
+        return self._choices.get(name)
 
     def _made(self, name: str) -> Choice | None:
         base, wanted = (name, {}) if name in self.frame else _parsed(name)
@@ -151,10 +158,7 @@ class ChosenFrame:
             have = ", ".join(about.dimensions) or "none"
             raise FrameError(f"{base} has no dimension {dimension}: it has {have}")
         at = {d: (self._index_of(about, d, text),) for d, text in wanted.items()}
-        further = [d for d in about.dimensions if d not in at and self.is_further(d)]
-        left = len(about.dimensions) - len(at) - len(further)
-        if not self._chooses or left < _GROUND:
-            further = []
+        further = self._further_of(about, at) if self._chooses else []
         if not at and not further:
             return None
         words = [self._words(d, at[d], about) for d in at]
@@ -169,6 +173,24 @@ class ChosenFrame:
             further=tuple(d for d in further if _size(about, d) > 1),
         )  # fmt: skip
         return Choice(base, at, described)
+
+    def _further_of(self, about: Variable, at: Mapping[str, Any]) -> list[str]:
+        """The dimensions beside those of a volume; none where too few would be left."""
+        others = [d for d in about.dimensions if d not in at]
+        found = [d for d in others if self.is_further(d)]
+        others = [d for d in others if d not in found]
+        if len(others) < _GROUND:
+            return []
+        unknown = [d for d in others[:-_GROUND] if not self._is_upwards(d)]
+        found += unknown[: max(0, len(others) - _VOLUME)]
+        return [d for d in about.dimensions if d in found]
+
+    def _is_upwards(self, dimension: str) -> bool:
+        about: Mapping[str, Any] = {}
+        if dimension in self.frame:
+            with suppress(UnknownYet):
+                about = self.frame.variable(dimension).attributes
+        return is_upwards(dimension, about)
 
     def _default(
         self, about: Variable, further: list[str], at: Mapping[str, tuple[int, ...]]

@@ -29,6 +29,11 @@ _UNITS = re.compile(
     r"|micromet(?:er|re)s?|cm-1"
 )
 """Not degrees, in which grids lie, nor seconds, in which depths of seismology are given."""
+_UPWARDS = re.compile(
+    r".*(?:lev|depth|height|layer|altitude|isobar|pressure|sigma|hybrid|theta|isentrop).*|z\w?|nz\w*|k"
+    r"|alt|eta|s_rho|s_w|bottom_top.*|soil_.*|num_.*_levels.*|pfull|phalf|isopycnal|rho|sig\w*",
+    re.IGNORECASE,
+)
 JOINED = re.compile(r"expver", re.IGNORECASE)
 """ERA5's versions: the later one holds what the first one does not have yet."""
 
@@ -47,3 +52,11 @@ def is_further(dimension: str, attributes: Mapping[str, Any]) -> bool:
         return False
     units = str(attributes.get("units", "")).strip().lower()
     return bool(standard or _NAMES.fullmatch(dimension) or _UNITS.fullmatch(units))
+
+
+def is_upwards(dimension: str, attributes: Mapping[str, Any]) -> bool:
+    """Whether a dimension is known to be one of levels."""
+    if str(attributes.get("axis", "")).upper() == "Z":
+        return True
+    known = attributes.keys() & {"positive", "formula_terms"}
+    return bool(known or _UPWARDS.fullmatch(dimension))

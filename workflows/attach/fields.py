@@ -154,6 +154,8 @@ def _candidate(
         return None
     if not {"x", "y"} <= directions.keys():
         return None
+    if not all(_may_be_vertical(contents, directions[way]) for way in "xy"):
+        return None  # spectra, classes by latitude
     further = found.further
     if "z" in directions and not _may_be_vertical(contents, directions["z"]):
         directions = {way: d for way, d in directions.items() if way != "z"}

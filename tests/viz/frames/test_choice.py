@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
-from burstlens.viz.diagnostics.derived import DerivedFrame, open_frame
+from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.frames.further import is_further
 from burstlens.viz.frames.reader import netCDF4
 from burstlens.viz.geometry.crop import Crop
@@ -194,7 +194,26 @@ def test_points_without_a_coordinate_are_numbered_and_names_are_texts(write: Wri
         assert np.array_equal(shown(frame, "b[type=ice]").values, place(2, 4, 5)[1])
 
 
-def test_a_frame_without_such_dimensions_stays_the_same(cyclone: Path) -> None:
+def test_of_four_dimensions_the_unknown_one_is_a_further_one(write: Write) -> None:
+    values = place(2, 3, 4, 5)
+    turned = place(3, 2, 4, 5)
+    path = write({"a": (("foo", "lev", "y", "x"), values), "b": (("lev", "foo", "y", "x"), turned)},
+                 None)  # fmt: skip
+    with open_frame([path]) as frame:
+        assert np.array_equal(shown(frame, "a", level=2).values, values[0, 2])
+        assert np.array_equal(shown(frame, "a[foo=1]", level=2).values, values[1, 2])
+        assert np.array_equal(shown(frame, "b", level=1).values, turned[1, 0])
+        assert shown(frame, "b", level=1).level == "level 1, foo 0 (1 of 2)"
+
+
+def test_spectra_at_one_place_are_left_as_they_are(write: Write) -> None:
+    path = write({"e": (("station", "frequency", "direction"), place(2, 3, 4))}, None)
+    with open_frame([path]) as frame:
+        assert frame.choosing().variable("e").dimensions == ("station", "frequency", "direction")
+
+
+def test_pictures_of_one_frame_share_what_was_computed(cyclone: Path) -> None:
     with open_frame([cyclone]) as frame:
-        assert frame.choosing() is frame
-        assert isinstance(frame, DerivedFrame)
+        described = frame.choosing().variable("wind10")
+        assert described == frame.variable("wind10")
+        assert np.array_equal(frame.choosing().read("T2"), frame.read("T2"))
