@@ -224,6 +224,8 @@ def test_wind_components_are_shown_as_speed_with_arrows(tmp_path: Path, regular:
          {"face_nodes": (("n_face", "n_max_face_nodes"), {"kind": "i4"})}, "describes a mesh"),
         ({"time": None, "lat": 9, "lon": 4, "vertices": 4},
          {"lat_vertices": (("lat", "lon", "vertices"), {})}, "numbers without a place"),
+        ({"time": None, "station": 2, "frequency": 4, "direction": 3},
+         {"efth": (("time", "station", "frequency", "direction"), {})}, "nothing to map"),
         ({"time": None, "lev": 3, "ncol": 9}, {"T": (("time", "lev", "ncol"), {})}, "unstructured"),
         ({"time": None, "lat": 4, "lev": 3},
          {"T": (("time", "lev", "lat"), {}), "lat": LONLAT["lat"],
