@@ -58,6 +58,15 @@ def test_a_breach_is_reported_once_then_counted_and_reported_again_after_a_good_
     assert len(remarks(one, reading(6, breach=BAD))) == 1
 
 
+def test_a_guard_s_limits_have_the_units_of_what_it_has_read(judge):
+    one = judge(min=-1, max=80, max_rate=2, max_drift=0.5)
+    before = one.status()[0]["text"]
+    remarks(one, reading(1))
+    asked = "at least -1{0}, at most 80{0}, changing by at most 2{0} a second"
+    limits = f"W: finite, {asked}, mean within 0.5{{0}} of the first"
+    assert (before, one.status()[0]["text"]) == (limits.format(""), limits.format(" m"))
+
+
 def test_frames_that_come_late_do_not_change_a_newer_breach(judge):
     one = judge()
     assert len(remarks(one, reading(9, breach=BAD))) == 1

@@ -1,7 +1,7 @@
 import { attachedOf } from "./attached.js";
 import { showRough } from "./digits.js";
 import { element, say, set } from "./element.js";
-import { showDuration } from "./quantity.js";
+import { counted, showDuration } from "./quantity.js";
 import { isOver } from "./standing.js";
 import { timeLabel } from "./valid_time.js";
 
@@ -23,6 +23,12 @@ const STILL = new Set(["lost", "silent", "unreachable", "unreadable"]);
 /** Which run it is, how far it is, and the buttons that concern the whole page. */
 export class Masthead {
   #state = element("span", { className: "state" });
+  #alarms = element("button", {
+    type: "button",
+    className: "alarm-count",
+    hidden: true,
+    title: "Show the alarms",
+  });
   #title = element("h1", {});
   #run = element("span", { className: "run" });
   #values = ["Model time", "Progress", "To go", "Speed"].map((label) => ({
@@ -57,11 +63,14 @@ export class Masthead {
   );
 
   /**
-   * `buttons` are elements for the right end; `choose(mark)` is called for the latest alarm.
+   * `buttons` are elements for the right end; `choose(mark)` is called for the latest alarm, `list`
+   * for all of them.
    * @param {HTMLElement[]} buttons
    * @param {(mark: Mark) => void} choose
+   * @param {() => void} list
    */
-  constructor(buttons, choose) {
+  constructor(buttons, choose, list) {
+    this.#alarms.addEventListener("click", list);
     this.#last.addEventListener("click", () => {
       if (this.#mark) choose(this.#mark);
     });
@@ -76,7 +85,7 @@ export class Masthead {
       element(
         "div",
         { className: "first-row" },
-        element("div", { className: "name" }, this.#state, this.#title, this.#run),
+        element("div", { className: "name" }, this.#state, this.#alarms, this.#title, this.#run),
         this.#list,
         element("div", { className: "buttons" }, ...buttons),
       ),
@@ -99,6 +108,9 @@ export class Masthead {
     say(this.#last, this.#mark?.text ?? "");
     set(this.#last, { "data-kind": this.#mark?.kind ?? "" });
     this.#last.hidden = this.#mark === null;
+    this.#alarms.hidden = !marks.length;
+    say(this.#alarms, counted(marks.length, "alarm"));
+    set(this.#alarms, { "data-kind": marks.some(({ kind }) => kind !== "alarm") ? "bad" : "" });
     set(this.element, { "data-tone": why ? "bad" : how.tone });
     say(this.#state, WORDS[how.state] ?? how.state);
     say(this.#title, status?.title || status?.run || "Burstlens");

@@ -136,7 +136,7 @@ class View {
       this.#player.seek(index);
       changed();
     }, choose);
-    this.#masthead = new Masthead(this.#buttons(), choose);
+    this.#masthead = new Masthead(this.#buttons(), choose, () => this.#notes.scroll());
     this.#build();
     if (address) {
       const [player, lens, guests] = [this.#player, this.#lens, this.#guests];

@@ -43,6 +43,11 @@ export class Notes {
     this.element = element("div", { className: "notes" }, ...parts.map((part) => part.element));
   }
 
+  /** Bring the list of alarms into sight. */
+  scroll() {
+    this.#alarms.element.scrollIntoView({ block: "start" });
+  }
+
   /** @param {ViewState} state */
   show({ status, album, player, source, marks, chosen }) {
     this.#showMarks(marks, chosen);

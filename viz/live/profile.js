@@ -26,6 +26,7 @@ export class Profile {
   #figures = element("div");
   /** @type {Map<string, { plot: Plot, drawnFor: string }>} by view */
   #plots = new Map();
+  #comesIntoSight = false;
 
   /** @param {Changed} changed */
   constructor(changed) {
@@ -58,6 +59,7 @@ export class Profile {
   draw(ends, isDone = true) {
     const link = isDone ? (ends?.map(placeOut).join("_") ?? "") : this.#link;
     if (link === this.#link && JSON.stringify(ends) === JSON.stringify(this.ends)) return;
+    this.#comesIntoSight = isDone && ends !== null;
     this.ends = ends;
     this.#link = link;
     this.#changed();
@@ -75,6 +77,7 @@ export class Profile {
   read(text) {
     const [from, to] = text.split("_").map(placeIn);
     this.draw(from && to ? [from, to] : null);
+    this.#comesIntoSight = false; // the link's reader looks at the map first
   }
 
   /**
@@ -107,10 +110,15 @@ export class Profile {
         known.drawnFor = "";
       }
     }
-    if (this.#plots.size === before) return;
-    // In the order of the views, whichever's values came first.
-    const figures = views.flatMap(({ name }) => this.#plots.get(name)?.plot.element ?? []);
-    this.#figures.append(...figures);
+    if (this.#plots.size !== before) {
+      // In the order of the views, whichever's values came first.
+      const figures = views.flatMap(({ name }) => this.#plots.get(name)?.plot.element ?? []);
+      this.#figures.append(...figures);
+    }
+    if (this.#comesIntoSight && this.#plots.size) {
+      this.#comesIntoSight = false;
+      this.element.scrollIntoView({ block: "nearest" });
+    }
   }
 
   /**

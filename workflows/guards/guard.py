@@ -206,13 +206,23 @@ class Guard:
     @property
     def text(self) -> str:
         """The condition that must hold, as text: ``W: finite, at most 80``."""
+        return self.text_in("")
+
+    def text_in(self, units: str) -> str:
+        """The same with the file's units: ``W: finite, at most 80 m s-1``."""
         if self.variable is not None:
+            unit = f" {units}".rstrip()
             asked = ["finite"] if self.finite else []
-            asked += [f"at least {self.min:g}"] if self.min is not None else []
-            asked += [f"at most {self.max:g}"] if self.max is not None else []
-            asked += [f"changing by at most {self.max_rate:g} a second"] if self.max_rate else []
+            asked += [f"at least {self.min:g}{unit}"] if self.min is not None else []
+            asked += [f"at most {self.max:g}{unit}"] if self.max is not None else []
+            rate = f"changing by at most {self.max_rate:g}{unit} a second" if self.max_rate else ""
+            asked += [rate] if rate else []
             if self.max_drift is not None:
-                drift = self.max_drift if isinstance(self.max_drift, str) else f"{self.max_drift:g}"
+                drift = (
+                    self.max_drift
+                    if isinstance(self.max_drift, str)
+                    else f"{self.max_drift:g}{unit}"
+                )
                 asked.append(f"mean within {drift} of the first")
             level = "" if self.level is None else f" at level {self.level}"
             return f"{self.variable}{level}: {', '.join(asked)}"

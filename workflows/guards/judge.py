@@ -40,6 +40,7 @@ class Judge:
         self.standings = {name: Standing() for name in self.guards}
         # One per attempt: frames of different attempts are not neighbours.
         self._series: defaultdict[tuple[str, int], series.Series] = defaultdict(series.Series)
+        self._units: dict[str, str] = {}
         self._main = main
         self._attempt = 0
         self._report_guards = ReportGuards((), main)
@@ -81,6 +82,7 @@ class Judge:
             return []
         if reading.error:
             return self._fail(guard.called, reading.error)
+        self._units[guard.called] = reading.units
         known = self._series[guard.called, reading.attempt]
         before, after = known.add(reading)
         try:
@@ -195,7 +197,7 @@ class Judge:
         return [
             {
                 "name": name,
-                "text": guard.text,
+                "text": guard.text_in(self._units.get(name, "")),
                 "then": guard.then,
                 "state": self.standings[name].state,
                 "why": self.standings[name].text,
