@@ -155,7 +155,7 @@ def describe(frame: OpenFrame, text: str) -> Variable:
         attributes["units_metadata"] = DIFFERENCE if _cancels(frame, formula) else ON_SCALE
     shape = tuple(frame.dimensions[dimension] for dimension in dimensions)
     parts = [frame.variable(name) for name in grids]
-    choices = dict.fromkeys(part.choice for part in parts if part.choice)
+    choices = dict.fromkeys(part.choice for part in parts if part.further)
     further = dict.fromkeys(d for part in parts for d in part.further)
     return Variable(
         text, dimensions, shape, attributes, choice=", ".join(choices), further=tuple(further)

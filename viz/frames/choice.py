@@ -30,6 +30,8 @@ _LISTED = 8
 _NEAR = 1e-5
 """How far a value that is asked for may be off, as a part of itself: few digits are typed."""
 _GROUND = 2
+_PLAIN = ("unitless", "none", "count", "number")
+"""Units that say nothing."""
 _VOLUME = 3
 """Dimensions that a picture needs, and that it can have."""
 
@@ -289,8 +291,9 @@ class ChosenFrame:
         shown = [_shown(values[n]) if values is not None else str(n) for n in at]
         if len(at) > 1:
             return f"{dimension} {', '.join(shown[:-1])} and {shown[-1]} joined"
-        units = printed(self.frame.variable(dimension).units) if values is not None else ""
-        what = f"{shown[0]} {units}".rstrip()
+        units = self.frame.variable(dimension).units if values is not None else ""
+        is_plain = units.lower() in _PLAIN or units.rstrip("s") in dimension
+        what = f"{shown[0]} {'' if is_plain else printed(units)}".rstrip()
         return f"{dimension} {what} ({at[0] + 1} of {size})"
 
 

@@ -17,11 +17,11 @@ _NAMES = re.compile(
     r"|thresholds?|months?|seasons?|dayofyear|basins?|regions?|types?|category|categories|ncat|class"
     r"(?:es)?|nc|n?bands?|n?channels?|wavelengths?|wave_?numbers?|freq(?:uency|uencies)?"
     r"|directions?|dir|species|tracers?|n?tiles?|n?pfts?|nvegtyp|land_cat|soil_cat|n?bins?"
-    r"|polari[sz]ations?|samples?|replicates?)(?:_.*)?",
+    r"|polari[sz]ations?|samples?|replicates?|hours?|days?|years?|dates?|time\w*|init\w*)(?:_.*)?",
     re.IGNORECASE,
 )
 _STANDARD = re.compile(
-    r"realization|forecast_(?:period|reference_time)|area_type|region|quantile|platform_\w+"
+    r"realization|time|forecast_(?:period|reference_time)|area_type|region|quantile|platform_\w+"
     r"|.*(?:frequency|wavelength|wavenumber|_band|_direction).*"
 )
 _UNITS = re.compile(
@@ -29,6 +29,12 @@ _UNITS = re.compile(
     r"|micromet(?:er|re)s?|cm-1"
 )
 """Not degrees, in which grids lie, nor seconds, in which depths of seismology are given."""
+_WORDS = re.compile(
+    r"\b(?:ensemble|member|reali[sz]ation|lead|forecast (?:period|step)|quantile|percentile"
+    r"|frequency|wavelength|category)\b",
+    re.IGNORECASE,
+)
+"""Words in a coordinate's long name."""
 _UPWARDS = re.compile(
     r".*(?:lev|depth|height|layer|altitude|isobar|pressure|sigma|hybrid|theta|isentrop).*|z\w?|nz\w*|k"
     r"|alt|eta|s_rho|s_w|bottom_top.*|soil_.*|num_.*_levels.*|pfull|phalf|isopycnal|rho|sig\w*",
@@ -45,13 +51,17 @@ def is_further(dimension: str, attributes: Mapping[str, Any]) -> bool:
     (True, False)
     """
     axis = str(attributes.get("axis", "")).upper()
-    if axis in ("X", "Y", "Z", "T") or attributes.keys() & {"positive", "formula_terms"}:
+    if axis in ("X", "Y", "Z") or attributes.keys() & {"positive", "formula_terms"}:
         return False
     standard = str(attributes.get("standard_name", ""))
     if standard and not _STANDARD.fullmatch(standard):
         return False
     units = str(attributes.get("units", "")).strip().lower()
-    return bool(standard or _NAMES.fullmatch(dimension) or _UNITS.fullmatch(units))
+    words = str(attributes.get("long_name", ""))
+    return bool(
+        standard or axis == "T" or " since " in units or _UNITS.fullmatch(units)
+        or _NAMES.fullmatch(dimension) or _WORDS.search(words)
+    )  # fmt: skip
 
 
 def is_upwards(dimension: str, attributes: Mapping[str, Any]) -> bool:

@@ -89,7 +89,7 @@ def _map(
     known = streams.known(stream)
     if known is not None:
         with suppress(FrameError, RecipeError, UnknownYet):
-            about = DerivedFrame(Outline(stream, known).wider()).variable(variable)
+            about = DerivedFrame(Outline(stream, known).wider()).choosing().variable(variable)
             if units := pressure_units(parse_selection(variable)[0], about.attributes):
                 table["units"] = units
     if level is not None:
@@ -124,7 +124,7 @@ def _stream_of(streams: Streams, text: str, products: Sequence[str]) -> str:
             unknown = unknown or stream
             continue
         try:
-            DerivedFrame(Outline(stream, known).wider()).variable(text)
+            DerivedFrame(Outline(stream, known).wider()).choosing().variable(text)
         except UnknownYet:
             return stream
         except (FrameError, RecipeError) as error:

@@ -17,7 +17,9 @@ def chosen_words(shown: Mapping[str, Sequence[str]], contents: Contents) -> list
     for dimension in dict.fromkeys(d for further in shown.values() for d in further):
         names = [name for name, further in shown.items() if dimension in further]
         about, size = contents.variables.get(dimension), contents.sizes.get(dimension, 0)
-        last = f"{about.ends[1]:g}" if about is not None and about.ends else str(max(0, size - 1))
+        last = str(max(0, size - 1))
+        if about is not None:
+            last = f"{about.ends[1]:g}" if about.ends else "..."
         what = "all joined" if JOINED.fullmatch(dimension) else "the first with values"
         said.append(
             f"{', '.join(names)}: of {size} along {dimension} {what}; "

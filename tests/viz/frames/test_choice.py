@@ -26,6 +26,7 @@ Write = Callable[..., Path]
         ("expver", {}), ("number", {}), ("realization", {}), ("member_id", {}), ("ens", {}),
         ("step", {"units": "hours"}), ("lead", {"units": "days"}), ("quantile", {}), ("month", {}),
         ("frequency", {"units": "Hz"}), ("f", {"standard_name": "wave_frequency"}), ("band", {}),
+        ("M", {"long_name": "Ensemble Member"}), ("hour", {}), ("t1", {"units": "days since 1900"}),
         ("lambda", {"units": "nm"}), ("category", {}), ("n", {"standard_name": "realization"}),
     ],
 )  # fmt: skip
@@ -137,6 +138,7 @@ def test_expressions_take_choices_and_say_the_one_that_is_shown(ensemble: Path) 
         field = shown(frame, "hypot(t, u)")
         assert field.values == pytest.approx(place(3, 4, 5)[0] * np.sqrt(2))
         assert field.level == "number 3 (1 of 3)"
+        assert shown(frame, "t[number=7] - t[number=3] [K]").level == ""  # the text says it
 
 
 def test_the_index_of_a_crop_chooses_too(ensemble: Path) -> None:
