@@ -15,7 +15,7 @@ from burstlens.viz.geometry.mesh import is_of_mesh, is_table, why_not_drawn
         ("verticesOnCell", ("nCells", "maxEdges")),
         ("kiteAreasOnVertex", ("nVertices", "vertexDegree")),
         ("vertex_of_cell", ("nv", "cell")), ("clon_vertices", ("cell", "nv")),  # ICON
-        ("grid_corner_lat", ("grid_size", "grid_corners")),  # SCRIP
+        ("grid_corner_lat", ("grid_size", "grid_corners")), ("xv_a", ("n_a", "nv_a")),  # SCRIP
         ("element", ("nele", "nvertex")), ("ikle", ("nelem", "ndp")),  # ADCIRC, TELEMAC
         ("nv", ("three", "nele")), ("art", ("three", "nele")),  # FVCOM
         ("SCHISM_hgrid_face_nodes", ("nSCHISM_hgrid_face", "nMaxSCHISM_hgrid_face_nodes")),
@@ -60,5 +60,9 @@ def test_why_a_field_of_a_mesh_is_not_drawn_says_what_can():
     why = why_not_drawn("t2m", {}, ("n_face",), ("n_face",))
     assert "unstructured mesh (n_face)" in why
     assert "python or command" in why
+    on_mesh = {"mesh": "m", "location": "face"}
+    assert "unstructured" in why_not_drawn("h", on_mesh, ("t", "f"), ("t",))
+        "h", {"mesh": "m", "location": "face"}, ("t", "f"), ("t",)
+    )
     assert why_not_drawn("t", {}, ("node", "y", "x"), ("x", "y")) == ""
     assert "not a field" in why_not_drawn("nv", {}, ("three", "nele"), ("nele", "three"))

@@ -159,7 +159,9 @@ class ChosenFrame:
         for dimension in wanted.keys() - set(about.dimensions):
             have = ", ".join(about.dimensions) or "none"
             raise FrameError(f"{base} has no dimension {dimension}: it has {have}")
-        at = {d: (self._index_of(about, d, text),) for d, text in wanted.items()}
+        at: dict[str, tuple[int, ...]] = {
+            d: (self._index_of(about, d, text),) for d, text in wanted.items()
+        }
         further = self._further_of(about, at) if self._chooses else []
         if not at and not further:
             return None

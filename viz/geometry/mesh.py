@@ -13,13 +13,13 @@ from typing import Any
 _POINTS = re.compile(
     r"n_?cells?|cells?|ncells?_(?![xyz]$)\w+|ncol(?:_\w+)?|n?_?nodes?|n?nod(?:2d?|3d?|_\w+)?"
     r"|nod_?2d?|elem(?:ents?|_\w+)?|n?ele(?:m|ments?)?|n?_?faces?|n?_?edges?|edg_n|nvertices|vertex"
-    r"|n?mesh\w*|n?poin(?:ts?)?|nschism\w*|values|n?pix|healpix|grid_size|lndgrid|gridcell"
+    r"|n?mesh\w*|n?poin(?:ts?)?|nschism\w*|values|n?pix|healpix|grid_size|n_[abs]|lndgrid|gridcell"
     r"|num_(?:nodes?|elem|el_in_blk\d*|links|cells|edges|faces)|(?:node|element)count|n(?:net|flow)(?:node|link|elem)\w*|nnodes?|nelem\w*|ncells_\d",
     re.IGNORECASE,
 )
 """Dimensions along which the points of a mesh are listed."""
 _CORNERS = re.compile(
-    r"(?:\w+_)?(?:bnds|nbnds?|bounds|nbounds)|nb2|d2|tbnds|nv4?|n?corners?|grid_corners|n_?vertex"
+    r"(?:\w+_)?(?:bnds|nbnds?|bounds|nbounds)|nb2|d2|tbnds|nv4?|nv_\w|n?corners?|grid_corners|n_?vertex"
     r"|vertices|two|three|four|n_?max\w*nodes|max_?face\w*|maxedges2?|vertexdegree|max(?:node|elem)"
     r"|maxnodepelement|num_nod_per_el\d*|noel|ndp|nmaxschism\w*",
     re.IGNORECASE,
@@ -61,9 +61,9 @@ def why_not_drawn(
     along = tuple(dimensions)
     if is_table(name, attributes, along):
         of_mesh = "cf_role" in attributes or is_of_mesh(along)
-        what = "how the points of a mesh are joined" if of_mesh else "the ends of cells"
+        what = "how the points of a mesh are joined" if of_mesh else "where cells end"
         return f"{name} says {what}: it is not a field ({', '.join(along)})"
-    if is_of_mesh(ground):
+    if is_of_mesh(ground) or {"mesh", "location"} <= attributes.keys():
         return (
             f"{name} is on the points of an unstructured mesh ({', '.join(along)}), of which maps "
             "are not drawn: a product of the kind python or command can draw them"

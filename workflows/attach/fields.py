@@ -124,7 +124,7 @@ def why_none(contents: Contents, time: str | None) -> str:
     dimensions = sorted({d for name in names for d in contents.variables[name].dimensions})
     record = record_dimension(contents, time)
     inner = [dimension for dimension in dimensions if dimension != record]
-    if any(_is_unstructured(contents, contents.variables[name]) for name in names):
+    if of_mesh or any(_is_unstructured(contents, contents.variables[name]) for name in names):
         return (
             "its fields are on an unstructured mesh, of which maps are not drawn: a product of the "
             "kind python or command can draw them"
