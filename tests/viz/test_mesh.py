@@ -62,7 +62,5 @@ def test_why_a_field_of_a_mesh_is_not_drawn_says_what_can():
     assert "python or command" in why
     on_mesh = {"mesh": "m", "location": "face"}
     assert "unstructured" in why_not_drawn("h", on_mesh, ("t", "f"), ("t",))
-        "h", {"mesh": "m", "location": "face"}, ("t", "f"), ("t",)
-    )
     assert why_not_drawn("t", {}, ("node", "y", "x"), ("x", "y")) == ""
     assert "not a field" in why_not_drawn("nv", {}, ("three", "nele"), ("nele", "three"))
