@@ -43,6 +43,14 @@ def test_float32_and_integers_become_floating_point_of_their_width():
     assert convert(np.array([273]), "K", "degC").tolist() == [pytest.approx(-0.15)]
 
 
+def test_a_length_in_words_is_converted_and_typeset():
+    assert conversion("kilometers", "m") == (1000.0, 0.0)
+    assert conversion("100 km", "nmi")[0] == pytest.approx(100 / 1.852)
+    assert conversion("US_survey_foot", "km")[0] == pytest.approx(1.2 / 3937)
+    assert [printed(units) for units in ("kilometres", "feet", "mm")] == ["km", "ft", "mm"]
+    assert usual("MM") == "MM"
+
+
 @pytest.mark.parametrize(("have", "want"), [("K", "hPa"), ("", "degC"), ("dBZ", "mm"), ("K", "")])
 def test_an_impossible_conversion_is_an_error(have: str, want: str):
     with pytest.raises(RecipeError, match="cannot be shown as"):

@@ -113,8 +113,9 @@ def _pair_by_names(frame: OpenFrame, variable: str, x: str, y: str) -> dict[str,
 
     Coordinates of a grid mapping are those of its plane.
     """
-    on_plane = [name for name in frame.names if frame.variable(name).dimensions == (y, x)]
     own = () if mapping_names(frame.variable(variable)) else (x, y)
+    likely = [name for name in frame.names if role_by_name(name, "") and name not in (x, y)]
+    on_plane = [name for name in likely if frame.variable(name).dimensions == (y, x)]
     for names in (_coordinates(frame, variable), own, on_plane):
         found: dict[str, list[str]] = {"lat": [], "lon": []}
         for name in names:

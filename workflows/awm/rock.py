@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.core.errors import RecipeError
+from burstlens.core.lengths import metres
 from burstlens.workflows.awm import limits
 from burstlens.workflows.awm.fields import Field
 from burstlens.workflows.awm.parameters import Layer, Material
 
 Axis = NDArray[np.floating]
 
-LENGTH = {"m": 1.0, "metre": 1.0, "meter": 1.0, "metres": 1.0, "meters": 1.0, "km": 1e3}
 SPEED = {"m s-1": 1.0, "m/s": 1.0, "km s-1": 1e3, "km/s": 1e3}
 DENSITY = {"kg m-3": 1.0, "kg/m3": 1.0, "kg m^-3": 1.0, "g cm-3": 1e3, "g/cm3": 1e3}
 UNITS = {"vp": SPEED, "vs": SPEED, "rho": DENSITY}
@@ -108,8 +108,13 @@ def _sample(nc: object, path: Path, z: Axis, y: Axis, x: Axis) -> Iterator[Level
         raise RecipeError(f"material.file: {path}: has no variable {', '.join(missing)}")
     axes = {}
     for name in "zyx":
-        scale = _scale(variables[name], LENGTH, path, name)
-        axes[name] = np.asarray(variables[name][:], dtype=np.float64) * scale
+        unit = str(getattr(variables[name], "units", ""))
+        length = metres(unit)
+        if length is None:
+            raise RecipeError(
+                f"material.file: {path}: {name} has units {unit!r}, which are no length"
+            )
+        axes[name] = np.asarray(variables[name][:], dtype=np.float64) * length
     if getattr(variables["z"], "positive", "up") == "down":
         axes["z"] = -axes["z"]
     upward = bool(axes["z"][-1] > axes["z"][0])

@@ -150,6 +150,8 @@ def column(tmp_path: Path) -> Any:
         ("lev", [0.005, 0.015], {"units": "km", "standard_name": "depth"}, "-10m", 0.5),
         ("Z", [-5, -15, -25], {"units": "m", "positive": "up"}, "-20m", 1.5),
         ("height", [10, 100, 1000], {"units": "m"}, "0.55km", 1.5),
+        ("height", [1, 10, 100], {"units": "hectometers"}, "0.55km", 0.5),
+        ("height", [0, 10, 20], {"units": "100 ft"}, "304.8m", 1.0),
         ("plev", [100000, 50000], {"units": "Pa", "positive": "down"}, "500hPa", 1.0),
         ("level", [100, 1000], {"units": "millibars"}, "1000hPa", 1.0),
     ],

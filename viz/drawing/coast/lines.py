@@ -75,8 +75,8 @@ def _cap(projection: Projection, extent: Extent) -> tuple[Array, float]:
     x = np.linspace(*extent[:2], _SAMPLES)
     y = np.linspace(*extent[2:], _SAMPLES)
     lon, lat = projection.inverse(*np.meshgrid(x, y))
-    vectors = _vectors(lon.ravel(), lat.ravel())
-    vectors = vectors[np.isfinite(vectors).all(axis=1)]
+    known = np.isfinite(lon) & np.isfinite(lat)
+    vectors = _vectors(lon[known], lat[known])
     middle = vectors.mean(axis=0) if len(vectors) else np.zeros(3)
     length = float(np.linalg.norm(middle))
     if length < 0.1:

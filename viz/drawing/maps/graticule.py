@@ -154,8 +154,8 @@ def _label(projection: Projection, extent: Extent, sort: str, value: float) -> L
         }
         x, y = edges[side]
         degrees = projection.inverse(x, y)[0 if sort == "longitude" else 1]
-        off = (degrees - value + 180) % 360 - 180 if sort == "longitude" else degrees - value
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore"):  # beyond the edge of the earth
+            off = (degrees - value + 180) % 360 - 180 if sort == "longitude" else degrees - value
             crossed = np.flatnonzero((off[:-1] * off[1:] <= 0) & (np.abs(np.diff(off)) < 90))
         if crossed.size:
             n = int(crossed[0])
