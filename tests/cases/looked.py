@@ -53,6 +53,11 @@ class Looked:
         """The keys of the frames' times, of all streams, in order; each once."""
         return sorted({event["time"] for event in self.events("frame.ready")})
 
+    def times_of(self, stream: str) -> list[str]:
+        """The keys of a stream's frames, in order; each once."""
+        ready = self.events("frame.ready")
+        return sorted({event["time"] for event in ready if event["stream"] == stream})
+
     def products(self) -> set[str]:
         """The names of the products that were made."""
         return {event["product"] for event in self.events("product.published")}

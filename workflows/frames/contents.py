@@ -168,5 +168,5 @@ def _attributes(given: Mapping[str, cdf.Attribute]) -> dict[str, Any]:
     return {
         name: attribute.value
         for name, attribute in given.items()
-        if attribute.code == "c" or 0 < attribute.count <= MOST_VALUES
+        if attribute.code == "c" or 0 < attribute.length <= MOST_VALUES
     }

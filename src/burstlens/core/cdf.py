@@ -54,11 +54,11 @@ class Attribute(NamedTuple):
         """The text, the only number, or the numbers."""
         if self.code == "c":
             return self.text
-        values = struct.unpack(f">{self.count}{self.code}", self.raw)
+        values = struct.unpack(f">{self.length}{self.code}", self.raw)
         return values[0] if len(values) == 1 else list(values)
 
     @property
-    def count(self) -> int:
+    def length(self) -> int:
         """How many values it has."""
         return len(self.raw) // struct.calcsize(">" + self.code)
 
@@ -175,7 +175,7 @@ class _Cursor:
         self._at = end
         return form.unpack_from(self._data, start)
 
-    def count(self) -> int:
+    def length(self) -> int:
         """The next NON_NEG of the specification."""
         return self.unpack(self._count)[0]
 
