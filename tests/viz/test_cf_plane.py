@@ -105,6 +105,24 @@ def test_a_length_in_any_unit_gives_the_same_plane(
     assert plane.y == pytest.approx(y)
 
 
+@pytest.mark.parametrize(
+    ("units", "metres", "origin"), [("km", 1e3, 500), ("km", 1e3, 500_000), ("m", 1, 500_000),
+                                    ("hm", 100, 5000), ("Mm", 1e6, 0.5)]
+)  # fmt: skip
+def test_a_false_origin_is_in_the_coordinates_units_or_in_metres(
+    on_mapping: Any, units: str, metres: float, origin: float
+):
+    utm = {
+        "grid_mapping_name": "transverse_mercator", "scale_factor_at_central_meridian": 0.9996,
+        "longitude_of_central_meridian": 15.0, "latitude_of_projection_origin": 0.0,
+        "false_easting": origin, "false_northing": 0.0, "semi_major_axis": 6378137.0,
+        "inverse_flattening": 298.257223563,
+    }  # fmt: skip
+    x, y = (np.array(at) / metres for at in ([500_000.0, 510_000.0], [0.0, 10_000.0]))
+    lon, lat = degrees_of(plane_of(on_mapping(utm, x, y, units)))
+    assert (lon[0, 0], lat[0, 0]) == pytest.approx((15.0, 0.0), abs=1e-9)
+
+
 @pytest.mark.parametrize("units", ["pixel", "furlong", "1", "degrees", "rad"])
 def test_unknown_units_are_refused_by_name(on_mapping: Any, units: str):
     with pytest.raises(FrameError, match=f"x is in '{units}'.*polar_stereographic"):

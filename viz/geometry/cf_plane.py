@@ -27,6 +27,10 @@ from burstlens.viz.seams import OpenFrame, Variable
 Array = NDArray[Any]
 
 
+_FARTHEST = 2.1e7
+"""Metres: half of the earth's circumference, and a little more."""
+
+
 @dataclass(frozen=True, slots=True)
 class MappedGrid:
     """x and y of all columns and rows of a grid on a projection, in metres."""
@@ -56,11 +60,15 @@ def mapped_grid(
         projection = cf_projection(attributes)
         if projection is None:
             continue
-        across, up = (_placed(frame, dimension, attributes) for dimension in (x, y))
-        if isinstance(across, UnknownUnits):
-            return across
-        if isinstance(up, UnknownUnits):
-            return up
+        unit_x, unit_y = (_unit(frame, dimension, attributes) for dimension in (x, y))
+        if isinstance(unit_x, UnknownUnits):
+            return unit_x
+        if isinstance(unit_y, UnknownUnits):
+            return unit_y
+        shifted = _with_origin_in_metres(attributes, unit_x, unit_y)
+        projection = projection if shifted is attributes else cf_projection(shifted) or projection
+        across = np.asarray(frame.read(x), np.float64) * unit_x
+        up = np.asarray(frame.read(y), np.float64) * unit_y
         if _kind(attributes) == ROTATED_POLE and np.isfinite(across).all():
             turn = 2 * np.pi * earth_radius(attributes)
             across = np.unwrap(across, period=turn)
@@ -90,10 +98,24 @@ def _kind(attributes: Mapping[str, Any]) -> str:
     return str(attributes.get("grid_mapping_name", "")).strip().lower()
 
 
-def _placed(
-    frame: OpenFrame, dimension: str, attributes: Mapping[str, Any]
-) -> Array | UnknownUnits:
-    """A coordinate in metres on the projection.
+def _with_origin_in_metres(
+    attributes: Mapping[str, Any], unit_x: float, unit_y: float
+) -> Mapping[str, Any]:
+    """The mapping with its false origin in metres; the same one if it is there already.
+
+    It is in the units of the coordinates (CF 1.8, appendix F). Files that have it in metres beside
+    coordinates in km would have it off the earth.
+    """
+    moved: dict[str, float] = {}
+    for key, unit in (("false_easting", unit_x), ("false_northing", unit_y)):
+        origin = float(attributes.get(key, 0.0))
+        if origin and unit != 1.0 and abs(origin * unit) <= _FARTHEST:
+            moved[key] = origin * unit
+    return {**attributes, **moved} if moved else attributes
+
+
+def _unit(frame: OpenFrame, dimension: str, attributes: Mapping[str, Any]) -> float | UnknownUnits:
+    """Metres on the projection in one unit of a coordinate.
 
     Without units a coordinate is in those that CF has for it: metres, of a rotated pole degrees.
     """
@@ -108,4 +130,4 @@ def _placed(
     if unit is None:
         known = "degrees or rad" if kind == ROTATED_POLE else "m, km or another length"
         return UnknownUnits(f"{dimension} is in {units!r}: a grid on {kind} needs {known}")
-    return np.asarray(frame.read(dimension), np.float64) * unit
+    return unit
