@@ -175,7 +175,7 @@ class _Cursor:
         self._at = end
         return form.unpack_from(self._data, start)
 
-    def length(self) -> int:
+    def count(self) -> int:
         """The next NON_NEG of the specification."""
         return self.unpack(self._count)[0]
 
