@@ -143,8 +143,8 @@ def test_members_and_classes_are_no_levels_and_one_of_them_is_shown(tmp_path: Pa
     assert names(made) == ["tas", "pr"]
     assert "level" not in made.products[1]
     assert made.left_out == (
-        f"pr: of 3 along {dimension} the first with values; "
-        f'--product "pr[{dimension}=2]" shows one',
+        f"pr: the first of 3 along {dimension} that has values; "
+        f'--product "pr[{dimension}=2]" shows another',
     )
 
 
@@ -161,7 +161,7 @@ def test_of_volumes_of_several_months_one_level_of_one_month_is_shown(tmp_path: 
     _, made = seen(tmp_path)
     assert [table["level"] for table in made.products] == [-1, -1]
     assert len(made.left_out) == 1
-    assert made.left_out[0].startswith("u, v: of 2 along month")
+    assert made.left_out[0].startswith("u, v: the first of 2 along month")
     asked = shown(tmp_path, known(tmp_path), ["u[month=7]", "u@500hPa", "v[month=7]@1"])
     assert [table["variable"] for table in asked.products] == [
         "u[month=7]", "u@500hPa", "v[month=7]",

@@ -20,9 +20,10 @@ def chosen_words(shown: Mapping[str, Sequence[str]], contents: Contents) -> list
         last = str(max(0, size - 1))
         if about is not None:
             last = f"{about.ends[1]:g}" if about.ends else "..."
-        what = "all joined" if JOINED.fullmatch(dimension) else "the first with values"
         said.append(
-            f"{', '.join(names)}: of {size} along {dimension} {what}; "
-            f'--product "{names[0]}[{dimension}={last}]" shows one'
+            f"{', '.join(names)}: the {size} of {dimension} are joined, where one has no value"
+            if JOINED.fullmatch(dimension)
+            else f"{', '.join(names)}: the first of {size} along {dimension} that has values"
         )
+        said[-1] += f'; --product "{names[0]}[{dimension}={last}]" shows another'
     return said
