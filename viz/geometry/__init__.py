@@ -6,6 +6,7 @@ field with both. Imports ``frames`` and what is below it; has no diagnostics and
 
 __all__ = [
     "around",
+    "around_pole",
     "c_grid",
     "cf_plane",
     "columns",
@@ -20,6 +21,8 @@ __all__ = [
     "place",
     "position",
     "projection",
+    "sphere",
+    "sphere_cells",
     "staggering",
     "transect",
     "vertical",

@@ -25,6 +25,7 @@ from burstlens.viz.geometry.projection import (
     nest_corner,
     wrf_projection,
 )
+from burstlens.viz.geometry.seam import jumps, opposite_to_seam, unwrapped
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.seams import OpenFrame, Window
 
@@ -46,6 +47,8 @@ class Plane:
 
     ``units`` are those of both; ``geographic``: x is longitude and y latitude, in degrees.
     ``projection`` is the plane of the earth that x and y are on, None if that is not known.
+    ``goes_around``: x, a longitude, jumps between neighbours, at the seam or around a pole, so that
+    the corners of a cell do not lie between its points: :class:`.SphereCells` has the cells.
     """
 
     x: Array
@@ -53,6 +56,7 @@ class Plane:
     units: str
     geographic: bool = False
     projection: Projection | None = None
+    goes_around: bool = False
 
 
 def axes(frame: OpenFrame, variable: str) -> dict[str, str]:
@@ -231,20 +235,11 @@ def _cf_direction(frame: OpenFrame, dimension: str) -> str | None:
 
 
 def _on_earth(lon: Array, lat: Array) -> Plane:
-    lon = _unwrapped(lon)
+    lon = unwrapped(lon)
     centre = (np.nanmin(lon) + np.nanmax(lon)) / 2 if np.isfinite(lon).any() else 0.0
-    return Plane(lon, lat, "degrees", geographic=True, projection=longitude_latitude(centre))
-
-
-def _unwrapped(longitude: Array) -> Array:
-    """Longitudes without jumps between neighbours if possible, which it is not around a pole."""
-    if np.ptp(longitude) <= 180:
-        return longitude
-    along = np.unwrap(longitude, period=360, axis=-1)
-    if along.ndim == 2:
-        along += np.unwrap(along[:, :1], period=360, axis=0) - along[:, :1]
-
-    def jumps(values: Array) -> int:
-        return sum(int((np.abs(np.diff(values, axis=n)) > 180).sum()) for n in range(values.ndim))
-
-    return min((along, longitude, longitude % 360), key=jumps)
+    flat = Plane(lon, lat, "degrees", geographic=True, projection=longitude_latitude(centre))
+    if not jumps(lon) or separated(flat).x.ndim == 1:
+        return flat
+    projection = longitude_latitude(opposite_to_seam(lon, lat))
+    x, _ = projection.forward(lon, lat)  # all jumps at the seam
+    return replace(flat, x=x, projection=projection, goes_around=True)

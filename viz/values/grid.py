@@ -2,7 +2,8 @@
 
 Planes with straight rows and columns have two axes, and, where these are not longitude and
 latitude, a coarse mesh of both with its greatest error. Of other planes the file holds the point
-that each pixel of the picture shows. docs/values.md describes the fields.
+that each pixel of the picture shows, and the points' longitudes and latitudes, by which places are
+looked up. docs/values.md describes the fields.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ from numpy.typing import NDArray
 from burstlens.viz.drawing.maps.reach import corners
 from burstlens.viz.geometry.grid import Plane, is_uniform
 from burstlens.viz.geometry.projection import EARTH_RADIUS_M, Projection
+from burstlens.viz.geometry.sphere import angle, bilinear, vectors
+from burstlens.viz.geometry.sphere_cells import Ends, SphereCells
 from burstlens.viz.values import blocks
+from burstlens.viz.values.cells import cells_facts
 from burstlens.viz.values.lookup import FORMAT, NO_POINT
-from burstlens.viz.values.sphere import angle, bilinear, vectors
 
 Array = NDArray[Any]
 _MESH = (3, 5, 9, 17, 33, 65, 129)
@@ -121,16 +124,18 @@ def pixel_grid(
     plane: Plane, extent: Sequence[float], size: tuple[int, int], stride: int,
     rows: Axis, columns: Axis,
 ) -> GridScript:  # fmt: skip
-    """The grid of a plane of longitudes and latitudes whose rows and columns are not straight.
+    """The grid of a plane whose rows and columns are not straight.
 
     ``extent`` (left, right, bottom, top) is shown by ``size`` (width, height) pixels; ``rows`` and
     ``columns`` give the numbers of the file's grid points, thinned by ``stride``.
     """
     key = ("pixels", _digest(plane.x[::stride, ::stride], plane.y[::stride, ::stride]),
-           plane.x.shape, tuple(extent), size, stride, _words(rows), _words(columns))  # fmt: skip
+           plane.x.shape, tuple(extent), size, stride, _words(rows), _words(columns),
+           plane.projection, plane.goes_around)  # fmt: skip
 
     def make() -> dict[str, Any]:
         shown = _pixels(plane, extent, size, stride)
+        on_earth = {} if plane.projection is None else _on_earth(plane, extent, stride)
         encoder = blocks.Encoder()
         for part in shown:
             encoder.add(part)
@@ -142,12 +147,34 @@ def pixel_grid(
             "width": size[0],
             "height": size[1],
             "block": blocks.BLOCK,
-            "x": _numbers(columns),
-            "y": _numbers(rows),
+            "x": _numbers(columns) | {"edges": [float(end) for end in extent[:2]]},
+            "y": _numbers(rows) | {"edges": [float(end) for end in extent[:1:-1]]},
             "stream": base64.b64encode(encoder.finish()).decode(),
+            **on_earth,
         }
 
     return _kept(key, make)
+
+
+def _on_earth(plane: Plane, extent: Sequence[float], stride: int) -> dict[str, Any]:
+    """Where the points lie on the earth and, of a projected plane, the mesh of its pixels."""
+    assert plane.projection is not None
+    lon, lat = plane.projection.inverse(plane.x[::stride, ::stride], plane.y[::stride, ::stride])
+    found: dict[str, Any] = {}
+    if min(lon.shape) > 1:
+        found["cells"] = cells_facts(lon, lat, _ends(plane.x.shape, stride))
+    if not plane.geographic:
+        left, right, bottom, top = (float(end) for end in extent)
+        across = Axis(np.linspace(left, right, lon.shape[1]), (left, right), "x", plane.units)
+        down = Axis(np.linspace(top, bottom, lon.shape[0]), (top, bottom), "y", plane.units)
+        found["mesh"] = _mesh(across, down, plane.projection)
+    return found
+
+
+def _ends(shape: tuple[int, ...], stride: int) -> Ends:
+    """How far the cells of every ``stride``-th point reach before the first and after the last."""
+    (rows, columns) = ((0.5 / stride, ((size - 1) % stride + 0.5) / stride) for size in shape)
+    return rows, columns
 
 
 def _numbers(axis: Axis) -> dict[str, Any]:
@@ -181,9 +208,25 @@ def _pixels(
     shown = np.asarray(canvas.buffer_rgba())[..., :3].astype(np.uint32)
     found = (shown[..., 0] << 16 | shown[..., 1] << 8 | shown[..., 2]).astype(np.int64) - 1
     outside = (found < 0) | (found >= number.size)
+    if plane.goes_around:
+        found = _on_sphere(plane, extent, size, stride, np.where(outside, -1, found))
+        outside = found < 0
     row, column = (part.astype(np.uint16) for part in np.divmod(found, columns))
     row[outside] = column[outside] = NO_POINT
     return row, column
+
+
+def _on_sphere(
+    plane: Plane, extent: Sequence[float], size: tuple[int, int], stride: int, guess: Array
+) -> Array:
+    """The cells of pixels as they lie on the sphere, not on the plane of degrees."""
+    left, right, bottom, top = extent
+    (width, height), (x, y) = size, (plane.x[::stride, ::stride], plane.y[::stride, ::stride])
+    if min(x.shape) < 2:
+        return guess
+    lon = left + (np.arange(width) + 0.5) / width * (right - left)
+    lat = top - (np.arange(height) + 0.5) / height * (top - bottom)
+    return SphereCells(x, y, _ends(plane.x.shape, stride)).find(*np.meshgrid(lon, lat), guess=guess)
 
 
 def _thinned_corners(edges: Array, stride: int) -> Array:

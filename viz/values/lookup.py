@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 
 from burstlens.core.durable import open_regular
 from burstlens.core.errors import ValuesError
+from burstlens.viz.geometry.sphere import bilinear, degrees, middles, steps_to, vectors
+from burstlens.viz.geometry.sphere_cells import SphereCells
 from burstlens.viz.values import blocks
-from burstlens.viz.values.sphere import bilinear, degrees, middles, steps_to, vectors
+from burstlens.viz.values.cells import read_cells
 
 Array = NDArray[Any]
 FORMAT = 1
@@ -61,18 +63,22 @@ class Grid:
                 raise ValueError(f"{self.rows} x {self.columns} points")
             self._pixels: tuple[Array, Array] | None = None
             self._nodes: Array | None = None
+            self._at: tuple[Array, Array] | None = None
             if facts["kind"] == "pixels":
                 self._read_pixels()
             else:
                 self._along_x, self._along_y = _points(self.x), _points(self.y)
-                mesh = facts.get("mesh")
-                if mesh:
-                    lon, lat = (
-                        np.array(mesh[name], np.float64).reshape(mesh["n"], mesh["n"])
-                        for name in ("lon", "lat")
-                    )
-                    self._nodes = vectors(lon, lat)
-                    self._middles = middles(self._nodes)
+            if facts["kind"] == "pixels" and "cells" in facts:
+                lon, lat, ends = read_cells(facts["cells"], self.rows, self.columns)
+                self._at, self._cells = (lon, lat), SphereCells(lon, lat, ends)
+            mesh = facts.get("mesh")
+            if mesh:
+                lon, lat = (
+                    np.array(mesh[name], np.float64).reshape(mesh["n"], mesh["n"])
+                    for name in ("lon", "lat")
+                )
+                self._nodes = vectors(lon, lat)
+                self._middles = middles(self._nodes)
         except (KeyError, TypeError, ValueError, binascii.Error) as error:
             raise ValuesError(f"the grid is damaged: {error!r}") from error
 
@@ -113,7 +119,10 @@ class Grid:
         return ";".join(re.sub("[;,_]", " ", str(word)) for word in words)
 
     def point(self, place: Place) -> tuple[int, int] | None:
-        """Row and column of the point nearest to a place; None outside of the grid."""
+        """Row and column of the point in whose cell a place lies; None outside of the grid."""
+        if self._at is not None and place.lat is not None and place.lon is not None:
+            cell = int(self._cells.find(place.lon, place.lat))
+            return None if cell < 0 else divmod(cell, self.columns)
         found = self._coordinates(place)
         if found is None:
             return None
@@ -124,7 +133,11 @@ class Grid:
         return None if row is None or column is None else (row, column)
 
     def place(self, row: int, column: int) -> Place:
-        """The place of a point; of a plane without straight rows its middle on the picture."""
+        """The place of a point; off the earth, on a plane without straight rows, its middle on the
+        picture."""
+        if self._at is not None:
+            lon, lat = (float(at[row, column]) for at in self._at)
+            return Place(lat=lat, lon=_turned(lon))
         if self._pixels is not None:
             rows, columns = np.nonzero((self._pixels[0] == row) & (self._pixels[1] == column))
             if not rows.size:
@@ -155,10 +168,13 @@ class Grid:
         return None if self._pixels is not None else (self._along_x, self._along_y)
 
     def middles(self) -> tuple[Array, Array] | None:
-        """x and y of the middle of each point (row, column) on the picture, of a plane without
-        straight rows; NaN for points that no pixel shows. None for other planes."""
+        """x and y of each point (row, column) of a plane without straight rows. Off the earth they
+        are those of its middle on the picture, NaN for points that no pixel shows. None for other
+        planes."""
         if self._pixels is None:
             return None
+        if self._at is not None:
+            return _turned(self._at[0]), self._at[1]
         left, right, bottom, top = self.facts["extent"]
         height, width = self._pixels[0].shape
         number = self._pixels[0].astype(np.int64) * self.columns + self._pixels[1]
@@ -176,7 +192,7 @@ class Grid:
 
     def lonlat(self) -> tuple[Array, Array] | None:
         """Longitude and latitude of each point (row, column) of a projected plane, else None."""
-        if self._nodes is None:
+        if self._nodes is None or self._pixels is not None:
             return None
         last = self._nodes.shape[0] - 1
         shares = [

@@ -35,15 +35,15 @@ def test_points_within_a_gap_lie_between_its_ends(unset: float):
     assert np.array_equal(found[0][outside], LON[outside])
 
 
-def test_rows_and_corners_without_positions_repeat_the_nearest_one():
+def test_rows_and_corners_without_positions_continue_the_grid():
     lon, lat = LON.copy(), LAT.copy()
     lon[10:] = lat[10:] = np.nan
     lon[0, :5] = lat[0, :5] = np.nan
     found = without_gaps(lon, lat)
     assert found is not None
     for filled, whole in zip(found, (LON, LAT), strict=True):
-        assert filled[11] == pytest.approx(whole[9])
-        assert filled[0, :5] == pytest.approx([whole[0, 5]] * 5)
+        assert filled[10:] == pytest.approx(whole[10:], abs=0.05)
+        assert filled[0, :5] == pytest.approx(whole[0, :5], abs=0.02)
 
 
 def test_a_whole_grid_stays_and_one_with_hardly_any_positions_has_none():

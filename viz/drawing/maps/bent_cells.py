@@ -23,6 +23,7 @@ from burstlens.core.allowance import allowance
 from burstlens.viz.drawing.maps.reach import corner_bands
 from burstlens.viz.drawing.picture import placed
 from burstlens.viz.geometry.grid import Plane
+from burstlens.viz.geometry.sphere_cells import SphereCells
 
 Array = NDArray[Any]
 Shown = tuple[NDArray[np.uint32], NDArray[np.uint32]]
@@ -30,6 +31,8 @@ Shown = tuple[NDArray[np.uint32], NDArray[np.uint32]]
 
 _AT_ONCE = 1 << 20
 """Cells that are numbered at a time: their colours and corners take 48 MB; less than 2^24."""
+_JUMP = 90.0
+"""Degrees of longitude between the corners of a cell that lies across the seam, at least."""
 _CACHED, _SHARE = 6, 0.06
 """Planes kept by a worker, as many as sheets, in that part of its memory: of a picture of 900 x 900
 pixels one takes 4 MB."""
@@ -66,7 +69,7 @@ def _shown(axes: Axes, plane: Plane) -> Shown:
     for points in (plane.x, plane.y):
         digest.update(np.ascontiguousarray(points).data)
     frame = *axes.bbox.extents, *axes.viewLim.extents, *figure.bbox.size, figure.dpi
-    key = digest.digest(), plane.x.shape, plane.x.dtype, plane.y.dtype, frame
+    key = digest.digest(), plane.x.shape, plane.x.dtype, plane.y.dtype, frame, plane.goes_around
     found = _kept.get(key)
     if found is None:
         found = _kept[key] = _numbered(axes, plane)
@@ -84,10 +87,12 @@ def _numbered(axes: Axes, plane: Plane) -> Shown:
     figure: Any = axes.figure
     renderer: Any = RendererAgg(figure.bbox.width, figure.bbox.height, figure.dpi)  # type: ignore[no-untyped-call]
     shown = np.zeros(int(renderer.height) * int(renderer.width), np.uint32)  # numbers from 1
+    columns = plane.x.shape[1]
     for begin, x, y in corner_bands(plane, _AT_ONCE):
-        rows, columns = x.shape[0] - 1, x.shape[1] - 1
-        number = np.arange(1, rows * columns + 1)
+        number = np.arange(1, (x.shape[0] - 1) * columns + 1)
         colours = np.stack([number >> 16, number >> 8 & 255, number & 255], axis=-1) / 255.0
+        if plane.goes_around:
+            colours = np.column_stack([colours, np.float64(_without_jump(x))])
         # Smooth edges would let the background shine through between neighbours.
         mesh = QuadMesh(np.stack([x, y], axis=-1), antialiased=False, facecolor=colours)
         renderer.clear()
@@ -96,5 +101,28 @@ def _numbered(axes: Axes, plane: Plane) -> Shown:
         seen = np.flatnonzero(pixels[:, 3])
         red, green, blue, _ = pixels[seen].T
         shown[seen] = (red << 16 | green << 8 | blue) + np.uint32(begin * columns)
+    if plane.goes_around:
+        shown = _on_sphere(axes, plane, shown.reshape(-1, int(renderer.width))).ravel()
     where = np.flatnonzero(shown)
     return where.astype(np.uint32), shown[where] - np.uint32(1)
+
+
+def _without_jump(x: Array) -> NDArray[np.bool_]:
+    """Which cells between corners have them all on one side of the seam."""
+    four = np.stack([x[:-1, :-1], x[:-1, 1:], x[1:, :-1], x[1:, 1:]])
+    return np.asarray(np.ptp(four, axis=0).ravel() < _JUMP)
+
+
+def _on_sphere(axes: Axes, plane: Plane, guess: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """The same numbers of cells as they lie on the sphere, not on the plane of degrees."""
+    shown = np.zeros(guess.shape, np.uint32)
+    left, low, right, top = (round(at) for at in axes.bbox.extents)
+    part = slice(max(low, 0), top), slice(max(left, 0), right)
+    rows, columns = np.mgrid[part]
+    places = axes.transData.inverted().transform(
+        np.stack([columns.ravel() + 0.5, rows.ravel() + 0.5], axis=-1)
+    )
+    number = guess[part].ravel().astype(np.int64) - 1
+    found = SphereCells(plane.x, plane.y).find(*places.T, guess=number)
+    shown[part] = (found + 1).reshape(rows.shape)
+    return shown

@@ -48,7 +48,7 @@ def cells(
     looks: dict[str, Any] = {"norm": norm, "cmap": colours}
     bent = plane.x.ndim == 2
     even = not bent and grid.is_uniform(plane.x) and grid.is_uniform(plane.y)
-    if smooth and not even and min(values.shape) > 1:
+    if smooth and not even and min(values.shape) > 1 and not plane.goes_around:
         x, y = (plane.x, plane.y) if bent else np.meshgrid(plane.x, plane.y)
         points = np.stack([x, y], axis=-1)
         return placed(QuadMesh(points, array=values, shading="gouraud", **looks), axes)

@@ -19,6 +19,7 @@ _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 15, 20, 30, 45)
 _LINES = 6
 """Maximum number of meridians, and of parallels."""
 _SAMPLES = 361
+_PLANES = "stere", "laea"
 _EDGE = 0.03
 """Least distance of a label inside the map from the frame, as a fraction of the map's height."""
 _SIDES: dict[str, tuple[Side, ...]] = {
@@ -116,7 +117,7 @@ def _degrees(projection: Projection, extent: Extent) -> tuple[Array, Array, bool
     left, right, bottom, top = extent
     inside = (pole_x > left) & (pole_x < right) & (pole_y > bottom) & (pole_y < top)
     # The pole of a cone or a cylinder is an apex or at infinity: only a plane surrounds a pole.
-    whole = bool(inside.any()) and "stere" in projection.definition
+    whole = bool(inside.any()) and any(name in projection.definition for name in _PLANES)
     return _about(lon, float(lon[20, 20])), lat, whole
 
 

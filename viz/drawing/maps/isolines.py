@@ -47,6 +47,8 @@ def draw_isolines(
     x = plane.x[part] if plane.x.ndim == 2 else plane.x[part[1]]
     y = plane.y[part] if plane.y.ndim == 2 else plane.y[part[0]]
     values = np.ma.masked_invalid(field.values[part])
+    if plane.geographic and x.ndim == 2:
+        values = np.ma.masked_where(_beside_seam(x), values)
     if min(values.shape) < 2:
         return []
     # The labels of other isolines as well.
@@ -67,6 +69,14 @@ def draw_isolines(
         text.set_visible(whole and not any(box.overlaps(other) for other in taken))
         taken.append(box)
     return [float(level) for level in levels]
+
+
+def _beside_seam(longitude: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Points before a jump along their row or column: a line across it would cross the map."""
+    beside = np.zeros(longitude.shape, bool)
+    beside[:-1] |= np.abs(np.diff(longitude, axis=0)) > 180
+    beside[:, :-1] |= np.abs(np.diff(longitude, axis=1)) > 180
+    return beside
 
 
 def pixels_of(axes: Axes, plane: Plane) -> tuple[float, float]:

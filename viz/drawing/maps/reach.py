@@ -15,6 +15,7 @@ from burstlens.viz.drawing.maps.layers import Nest
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.field import Field
 from burstlens.viz.geometry.projection import EARTH_RADIUS_M
+from burstlens.viz.geometry.sphere_cells import SphereCells
 
 
 def extent(plane: grid.Plane, margin_km: float) -> tuple[Extent, float]:
@@ -22,10 +23,22 @@ def extent(plane: grid.Plane, margin_km: float) -> tuple[Extent, float]:
 
     FrameError if a margin is requested and the plane has no unit of length.
     """
+    if plane.goes_around:
+        return widened(_once_around(plane), plane, margin_km)
     ends = [(x.min(), x.max(), y.min(), y.max()) for _, x, y in corner_bands(plane)]
     left, right, bottom, top = np.array(ends).T
     box = float(left.min()), float(right.max()), float(bottom.min()), float(top.max())
     return widened(box, plane, margin_km)
+
+
+def _once_around(plane: grid.Plane) -> Extent:
+    """All longitudes, from the seam, and the latitudes of the cells."""
+    ends = [(y.min(), y.max()) for _, _, y in corner_bands(plane)]
+    low, high = max(min(low for low, _ in ends), -90.0), min(max(high for _, high in ends), 90.0)
+    poles = SphereCells(plane.x, plane.y).find([0.0, 0.0], [-90.0, 90.0]) >= 0
+    low, high = -90.0 if poles[0] else low, 90.0 if poles[1] else high
+    middle = plane.projection.centre if plane.projection else 0.0
+    return middle - 180, middle + 180, float(low), float(high)
 
 
 def widened(box: Extent, plane: grid.Plane, margin_km: float) -> tuple[Extent, float]:

@@ -25,8 +25,9 @@ from burstlens.viz.drawing.picture import letters_dpi, placed
 from burstlens.viz.drawing.png import write_png
 from burstlens.viz.frames import times
 from burstlens.viz.geometry import grid
+from burstlens.viz.geometry.around_pole import pole_centred
 from burstlens.viz.geometry.field import Field
-from burstlens.viz.kinds.map.layers import drawn
+from burstlens.viz.kinds.map.layers import drawn, placed_on
 from burstlens.viz.kinds.map.legend import entries
 from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.kinds.map.read import Layers
@@ -55,7 +56,7 @@ def draw(
     when the model began and how long ago; ``layers`` are laid over the field; ``note`` stands
     below the map, after the field's range. The values as drawn are written to ``context.values``.
     """
-    plane = grid.separated(field.plane)
+    plane = grid.separated(pole_centred(field.plane))
     name, limits, bounds = colours(field, options, context)
     reach, aspect = extent(plane, options.margin_km)
     shape = (reach[3] - reach[2]) / (reach[1] - reach[0]) * aspect
@@ -87,6 +88,8 @@ def draw(
             legend_rows=legend_rows,
         )
     )
+    if field.plane.goes_around:
+        layers = placed_on(plane, layers)
     shown = [(plane, field)]
     shown += [(nest.shown.plane, nest.shown) for nest in layers.nests if nest.shown is not None]
     painted = [

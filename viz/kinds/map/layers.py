@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox
@@ -14,9 +15,10 @@ from burstlens.viz.drawing.maps.isolines import draw_isolines
 from burstlens.viz.drawing.maps.places import draw_places, draw_source, draw_track
 from burstlens.viz.drawing.maps.relief import draw_relief
 from burstlens.viz.drawing.maps.track_layer import draw_storm, track_boxes
-from burstlens.viz.drawing.maps.wind_symbols import draw_wind
+from burstlens.viz.drawing.maps.wind_symbols import WindField, draw_wind
+from burstlens.viz.geometry.field import Field
 from burstlens.viz.geometry.grid import Plane
-from burstlens.viz.kinds.map.nesting import draw_nests
+from burstlens.viz.kinds.map.nesting import draw_nests, onto
 from burstlens.viz.kinds.map.read import Layers, named
 
 
@@ -26,6 +28,32 @@ class DrawnLayers:
 
     artists: list[Artist]
     levels: list[list[float]]
+
+
+def placed_on(plane: Plane, layers: Layers) -> Layers:
+    """The layers with their points on the plane of a map that is not their own, and winds along it.
+
+    Nests lie on it already."""
+
+    def moved(field: Field) -> Field:
+        return replace(field, plane=onto(field.plane, plane))
+
+    def turned(wind: WindField) -> WindField:
+        there = onto(wind.plane, plane)
+        if not wind.plane.geographic or plane.projection is None:
+            return replace(wind, plane=there)
+        x, y = (there.x, there.y) if there.x.ndim == 2 else np.meshgrid(there.x, there.y)
+        north = plane.projection.north(x, y)
+        cos, sin = np.cos(north), np.sin(north)
+        u, v = wind.u * cos + wind.v * sin, wind.v * cos - wind.u * sin
+        return replace(wind, u=u, v=v, plane=there)
+
+    return replace(
+        layers,
+        contours=tuple((asked, moved(field)) for asked, field in layers.contours),
+        winds=tuple(turned(wind) for wind in layers.winds),
+        relief=moved(layers.relief) if layers.relief else None,
+    )
 
 
 @contextmanager

@@ -127,7 +127,7 @@ def onto(plane: Plane, target: Plane) -> Plane:
         return target.projection.forward(lon, lat)  # type: ignore[union-attr]
 
     def moved(x: grid.Array, y: grid.Array) -> Plane:
-        return replace(target, x=x, y=y, geographic=target.geographic and target.units == "degrees")
+        return replace(target, x=x, y=y, goes_around=False)
 
     if plane.x.ndim == 1 and min(plane.x.size, plane.y.size) > 1:
         # Two planes of one kind may differ by a shift alone.
