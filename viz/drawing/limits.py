@@ -115,15 +115,31 @@ class _Points:
 
     def spread(self) -> Range:
         """The range of all but the outermost; of all where nearly all are the same."""
-        ends = _BEYOND / 2, 1 - _BEYOND / 2
-        values, end = np.empty(self.count, np.result_type(*self._fields)), 0
-        for part in self:
-            values[end : end + part.size] = part
-            end += part.size
-        low, high = np.quantile(values, ends, overwrite_input=True)
+        beyond = _BEYOND / 2
+        few = min(math.ceil(beyond * self.count) + 1, self.count)
+        kind = np.result_type(*self._fields)
+        low_ones, high_ones = np.empty(0, kind), np.empty(0, kind)
+        for part in self:  # of each, only what lies outermost so far
+            low_ones = _smallest(np.concatenate([low_ones, part]), few)
+            high_ones = -_smallest(-np.concatenate([high_ones, part]), few)
+        along = beyond * (self.count - 1)
+        low, high = _between(np.sort(low_ones), along), -_between(np.sort(-high_ones), along)
         if is_constant(float(low), float(high)):
             return self.low, self.high
         return float(low), float(high)
+
+
+def _smallest(values: Array, count: int) -> Array:
+    if values.size > count:
+        values.partition(count - 1)
+    return values[:count].copy()
+
+
+def _between(values: Array, place: float) -> float:
+    """The value at a place between two numbers of a sorted array."""
+    first = min(int(place), values.size - 1)
+    low, high = (float(values[min(at, values.size - 1)]) for at in (first, first + 1))
+    return low + (high - low) * (place - first)
 
 
 def _circle(field: Coloured, options: ColourOptions, points: _Points) -> Range | None:

@@ -21,6 +21,7 @@ from burstlens.viz.frames.file import AGAIN, PAUSES_S, attributes_of
 from burstlens.viz.frames.file import netCDF4 as netCDF4
 from burstlens.viz.frames.held import Held, slices
 from burstlens.viz.frames.inflating import ChunkError
+from burstlens.viz.frames.joining import Joined, parts
 from burstlens.viz.frames.reading_time import reading
 from burstlens.viz.frames.record import own_fields
 from burstlens.viz.frames.tile import Tile, Tiles
@@ -170,19 +171,13 @@ class FrameReader:
     def _read(
         self, variable: Variable, part: tuple[slice, ...], *, bare: bool = False
     ) -> NDArray[Any]:
-        parts = []
+        joined = Joined(tuple(len(range(s.start, s.stop, s.step)) for s in part))
         for target, source, tile in self._tiles.parts(variable.name, variable.dimensions, part):
             try:
-                parts.append((target, self._part(tile, variable, source, bare=bare)))
+                joined.put(target, self._part(tile, variable, source, bare=bare))
             except AGAIN as error:
                 raise OSError(f"{tile.path.name}: {error}") from error
-        if len(parts) == 1:
-            return parts[0][1]
-        shape = tuple(len(range(s.start, s.stop, s.step)) for s in part)
-        joined = np.empty(shape, np.result_type(*(values for _, values in parts)))
-        for target, values in parts:
-            joined[target] = values
-        return joined
+        return joined.values()
 
     def _part(
         self, tile: Tile, variable: Variable, part: tuple[slice, ...], *, bare: bool
@@ -194,7 +189,18 @@ class FrameReader:
             self.record if dimension == self._tiles.time_dimension else next(inner)
             for dimension in stored.dimensions
         )
-        values = _values(tile, variable.name, index, bare=bare)
+        found, fault = _inflated(tile, variable.name, index, bare=bare)
+        if found is not None:
+            return self._filled(variable, stored, found, bare=bare)
+        units = stored.chunking() if variable.chunks else [1] * len(index)
+        joined = Joined(tuple(len(range(s.start, s.stop, s.step)) for s in part))
+        for place, one in parts(index, getattr(stored.dtype, "itemsize", 1), units):
+            values = _values(tile, variable.name, one, fault, bare=bare)
+            joined.put(place, self._filled(variable, stored, values, bare=bare))
+        return joined.values()
+
+    def _filled(self, variable: Variable, stored: Any, values: Any, *, bare: bool) -> NDArray[Any]:
+        """The values with NaN where they are missing, unless ``bare``."""
         if isinstance(values, np.ma.MaskedArray):
             if values.dtype.kind in "SU":
                 return np.asarray(values.data)
@@ -211,15 +217,20 @@ class FrameReader:
         return self.paths[0].name + tiles
 
 
-def _values(tile: Tile, name: str, index: tuple[int | slice, ...], *, bare: bool) -> Any:
-    """An array, masked by netCDF4 where it has missing values. An error names a damaged chunk."""
-    fault = ""
+def _inflated(
+    tile: Tile, name: str, index: tuple[int | slice, ...], *, bare: bool
+) -> tuple[NDArray[Any] | None, str]:
+    """The values of deflated chunks, None where netCDF4 has to read them; why one is damaged."""
     try:
-        values = deflated.read(tile, name, index, bare=bare)
-        if values is not None:
-            return values
+        return deflated.read(tile, name, index, bare=bare), ""
     except ChunkError as error:  # netCDF4 may know better
-        fault = str(error)
+        return None, str(error)
+
+
+def _values(
+    tile: Tile, name: str, index: tuple[int | slice, ...], fault: str, *, bare: bool
+) -> Any:
+    """An array, masked by netCDF4 where it has missing values. An error names a damaged chunk."""
     stored = tile.data.variables[name]
     stored.set_auto_mask(not bare)
     try:

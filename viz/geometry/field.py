@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from burstlens.core.allowance import allowance
 from burstlens.core.errors import FrameError
 from burstlens.core.printable import printable
 from burstlens.core.units import printed
+from burstlens.viz.frames.held import HELD_PART
+from burstlens.viz.frames.joining import Joined, cut, part_bytes
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.crop import Crop, resolve
 from burstlens.viz.geometry.staggering import one_level, unstaggered
-from burstlens.viz.seams import OpenFrame
+from burstlens.viz.seams import OpenFrame, Variable, Window
 
 _COORDINATES = {"num_press_levels_stag": "P_PL", "num_z_levels_stag": "Z_ZL"}
 """WRF's names of the coordinates of its pressure and height levels (``&diags``)."""
+_ITEM_BYTES = 4
 _COUNTED = frozenset({"level", "levels", "layer", "layers", "sigma_level", "count"})
 """Units of vertical coordinates that count."""
 
@@ -44,6 +50,14 @@ class Field:
         """The smallest and the largest finite value."""
         return finite_range(self.values)
 
+    def count_beyond(self, limits: tuple[float, float]) -> tuple[int, int]:
+        """How many values lie below and above limits."""
+        below = above = 0
+        for _, rows in _blocks(self.values):
+            below += int(np.count_nonzero(rows < limits[0]))
+            above += int(np.count_nonzero(rows > limits[1]))
+        return below, above
+
     def place(self, extreme: str) -> dict[str, int]:
         """The file's index of the (first) ``min`` or ``max``, by dimension."""
         y, x = self.position(extreme)
@@ -53,24 +67,31 @@ class Field:
     def position(self, extreme: str) -> tuple[int, int]:
         """The index of the (first) ``min`` or ``max`` in ``values``, as (y, x)."""
         low, high = finite_range(self.values)
-        flat = np.argmax(self.values == (low if extreme == "min" else high))
-        y, x = np.unravel_index(int(flat), self.values.shape)
-        return int(y), int(x)
+        wanted = low if extreme == "min" else high
+        for first, rows in _blocks(self.values):
+            found = rows == wanted
+            if found.any():
+                y, x = np.unravel_index(int(np.argmax(found)), rows.shape)
+                return first + int(y), int(x)
+        raise ValueError("the field has no finite value")
 
     def facts(self) -> dict[str, Any]:
         """Its facts for the index: range, mean, count and positions, as JSON values."""
         low, high = self.extent()
-        finite = np.isfinite(self.values)
-        missing = finite.size - int(np.count_nonzero(finite))
-        known = self.values[finite] if missing else self.values.ravel()
+        total, known = 0.0, 0
+        for _, rows in _blocks(self.values):
+            finite = np.isfinite(rows)
+            count = int(np.count_nonzero(finite))
+            there = rows.ravel() if count == rows.size else rows[finite]
+            total, known = total + float(there.sum(dtype=np.float64)), known + count
         return {
             "variable": self.name,
             "units": self.units,
             "shape": list(self.values.shape),
             "min": low,
             "max": high,
-            "mean": float(known.mean(dtype=np.float64)),
-            "nan": missing,
+            "mean": total / known,
+            "nan": self.values.size - known,
             "min_at": self.place("min"),
             "max_at": self.place("max"),
         } | ({"level": self.level} if self.level else {})
@@ -98,19 +119,9 @@ def read_field(
     x, y = grid.horizontal_dimensions(frame, variable)
     words = _level_words(frame, variable, dimension, window[dimension].start) if dimension else ""
     words = ", ".join(filter(None, (words, found.choice)))
-    values = frame.read(variable, window)
-    axes = [found.dimensions.index(dimension) for dimension in (y, x)]
-    others = [n for n in range(values.ndim) if n not in axes]
-    if any(values.shape[n] != 1 for n in others):
-        names = ", ".join(found.dimensions[n] for n in others if values.shape[n] != 1)
-        raise FrameError(f"{variable} has more than two dimensions: crop {names} to one index")
-    values = values.transpose(*others, *axes).reshape([values.shape[n] for n in axes])
-    if values.dtype.kind != "f":
-        values = values.astype(np.float64)
-    if not np.isfinite(values).any():
+    values = _read_plane(frame, found, window, (y, x), units)
+    if not any(bool(np.isfinite(rows).any()) for _, rows in _blocks(values)):
         raise FrameError(f"{variable}: all values are NaN")
-    if units:
-        values = found.converted(values, units)
     return Field(
         variable,
         found.long_name,
@@ -122,6 +133,45 @@ def read_field(
         (window[y].start, window[x].start),
         (window[y].step or 1, window[x].step or 1),
     )
+
+
+def _read_plane(
+    frame: OpenFrame, found: Variable, window: Window, ground: tuple[str, str], units: str | None
+) -> NDArray[Any]:
+    """The values as (y, x) in these units; a large stored field some rows at a time."""
+    axes = [found.dimensions.index(dimension) for dimension in ground]
+    shape = [len(range(*window[d].indices(frame.dimensions[d]))) for d in found.dimensions]
+    others = [n for n in range(len(shape)) if n not in axes]
+    if any(shape[n] != 1 for n in others):
+        names = ", ".join(found.dimensions[n] for n in others if shape[n] != 1)
+        raise FrameError(f"{found.name} has more than two dimensions: crop {names} to one index")
+    size = shape[axes[0]], shape[axes[1]]
+    joined = Joined(size)
+    rows = range(*window[ground[0]].indices(frame.dimensions[ground[0]]))
+    step = len(rows)
+    if found.name in frame.names and prod(size) * _ITEM_BYTES > HELD_PART * allowance().memory:
+        step = _rows_at_once(size[1])
+    chunk = found.chunks[axes[0]] if found.chunks else 1
+    for part in cut(rows, step, chunk):
+        some = rows[part]
+        window = {**window, ground[0]: slice(some.start, some.stop, some.step)}
+        values = frame.read(found.name, window)
+        values = values.transpose(*others, *axes).reshape(len(some), size[1])
+        if values.dtype.kind != "f":
+            values = values.astype(np.float64)
+        joined.put((part, slice(None)), found.converted(values, units) if units else values)
+    return joined.values()
+
+
+def _rows_at_once(columns: int) -> int:
+    return max(1, part_bytes() // (_ITEM_BYTES * max(1, columns)))
+
+
+def _blocks(values: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Rows that are looked at together, so that temporaries stay small; the first one's number."""
+    count = _rows_at_once(values.shape[1])
+    for first in range(0, values.shape[0], count):
+        yield first, values[first : first + count]
 
 
 def one_level_of(

@@ -96,8 +96,8 @@ def draw(
         cells(paper.axes, on, each.values, paper.norm, paper.colours, smooth=options.smooth)
         for on, each in shown
     ]
-    below = sum(int(np.count_nonzero(each.values < limits[0])) for _, each in shown)
-    above = sum(int(np.count_nonzero(each.values > limits[1])) for _, each in shown)
+    beyond = [each.count_beyond(limits) for _, each in shown]
+    below, above = (sum(counts) for counts in zip(*beyond, strict=True))
     words = (
         times.stamp(context.time),
         lead,
