@@ -66,7 +66,6 @@ def test_names_that_a_browser_saved_are_one_stream(tmp_path: Path):
         path = tmp_path / DAY.format(hour=f"{hour}%3A30%3A00")
         path.write_bytes(CYCLONE.read_bytes())
     assert patterns(known(tmp_path)) == {"d01": ("wrfout_d01_*", 2)}
-    assert known(tmp_path).settings["time_variable"] == "Times"
 
 
 def waves(path: Path, records: int, form: Any = "NETCDF3_CLASSIC") -> None:

@@ -50,6 +50,8 @@ def test_a_time_is_found_in_each_form(time: Content):
         ("time", number("time", records=1, units="level")),
         ("time", number("time", records=1, units="month")),  # the file's name says which
         ("time", number("time", records=1)),
+        ("created", text("time", "length")),
+        ("note", text("time", "length", sample="2020")),
         ("date", number("time", units="1")),
         ("level", number("level", units="hPa")),
         ("time_bnds", number("time", "nv", **SINCE)),
@@ -75,6 +77,10 @@ def test_numbers_that_can_be_decoded_come_before_text_that_cannot():
     times = text("time", "length", sample="-------")
     assert time_variable({"Times": times, "time": number("time", size=4, **SINCE)}) == "time"
     assert time_variable({"Times": times, "v": FIELD}) == "Times"  # to be named
+
+
+def test_dates_in_each_record_are_times_by_any_name():
+    assert time_variable({"stamps": text("time", "length"), "v": FIELD}) == "stamps"
 
 
 def test_a_date_in_8_bytes_comes_before_text():

@@ -27,6 +27,7 @@ FIRST = "20110101T000000"
         ("6 hours since 2010-12-31", 4), ("hours since 2010-12-31 22:00:00 -2", 0),
         ("day as %Y%m%d.%f", 20110101.0), ("DAYS AS %Y%m%d", 20110101),
         ("'days since 2011-1-1'", 0),
+        ("month as %Y%m.%f", 201101.0), ("year as %Y.%f", 2011.0),
     ],
 )  # fmt: skip
 def test_units_are_read_as_programs_write_them(units, value):

@@ -104,7 +104,7 @@ def _rank(name: str, one: StoredVariable) -> int | None:
     is_time = (is_marked or name.lower() in _OWN_NAMES) and not other
     own = one.dimensions == (name,)
     if one.kind == "c":
-        return _text_rank(one, is_usual=name in _TEXT_TIMES, is_time=is_time)
+        return None if other else _text_rank(one, is_usual=name in _TEXT_TIMES, is_time=is_time)
     if len(one.dimensions) > 1:
         return None
     units = str(one.attributes.get("units", "")).strip()
@@ -128,8 +128,10 @@ def _rank(name: str, one: StoredVariable) -> int | None:
 
 
 def _text_rank(one: StoredVariable, *, is_usual: bool, is_time: bool) -> int | None:
-    if not (is_usual or is_time) or not 1 <= len(one.dimensions) <= 2:
+    if not 1 <= len(one.dimensions) <= 2:
         return None
     if one.sample and text_key(one.sample) is None:
         return _UNDECODED if is_usual and one.shape[0] > 1 else None
+    if not (is_usual or is_time):  # a date with a time of day in each record says enough
+        return 7 if ":" in one.sample and len(one.dimensions) == 2 else None
     return 1 if is_usual else 2

@@ -68,7 +68,7 @@ class TimeAxis:
             if units.is_month:
                 return _month(value)
             if units.is_absolute:
-                return _absolute(value, units.calendar)
+                return _absolute(value, units)
             if units.origin is not None and units.months:
                 return _counted(value * units.months, units.origin)
             if not abs(value * units.unit_s) < (MAX_DATED_S if units.origin else MAX_ELAPSED_S):
@@ -77,7 +77,7 @@ class TimeAxis:
             if units.origin is None:
                 return elapsed_key(seconds)
             return units.origin.later(round(seconds * 10**6)).key
-        except (ValueError, OverflowError):
+        except (ValueError, ArithmeticError):
             return None
 
     def _seconds(self, value: float) -> Decimal:
@@ -178,14 +178,21 @@ def _month(value: float) -> str:
     return file_key(str(int(value)))
 
 
-def _absolute(value: float, calendar: str) -> str | None:
-    """The key of a date written as a number: 20080801.25 is 06:00 on 1 August 2008."""
-    if not 101 <= value < 1e8:
+def _absolute(value: float, units: TimeUnits) -> str | None:
+    """The key of a date written as a number: 20080801.25 is 06:00 on 1 August 2008; as months
+    200808.5 is the middle of August, as years 2008.5 that of the year."""
+    if not 1 <= value < 1e8:
         return None
-    day = math.floor(value)
-    seconds = round((exact_seconds(value, 86400) - day * 86400) * 10**6)
-    date = Moment(day // 10000, day // 100 % 100, day % 100, 0.0)
-    return date_moment(date, calendar).later(seconds).key
+    whole = math.floor(value)
+    if units.months:
+        year, month = (whole, 1) if units.months == 12 else divmod(whole, 100)
+        first = date_moment(Moment(year, month, 1, 0.0), units.calendar)
+        return _counted((value - whole) * units.months, first)
+    if whole < 101:
+        return None
+    seconds = round((exact_seconds(value, 86400) - whole * 86400) * 10**6)
+    date = Moment(whole // 10000, whole // 100 % 100, whole % 100, 0.0)
+    return date_moment(date, units.calendar).later(seconds).key
 
 
 def _counted(months: float, origin: DatedMoment) -> str | None:

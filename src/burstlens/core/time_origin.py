@@ -26,6 +26,7 @@ _DATES = tuple(
         r"(?:(?P<hour>\d\d)(?:(?P<minute>\d\d)(?P<second>\d\d)?)?)?(?![\d.])",
         rf"(?:(?P<hour>\d\d)(?::(?P<minute>\d\d))?Z)?{_DAY}[-/ .,]*{_NAME}[-/ .,]*{_YEAR}(?!\d)",
         rf"{_NAME}[-/ .,]*{_DAY}[-/ ,]+{_YEAR}(?!\d)",
+        rf"{_NAME} +{_DAY} +(?P<hour>\d\d):(?P<minute>\d\d)(?::(?P<second>\d\d))? +{_YEAR}(?!\d)",
         rf"{_YEAR}[-/ .,]*{_NAME}[-/ .,]*{_DAY}(?!\d)",
         rf"{_NAME}[-/ .,]*{_YEAR}(?!\d)",
         r"(?P<first>\d{1,2})[-/.](?P<other>\d{1,2})[-/.](?P<year>\d{4})(?!\d)",
@@ -43,7 +44,7 @@ _CLOCK = re.compile(
     r"|(?P<alone>\d{1,2})(?![\d:.])h?",
 )
 _ZONE = re.compile(
-    r"(?:Z|UTC|GMT|UT|(?P<sign>[-+])(?P<hours>\d{1,2})(?::?(?P<minutes>\d\d))?|0?0:00|0?0)",
+    r"(?:Z|UTC|GMT|UT|(?:UTC|GMT)?(?P<sign>[-+])(?P<hours>\d{1,2})(?::?(?P<minutes>\d\d))?|0?0:00|0?0)",
     re.IGNORECASE,
 )
 

@@ -47,7 +47,10 @@ _MONTHS = {
 DAY_US = 86400 * 10**6
 YEAR_S = 365.242198781 * 86400
 """UDUNITS' year: elapsed years have no calendar."""
-_ABSOLUTE = re.compile(r"\s*days? as %Y%m%d(?:\.%f)?\s*", re.IGNORECASE)
+_ABSOLUTE = re.compile(
+    r"\s*(?:(?P<day>days? as %Y%m%d)|months? as %Y%m|(?P<year>years? as %Y))(?:\.%f)?\s*",
+    re.IGNORECASE,
+)
 _NO_DATE = re.compile(
     r"[-/:. 0]+(?:[T_ ]+[0:. ]*)?Z?"
     r"|(?:the |model |run |simulation |forecast )*"
@@ -62,8 +65,8 @@ _NO_DATE = re.compile(
 class TimeUnits:
     """Units of time. ``unit_s`` are the seconds of one, 0 for months of the calendar, of which one
     has ``months``; ``origin`` is the date since which they count, None for elapsed times.
-    ``is_absolute``: numbers are dates, 20080801.25 is 06:00 on 1 August 2008. ``is_month``: they
-    are months of a year that is not named."""
+    ``is_absolute``: numbers are dates, 20080801.25 is 06:00 on 1 August 2008; with ``months``, of
+    months or years. ``is_month``: they are months of a year that is not named."""
 
     unit_s: float = 1.0
     months: float = 0.0
@@ -118,8 +121,10 @@ def read_units(units: str, calendar: str = "standard") -> TimeUnits:
     ``calendar`` is the file's text, see :func:`.calendar_name`.
     """
     text = units.strip(" \0\t\r\n\"'")
-    if _ABSOLUTE.fullmatch(text):
-        return TimeUnits(86400.0, is_absolute=True, calendar=_checked(units, calendar))
+    if absolute := _ABSOLUTE.fullmatch(text):
+        name, parts = _checked(units, calendar), absolute.groupdict()
+        unit_s, months = (86400.0, 0) if parts["day"] else (0.0, 12 if parts["year"] else 1)
+        return TimeUnits(unit_s, months, calendar=name, is_absolute=True)
     match = _UNITS.fullmatch(text)
     if match is None:
         raise _unknown(units)
