@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from burstlens.core.digits import ends, number, ticks
+from burstlens.core.digits import format_number, format_range, format_ticks
 
 
 @pytest.mark.parametrize(
@@ -27,13 +27,13 @@ from burstlens.core.digits import ends, number, ticks
     ],
 )
 def test_a_number_has_the_digits_that_its_range_asks_for(value: float, span: float, text: str):
-    assert number(value, span) == text
+    assert format_number(value, span) == text
 
 
 def test_an_end_of_a_range_is_not_rounded_away_nor_written_with_digits_of_rounding():
-    assert ends(995.48, 1003.24) == ("995.48", "1003.24")
-    assert ends(3.4e-8, 264.66) == ("0", "264.7")
-    assert ends(-1.04e-33, 2.5e-33) == ("0", "0")
+    assert format_range(995.48, 1003.24) == ("995.48", "1003.24")
+    assert format_range(3.4e-8, 264.66) == ("0", "264.7")
+    assert format_range(-1.04e-33, 2.5e-33) == ("0", "0")
 
 
 @pytest.mark.parametrize(
@@ -52,11 +52,11 @@ def test_an_end_of_a_range_is_not_rounded_away_nor_written_with_digits_of_roundi
     ],
 )
 def test_ticks_give_their_places_and_never_read_the_same(values: list[float], texts: list[str]):
-    assert ticks(values) == texts
+    assert format_ticks(values) == texts
 
 
 def test_ticks_of_any_even_axis_differ():
     for first in (0.0, -3.0, 280.0, 101325.0, 5e6):
         for step in (1e-6, 2.5e-3, 0.1, 2.5, 50.0, 2e5):
             values = [first + n * step for n in range(7)]
-            assert len(set(ticks(values))) == 7, (first, step)
+            assert len(set(format_ticks(values))) == 7, (first, step)

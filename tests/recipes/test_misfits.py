@@ -156,7 +156,7 @@ def test_a_picture_that_reaches_above_the_domain_is_a_warning(wrf_inputs, found)
     high = found(product(f'variable = "W"\n{line}top = 45', "section"))["product.p.top"]
     assert (high.level, "whose top is at 20 km" in high.text) == ("warning", True)
     low = product(f'variable = "W"\n{line}vertical = "pressure"\ntop = 20', "section")
-    assert "whose top is at 57.2 hPa" in found(low)["product.p.top"].text
+    assert "whose top is at 57.16 hPa" in found(low)["product.p.top"].text
 
 
 def test_each_fault_of_a_recipe_is_found_beside_the_others(wrf_inputs, found):

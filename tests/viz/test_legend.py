@@ -125,6 +125,21 @@ def test_an_entry_longer_than_the_picture_is_cut_and_says_so():
     assert text.get_window_extent().x1 < 330
 
 
+def test_levels_of_one_sign_keep_no_room_for_the_word_of_dashes():
+    asked = Contours("pgv", levels=(5.0, 10.0))
+    field = Named("pgv", "peak ground velocity, x component", "cm s-1")
+    entry = contours_entry(asked, field, (), alone=True)
+    assert entry.width == Entry(entry.text).width
+
+
+def test_entries_follow_each_other_closely_whatever_room_is_kept():
+    figure = blank(800, 600, 72)
+    first, second = legend(figure, [Entry("a", "a" * 60), Entry("b")], 1)
+    assert isinstance(first, Text)
+    assert isinstance(second, Text)
+    assert 0 < second.get_window_extent().x0 - first.get_window_extent().x1 < 20
+
+
 def test_rows_do_not_depend_on_the_numbers_of_a_frame():
     few, many = (
         contours_entry(Contours("slp"), PRESSURE, levels, alone=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from burstlens.core.digits import format_number
 from burstlens.core.errors import FrameError
 from burstlens.core.lengths import metres
 from burstlens.viz.diagnostics.level import Level
@@ -97,4 +98,4 @@ def beside_top(column: Column, top: float, vertical: str) -> tuple[str, bool]:
 
 
 def _hpa(pressure: float) -> str:
-    return f"{pressure / 100:.3g} hPa"
+    return f"{format_number(pressure / 100)} hPa"

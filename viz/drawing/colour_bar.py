@@ -89,7 +89,7 @@ def plain_frame(axes: Axes) -> None:
 
 def tick_labels(values: Sequence[float]) -> list[str]:
     """The numbers of ticks, no two of which read the same; 0 for one that is negligible."""
-    return [minus(text) for text in digits.ticks(values)]
+    return [minus(text) for text in digits.format_ticks(values)]
 
 
 class Numbers(Formatter):
@@ -112,12 +112,12 @@ def minus(text: str) -> str:
 
 
 def low_to_high(low: float, high: float) -> str:
-    """The ends of a range as text (:func:`burstlens.core.digits.ends`).
+    """The ends of a range as text (:func:`burstlens.core.digits.format_range`).
 
     >>> low_to_high(3.4e-08, 264.66)
     '0 to 264.7'
     """
-    return minus(" to ".join(digits.ends(low, high)))
+    return minus(" to ".join(digits.format_range(low, high)))
 
 
 def _ticks(norm: Normalize) -> tuple[list[float], list[float]]:

@@ -74,8 +74,7 @@ def legend(figure: Figure, entries: Sequence[Entry], count: int) -> list[Artist]
     laid = laid[:count]
     for down, row in enumerate(laid):
         x, y = LEFT, FOOT + (len(laid) - 1 - down) * ROW
-        for number in row:
-            entry = entries[number]
+        for entry in (entries[number] for number in row if entries[number].text):
             at = x
             if entry.colour:
                 made += _sample(figure, x * point, (y + 0.35 * SIZE) * point, entry.colour)
@@ -88,7 +87,7 @@ def legend(figure: Figure, entries: Sequence[Entry], count: int) -> list[Artist]
             text.remove()
             text.set_figure(figure)
             made.append(text)
-            x += entry.width + _BETWEEN
+            x = at + _width(entry.text) + _BETWEEN
     return made
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.core.arithmetic import Arithmetic
-from burstlens.core.digits import number
+from burstlens.core.digits import format_number
 from burstlens.core.errors import FrameError
 from burstlens.core.expression import names_in
 from burstlens.workflows.guards.expression import tree_of, variables
@@ -106,4 +106,4 @@ def _statistic(name: str, values: Any, *more: float) -> tuple[float, int | None]
 
 def descriptions(parts: tuple[Part, ...]) -> Iterator[str]:
     """The statistics as text, each once: ``max(abs(W)) = 93.1``."""
-    yield from dict.fromkeys(f"{part.text} = {number(part.value)}" for part in parts)
+    yield from dict.fromkeys(f"{part.text} = {format_number(part.value)}" for part in parts)

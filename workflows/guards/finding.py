@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from burstlens.core import valid_time
-from burstlens.core.digits import number
+from burstlens.core.digits import format_number
 from burstlens.core.run.events import FrameInspected, GuardTripped, ReadingSummary
 from burstlens.workflows.guards.shown_units import ShownUnits
 
@@ -37,7 +37,11 @@ class Breach:
     @property
     def label(self) -> str:
         """A short label next to a mark in a picture."""
-        text = "not finite" if self.value is None else f"{number(self.value)} {self.units}".rstrip()
+        text = (
+            "not finite"
+            if self.value is None
+            else f"{format_number(self.value)} {self.units}".rstrip()
+        )
         return f"{self.variable or ''} {text}".lstrip()
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from burstlens.core.digits import format_number
 from burstlens.core.errors import FrameError
 from burstlens.viz.geometry import grid, vertical
 from burstlens.viz.geometry.staggering import unstaggered
@@ -79,4 +80,8 @@ def words(place: dict[str, Any]) -> str:
 
 
 def _length(name: str, value: float, units: str) -> str:
-    return f"{name} = {value / 1000:.4g} km" if units == "m" else f"{name} = {value:.5g} {units}"
+    return (
+        f"{name} = {format_number(value / 1000)} km"
+        if units == "m"
+        else f"{name} = {value:.5g} {units}"
+    )

@@ -10,7 +10,7 @@ import bisect
 from dataclasses import dataclass, field
 
 from burstlens.core import valid_time
-from burstlens.core.digits import number
+from burstlens.core.digits import format_number
 from burstlens.core.errors import FrameError
 from burstlens.workflows.guards.finding import Breach, Reading
 from burstlens.workflows.guards.guard import Guard
@@ -62,8 +62,8 @@ def drifted(guard: Guard, first: Reading | None, reading: Reading) -> Breach | N
     began = printed.number(first.mean, reading.mean)
     text = (
         f"the mean of {guard.variable} = {printed.text(reading.mean, first.mean)} is "
-        f"{number(far)}{unit} from that of the first frame ({began}, {since}), more than "
-        f"{number(most)}"
+        f"{format_number(far)}{unit} from that of the first frame ({began}, {since}), more than "
+        f"{format_number(most)}"
     )
     return Breach("max_drift", text, guard.variable, far, most, printed.units)
 
@@ -93,7 +93,7 @@ def raced(guard: Guard, before: Reading, after: Reading) -> Breach | None:
     text = (
         f"the {which} {guard.variable} went from {printed.number(old, new)} to "
         f"{printed.text(new, old)} in {passed:g} s, "
-        f"{number(faster)} a second, more than {number(most)}"
+        f"{format_number(faster)} a second, more than {format_number(most)}"
     )
     place = after.most_at if which == "largest" else after.least_at
     units = f"{printed.units} s-1".strip()

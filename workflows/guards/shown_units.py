@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from burstlens.core.digits import number
+from burstlens.core.digits import format_number
 from burstlens.core.errors import RecipeError
 from burstlens.core.units import conversion
 
@@ -37,7 +37,7 @@ class ShownUnits:
     def number(self, of: float, other: float | None = None) -> str:
         """The same without units."""
         span = 0.0 if other is None else abs(self.value(of) - self.value(other))
-        return number(self.value(of), span)
+        return format_number(self.value(of), span)
 
 
 def shown_in(wanted: str | None, units: str) -> ShownUnits:

@@ -18,13 +18,13 @@ _PARTS = 100
 """Parts of a range that its numbers tell apart."""
 
 
-def number(value: float, span: float = 0.0) -> str:
+def format_number(value: float, span: float = 0.0) -> str:
     """A value with four digits, more where a hundredth of ``span`` asks for them; never fewer than
     those before the point, and not more than a float32 has.
 
-    >>> number(995.48), number(101325.0), number(1e-9), number(1.04e-33)
+    >>> format_number(995.48), format_number(101325.0), format_number(1e-9), format_number(1.04e-33)
     ('995.5', '101325', '1e-09', '0')
-    >>> number(1003.24, span=7.8)
+    >>> format_number(1003.24, span=7.8)
     '1003.24'
     """
     if not math.isfinite(value):
@@ -37,21 +37,21 @@ def number(value: float, span: float = 0.0) -> str:
     return _written(value, min(max(digits, _SIGNIFICANT), _FLOAT32))
 
 
-def ends(low: float, high: float) -> tuple[str, str]:
+def format_range(low: float, high: float) -> tuple[str, str]:
     """Both ends of a range; 0 for an end below the float32 precision of the other.
 
-    >>> ends(3.4e-08, 264.66), ends(995.48, 1003.24), ends(-1.04e-33, 0.0)
+    >>> format_range(3.4e-08, 264.66), format_range(995.48, 1003.24), format_range(-1.04e-33, 0.0)
     (('0', '264.7'), ('995.48', '1003.24'), ('0', '0'))
     """
     least = 1e-7 * max(abs(low), abs(high))
     low, high = (0.0 if abs(end) < least else end for end in (low, high))
-    return number(low, high - low), number(high, high - low)
+    return format_number(low, high - low), format_number(high, high - low)
 
 
-def ticks(values: Sequence[float]) -> list[str]:
+def format_ticks(values: Sequence[float]) -> list[str]:
     """Numbers of an axis, in their order: as few digits as tell them apart and give each place.
 
-    >>> ticks([101325.0, 101325.5, 101326.0]), ticks([0.0, 2.5e-5, 5e-5])
+    >>> format_ticks([101325.0, 101325.5, 101326.0]), format_ticks([0.0, 2.5e-5, 5e-5])
     (['101325', '101325.5', '101326'], ['0', '2.5e-05', '5e-05'])
     """
     known = sorted({value for value in values if math.isfinite(value)})
@@ -73,8 +73,10 @@ def _size(value: float) -> int:
 
 def _written(value: float, digits: int) -> str:
     """So many significant digits, without zeros at the end of a fraction."""
-    if not value or not math.isfinite(value):
-        return f"{value:g}".replace("-0", "0") if not value else f"{value:g}"
+    if not value:
+        return "0"
+    if not math.isfinite(value):
+        return f"{value:g}"
     rounded = float(f"{value:.{digits - 1}e}")
     if not _PLAIN[0] <= abs(rounded) < _PLAIN[1]:
         return f"{value:.{digits}g}"

@@ -49,17 +49,17 @@ def contours_entry(
     dashed = _DASHED if any(value < 0 for value in levels) else ""
     longest = ""
     if asked.interval is not None:
-        text = f"every {digits.number(asked.interval)} {unit}"
+        text = f"every {digits.format_number(asked.interval)} {unit}"
     elif asked.levels:
         text = f"{_listed(asked.levels)} {unit}"
         dashed = _DASHED if min(asked.levels) < 0 else ""
     else:
         steps = {round(b - a, 12) for a, b in pairwise(levels)}
-        every = f"every {digits.number(min(steps))}" if steps else _listed(levels)
+        every = f"every {digits.format_number(min(steps))}" if steps else _listed(levels)
         text = f"{every} {unit}".lstrip()
         longest = f"every {_WIDEST} {unit}"
     signed = style.is_signed(field.units, field.long_name, -1.0, 1.0)
-    if signed or usual(field.units) in ("degC", "degF"):
+    if not asked.levels and (signed or usual(field.units) in ("degC", "degF")):
         longest = f"{longest or text}".rstrip() + _DASHED
     colour = "" if alone and asked.colour in ("black", "k") else asked.colour
     said = f"{what}, {text}".rstrip(" ,") + dashed
@@ -103,7 +103,7 @@ def in_words(field: Named, level: str = "") -> str:
 def _listed(values: Sequence[float]) -> str:
     if not values:
         return ""
-    texts = [minus(text) for text in digits.ticks(values)]
+    texts = [minus(text) for text in digits.format_ticks(values)]
     if len(texts) <= _LISTED:
         return f"at {', '.join(texts)}"
     return f"{len(texts)} values from {texts[0]} to {texts[-1]}"

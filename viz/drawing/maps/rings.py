@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.transforms import offset_copy
 
-from burstlens.core.digits import number
+from burstlens.core.digits import format_number
 from burstlens.core.errors import RecipeError
 from burstlens.core.units import conversion, printed
 from burstlens.viz.drawing import style
@@ -69,7 +69,7 @@ def _label(field: Field, mark: Mark) -> str:
         with suppress(RecipeError):
             factor, offset = conversion(units, field.units)
             value, units = value * factor + offset, field.units
-        words = f"{mark.variable} {number(value)} {printed(units)}".rstrip()
+        words = f"{mark.variable} {format_number(value)} {printed(units)}".rstrip()
     elif field.units and words.endswith(field.units):
         words = words.removesuffix(field.units) + printed(field.units)
     return words.replace("-", "−") + level

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from burstlens.core.digits import format_number
 from burstlens.core.units import printed
 from burstlens.viz.drawing import heading, style
 from burstlens.viz.drawing.colour_bar import STEPS, Numbers, plain_frame
@@ -159,7 +160,7 @@ def _write_peaks(axes: Axes, sizes: Array) -> None:
         return
     for row, size in enumerate(sizes):
         axes.annotate(
-            f"{size:.3g}", (1, -row), (4, 0), xycoords=axes.get_yaxis_transform(),
+            format_number(float(size)), (1, -row), (4, 0), xycoords=axes.get_yaxis_transform(),
             textcoords="offset points", ha="left", va="center", fontsize=8,
             color=style.FAINT, family=style.FONT,
         )  # fmt: skip

@@ -100,7 +100,7 @@ class Chart:
         point = figure.dpi / 72
         width, height = figure.bbox.width, figure.bbox.height
         left, right = heading.LEFT * point / width, 1 - _RIGHT * point / width
-        foot = _BOTTOM + rows_pt(rows(_SYMBOLS, width, figure.dpi))
+        foot = _BOTTOM + rows_pt(rows(_SYMBOLS, options.width_px, figure.dpi))
         bottom, top = foot * point / height, 1 - _TOP * point / height
         self.low, self.high = options.temperatures
         self.top = options.top
