@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from burstlens.core.version import __version__
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.drawing.maps.layers import Contours, Wind
 from burstlens.viz.geometry.place import End
@@ -85,7 +86,9 @@ def _draw(
     state: Path,
 ) -> dict[str, Any]:  # fmt: skip
     file, record, time, title = of
-    context = Context("gallery", title, out.stem, "d01", time, HERE, state=state)
+    context = Context(
+        "gallery", title, out.stem, "d01", time, HERE, state=state, version=__version__
+    )
     with open_frame([FRAMES / file], record, time=time, previous=previous) as frame:
         made = product_kind(kind).make(options, frame, out, context)
     return {key: made.facts[key] for key in ("min", "max", "cape", "cin") if key in made.facts}

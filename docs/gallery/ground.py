@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from burstlens.core import valid_time
+from burstlens.core.version import __version__
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.product import Context
 from burstlens.viz.registry import product_kind
@@ -62,7 +63,14 @@ def picture(work: Path, name: str, product: dict[str, Any], title: str) -> Any:
             continue
         time = valid_time.elapsed_key(seconds)
         context = Context(
-            "gallery", title, name, product["stream"], time, RECIPE, state=work / f"{name}.new"
+            "gallery",
+            title,
+            name,
+            product["stream"],
+            time,
+            RECIPE,
+            state=work / f"{name}.new",
+            version=__version__,
         )
         with open_frame([path], time=time, previous=previous) as frame:
             made = kind.make(options, frame, HERE / f"ground-{name}.png", context)

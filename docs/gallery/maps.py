@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from burstlens.core.version import __version__
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.drawing.maps.layers import Contours, Wind
 from burstlens.viz.geometry.place import Place
@@ -61,7 +62,9 @@ MAPS = {
 def main() -> None:
     """Draw every map beside this script."""
     for name, ((files, time, title), options) in MAPS.items():
-        context = Context("gallery", title, name, files[0].split("_")[1], time, HERE)
+        context = Context(
+            "gallery", title, name, files[0].split("_")[1], time, HERE, version=__version__
+        )
         beside = {"d02": Beside((FRAMES / NEST[0][0],), 0, "d02", time)}
         paths = [FRAMES / file for file in files]
         with open_frame(paths, time=time, beside=beside) as frame:

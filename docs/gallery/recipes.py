@@ -13,6 +13,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from burstlens.core.version import __version__
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.product import Context
 from burstlens.workflows.recipe.file import find
@@ -71,7 +72,7 @@ def main() -> None:
     for name, (recipe_name, product, (path, time, title), settings) in PICTURES.items():
         recipe, _ = load(recipe_name, (f"inputs={tempfile.gettempdir()}", *settings))
         (made,) = (item for item in recipe.products if item.name == product)
-        context = Context("gallery", title, name, "d01", time, HERE)
+        context = Context("gallery", title, name, "d01", time, HERE, version=__version__)
         options = replace(made.options, width_px=800)
         with open_frame([path], time=time) as frame:
             facts = made.kind.make(options, frame, HERE / f"{name}.png", context).facts

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from burstlens.core.version import __version__
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.kinds.scene.kind import SceneKind
@@ -55,7 +56,7 @@ SCENES = {
 def main() -> None:
     """Render every scene beside this script."""
     for name, ((file, time, title), options) in SCENES.items():
-        context = Context("gallery", title, name, "d01", time, HERE)
+        context = Context("gallery", title, name, "d01", time, HERE, version=__version__)
         with open_frame([FRAMES / file], time=time) as frame:
             made = SceneKind().make(options, frame, HERE / f"{name}.png", context)
         print(name, made.facts["exaggeration"], made.facts["isosurfaces"])

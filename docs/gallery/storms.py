@@ -9,6 +9,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from burstlens.core.version import __version__
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.geometry.place import Place
 from burstlens.viz.product import Context
@@ -29,7 +30,16 @@ def main() -> None:
         state = None
         for record, time in enumerate(TIMES):
             now = Path(folder) / time
-            context = Context("gallery", "Hurricane Katrina", "track", "d01", time, HERE, state=now)
+            context = Context(
+                "gallery",
+                "Hurricane Katrina",
+                "track",
+                "d01",
+                time,
+                HERE,
+                state=now,
+                version=__version__,
+            )
             with open_frame([KATRINA], record, time=time, previous=state) as frame:
                 track = made["track"]
                 facts = track.kind.make(track.options, frame, Path(folder) / "out", context).facts
