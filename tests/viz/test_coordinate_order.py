@@ -156,6 +156,32 @@ def test_coordinates_of_another_name_count_too(out_of_order: Any):
         assert frame.read("lon")[-1] == 360.5
 
 
+def test_straight_columns_of_2d_coordinates_count_too(tmp_path: Path):
+    path = tmp_path / "straight.nc"
+    lon, lat = np.meshgrid(ATLANTIC, LATITUDES)
+    with netCDF4.Dataset(os.fspath(path), "w") as data:
+        data.createDimension("j", 5)
+        data.createDimension("i", 8)
+        for name, values in (("nav_lon", lon), ("nav_lat", lat), ("t", lon)):
+            data.createVariable(name, "f8", ("j", "i"))[:] = values
+    with open_frame([path]) as frame:
+        plane = grid.separated(grid.map_plane(frame, "t", {}))
+        assert plane.x.tolist() == [*ATLANTIC[1:], 360.5]
+        assert frame.read("t")[3].tolist() == [*ATLANTIC[1:], 0.5]
+
+
+def test_bent_columns_stay_as_they_are(tmp_path: Path):
+    path = tmp_path / "bent.nc"
+    lon, lat = np.meshgrid([0.0, 3, 1, 2, 4], LATITUDES)
+    with netCDF4.Dataset(os.fspath(path), "w") as data:
+        data.createDimension("j", 5)
+        data.createDimension("i", 5)
+        for name, values in (("nav_lon", lon + 0.1 * lat), ("nav_lat", lat), ("t", lon)):
+            data.createVariable(name, "f8", ("j", "i"))[:] = values
+    with open_frame([path]) as frame:
+        assert frame.read("t")[0].tolist() == [0, 3, 1, 2, 4]
+
+
 def test_a_list_of_places_stays_as_it_is(out_of_order: Any, tmp_path: Path):
     path = tmp_path / "places.nc"
     with netCDF4.Dataset(os.fspath(path), "w") as data:

@@ -19,6 +19,8 @@ from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
 
 _WRF = "west_east"
 """Its grids have no such coordinates."""
+_MOST = 1 << 20
+"""Larger 2-D coordinates are not looked at."""
 _NEVER_REPEATS = ("grid_latitude", "projection_x_coordinate", "projection_y_coordinate")
 
 
@@ -168,6 +170,7 @@ class OrderedFrame:
                 if order is not None:
                     self._found[dimension] = order
                     self._coordinates[name] = dimension
+            self._found |= _straight_orders(frame)
         return self._found
 
 
@@ -178,6 +181,31 @@ def _coordinate(frame: OpenFrame, dimension: str) -> str | None:
     named = [name for name in frame.names if role_by_name(name, "") is not None]
     found = [name for name in named if frame.variable(name).dimensions == (dimension,)]
     return found[0] if len(found) == 1 else None  # both: a list of places
+
+
+def _straight_orders(frame: OpenFrame) -> dict[str, Order]:
+    """Those of dimensions without coordinates whose 2-D longitudes and latitudes are straight."""
+    found: dict[str, Order] = {}
+    for name in frame.names:
+        role = role_by_name(name, "")
+        about = frame.variable(name) if role else None
+        if role is None or about is None or len(about.shape) != 2 or math.prod(about.shape) > _MOST:
+            continue
+        dimension = about.dimensions[role == "lon"]
+        if dimension in found or any(d in frame for d in about.dimensions):
+            continue
+        try:
+            values = frame.read(name)
+        except FrameError:
+            continue
+        if values.dtype.kind != "f" or not values.size or not np.isfinite(values).all():
+            continue
+        frame.hold(name, None, values)
+        line = values[0] if role == "lon" else values[:, 0]
+        order = order_of(line, 360.0 if role == "lon" else 0.0)
+        if order is not None and (values == (line if role == "lon" else line[:, None])).all():
+            found[dimension] = order
+    return found
 
 
 def _period(variable: Variable) -> float | None:
