@@ -20,8 +20,14 @@ from burstlens.workflows.production.tasks import produce, work
 WRF = Path(__file__).parents[1] / "data" / "wrf" / "wrfout_d01_2005-08-28_12_00_00"
 TIME = "20050828T120000"
 PLOTS = """\
+def reader(frame):
+    while not hasattr(frame, "share"):
+        frame = getattr(frame, "frame", None) or frame._frame
+    return frame
+
+
 def opened(frame, out):
-    out.write_text(str(id(frame._frame)))
+    out.write_text(str(id(reader(frame))))
 
 
 def fails(frame, out):
@@ -33,12 +39,12 @@ def fails(frame, out):
 def level(frame, out):
     level = {"bottom_top_stag": slice(3, 4)}
     frame.read("W", level)
-    out.write_text(str(frame._frame._held.get(frame.variable("W"), level) is not None))
+    out.write_text(str(reader(frame)._held.get(frame.variable("W"), level) is not None))
 
 
 def volume(frame, out):
     frame.read("W")
-    out.write_text(str(frame._frame._held.get(frame.variable("W"), None) is not None))
+    out.write_text(str(reader(frame)._held.get(frame.variable("W"), None) is not None))
 
 
 def kept(frame, out):

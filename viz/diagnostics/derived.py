@@ -251,7 +251,7 @@ class SharedFrame:
         from burstlens.viz.geometry.ordered import OrderedFrame
 
         self._reader = FrameReader(paths, record, stream, time, time_variable)
-        self._ordered = OrderedFrame(self._reader)
+        self._stored = ChosenFrame(OrderedFrame(self._reader))
         self._held = Held()
         self._shares = False
         try:
@@ -274,7 +274,7 @@ class SharedFrame:
             self._shares = True
             self._reader.share(round(SHARED_PART * allowance().memory))
         return DerivedFrame(
-            self._ordered, paths=self._reader.paths, stream=self._reader.stream, previous=previous,
+            self._stored, paths=self._reader.paths, stream=self._reader.stream, previous=previous,
             followed=followed, beside=beside, held=self._held, keeps=keeps,
         )  # fmt: skip
 
