@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -27,6 +28,8 @@ from valued_run import lambert, moved, publish
 from burstlens.viz.frames.reader import netCDF4
 
 PAGE = "products/index.html"
+DRAWN = "canvas.first[data-plane]:not([data-plane=''])"
+"""A picture of which the page draws all but the plane."""
 
 
 class Ways:
@@ -146,13 +149,16 @@ def await_frame() -> Callable[..., None]:
 def opened(new_page, ways_to, tmp_path):
     """Opens the page of a made run in one of the ways."""
 
-    from playwright.sync_api import expect
+    from playwright.sync_api import TimeoutError, expect
 
     def open_(way="file", run="made"):
         page = new_page()
         page.page.goto(getattr(ways_to(tmp_path / "runs"), way)(run))
         drawn = page.page.locator("canvas.first").first
         expect(drawn).not_to_have_attribute("aria-label", "Loading")
+        if page.page.locator(".readout").first.inner_text():  # of a map with values
+            with contextlib.suppress(TimeoutError):
+                page.page.wait_for_selector(DRAWN, timeout=4000)
         return page
 
     return open_

@@ -39,14 +39,14 @@ def hover(page: Page, across: float, down: float, number: int = 0) -> dict[str, 
 def at_plane(page: Page, facts: Mapping[str, Any], x: float, y: float) -> dict[str, str]:
     """What is read at x and y of the first picture's plane, by the facts of the index; ``text`` is
     all of it."""
-    (left, top, right, bottom), (west, east, south, north) = facts["box"], facts["extent"]
-    (width, height), box = facts["size"], page.locator("canvas.first").first.bounding_box()
+    drawn = page.locator("canvas.first[data-plane]:not([data-plane=''])").first
+    box = drawn.bounding_box()
+    left, top, width, height = map(float, str(drawn.get_attribute("data-plane")).split(","))
     assert box
-    scale = min(box["width"] / width, box["height"] / height)
-    across = left + (x - west) / (east - west) * (right - left) - width / 2
-    down = top + (north - y) / (north - south) * (bottom - top) - height / 2
+    west, east, south, north = facts["extent"]
     page.mouse.move(
-        box["x"] + box["width"] / 2 + scale * across, box["y"] + box["height"] / 2 + scale * down
+        box["x"] + left + (x - west) / (east - west) * width,
+        box["y"] + top + (north - y) / (north - south) * height,
     )
     page.evaluate(FRAME)
     return readout(page) | {"text": page.locator(".readout").first.inner_text()}

@@ -1,5 +1,5 @@
 import { dateOf, dayNumber } from "./calendars.js";
-import { showNumbers } from "./digits.js";
+import { showNumber, showNumbers } from "./digits.js";
 import { axisKind, positions, tickLabel } from "./valid_time.js";
 
 /** @import { Axis } from "./types.d.ts" */
@@ -69,6 +69,21 @@ export function labelledTicks(low, high, count) {
   const values = ticks(low, high, count);
   const labels = showNumbers(values, values[1] - values[0]);
   return values.map((value, at) => [value, labels[at]]);
+}
+
+/**
+ * Round values on a logarithmic scale, with their labels.
+ * @param {number} low
+ * @param {number} high
+ * @returns {Axis["ticks"]}
+ */
+export function decadeTicks(low, high) {
+  const values = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += 1) {
+    for (const step of high / low > 1000 ? [1] : [1, 2, 5]) values.push(step * 10 ** power);
+  }
+  const inside = values.filter((value) => value >= low && value <= high);
+  return inside.map((value) => [value, showNumber(value, 0)]);
 }
 
 /**

@@ -7,6 +7,7 @@ import { unitsOfDifference } from "./value_label.js";
 
 /** @import { Fields } from "./fields.js" */
 /** @import { Difference } from "./difference.js" */
+/** @import { Bar } from "./paint.js" */
 /** @import { Changed } from "./types.d.ts" */
 
 /**
@@ -142,6 +143,7 @@ export function isPainted({ limits, map, minus }) {
  * @property {[number, number]} limits
  * @property {Difference | null} difference
  * @property {string} minus what is taken away, in words
+ * @property {Bar} bar
  */
 
 /**
@@ -183,22 +185,25 @@ function paintedIn({ limits, map }, picture, fields, other) {
     const ramp = rampOf({ ...own, edges: [] }, map ?? DIVERGING);
     const units = unitsOfDifference(fields.header.fields[0].printed);
     const minus = noteOf(fields, other);
+    /** @type {Bar} */
+    const bar = { ramp, limits: [low, high], log: false, units, note: `minus ${minus}` };
     const canvas = repainted(
       picture,
       fields,
       (number) => coloursOf(difference.values[number], ramp, [low, high], false),
-      { ramp, limits: [low, high], log: false, units, note: `minus ${minus}` },
+      bar,
     );
-    return { canvas, limits: [low, high], difference, minus };
+    return { canvas, limits: [low, high], difference, minus, bar };
   }
   const shown = limits ?? own.limits;
   const log = own.log && shown[0] > 0;
   const ramp = rampOf(own, map);
+  const bar = { ramp, limits: shown, log, units: fields.header.fields[0].printed };
   const canvas = repainted(
     picture,
     fields,
     (number) => fields.each(number, (values) => coloursOf(values, ramp, shown, log)),
-    { ramp, limits: shown, log, units: fields.header.fields[0].printed },
+    bar,
   );
-  return { canvas, limits: shown, difference: null, minus: "" };
+  return { canvas, limits: shown, difference: null, minus: "", bar };
 }

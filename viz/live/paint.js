@@ -1,11 +1,10 @@
-import { labelledTicks } from "./axis.js";
-import { showNumber } from "./digits.js";
+import { decadeTicks, labelledTicks } from "./axis.js";
 import { MAPS } from "./maps.js";
 
 /** @import { Fields } from "./fields.js" */
 /** @import { ValuesHeader } from "./types.d.ts" */
 
-const STEPS = 256;
+export const STEPS = 256;
 const BAR = { gap: 18, width: 17, above: 34, below: 16 };
 /** Pixels per point of the letters that a picture of 900 pixels has. */
 const LETTERS = 11.5 / 900;
@@ -165,7 +164,9 @@ function drawBar(context, { box, size }, { ramp, limits, log, units }) {
   context.textBaseline = "middle";
   const scale = log ? Math.log : (/** @type {number} */ v) => v;
   const [low, high] = limits.map(scale);
-  for (const [value, text] of log ? decades(limits) : labelledTicks(limits[0], limits[1], 6)) {
+  for (const [value, text] of log
+    ? decadeTicks(...limits)
+    : labelledTicks(limits[0], limits[1], 6)) {
     const y = bottom - ((scale(value) - low) / (high - low)) * height;
     context.fillRect(left + BAR.width, y - 0.5, 4, 1);
     context.fillText(text, left + BAR.width + 7, y);
@@ -192,20 +193,6 @@ function drawNote(context, note, left, top, letters) {
   context.fillRect(left + 4, top + 4, context.measureText(note).width + 10, letters + 8);
   context.fillStyle = "#1b1f24";
   context.fillText(note, left + 9, top + 8);
-}
-
-/**
- * Round values on a logarithmic scale, with their labels.
- * @param {[low: number, high: number]} limits
- * @returns {[value: number, label: string][]}
- */
-function decades([low, high]) {
-  const values = [];
-  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += 1) {
-    for (const step of high / low > 1000 ? [1] : [1, 2, 5]) values.push(step * 10 ** power);
-  }
-  const inside = values.filter((value) => value >= low && value <= high);
-  return inside.map((value) => [value, showNumber(value, 0)]);
 }
 
 /** @param {ArrayLike<number>} parts red, green, blue */

@@ -1,4 +1,5 @@
 import { isHole, seriesId } from "./album.js";
+import { Surroundings } from "./around.js";
 import { caveat } from "./attached.js";
 import { coloursOf, differenceLabel, rangeOf } from "./caption.js";
 import { element, say, set } from "./element.js";
@@ -91,6 +92,8 @@ export class Pane {
   #palette;
   #painting = new Painting();
   #theirPainting = new Painting();
+  #surroundings = new Surroundings();
+  #theirSurroundings = new Surroundings();
   /** @type {Painted | null} */
   #painted = null;
   /** @type {string | null} */
@@ -222,7 +225,10 @@ export class Pane {
     const mode = shownMode(comparison, other, painted);
     // First: beside another picture this one has half of the room.
     const from = this.#compare(mode, comparison, other, run, theirs);
-    this.#first.show(painted?.canvas ?? (seen ? pictures.get(seen) : null), this.#lens);
+    const fields = seen ? state.fields.get(seen) : null;
+    const around = this.#surroundings.of(seen, fields, painted);
+    const shown = painted?.canvas ?? (seen ? pictures.get(seen) : null);
+    this.#first.show(shown, this.#lens, around);
     this.#label(line, seen, other, state, mode === "without" ? this.#painting.lacks : null);
     const newest = series?.at(series.times[series.times.length - 1]);
     const { difference } = painted ?? {};
@@ -238,7 +244,6 @@ export class Pane {
     );
     say(this.#caveat, caveat(seen));
     this.#link(seen, source);
-    const fields = seen ? state.fields.get(seen) : null;
     const limits = painted?.limits ?? fields?.header.colours.limits;
     this.#palette.show(
       lookId,
@@ -268,8 +273,10 @@ export class Pane {
       },
       lens: this.#lens,
     });
-    const theirsNeeded = other && !isDifference ? this.#theirPainting.needs : [];
-    const needs = seen ? [...(this.#palette.asks ? [seen] : []), ...this.#painting.needs] : [];
+    const theirsNeeded = other && !isDifference ? [...this.#theirPainting.needs] : [];
+    if (other && this.#theirSurroundings.needs) theirsNeeded.push(other);
+    const isAsked = this.#palette.asks || this.#surroundings.needs;
+    const needs = seen ? [...(isAsked ? [seen] : []), ...this.#painting.needs] : [];
     return { line, other, seen, needs, theirs: theirsNeeded };
   }
 
@@ -299,7 +306,9 @@ export class Pane {
   #compare(mode, comparison, other, run, painted) {
     set(this.#glass, { "data-mode": mode });
     const drawn = other && comparison ? comparison.pictures.get(other) : null;
-    this.#second.show(painted?.canvas ?? drawn, this.#lens);
+    const fields = other && comparison ? comparison.fields.get(other) : null;
+    const around = this.#theirSurroundings.of(other, fields, painted);
+    this.#second.show(painted?.canvas ?? drawn, this.#lens, around);
     const style = this.#second.element.style;
     const lit = comparison?.lit ?? false;
     style.visibility = mode === "blink" && !lit ? "hidden" : "visible";

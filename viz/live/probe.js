@@ -193,7 +193,10 @@ export class Probe {
   #placeAt({ mine, theirs, lens }, at, isSecond) {
     const { fields, missing, sheet } = isSecond ? theirs : mine;
     if (!fields) return missing ? null : undefined;
-    const box = sheet.frame(lens);
+    const [box, plane] = [sheet.frame(lens), sheet.plane];
+    const isSeen =
+      at.x >= plane.left && at.x < plane.right && at.y >= plane.top && at.y < plane.bottom;
+    if (!isSeen) return null;
     const [width, height] = fields.header.size;
     const found = fields.coordinates(
       ((at.x - box.left) / box.width) * width,

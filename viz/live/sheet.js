@@ -1,6 +1,8 @@
-import { element } from "./element.js";
+import { element, set } from "./element.js";
+import { drawAround, layoutOf, letterOf } from "./surround.js";
 
 /** @import { Lens } from "./lens.js" */
+/** @import { Around, Layout } from "./surround.js" */
 /** @import { Box, Sized } from "./types.d.ts" */
 
 const STILL_MS = 150;
@@ -11,6 +13,10 @@ export class Sheet {
   #shown = "";
   /** @type {Box | null} */
   #box = null;
+  /** @type {Around | null} what the page draws around the plane; null where the picture is whole */
+  #around = null;
+  /** @type {Layout | null} */
+  #layout = null;
   /** @type {number | undefined} */
   #better;
   /** @type {ImageBitmap | OffscreenCanvas | null} */
@@ -23,24 +29,34 @@ export class Sheet {
   }
 
   /**
-   * Draw a decoded picture; null draws nothing.
+   * Draw a decoded picture; null draws nothing. With `around` only its plane, and the page's own
+   * words, axes and colour bar.
    * @param {ImageBitmap | OffscreenCanvas | null} bitmap
    * @param {Lens} lens
+   * @param {Around | null} [around]
    */
-  show(bitmap, lens) {
+  show(bitmap, lens, around = null) {
     const { clientWidth, clientHeight } = this.element;
     const ratio = window.devicePixelRatio || 1;
     const width = Math.round(clientWidth * ratio);
     const height = Math.round(clientHeight * ratio);
     // Over a picture that is shown whole a finger scrolls the page.
     this.element.style.touchAction = lens.scale > 1 ? "none" : "pan-y";
-    const name = [width, height, lens.scale, lens.x, lens.y].join();
+    const words = around && [around.title, around.when, around.legend, around.bar?.limits];
+    const name = JSON.stringify([width, height, lens.scale, lens.x, lens.y, words]);
     if (this.bitmap === bitmap && this.#shown === name) return;
     if (this.element.width !== width) this.element.width = width;
     if (this.element.height !== height) this.element.height = height;
     this.bitmap = bitmap;
     this.#shown = name;
-    this.#box = bitmap && width && height ? fitted(bitmap, width, height, lens) : null;
+    this.#around = around;
+    const letter = around ? letterOf(this.element, ratio) : 0;
+    this.#layout = around && width && height ? layoutOf(around, width, height, lens, letter) : null;
+    const whole = bitmap && width && height ? fitted(bitmap, width, height, lens) : null;
+    this.#box = bitmap && this.#layout ? this.#layout.frame : whole;
+    const { left = 0, top = 0, width: across = 0, height: down = 0 } = this.#layout?.plane ?? {};
+    const plane = [left, top, across, down].map((at) => (at / ratio).toFixed(2)).join();
+    set(this.element, { "data-plane": this.#layout ? plane : "" });
     this.#paint("low");
     clearTimeout(this.#better);
     this.#better = setTimeout(() => this.#paint("high"), STILL_MS);
@@ -57,7 +73,32 @@ export class Sheet {
     if (!box || !bitmap) return;
     context.imageSmoothingEnabled = box.width < 6 * bitmap.width;
     context.imageSmoothingQuality = quality;
+    const [layout, around] = [this.#layout, this.#around];
+    context.save();
+    if (layout) {
+      const { left, top, width, height } = layout.plane;
+      context.beginPath();
+      context.rect(left, top, width, height);
+      context.clip();
+    }
     context.drawImage(bitmap, box.left, box.top, box.width, box.height);
+    context.restore();
+    if (!layout || !around) return;
+    drawAround(context, around, layout, getComputedStyle(this.element).color);
+  }
+
+  /** The plane on the screen, where the page draws what is around it, else all of the sheet. */
+  get plane() {
+    const box = this.element.getBoundingClientRect();
+    if (!this.#layout) return box;
+    const { left, top, width, height } = this.#layout.plane;
+    const ratio = this.element.width / box.width || 1;
+    return new DOMRect(
+      box.left + left / ratio,
+      box.top + top / ratio,
+      width / ratio,
+      height / ratio,
+    );
   }
 
   /**
@@ -67,7 +108,10 @@ export class Sheet {
    */
   frame(lens) {
     const box = this.element.getBoundingClientRect();
-    const inside = fitted(this.bitmap ?? { width: 1, height: 1 }, box.width, box.height, lens);
+    const picture = this.bitmap ?? { width: 1, height: 1 };
+    const inside = this.#around
+      ? layoutOf(this.#around, box.width, box.height, lens, letterOf(this.element, 1)).frame
+      : fitted(picture, box.width, box.height, lens);
     return { ...inside, left: box.left + inside.left, top: box.top + inside.top };
   }
 
@@ -77,7 +121,7 @@ export class Sheet {
    * @param {number[]} size
    */
   window(lens, [width, height]) {
-    const [frame, seen] = [this.frame(lens), this.element.getBoundingClientRect()];
+    const [frame, seen] = [this.frame(lens), this.plane];
     const [across, down] = [width / frame.width, height / frame.height];
     return [
       Math.max(0, (seen.left - frame.left) * across),

@@ -42,8 +42,10 @@ export class SheetMarks {
     this.element.style.clipPath = `inset(0 ${100 * (1 - to)}% 0 ${100 * from}%)`;
     const [glass, frame] = [this.element.getBoundingClientRect(), sheet.frame(lens)];
     const box = { ...frame, left: frame.left - glass.left, top: frame.top - glass.top };
+    const { x: across, y: down, width, height } = sheet.plane;
+    const plane = { left: across - glass.left, top: down - glass.top, width, height };
     const spot = (/** @type {Place | null | undefined} */ place) =>
-      place && fields && from < to ? spotOf(fields, place, box) : null;
+      place && fields && from < to ? spotOf(fields, place, box, plane) : null;
     mark(this.#cross, spot(cursor.place));
     const ends = profile.ends?.map(spot) ?? [];
     const parts = ends.map((at) => at && `${at.x} ${at.y}`);
@@ -94,16 +96,21 @@ function mark(target, at) {
  * @param {Fields} fields
  * @param {Place} place
  * @param {Box} box
+ * @param {Box} plane what is seen of it
  */
-function spotOf(fields, place, box) {
+function spotOf(fields, place, box, plane) {
   const at = fields.grids[0].coordinates(place);
   if (!at) return null;
   const [across, down] = fields.pixel(...at);
   const [left, top, right, bottom] = fields.header.box;
   if (!(across >= left && across <= right && down >= top && down <= bottom)) return null;
   const [width, height] = fields.header.size;
-  return {
-    x: box.left + (across / width) * box.width,
-    y: box.top + (down / height) * box.height,
-  };
+  const x = box.left + (across / width) * box.width;
+  const y = box.top + (down / height) * box.height;
+  const isSeen =
+    x >= plane.left - 1 &&
+    x <= plane.left + plane.width + 1 &&
+    y >= plane.top - 1 &&
+    y <= plane.top + plane.height + 1;
+  return isSeen ? { x, y } : null;
 }

@@ -243,6 +243,14 @@ export interface Facts {
   /** Smallest and largest value of its colours. */
   limits?: [number, number];
   colormap?: string;
+  /** Pixels of the picture, and of its plane: left, top, right, bottom; coordinates at its edges. */
+  size?: number[];
+  box?: number[];
+  extent?: number[];
+  /** How many values are below and above the colours' limits. */
+  outside?: number[];
+  /** What the signs on the picture are. */
+  legend?: string[];
   /** There is no picture: the frame was damaged, or its product could not be made. */
   placeholder?: boolean;
   reason?: string;

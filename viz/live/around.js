@@ -1,0 +1,80 @@
+import { limitsOf } from "./caption.js";
+import { rampOf } from "./paint.js";
+import { timeLabel } from "./valid_time.js";
+
+/** @import { Fields } from "./fields.js" */
+/** @import { Painted } from "./looks.js" */
+/** @import { Bar, Ramp } from "./paint.js" */
+/** @import { Around } from "./surround.js" */
+/** @import { IndexLine } from "./types.d.ts" */
+
+/** What one view knows of its series' pictures, so that it can draw what is around their planes. */
+export class Surroundings {
+  /** @type {Fields | null} of a picture of the series */
+  #fields = null;
+  /** The name of that picture's colours. */
+  #map = "";
+  /** @type {Ramp | null} */
+  #ramp = null;
+  /** Whether the values of the picture that is seen are needed for it. */
+  needs = false;
+
+  /**
+   * What is around a picture; null where the picture is shown as it was drawn: it has no plane, or
+   * values of the series are not loaded yet.
+   * @param {IndexLine | undefined} line
+   * @param {Fields | null} fields its own, where they are loaded
+   * @param {Painted | null} painted
+   * @returns {Around | null}
+   */
+  of(line, fields, painted) {
+    this.needs = false;
+    const facts = line?.facts;
+    if (!line?.values || !facts?.box || !facts.extent) return null;
+    if (fields) [this.#fields, this.#map] = [fields, facts.colormap ?? ""];
+    const known = this.#fields;
+    if (!known || !fits(known, line) || this.#map !== (facts.colormap ?? "")) {
+      this.needs = true;
+      return null;
+    }
+    const { colours, fields: shown } = known.header;
+    if (!painted && colours.edges.length) return null; // steps with names of their own
+    if (fields || !this.#ramp) this.#ramp = rampOf(colours, null);
+    const [{ long_name: name, variable, level, printed }] = shown;
+    const limits = limitsOf(facts) ?? colours.limits;
+    /** @type {Bar} */
+    const bar = painted?.bar ?? { ramp: this.#ramp, limits, log: colours.log, units: printed };
+    const outside = painted ? [1, 1] : (facts.outside ?? []);
+    return {
+      fields: known,
+      title: [inWords(variable, name), level].filter(Boolean).join(", "),
+      when: timeLabel(line.time),
+      legend: facts.legend ?? [],
+      bar,
+      beyond: [0, 1].map((end) => (outside[end] ?? 0) > 0),
+    };
+  }
+}
+
+/**
+ * A variable as a heading, as on the picture: "Air temperature" for "air_temperature".
+ * @param {string} variable
+ * @param {string} name
+ */
+function inWords(variable, name) {
+  const isStandard = /^[a-z]+(_[a-z0-9]+)+$/.test(name) && name !== variable;
+  const words = isStandard ? name.replaceAll("_", " ") : name || variable;
+  const isExpression = variable.startsWith(words) && !/^\p{L}+$/u.test(words);
+  return isExpression ? words : words.slice(0, 1).toUpperCase() + words.slice(1);
+}
+
+/**
+ * Whether a picture has the plane of one whose values are known.
+ * @param {Fields} known
+ * @param {IndexLine} line
+ */
+function fits({ header }, { product, stream, facts }) {
+  const own = [product, stream, facts?.box, facts?.extent, facts?.size];
+  const theirs = [header.product, header.stream, header.box, header.extent, header.size];
+  return JSON.stringify(own) === JSON.stringify(theirs);
+}
