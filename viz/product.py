@@ -41,7 +41,8 @@ class Context:
     and scripts shipped with the run. A command is ended when the file ``cancel`` appears. ``marks``
     are what guards found in the frame. ``state`` is where a chained product writes its state, see
     :class:`Wants`; ``values`` a folder for the values beside a picture (None: not wanted).
-    ``time_variable`` is the model's variable with the times of a file's records.
+    ``time_variable`` is the model's variable with the times of a file's records, ``calendar`` the
+    one in which they count, empty where that is Gregorian.
     """
 
     run: str
@@ -60,6 +61,7 @@ class Context:
     state: Path | None = None
     values: Path | None = None
     time_variable: str = ""
+    calendar: str = ""
 
 
 @dataclass(frozen=True, slots=True)

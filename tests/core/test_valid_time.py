@@ -100,6 +100,24 @@ def test_a_time_before_another_one_is_of_the_same_calendar(time, by_s, calendar,
     assert valid_time.earlier(time, by_s, calendar) == before
 
 
+@pytest.mark.parametrize(
+    ("time", "calendar", "counted"),
+    [
+        ("20050828T000000", "standard", ""),
+        ("20050828T000000", "proleptic_gregorian", ""),
+        ("15000101T000000", "standard", "standard"),
+        ("15000101T000000", "proleptic_gregorian", ""),
+        ("-9979010101T000000", "gregorian", "standard"),
+        ("y0100020101T000000", "standard", ""),
+        ("19910230T000000", "360_day", "360_day"),
+        ("20050828T000000", "none", ""),
+        ("t00000001.000", "noleap", ""),
+    ],
+)
+def test_a_frame_names_its_calendar_where_its_days_are_not_gregorian(time, calendar, counted):
+    assert valid_time.counting_calendar(time, calendar) == counted
+
+
 def test_parts_of_a_second_are_counted():
     apart = valid_time.between("20200601T120000.25", "20200601T120001.5", "noleap")
     assert apart == pytest.approx(1.25, abs=1e-6)

@@ -145,3 +145,16 @@ def test_no_more_than_once_a_second_unless_forced(tmp_path: Path):
     assert "b.vts" not in (tmp_path / "core.pvd").read_text()
     series.write(force=True)
     assert "b.vts" in (tmp_path / "core.pvd").read_text()
+
+
+def test_times_of_paraview_are_seconds_of_the_calendar_of_the_frames(tmp_path: Path):
+    series = Series(tmp_path, None)
+    days = ("0227", "0228", "0229", "0230", "0301", "0302")
+    for day in days:
+        series.add(line(f"core/{day}.vts", f"1991{day}T000000", calendar="360_day"))
+    series.write(force=True)
+    entries = ElementTree.parse(tmp_path / "core.pvd").getroot().iter("DataSet")
+    steps = np.array([float(str(entry.get("timestep"))) for entry in entries])
+    assert np.diff(steps).tolist() == [86400.0] * 5
+    # The script cannot show such dates: it shows the seconds.
+    assert constants(tmp_path / "core.paraview.py")["START"] is None

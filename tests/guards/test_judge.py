@@ -221,3 +221,12 @@ def test_a_frame_without_a_finite_value_has_no_place_in_the_series(judge):
     void = replace(reading(1, breach=BAD), least=None, most=None, mean=None)
     assert len(remarks(one, reading(0), void)) == 1
     assert remarks(one, reading(2)) == []
+
+
+def test_the_rate_counts_seconds_in_the_calendar_of_the_frames(judge):
+    days = [
+        replace(reading(0, most=86400.0 * n), time=f"1991{day}T000000", calendar="360_day")
+        for n, day in enumerate(("0227", "0228", "0229", "0230", "0301", "0302"))
+    ]
+    assert remarks(judge(max_rate=1.01), *days) == []
+    assert len(remarks(judge(max_rate=0.99), *days)) == 1

@@ -127,3 +127,24 @@ def test_text_in_latin_1_is_read(tmp_path, prober):
         file["t"].make_scale("t")
         file["t"].attrs["units"] = np.bytes_(units)
     assert read_contents(str(tmp_path / "a.h5"), prober).variables["t"].text("units") == "°C"
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("units", "named", "calendar"),
+    [
+        ("days since 2000-01-01", "THIRTY_DAY_MONTHS", "360_day"),
+        ("days since 2000-01-01", None, "standard"),
+        ("s", None, ""),
+    ],
+)
+def test_the_calendar_of_the_times_is_read_with_them(
+    tmp_path, prober, form, units, named, calendar
+):
+    with create(tmp_path / "a.nc", form) as file:
+        time = file.createVariable("time", "f8", ("time",))
+        time.units = units
+        if named is not None:
+            time.calendar = named
+        time[:] = [0, 1, 2]
+    assert probe(str(tmp_path / "a.nc"), 0, "time", prober).calendar == calendar

@@ -104,7 +104,8 @@ def _table(entries: Sequence[Published], path: Path) -> int:
     frames: dict[tuple[str, str], dict[str, Published]] = {}
     for entry in sorted(entries, key=lambda it: (it.time, it.stream)):
         frames.setdefault((entry.time, entry.stream), {})[entry.product] = entry
-    begin = _seconds(next(iter(frames))[0]) or 0.0
+    calendar = next((it.calendar for it in entries if it.calendar), "")
+    begin = _seconds(next(iter(frames))[0], calendar) or 0.0
     head = ["time_s", "valid_time", *(["stream"] if len(streams) > 1 else [])]
     head += [f"{product}_{fact}" for product, fact in columns]
     head += [f"FILE_{product}" for product in products] if len(products) > 1 else ["FILE"]
@@ -112,7 +113,7 @@ def _table(entries: Sequence[Published], path: Path) -> int:
         table = csv.writer(stream, lineterminator="\n")
         table.writerow(head)
         for (time, name), made in frames.items():
-            seconds = _seconds(time)
+            seconds = _seconds(time, calendar)
             row = ["" if seconds is None else repr(seconds - begin), time_label(time)]
             row += [name] if len(streams) > 1 else []
             row += [_shown(_fact(made.get(product), fact)) for product, fact in columns]
@@ -121,10 +122,10 @@ def _table(entries: Sequence[Published], path: Path) -> int:
     return len(frames)
 
 
-def _seconds(key: str) -> float | None:
+def _seconds(key: str, calendar: str) -> float | None:
     """None for a frame without a time."""
     try:
-        return valid_time.seconds(key)
+        return valid_time.seconds(key, calendar)
     except ValueError:
         return None
 

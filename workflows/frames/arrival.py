@@ -17,6 +17,8 @@ from burstlens.workflows.frames.cursor import Attached, Done, Unit
 
 NEWEST = 100
 """How many frames of each stream are taken, unless more are asked for."""
+_SLACK_S, _SLACK = 2 * 86400.0, 0.02
+"""Two dates are as many seconds, and such a part, further apart in one calendar than in another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,9 @@ def newest_first(unit: Unit) -> tuple[str, int, str, str]:
 def _of_stream(selection: Selection, found: list[Unit]) -> list[Unit]:
     """Those of one stream, which is sorted newest first."""
     chosen, limit = [], selection.files
-    oldest = _oldest(selection, next((unit.time for unit in found if unit.time), None))
+    newest = next((unit.time for unit in found if unit.time), None)
+    # Names do not say their calendar: some that are too early are read, and passed over then.
+    oldest = _oldest(selection, newest, slack_s=_SLACK_S + _SLACK * (selection.last_s or 0.0))
     before = False
     for unit in found:
         if selection.is_new(unit):
@@ -107,25 +111,27 @@ def _passed_over(found: list[Unit], chosen: set[Unit]) -> dict[str, Done]:
     return done
 
 
-def _oldest(selection: Selection, newest: str | None) -> str | None:
+def _oldest(
+    selection: Selection, newest: str | None, calendar: str = "", slack_s: float = 0.0
+) -> str | None:
     """The oldest time that is wanted of a stream whose newest one is known."""
     oldest = selection.since
     if selection.last_s is not None and newest is not None:
-        back = _back(newest, selection.last_s)
+        back = _back(newest, selection.last_s + slack_s, calendar)
         oldest = back if oldest is None or (back is not None and back > oldest) else oldest
     return oldest
 
 
-def _back(key: str, seconds: float) -> str | None:
+def _back(key: str, seconds: float, calendar: str) -> str | None:
     """The key so many seconds before another one; None where keys have no distance."""
     try:
-        return valid_time.earlier(key, seconds)
+        return valid_time.earlier(key, seconds, calendar)
     except (ValueError, OverflowError):
         return None
 
 
 def records(
-    selection: Selection, state: Attached, unit: Unit, times: list[str]
+    selection: Selection, state: Attached, unit: Unit, times: list[str], calendar: str = ""
 ) -> tuple[Attached, frozenset[int]]:
     """The indices of the records of a unit that are passed over, as it is read for the first time.
 
@@ -135,7 +141,7 @@ def records(
     newest = dict(state.newest)
     if times:
         newest.setdefault(stream, times[-1])
-    oldest = _oldest(selection, newest.get(stream))
+    oldest = _oldest(selection, newest.get(stream), calendar)
     counted, taken = state.counted.get(stream, 0), state.taken.get(stream, 0)
     known = selection.known.get(stream, ("", ""))[0]
     for index in reversed(range(len(times))):

@@ -234,7 +234,8 @@ class AttachedWatcher(Watcher):
     def _chosen(self, entry: Open, whole: Structure) -> tuple[Open, Container[int]]:
         if entry.unit.name not in self._state.unread or not whole.times or entry.declared:
             return entry, ()
-        state, passed = records(self._selection, self._state, entry.unit, list(whole.times))
+        about = entry.unit, list(whole.times), whole.calendar
+        state, passed = records(self._selection, self._state, *about)
         self.cursor = replace(self.cursor, attached=state)
         return entry, passed
 

@@ -85,7 +85,8 @@ def _superblock(block: bytes) -> Superblock | None:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What h5py found: the number of records, keys of the requested ones, numeric attributes.
+    """What h5py found: the number of records, keys of the requested ones and their calendar,
+    numeric attributes.
 
     ``is_fixed``: the number of records is fixed, so it does not show how many are written.
     """
@@ -94,6 +95,7 @@ class Reply:
     times: tuple[str | None, ...]
     numbers: Mapping[str, int]
     is_fixed: bool = False
+    calendar: str = ""
 
 
 class Prober:
@@ -127,7 +129,8 @@ class Prober:
         """
         answer = self._asked(path, [first, time_variable, [*attributes], end])
         times = tuple(answer["times"])
-        return Reply(answer["records"], times, answer["numbers"], answer["is_fixed"])
+        about = answer["numbers"], answer["is_fixed"], answer["calendar"]
+        return Reply(answer["records"], times, *about)
 
     def describe(self, path: str) -> dict[str, Any]:
         """The names, dimensions and attributes in the file, see :mod:`.contents`.
@@ -311,20 +314,24 @@ def _look(
         if not len(file):
             raise FrameError("it has no variable yet")
         none: list[str | None] = [None]
-        records, times, is_fixed = 1, none[first:], True
+        records, times, is_fixed, calendar = 1, none[first:], True, ""
     else:
         found = file.get(variable)
         if not isinstance(found, h5py.Dataset):
             raise TimesError(no_variable(variable, list(file)[:1000]))
-        records, times, is_fixed = _times(found, first)
+        records, times, is_fixed, calendar = _times(found, first)
         if end is not None and not is_fixed:
             times = times[: max(0, flushed_records(file, found, end) - first)]
     numbers = {key: int(file.attrs[key].flat[0]) for key in attributes if key in file.attrs}
-    return {"records": records, "times": times, "numbers": numbers, "is_fixed": is_fixed}
+    return {
+        "records": records, "times": times, "numbers": numbers, "is_fixed": is_fixed,
+        "calendar": calendar,
+    }  # fmt: skip
 
 
-def _times(found: Any, first: int) -> tuple[int, list[str | None], bool]:
-    """The number of records, the keys of those from ``first`` on, whether their number is fixed."""
+def _times(found: Any, first: int) -> tuple[int, list[str | None], bool, str]:
+    """The number of records, the keys of those from ``first`` on, whether their number is fixed,
+    and the calendar of their dates."""
     import numpy as np
 
     from burstlens.workflows.frames.described import (
@@ -342,11 +349,12 @@ def _times(found: Any, first: int) -> tuple[int, list[str | None], bool]:
         along = lengths(found)
         begun, whole = max(along), min(along)
         keys = counted_keys(found.file.filename, first, min(whole, first + MAX_TIMES))
-        return begun, [*keys, *[None] * (begun - whole)], is_fixed
+        return begun, [*keys, *[None] * (begun - whole)], is_fixed, ""
     begin = max(0, first - 1)  # the record before shows whether a zero is a time
     rows = np.atleast_1d(found[()] if single else found[begin : first + MAX_TIMES])
     there = time_axis.ATTRIBUTES & found.attrs.keys()
     attributes = {key: plain_attribute(found.attrs, key) for key in there}
+    calendar = ""
     if rows.dtype.kind == "S":
         width = rows.nbytes if single else rows[0].nbytes if len(rows) else 1
         times = time_axis.text_keys(rows.tobytes(), width, first - begin)
@@ -357,7 +365,8 @@ def _times(found: Any, first: int) -> tuple[int, list[str | None], bool]:
             raise TimesError("its times are neither texts nor numbers along one dimension")
         axis = time_axis.read_axis(attributes, type_code(rows.dtype))
         times = axis.keys(rows.ravel().tolist(), is_fixed=is_fixed)
-    return records, times[first - begin :], is_fixed
+        calendar = axis.calendar
+    return records, times[first - begin :], is_fixed, calendar
 
 
 if __name__ == "__main__":

@@ -47,6 +47,7 @@ class Structure(Struct, frozen=True):
     CDF file. ``cells``: how many of the domain's cells the file holds, and the domain's
     number of cells. ``reason`` says what the next record lacks, "" if nothing. ``unread``: the file
     could not be read; ``undecoded``: it is there, and its times cannot be decoded.
+    ``calendar`` is that of its dates, as CF names it.
     """
 
     times: tuple[str, ...] = ()
@@ -61,6 +62,7 @@ class Structure(Struct, frozen=True):
     reason: str = ""
     unread: bool = False
     undecoded: bool = False
+    calendar: str = ""
 
 
 def probe(
@@ -159,7 +161,9 @@ def _hdf5(
     if (os.fstat(descriptor).st_size, hdf5.superblock(descriptor)) != (size, block):
         raise FrameError("it grew while it was read")
     share = size // max(1, reply.records)
-    whole = _structure(reply.times, first, reply.records, share, reply.numbers)
+    whole = _structure(
+        reply.times, first, reply.records, share, reply.numbers, calendar=reply.calendar
+    )
     if is_cut:
         if reply.is_fixed:
             raise FrameError(cut)
@@ -223,7 +227,7 @@ def _classic(
             raise FrameError(f"it has {size} of {_end(header)} bytes")
         fixed = times.all(first)
         share = size // max(1, len(fixed))
-        whole = _structure(fixed[first:], first, len(fixed), share, patch)
+        whole = _structure(fixed[first:], first, len(fixed), share, patch, calendar=times.calendar)
         return replace(_fixed(whole, first), classic=True, conclusive=False)
     keys: list[str | None] = []
     short = ""
@@ -243,7 +247,9 @@ def _classic(
     if thorough and size > end:
         short = f"it has {size - end} bytes of an unfinished record"
     share = size if header.records == 1 else header.record_bytes
-    return _structure(keys, first, header.records, share, patch, short, classic=True)
+    return _structure(
+        keys, first, header.records, share, patch, short, classic=True, calendar=times.calendar
+    )
 
 
 class _Times:
@@ -261,6 +267,11 @@ class _Times:
             about = variable.attributes
             attributes = {key: about[key].value for key in time_axis.ATTRIBUTES & about.keys()}
             self._axis = time_axis.read_axis(attributes, variable.code)
+
+    @property
+    def calendar(self) -> str:
+        """The calendar of its dates; empty for others."""
+        return "" if self._axis is None else self._axis.calendar
 
     def of(self, index: int) -> str | None:
         """The key of one record. Raises TimesError, and FrameError where it is cut short."""
@@ -297,6 +308,7 @@ def _structure(
     reason: str = "",
     *,
     classic: bool = False,
+    calendar: str = "",
 ) -> Structure:
     times: list[str] = []
     for key in keys:
@@ -307,7 +319,10 @@ def _structure(
     if not times and not first and not reason:
         reason = _NO_RECORD
     cells = _cells(patch)
-    return Structure(tuple(times), begun, frame_bytes, cells=cells, classic=classic, reason=reason)
+    return Structure(
+        tuple(times), begun, frame_bytes, cells=cells, classic=classic, reason=reason,
+        calendar=calendar,
+    )  # fmt: skip
 
 
 def _cells(patch: Mapping[str, int]) -> tuple[int, int]:
@@ -346,4 +361,5 @@ def together(
         cut=any(tile.cut for tile in tiles),
         classic=any(tile.classic for tile in tiles),
         reason=reason,
+        calendar=tiles[0].calendar,
     )

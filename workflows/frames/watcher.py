@@ -14,6 +14,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from burstlens.core.model import Damage, Fingerprint, Frame
+from burstlens.core.valid_time import counting_calendar
 from burstlens.workflows.frames import ready
 from burstlens.workflows.frames.closing import digest
 from burstlens.workflows.frames.cursor import Cursor, FileStat, Open, Speech, Unit, Written
@@ -330,6 +331,7 @@ class Watcher:
             detected=now,
             signal=signal,
             fingerprint=self._fingerprint(entry),
+            calendar=counting_calendar(key, whole.calendar),
         )
 
     def _fingerprint(self, entry: Open) -> Fingerprint | None:

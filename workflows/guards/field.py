@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -46,19 +46,21 @@ class Statistics:
 
 def inspect(
     frame: ProductFrame, guards: Sequence[Guard], attempt: int,
-    shown: Mapping[str, str] = MappingProxyType({}),
+    shown: Mapping[str, str] = MappingProxyType({}), *, calendar: str = "",
 ) -> tuple[Reading, ...]:  # fmt: skip
     """The reading of each guard in an open frame. Never raises: a failed guard gives its error.
 
-    ``shown`` are the units in which alarms give the values of some variables. Call it from the
-    main thread: each guard has a time limit of ``GUARD_S``.
+    ``shown`` are the units in which alarms give the values of some variables, ``calendar`` is
+    the one in which the frame's time counts. Call it from the main thread: each guard has a time
+    limit of ``GUARD_S``.
     """
     found = []
     for guard in guards:
         about = guard.called, frame.stream, frame.time, attempt
         try:
             with time_limit(GUARD_S):
-                found.append(_read(frame, guard, about, shown))
+                reading = _read(frame, guard, about, shown)
+                found.append(replace(reading, calendar=calendar))
         except Exception as error:  # a defect in a guard must not cost the run its products
             known = isinstance(error, FrameError)
             text = str(error) if known else f"{type(error).__name__}: {error}"

@@ -53,6 +53,7 @@ class Reading:
     ``points`` is the number of values, ``bad`` of those that are not finite; all in ``units``, the
     file's, and ``shown`` are those of an alarm. ``error`` says why
     the frame could not be read, ``unreadable`` that this is the frame's fault, not the guard's.
+    ``calendar`` is the frame's.
     """
 
     guard: str
@@ -71,6 +72,7 @@ class Reading:
     most_at: Mapping[str, Any] | None = None
     error: str = ""
     unreadable: bool = False
+    calendar: str = ""
 
     @property
     def printed(self) -> ShownUnits:
@@ -215,5 +217,5 @@ def journalled_reading(guard: str, frame: FrameInspected, numbers: ReadingSummar
     """A reading from its summary in the journal."""
     return Reading(
         guard, frame.stream, frame.time, frame.attempt, numbers.least, numbers.most, numbers.mean,
-        numbers.points or 0, numbers.bad or 0, error=numbers.error or "",
+        numbers.points or 0, numbers.bad or 0, error=numbers.error or "", calendar=frame.calendar,
     )  # fmt: skip

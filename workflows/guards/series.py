@@ -79,7 +79,8 @@ def raced(guard: Guard, before: Reading, after: Reading) -> Breach | None:
     assert after.most is not None
     if not (valid_time.has_time(before.time) and valid_time.has_time(after.time)):
         return None
-    passed = valid_time.seconds(after.time) - valid_time.seconds(before.time)
+    begin, end = (valid_time.seconds(one.time, one.calendar) for one in (before, after))
+    passed = end - begin
     if passed <= 0:
         return None
     changes = {"largest": (before.most, after.most), "smallest": (before.least, after.least)}

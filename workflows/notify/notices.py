@@ -126,11 +126,11 @@ class Notices:
         if not last and any(one.word.time for one in self._sending):
             return  # its receivers cannot keep up: the next word is of a later time
         self._looked = newest
-        since = self._noticed.until or None
+        since, begin = self._noticed.until or None, self._noticed.first[first]
         ways = [
             way
             for asker in self._askers()
-            if reached(asker.notify, self._noticed.first[first], since, newest)
+            if reached(asker.notify, begin, since, newest, self._noticed.calendar)
             for way in asker.ways
         ]
         if ways:

@@ -19,6 +19,7 @@ from burstlens.workflows.production.space import Space
 
 _FRAME_FIELDS = (
     "attempt", "stream", "time", "record", "bytes", "written", "detected", "signal", "fingerprint",
+    "calendar",
 )  # fmt: skip
 _DAMAGE_FIELDS = ("attempt", "stream", "time", "record", "reason", "fingerprint")
 

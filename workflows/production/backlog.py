@@ -182,7 +182,10 @@ class Backlog:
         return replace(order, guards=guards, inspects=True, shown_units=shown)
 
     def _inspection(self, frame: Frame) -> Order:
-        context = replace(self.context, stream=frame.stream, time=frame.time, attempt=frame.attempt)
+        context = replace(
+            self.context, stream=frame.stream, time=frame.time, attempt=frame.attempt,
+            calendar=frame.calendar,
+        )  # fmt: skip
         return self._inspecting_too(Order("", None, context, frame, self.folder))
 
     def add_damage(self, damage: Damage) -> None:
@@ -235,6 +238,7 @@ class Backlog:
             stream=frame.stream,
             time=frame.time,
             attempt=frame.attempt,
+            calendar=frame.calendar,
             size=self.sizes.get(product.name),
         )
         shown = getattr(product.options, "variable", None)

@@ -111,6 +111,7 @@ class Guarding:
                 time=frame.time,
                 attempt=frame.attempt,
                 readings={reading.guard: reading.summary() for reading in readings},
+                calendar=frame.calendar,
             )
         )
 

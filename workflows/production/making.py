@@ -260,7 +260,8 @@ def _judged(order: Order, reader: ProductFrame) -> tuple[Reading, ...]:
         return ()
     from burstlens.workflows.guards.field import inspect as inspect_frame
 
-    readings = inspect_frame(reader, order.guards, order.frame.attempt, order.shown_units)
+    about = order.frame.attempt, order.shown_units
+    readings = inspect_frame(reader, order.guards, *about, calendar=order.frame.calendar)
     if order.inspects:
         run = RunDir(Path(order.products).parent)
         guards = {guard.called: guard for guard in order.guards}

@@ -45,12 +45,12 @@ class Repeats:
         for key, found in records.items():
             if len(found) > 1:
                 found.sort(key=_order)
-            frame, is_repeated = self._choose(key, found)
-            if frame is not None:
-                counting.add(id(frame))
-            if frame is not None and is_repeated:
-                self._current[key] = frame
-                repeated.append(frame)
+            chosen, is_repeated = self._choose(key, found)
+            if chosen is not None:
+                counting.add(id(chosen))
+            if chosen is not None and is_repeated:
+                self._current[key] = chosen
+                repeated.append(chosen)
         return SortedFrames(
             [frame for frame in frames if id(frame) in counting],
             [frame for frame in frames if id(frame) not in counting],

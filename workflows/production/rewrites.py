@@ -236,7 +236,7 @@ class Rewrites:
             drawn = self._history.drawn.get(key)
             context = replace(
                 backlog.context, product=product.name, stream=frame.stream, time=frame.time,
-                attempt=frame.attempt, limits=drawn,
+                attempt=frame.attempt, calendar=frame.calendar, limits=drawn,
             )  # fmt: skip
             yield Order(product.kind.name, product.options, context, frame, backlog.folder)
 

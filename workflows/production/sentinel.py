@@ -182,7 +182,7 @@ class Sentinel:
                 paths, frame.record, stream=frame.stream, time=frame.time,
                 time_variable=self.recipe.model.time_variable,
             ) as reader:  # fmt: skip
-                readings = inspect(reader, guards, frame.attempt)
+                readings = inspect(reader, guards, frame.attempt, calendar=frame.calendar)
         except FrameError as error:
             _log.warning("frame %s %s cannot be judged: %s", frame.stream, frame.time, error)
             _print(f"frame {frame.stream} {frame.time}: {error}")

@@ -66,6 +66,7 @@ class Series:
         product, key = str(line["product"]), str(line["time"])
         given = line.get("facts")
         facts: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
+        calendar = str(facts.get("calendar", ""))
         if suffix == HDF_SUFFIX:
             # Only the products of this kind bring HDF5 to the driver.
             from burstlens.viz.kinds.vtk.hdf_file import Step, layout_of
@@ -74,10 +75,10 @@ class Series:
             if layout is None:
                 return
             held = self._products.setdefault(product, _Product(facts))
-            held.steps[key] = Step(name, time_value(key, self._start), layout)
+            held.steps[key] = Step(name, time_value(key, self._start, calendar), layout)
         else:
             held = self._products.setdefault(product, _Product(facts))
-            held.entries[key] = pvd_entry(key, name, start=self._start)
+            held.entries[key] = pvd_entry(key, name, start=self._start, calendar=calendar)
         self._stale.add(product)
 
     def write(self, *, force: bool = False) -> None:

@@ -31,10 +31,13 @@ class Work:
         return self.order.context.product, frame.stream, frame.time, frame.attempt
 
     def with_clock(self, receipt: Receipt) -> Receipt:
-        """Its receipt, with when its frame was written and it was submitted and received."""
+        """Its receipt, with when its frame was written and it was submitted and received, and what
+        the frame says of itself."""
         frame = self.order.frame
         # What is made again is not late: it has no time since its frame.
         remade = self.what == "remake"
         seen = {} if remade else {"written": frame.written, "detected": frame.detected}
         clock = {**seen, "submitted": self.submitted, **receipt.clock, "received": time.time()}
-        return replace(receipt, clock=clock, facts={**receipt.facts, "signal": frame.signal})
+        counted = {"calendar": frame.calendar} if frame.calendar else {}
+        facts = {**receipt.facts, "signal": frame.signal, **counted}
+        return replace(receipt, clock=clock, facts=facts)

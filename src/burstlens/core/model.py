@@ -27,7 +27,8 @@ class Frame:
     the frame's own share of the file. ``written`` is the file's mtime (the file server's clock) and
     ``detected`` the watcher's clock, both in Unix seconds; the two clocks are never compared to
     decide anything. ``signal`` names the evidence that the frame is whole. ``fingerprint`` is the
-    state of its first file when it was declared: device, inode, bytes, mtime in ns.
+    state of its first file when it was declared: device, inode, bytes, mtime in ns. ``calendar`` is
+    the one in which its time counts, empty where that is Gregorian (:func:`.counting_calendar`).
     """
 
     run: str
@@ -41,6 +42,7 @@ class Frame:
     detected: float
     signal: str
     fingerprint: Fingerprint | None = None
+    calendar: str = ""
 
 
 @dataclass(frozen=True, slots=True)

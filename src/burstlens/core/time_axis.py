@@ -57,6 +57,12 @@ class TimeAxis:
         keys = [self.key(one) for one in stored[:written]]
         return [*keys, *[None] * (len(stored) - written)]
 
+    @property
+    def calendar(self) -> str:
+        """The calendar of its dates; empty for elapsed times."""
+        dated = self.units.is_absolute or self.units.origin is not None
+        return self.units.calendar if dated else ""
+
     def key(self, stored: float) -> str | None:
         """The key of a stored number; None if it is not a time. TimesError for what should be the
         month of a year, and is none."""

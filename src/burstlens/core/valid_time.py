@@ -21,7 +21,7 @@ import re
 import zlib
 from decimal import Decimal
 
-from burstlens.core.calendars import date_of, day_number, has_day, is_known
+from burstlens.core.calendars import calendar_name, date_of, day_number, has_day, is_known
 from burstlens.core.exact_seconds import exact_seconds
 
 _WRF = re.compile(rb"(\d{4})-(\d\d)-(\d\d)_(\d\d)[:_](\d\d)[:_](\d\d)")
@@ -101,7 +101,9 @@ def parse_key(text: str) -> str:
     match = _WRITTEN.fullmatch(text.strip())
     if match:
         *parts, fraction = match.groups()
-        return calendar_key(*(int(part or 0) for part in parts), _microseconds(fraction))
+        year, month, day, *clock = (int(part or 0) for part in parts)
+        hour, minute, second = clock
+        return calendar_key(year, month, day, hour, minute, second, _microseconds(fraction))
     try:
         seconds = float(text)
     except ValueError:
@@ -230,16 +232,31 @@ def seconds(key: str, calendar: str = "") -> float:
     43200.0
     """
     if match := _CALENDAR.fullmatch(key):
-        year, month, day, hour, minute, second = _parts(match)
         calendar = calendar if is_known(calendar) else ""
-        days = day_number(year, month, day, calendar) - day_number(1970, 1, 1, calendar)
-        whole = days * 86400 + hour * 3600 + minute * 60 + second
+        days = day_number(*_date(match), calendar) - day_number(1970, 1, 1, calendar)
+        whole = days * 86400 + _whole_seconds(match)
         return whole + _microseconds(match[7]) / 1e6
     if match := _ELAPSED.fullmatch(key):
         return float(_elapsed(match))
     if key.startswith("f-") or _NUMBER.fullmatch(key):
         raise ValueError(f"the frame {label(key)} has no time: its file has none")
     raise ValueError(f"{key!r} is not a valid-time key")
+
+
+def counting_calendar(key: str, calendar: str) -> str:
+    """The calendar by which seconds from or to a key of a file's calendar must be counted.
+
+    Empty for elapsed times, and where days are Gregorian ones: what a frame says of its calendar.
+    """
+    name = calendar_name(calendar)
+    if not is_calendar(key) or not is_known(name) or name == "proleptic_gregorian":
+        return ""
+    return "" if name == "standard" and key >= "15821015" else name
+
+
+def iso(key: str) -> str:
+    """A calendar key as ISO 8601: ``2005-08-28T12:00:00``."""
+    return label(key).removesuffix(" UTC").replace(" ", "T")
 
 
 def between(start: str, end: str, calendar: str = "") -> float | None:
@@ -254,7 +271,7 @@ def between(start: str, end: str, calendar: str = "") -> float | None:
     first, last = _CALENDAR.fullmatch(start), _CALENDAR.fullmatch(end)
     if not (first and last and is_known(calendar)):
         return None
-    if not all(has_day(*_parts(match)[:3], calendar) for match in (first, last)):
+    if not all(has_day(*_date(match), calendar) for match in (first, last)):
         return None
     return seconds(end, calendar) - seconds(start, calendar)
 
@@ -271,17 +288,21 @@ def earlier(key: str, by_s: float, calendar: str = "") -> str:
     if match is None:
         return elapsed_key(seconds(key) - by_s)
     calendar = calendar if is_known(calendar) else ""
-    *date, hour, minute, second = _parts(match)
-    clock_us = (hour * 3600 + minute * 60 + second) * 10**6 + _microseconds(match[7])
+    clock_us = _whole_seconds(match) * 10**6 + _microseconds(match[7])
     days, left_us = divmod(clock_us - round(by_s * 1e6), 86400 * 10**6)
     whole, part = divmod(left_us, 10**6)
     clock = whole // 3600, whole // 60 % 60, whole % 60, part
-    return calendar_key(*date_of(day_number(*date, calendar) + days, calendar), *clock)
+    return calendar_key(*date_of(day_number(*_date(match), calendar) + days, calendar), *clock)
 
 
-def _parts(match: re.Match[str]) -> tuple[int, ...]:
-    """Year to second of a calendar key."""
-    return (_year(match[1]), *(int(match[part]) for part in range(2, 7)))
+def _date(match: re.Match[str]) -> tuple[int, int, int]:
+    """Year, month and day of a calendar key."""
+    return _year(match[1]), int(match[2]), int(match[3])
+
+
+def _whole_seconds(match: re.Match[str]) -> int:
+    """Whole seconds since midnight of a calendar key."""
+    return int(match[4]) * 3600 + int(match[5]) * 60 + int(match[6])
 
 
 def _year(text: str) -> int:

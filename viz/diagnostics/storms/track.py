@@ -59,7 +59,8 @@ class Track:
     """Points of the ``extreme`` of one variable, in order of time.
 
     ``units`` are those of the values, ``wind_units`` those of the wind, ``plane`` the unit of
-    positions: ``degrees``, ``m`` or ``km``.
+    positions: ``degrees``, ``m`` or ``km``, ``calendar`` the one in which times count, empty where
+    that is Gregorian.
     """
 
     variable: str
@@ -69,6 +70,7 @@ class Track:
     wind_units: str
     plane: str
     points: tuple[Point, ...] = ()
+    calendar: str = ""
 
     @property
     def on_earth(self) -> bool:
@@ -107,20 +109,27 @@ class Track:
             return None
         known = self.seen or self.points[-1:]
         last, first = known[-1], known[-_REMEMBERED:][0]
-        now = valid_time.seconds(time)
-        intervals = min((now - valid_time.seconds(last.time)) / (self.interval_s or 1), PATIENCE)
+        intervals = min(self.between(last.time, time) / (self.interval_s or 1), PATIENCE)
         if first is last:
             return Guess(last.x, last.y, intervals if self.interval_s else 1.0)
         heading, km = course(self.plane, first.x, first.y, last.x, last.y)
         km *= intervals * self.interval_s
-        km /= valid_time.seconds(last.time) - valid_time.seconds(first.time)
+        km /= self.between(first.time, last.time)
         return Guess(*moved(self.plane, last.x, last.y, heading, km), intervals)
 
     @property
     def interval_s(self) -> float:
         """The usual time between points, which is the shortest; 0 with fewer than two points."""
-        times = [valid_time.seconds(point.time) for point in self.points]
+        times = [self.seconds(point.time) for point in self.points]
         return min((b - a for a, b in pairwise(times)), default=0.0)
+
+    def seconds(self, time: str) -> float:
+        """The seconds of a valid-time key in the track's calendar."""
+        return valid_time.seconds(time, self.calendar)
+
+    def between(self, start: str, end: str) -> float:
+        """Seconds from one valid-time key to another in the track's calendar."""
+        return self.seconds(end) - self.seconds(start)
 
     def motion(self) -> tuple[tuple[float, float] | None, ...]:
         """Speed in km h-1 and direction in degrees (from north, or y, clockwise) at each point.
@@ -133,7 +142,7 @@ class Track:
             one, other = seen[max(n - 1, 0)], seen[min(n + 1, len(seen) - 1)]
             if one is other:
                 continue
-            hours = (valid_time.seconds(other.time) - valid_time.seconds(one.time)) / 3600
+            hours = self.between(one.time, other.time) / 3600
             away = [distance_km(self.plane, p.x, p.y, point.x, point.y) for p in (one, other)]
             # The direction at the point itself, where great circles meet it.
             at = one if n else other
@@ -173,7 +182,7 @@ def read_track(path: Path) -> Track:
                 f"{FORMAT} is read: another version of Burstlens wrote it"
             )
         track = TypeAdapter(Track).validate_python(state.get("track"))
-        times = [valid_time.seconds(point.time) for point in track.points]
+        times = [track.seconds(point.time) for point in track.points]
         if times != sorted(times):
             raise ValueError("times")
     except OSError as error:

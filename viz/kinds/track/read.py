@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError, RecipeError
 from burstlens.core.units import convert
+from burstlens.core.valid_time import counting_calendar
 from burstlens.viz.diagnostics.storms.extreme import Extreme, nearest_minimum, smoothed
 from burstlens.viz.diagnostics.storms.track import Guess, Point, Track
+from burstlens.viz.frames import times
 from burstlens.viz.geometry import grid, position
 from burstlens.viz.geometry.around import columns_round, read_around
 from burstlens.viz.geometry.crop import Crop
@@ -29,9 +31,11 @@ def start_track(frame: OpenFrame, options: TrackOptions) -> Track:
     about = frame.variable(options.variable)
     plane = position.units(grid.map_plane(frame, options.variable, {}))
     units = options.units or about.units
+    calendar = counting_calendar(frame.time, times.calendar(frame))
     return Track(
-        options.variable, about.long_name, options.extreme, units, options.wind_units, plane
-    )
+        options.variable, about.long_name, options.extreme, units, options.wind_units, plane,
+        calendar=calendar,
+    )  # fmt: skip
 
 
 def first_guess(options: TrackOptions, track: Track) -> Guess | None:

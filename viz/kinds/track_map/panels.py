@@ -21,7 +21,6 @@ from burstlens.viz.drawing.heading import LEFT
 from burstlens.viz.drawing.maps.sheet import RIGHT
 from burstlens.viz.drawing.maps.track_layer import edge_width
 from burstlens.viz.drawing.picture import blank
-from burstlens.viz.kinds.track_map.read import moment
 
 _dates: Any = dates
 _HEAD, _PANEL, _FOOT = 24.0, 96.0, 40.0
@@ -97,10 +96,12 @@ def _curve(
 def _times(track: Track) -> tuple[NDArray[np.float64], str]:
     """Where the times stand on the axis, and its unit; empty for dates (matplotlib's days)."""
     keys = [point.time for point in track.points]
-    seconds = np.array([valid_time.seconds(key) for key in keys])
-    # Idealized runs begin in year 1: their dates mean nothing.
-    if valid_time.is_calendar(keys[0]) and not keys[0].startswith("0"):
-        return np.asarray(_dates.date2num([moment(key) for key in keys])), ""
+    seconds = np.array([track.seconds(key) for key in keys])
+    # Idealized runs begin in year 1: their dates mean nothing. Matplotlib has four digits of a
+    # year, and one calendar.
+    is_dated = valid_time.is_calendar(keys[0]) and keys[0][0] in "123456789" and not track.calendar
+    if is_dated:
+        return _dates.date2num(np.datetime64("1970-01-01", "D")) + seconds / 86400, ""
     seconds = seconds - (seconds[0] if valid_time.is_calendar(keys[0]) else 0.0)
     span = float(np.ptp(seconds))
     unit, length = next(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from calendar import month_abbr
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from pathlib import Path
 
 from burstlens.core import valid_time
@@ -41,10 +41,10 @@ def dates(track: Track) -> tuple[Place, ...]:
     """Dates at the track: at the newest and the first point, then at those that begin a day, or at
     some of a track shorter than a day."""
     points, between = track.points, track.points[1:-1]
-    if valid_time.seconds(points[-1].time) - valid_time.seconds(points[0].time) < _DAY_S:
+    if track.between(points[0].time, points[-1].time) < _DAY_S:
         between = between[:: len(between) // _DATES + 1]
     else:
-        between = tuple(p for p in between if valid_time.seconds(p.time) % _DAY_S == 0)
+        between = tuple(p for p in between if track.seconds(p.time) % _DAY_S == 0)
     dated = dict.fromkeys((points[-1], points[0], *between))
     return tuple(_dated(point, track.on_earth) for point in dated)
 
@@ -52,10 +52,12 @@ def dates(track: Track) -> tuple[Place, ...]:
 def _dated(point: Point, on_earth: bool) -> Place:
     name = valid_time.label(point.time)
     if valid_time.is_calendar(point.time):
-        when = moment(point.time)
-        clock = f"{when:%H:%M}".removesuffix(":00")
+        date, _, clock = name.removesuffix(" UTC").rpartition(" ")
+        year, month, day = date.rsplit("-", 2)
+        short = clock[:5].removesuffix(":00")
         # Idealized runs begin in year 1: their dates mean nothing.
-        name = f"{when:%H:%M:%S}" if when.year < 1000 else f"{when:%d %b} {clock}Z"
+        is_dated = int(year) >= 1000
+        name = f"{day} {month_abbr[int(month)]} {short}Z" if is_dated else clock
     if on_earth:
         return Place(name, lat=point.y, lon=point.x)
     return Place(name, x=point.x, y=point.y)
@@ -67,8 +69,3 @@ def _plane(frame: ProductFrame, track: Track) -> grid.Plane:
         with suppress(FrameError):
             return grid.separated(grid.map_plane(frame, name, {}))
     raise FrameError("the frame has no variable on a plane")
-
-
-def moment(key: str) -> datetime:
-    """The date of a calendar key."""
-    return datetime(1970, 1, 1) + timedelta(seconds=valid_time.seconds(key))

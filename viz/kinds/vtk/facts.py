@@ -58,7 +58,7 @@ def field_data(
     """The field data of a file. ``start`` is the valid-time key of the model's start."""
     # TimeValue is the name under which ParaView looks for a file's own time.
     known: dict[str, float | str] = {
-        "TimeValue": time_value(context.time, start),
+        "TimeValue": time_value(context.time, start, context.calendar),
         "ValidTime": context.time,
         "Coordinates": facts["coordinates"],
         "Projection": facts["projection"] or "none",

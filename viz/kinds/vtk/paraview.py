@@ -6,7 +6,6 @@ Run in ParaView 5.11; of later versions only the documentation was read. Importa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
 from typing import Any
 
 from burstlens.core import valid_time
@@ -202,11 +201,11 @@ write(caption, "Lower Left Corner", 18)
 clock = PythonAnnotation(Input=reader)
 clock.ArrayAssociation = "Field Data"
 clock.Expression = (
-    "'number %g' % time_value" if not TIMES
-    else "'t = %g s' % time_value" if START is None
+    "'number %.12g' % time_value" if not TIMES
+    else "'t = %.12g s' % time_value" if START is None
     # numpy's time, as its years begin before 1677 when it counts seconds.
-    else "'valid ' + str(np.datetime64('" + START + "', 's') + int(round(time_value)))"
-    ".replace('T', ' ') + ' UTC'"
+    else "'valid ' + str(np.datetime64('" + START + "', 'ms') + int(round(1000 * time_value)))"
+    ".replace('T', ' ').replace('.000', '') + ' UTC'"
 )
 write(clock, "Upper Left Corner", 20)
 
@@ -277,7 +276,8 @@ def paraview_script(
     return _HEAD.format(
         series=series,
         needs=_OLDEST_OF_HDF if series.endswith(".vtkhdf") else _OLDEST,
-        start=None if start is None else _iso(start),
+        # A date of another calendar cannot be counted there: the seconds are shown.
+        start=None if start is None or facts.get("calendar") else valid_time.iso(start),
         times=has_times,
         variables={str(name): _quantity(str(name), known) for name, known in variables.items()},
         deep=isinstance(shape, list) and len(shape) == 3 and shape[0] > 1,
@@ -313,8 +313,3 @@ def _axes(found: object) -> list[tuple[str, float]]:
         else (f"{name} (km)", int(1000 / length) if (1000 / length).is_integer() else 1000 / length)
         for (name, units), length in zip(named, lengths, strict=True)
     ]  # fmt: skip
-
-
-def _iso(key: str) -> str:
-    """A calendar key as ISO 8601; days that only other calendars have are counted on."""
-    return (datetime(1970, 1, 1) + timedelta(seconds=valid_time.seconds(key))).isoformat()

@@ -13,13 +13,14 @@ from burstlens.core import valid_time
 _UNIX_EPOCH = "19700101T000000"
 
 
-def pvd_entry(time: str, name: str, *, start: str | None = None) -> str:
+def pvd_entry(time: str, name: str, *, start: str | None = None, calendar: str = "") -> str:
     """One file of a series: the line that :func:`pvd_text` takes.
 
     ``time`` is a valid-time key and ``name`` the file's name relative to the .pvd's folder.
     ValueError when ``time`` is not a key.
     """
-    return f'<DataSet timestep="{time_value(time, start):.17g}" part="0" file={quoteattr(name)}/>'
+    at = time_value(time, start, calendar)
+    return f'<DataSet timestep="{at:.17g}" part="0" file={quoteattr(name)}/>'
 
 
 def pvd_text(entries: Iterable[str]) -> str:
@@ -32,11 +33,12 @@ def pvd_text(entries: Iterable[str]) -> str:
     )
 
 
-def time_value(time: str, start: str | None = None) -> float:
-    """A valid-time key as ParaView's time, in seconds.
+def time_value(time: str, start: str | None = None, calendar: str = "") -> float:
+    """A valid-time key as ParaView's time, in seconds of its calendar.
 
     Elapsed keys as they are; calendar keys after ``start``, or after 1970 when there is none. The
-    key of a file without any time is its number, without units.
+    key of a file without any time is its number, without units. ``calendar`` is one of CF, empty
+    where it is Gregorian.
 
     >>> time_value("20050828T120000", "20050828T000000")
     43200.0
@@ -44,7 +46,9 @@ def time_value(time: str, start: str | None = None) -> float:
     12.5
     """
     zero = time_zero(time, start)
-    return valid_time.position(time) - (0.0 if zero is None else valid_time.seconds(zero))
+    if zero is None:
+        return valid_time.position(time)
+    return valid_time.seconds(time, calendar) - valid_time.seconds(zero, calendar)
 
 
 def time_zero(time: str, start: str | None) -> str | None:

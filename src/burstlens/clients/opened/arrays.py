@@ -106,15 +106,16 @@ def series_of(run: RunDir, product: str, spot: Spot, stream: str | None) -> xarr
 
 
 def times(keys: Sequence[str]) -> tuple[Any, dict[str, str]]:
-    """Valid-time keys as datetime64[s]; elapsed ones as seconds; others, such as a day that only
-    another calendar has, as they are. With their attributes."""
+    """Valid-time keys as datetime64[s], or [us] with parts of a second; elapsed ones as seconds;
+    others, such as a day that only another calendar has, as they are. With their attributes."""
     if keys and all(map(valid_time.is_elapsed, keys)):
         elapsed = {"units": "s", "long_name": "elapsed time"}
         return np.array([valid_time.seconds(key) for key in keys]), elapsed
     try:
         if all(map(valid_time.is_calendar, keys)):
-            texts = [f"{k[:4]}-{k[4:6]}-{k[6:11]}:{k[11:13]}:{k[13:]}" for k in keys]
-            return np.array(texts, "datetime64[s]"), {"long_name": "valid time (UTC)"}
+            texts = [valid_time.iso(key) for key in keys]
+            unit = "us" if "." in "".join(keys) else "s"
+            return np.array(texts, f"datetime64[{unit}]"), {"long_name": "valid time (UTC)"}
     except ValueError:
         pass
     return np.array(keys, dtype=str), {"long_name": "valid-time key"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -138,9 +139,9 @@ def _line(one: Sample) -> str:
 
 def _when(key: str) -> str:
     if valid_time.is_calendar(key):
-        return f"{key[:4]}-{key[4:6]}-{key[6:11]}:{key[11:13]}:{key[13:]}"
+        return valid_time.iso(key)
     if valid_time.is_elapsed(key):
-        return f"{valid_time.seconds(key):.10g}"
+        return f"{valid_time.seconds(key):.15g}"
     return key
 
 
@@ -151,9 +152,15 @@ def _csv(cells: Sequence[str]) -> str:
     return held.getvalue()
 
 
+_DATE = re.compile(r"-?\d{4,6}-\d\d-\d\dT[\d:.]+")
+
+
 def _cell(text: str) -> str:
-    """A spreadsheet takes a text that begins with one of these for a formula; numbers may."""
+    """A spreadsheet takes a text that begins with one of these for a formula; numbers may, and
+    dates."""
     shown = printable(text)
+    if _DATE.fullmatch(shown):
+        return shown
     try:
         float(shown)
     except ValueError:

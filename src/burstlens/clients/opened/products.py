@@ -103,18 +103,21 @@ def _key(time: Time) -> str:
     """A valid time as its key; other text unchanged. Without a time zone it is UTC."""
     if isinstance(time, datetime):
         at = time.astimezone(UTC) if time.tzinfo else time
-        return valid_time.calendar_key(*at.timetuple()[:6])
+        return valid_time.calendar_key(*at.timetuple()[:6], at.microsecond)
     if isinstance(time, Real):
         return valid_time.elapsed_key(float(time))
-    text = str(time).removesuffix(" UTC").replace(" ", "_").replace("T", "_")
-    return valid_time.wrf_key(text) or str(time)
+    try:
+        key = valid_time.parse_key(str(time).replace("_", " "))
+    except ValueError:
+        return str(time)
+    return key if valid_time.is_calendar(key) else str(time)
 
 
 def _nearest(key: str, entries: Sequence[Published]) -> str:
     """The end of a message: the published times nearest to a missing one."""
     try:
-        at = valid_time.seconds(key)
-        entry = min(entries, key=lambda entry: abs(valid_time.seconds(entry.time) - at))
+        at = valid_time.seconds(key, entries[-1].calendar)
+        entry = min(entries, key=lambda one: abs(valid_time.seconds(one.time, one.calendar) - at))
     except ValueError:
         entry = entries[-1]
         return f'; its latest is "{entry.time}"'

@@ -153,7 +153,7 @@ class ViewingEnded(Event, frozen=True, tag="viewing.ended"):
 class FrameReady(Event, frozen=True, tag="frame.ready", omit_defaults=True):
     """A frame is whole; ``file`` is its first file, in the model's folder, ``fingerprint`` that
     file's in a run that others started. ``repeated``: it takes the place of an earlier record with
-    the same time."""
+    the same time. ``calendar``: that of its time, as CF names it, where it is not Gregorian."""
 
     attempt: Count
     stream: str
@@ -166,6 +166,7 @@ class FrameReady(Event, frozen=True, tag="frame.ready", omit_defaults=True):
     file: str | None = None
     fingerprint: Fingerprint | None = None
     repeated: bool = False
+    calendar: str = ""
 
 
 class FrameDamaged(Event, frozen=True, tag="frame.damaged"):
@@ -210,10 +211,11 @@ class ReadingSummary(Struct, frozen=True, gc=False, omit_defaults=True):
     error: str | None = None
 
 
-class FrameInspected(_OfFrame, frozen=True, tag="frame.inspected"):
-    """Every guard of the stream has read the frame."""
+class FrameInspected(_OfFrame, frozen=True, tag="frame.inspected", omit_defaults=True):
+    """Every guard of the stream has read the frame. ``calendar`` as of :class:`FrameReady`."""
 
     readings: dict[str, ReadingSummary]
+    calendar: str = ""
 
 
 class ReleaseDone(Event, frozen=True, tag="release.done"):

@@ -110,6 +110,11 @@ class Published:
         return self.facts.get("signal") == "unproven"
 
     @property
+    def calendar(self) -> str:
+        """The calendar in which its time counts, empty where that is Gregorian."""
+        return str(self.facts.get("calendar", ""))
+
+    @property
     def placeholder(self) -> str:
         """Why this is only a placeholder in the series; empty for a real product."""
         if isinstance(self._given, bytes) and b'"placeholder"' not in self._given:
