@@ -123,8 +123,12 @@ def read_units(units: str, calendar: str = "standard") -> TimeUnits:
     text = units.strip(" \0\t\r\n\"'")
     if absolute := _ABSOLUTE.fullmatch(text):
         name, parts = _checked(units, calendar), absolute.groupdict()
-        unit_s, months = (86400.0, 0) if parts["day"] else (0.0, 12 if parts["year"] else 1)
-        return TimeUnits(unit_s, months, calendar=name, is_absolute=True)
+        of_days = TimeUnits(86400.0, calendar=name, is_absolute=True)
+        return (
+            of_days
+            if parts["day"]
+            else replace(of_days, unit_s=0.0, months=12 if parts["year"] else 1)
+        )
     match = _UNITS.fullmatch(text)
     if match is None:
         raise _unknown(units)
