@@ -155,7 +155,7 @@ def curved(path: Path, title: str) -> Path:
 
 @pytest.mark.integration
 def test_no_background_shows_between_the_cells_of_a_curved_grid(tmp_path: Path, context: Context):
-    options = MapOptions("sst", level=0, limits=(0, 10), colormap="viridis", coast=False)
+    options = MapOptions("sst", limits=(0, 10), colormap="viridis", coast=False)
     with open_frame([curved(tmp_path / "sst.nc", "sst")]) as frame:
         MapKind().make(options, frame, tmp_path / "map.png", context)
     with Image.open(tmp_path / "map.png") as image:
