@@ -125,8 +125,8 @@ export class Fields {
       if (most < 0 || value > values[most]) most = point;
     });
     return [least, most].map((point) => {
-      const at = point < 0 ? null : this.grids[0].of(point);
-      return at && { value: values[point], place: this.grids[0].place(...at) };
+      const place = point < 0 ? null : this.grids[0].placeOf(point);
+      return place && { value: values[point], place };
     });
   }
 

@@ -1,3 +1,4 @@
+import { Cells } from "./cells.js";
 import { planeOf } from "./place.js";
 import { decodeFields } from "./values_file.js";
 
@@ -17,6 +18,8 @@ export class Grid {
   #pixels = null;
   /** @type {Int32Array | null} */
   #pixelOf = null;
+  /** @type {Cells | null} */
+  #cells = null;
   /** @type {Float64Array | null} unit vectors of the mesh's nodes, three numbers each */
   #nodes = null;
   /** @type {Float64Array | null} those of the middles of its cells; of nodes two may be one place */
@@ -49,13 +52,15 @@ export class Grid {
       const size = { nx: facts.width, ny: facts.height };
       grid.#pixels = await decodeFields(stream, [size, size], facts.block);
       delete facts.stream; // the pixels hold what it says
+      if (facts.cells) grid.#cells = await Cells.read(facts.cells, facts.y.n, facts.x.n);
+      delete facts.cells;
     }
     return grid;
   }
 
   /** Whether places are longitude and latitude. */
   get onEarth() {
-    return Boolean(this.facts.geographic) || this.#nodes !== null;
+    return Boolean(this.facts.geographic) || this.#nodes !== null || this.#cells !== null;
   }
 
   get isSection() {
@@ -66,8 +71,29 @@ export class Grid {
    * Row and column of the point that lies at x and y of the plane, as one number; -1 outside.
    * @param {number} x
    * @param {number} y
+   * @returns {number}
    */
   pointAt(x, y) {
+    const { facts } = this;
+    if (this.#pixels) {
+      const shown = this.shownAt(x, y);
+      if (!this.#cells) return shown;
+      const { lat = NaN, lon = NaN } = this.place(x, y);
+      return this.#cells.find(lon, lat, shown);
+    }
+    const row = nearest(facts.y, this.#y, y);
+    const column = nearest(facts.x, this.#x, x);
+    return row < 0 || column < 0 ? -1 : row * facts.x.n + column;
+  }
+
+  /**
+   * The point that the picture's pixel at x and y shows, as one number; -1 for none. Of a plane
+   * without straight rows.
+   * @param {number} x
+   * @param {number} y
+   * @returns {number}
+   */
+  shownAt(x, y) {
     const { facts } = this;
     if (this.#pixels) {
       const [left, right, bottom, top] = facts.extent ?? [];
@@ -78,9 +104,17 @@ export class Grid {
       const row = this.#pixels[0][down * width + across];
       return row === NO_POINT ? -1 : row * facts.x.n + this.#pixels[1][down * width + across];
     }
-    const row = nearest(facts.y, this.#y, y);
-    const column = nearest(facts.x, this.#x, x);
-    return row < 0 || column < 0 ? -1 : row * facts.x.n + column;
+    return this.pointAt(x, y);
+  }
+
+  /**
+   * Where a point lies; null where that is not known.
+   * @param {number} point
+   * @returns {Place | null}
+   */
+  placeOf(point) {
+    const at = this.#cells ? null : this.of(point);
+    return this.#cells?.place(point) ?? (at && this.place(...at));
   }
 
   /**

@@ -97,7 +97,7 @@ export class PixelMap {
     const rows = separable ? y.map((at) => Math.floor(grid.pointAt(middle[0], at) / n)) : [];
     for (let row = 0, pixel = 0; row < this.height; row += 1) {
       for (let column = 0; column < this.width; column += 1, pixel += 1) {
-        if (!separable) this.points[pixel] = grid.pointAt(x[column], y[row]);
+        if (!separable) this.points[pixel] = grid.shownAt(x[column], y[row]);
         else {
           const outside = rows[row] < 0 || columns[column] < 0;
           this.points[pixel] = outside ? -1 : rows[row] * n + (columns[column] % n);

@@ -44,7 +44,7 @@ export async function tableOf(fields, run, part, painted) {
         const point = row * field.nx + column;
         const at = grid.of(point);
         if (part && !(at && isWithin(part, fields.pixel(...at)))) continue;
-        const { lat, lon, x, y } = at ? grid.place(...at) : {};
+        const { lat, lon, x, y } = grid.placeOf(point) ?? {};
         const numbers = [
           ...(onEarth || base.along ? [lon, lat] : []).map((one) => one && +one.toFixed(5)),
           ...(onEarth ? [] : [x, y]).map((one) => one && +one.toPrecision(10)),

@@ -442,6 +442,15 @@ export interface GridFacts {
   height?: number;
   block?: number;
   stream?: string;
+  cells?: CellsFacts;
+}
+
+/** Where the points of a plane without straight rows lie on the earth. */
+export interface CellsFacts {
+  turn_bits: number;
+  ends: [number, number][];
+  block: number;
+  stream: string;
 }
 
 export interface GridAxis {

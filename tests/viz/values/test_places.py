@@ -6,6 +6,8 @@ found by force, among all points of the grid on the sphere.
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import numpy as np
 import pytest
 from model_grids import GRIDS, ModelGrid
 
+from burstlens.viz import live
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.drawing.maps.reach import extent
 from burstlens.viz.geometry.around_pole import pole_centred
@@ -25,12 +28,12 @@ from burstlens.viz.values.options import Values
 from burstlens.viz.values.shown import shown_on_map
 
 PLACES = 1000
+PAGE = Path(__file__).parent / "points_of_page.js"
 BOX = (20, 10, 160, 122)
 
 
 def places(grid: ModelGrid, count: int, seed: int = 1) -> tuple[Any, Any]:
-    """Longitudes and latitudes of random places between the points, and the rows and columns of
-    the points around each (place, 4)."""
+    """Longitudes and latitudes of random places between points that all have a position."""
     dice = np.random.default_rng(seed)
     rows, columns = (dice.uniform(0, size - 1, count) for size in grid.lon.shape)
     nodes = vectors(grid.lon, grid.lat)
@@ -131,3 +134,21 @@ def test_a_picture_shows_at_each_pixel_the_cell_that_contains_it(tmp_path: Path)
     found = tuple(np.array(values)[cell[0][seen], cell[1][seen]] for values in (lons, lats))
     assert seen.mean() > 0.9
     assert wrong(grid, lon, lat, found) == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+@pytest.mark.parametrize("every", [1, 2])
+@pytest.mark.parametrize("kind", GRIDS)
+def test_the_page_answers_from_the_same_cells(kind: str, every: int, tmp_path: Path) -> None:
+    grid = GRIDS[kind]()
+    _, (lons, lats), _ = shown(grid, tmp_path, -(-max(grid.lon.shape) // every))
+    lon, lat = places(grid, PLACES)
+    done = subprocess.run(
+        ["node", PAGE, Path(live.__file__).parent, tmp_path / "grid.js"], check=True, text=True,
+        input="\n".join(f"{one} {other}" for one, other in zip(lat, lon, strict=True)),
+        capture_output=True, timeout=100,
+    )  # fmt: skip
+    points = np.array(done.stdout.split(), int)
+    found = np.where(points < 0, np.nan, [np.ravel(lons)[points], np.ravel(lats)[points]])
+    assert wrong(grid, lon, lat, found, every) == []
