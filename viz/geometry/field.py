@@ -148,9 +148,10 @@ def _read_plane(
     size = shape[axes[0]], shape[axes[1]]
     joined = Joined(size)
     rows = range(*window[ground[0]].indices(frame.dimensions[ground[0]]))
-    step = len(rows)
-    if found.name in frame.names and prod(size) * _ITEM_BYTES > HELD_PART * allowance().memory:
-        step = _rows_at_once(size[1])
+    is_large = prod(size) * _ITEM_BYTES > HELD_PART * allowance().memory
+    # What is computed has slabs of its own; what needs no other units is read in parts below.
+    is_cut = bool(units) and is_large and found.name in frame.names
+    step = _rows_at_once(size[1]) if is_cut else len(rows)
     chunk = found.chunks[axes[0]] if found.chunks else 1
     for part in cut(rows, step, chunk):
         some = rows[part]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -62,3 +64,16 @@ def test_magnitude_and_distance_are_bounded_to_those_of_the_data():
     inside = intensity(peak, "pgv", magnitude=7.3, distance_km=np.array([10.0, 300.0]))
     outside = intensity(peak, "pgv", magnitude=9.0, distance_km=np.array([0.0, 2000.0]))
     assert outside.tolist() == inside.tolist()
+
+
+@pytest.mark.slow
+def test_intensity_takes_less_memory_than_two_of_its_result() -> None:
+    peak = np.random.default_rng(4).random((2500, 2000)).astype(np.float32)
+    tracemalloc.start()
+    found = intensity(peak, "pgv", magnitude=6.0, distance_km=np.full(peak.shape, 30.0))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 3 * found.nbytes  # with the distances
+    rows = slice(1234, 1236)
+    alone = intensity(peak[rows], "pgv", magnitude=6.0, distance_km=np.full((2, 2000), 30.0))
+    np.testing.assert_array_equal(found[rows], alone)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from burstlens.core.allowance import MEMORY_VARIABLE
 from burstlens.core.errors import FrameError
 from burstlens.viz.diagnostics.seismology.running_peak import RunningPeak, advanced, read_peak
 
@@ -150,3 +152,22 @@ def test_another_grid_and_an_earlier_time_are_refused():
         advanced(peak, np.ones((1, 4, 6)), 3.0, order=0, combine="vector")
     with pytest.raises(FrameError, match="at 2 s, the frame at 2 s"):
         advanced(peak, np.ones((1, 4, 5)), 2.0, order=0, combine="vector")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", [-1, 0, 1])
+def test_a_large_grid_takes_little_more_memory_than_its_peaks(
+    order: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv(MEMORY_VARIABLE, "300000000")
+    motion = np.random.default_rng(4).normal(size=(1, 2500, 2000)).astype(np.float32)
+    before = advanced(None, motion, 0.0, order=order, combine="vector")
+    tracemalloc.start()
+    peak = advanced(before, 2 * motion, 1.0, order=order, combine="vector")
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 6 * motion.nbytes  # the next motion, its peaks, their times, its integral
+    few = slice(1000, 1003)
+    alone = advanced(before.of_rows(few), 2 * motion[:, few], 1.0, order=order, combine="vector")
+    np.testing.assert_array_equal(peak.peaks[:, few], alone.peaks)
+    np.testing.assert_array_equal(peak.when[few], alone.when)

@@ -9,6 +9,7 @@ tables 1 and 2. Intensities below II are extended as in ShakeMap (USGS, Techniqu
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 Motion = Literal["pga", "pgv"]
 _MAGNITUDES = 3.0, 7.3
 _DISTANCES_KM = 10.0, 300.0
+_AT_ONCE = 1 << 18
+"""Points whose terms are computed together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,24 @@ def intensity(
     >>> round(float(intensity(np.array(0.20), "pgv")), 1)
     7.0
     """
-    relation = RELATIONS[motion]
+    peak = np.asarray(peak)
+    found = np.empty(peak.shape, np.float64)
+    # Some rows at a time: the terms take ten times as much memory as the peaks.
+    flat, into = np.atleast_1d(peak), np.atleast_1d(found)
+    count = max(1, _AT_ONCE // max(1, prod(flat.shape[1:])))
+    for first in range(0, len(flat), count):
+        rows = slice(first, first + count)
+        away = None if distance_km is None else np.atleast_1d(distance_km)[rows]
+        into[rows] = _intensity(flat[rows], RELATIONS[motion], magnitude, away)
+    return found
+
+
+def _intensity(
+    peak: NDArray[Any],
+    relation: Relation,
+    magnitude: float | None,
+    distance_km: NDArray[Any] | None,
+) -> NDArray[Any]:
     with np.errstate(divide="ignore"):
         level = np.log10(100.0 * np.asarray(peak, np.float64))
     found = np.select(

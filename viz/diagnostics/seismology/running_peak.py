@@ -8,7 +8,7 @@ period for a peak within 5 %.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,12 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.core.errors import StateError
+from burstlens.viz.frames.joining import Joined, cut, part_bytes
 from burstlens.viz.frames.state import read_arrays, write_arrays
 
 Array = NDArray[Any]
 Combine = Literal["vector", "larger", "geometric-mean"]
 """Of components: the length of their vector, the larger one, or the mean of their own peaks."""
 KIND = "peak 1"
+_TEMPORARIES = 8
+"""Arrays of the motion's size that are needed beside it, about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,13 @@ class RunningPeak:
         if len(self.peaks) == 1:
             return np.asarray(self.peaks[0])
         return np.asarray(np.prod(self.peaks, axis=0) ** (1 / len(self.peaks)))
+
+    def of_rows(self, rows: slice) -> RunningPeak:
+        """That of some rows of the grid."""
+        motion, integral = (part[:, rows] for part in (self.motion, self.integral))
+        return replace(
+            self, peaks=self.peaks[:, rows], when=self.when[rows], motion=motion, integral=integral
+        )
 
     def write(self, path: Path) -> None:
         """Write it as a state file. StagingError if that fails."""
@@ -77,16 +87,44 @@ def advanced(
     zero. Raises StateError if ``before`` has another grid or is not earlier than ``time_s``.
     """
     motion = np.asarray(motion, np.float32)
-    integral = np.zeros_like(motion)
-    quantity = motion if order == 0 else motion * 0
     if before is not None:
         if before.when.shape != motion.shape[1:]:
             raise StateError(
                 f"the state has {before.when.shape} points (y, x), the frame has {motion.shape[1:]}"
             )
-        step = np.float32(time_s - before.time_s)
-        if not step > 0:
+        if not np.float32(time_s - before.time_s) > 0:
             raise StateError(f"the state is at {before.time_s:g} s, the frame at {time_s:g} s")
+    number, *shape = motion.shape
+    peaks = Joined((number if combine == "geometric-mean" else 1, *shape))
+    when, integral = Joined((shape[0], shape[1])), Joined(motion.shape)
+    at_once = max(1, part_bytes() // (_TEMPORARIES * motion.itemsize * max(1, number * shape[1])))
+    for rows in cut(range(shape[0]), at_once, 1):
+        earlier = None if before is None else before.of_rows(rows)
+        part = _grown(earlier, motion[:, rows], time_s, order=order, combine=combine)
+        peaks.put((slice(None), rows), part.peaks)
+        when.put((rows,), part.when)
+        if order < 0:
+            integral.put((slice(None), rows), part.integral)
+    # Arrays that are not needed again are dropped.
+    unused = motion[:, :0, :0]
+    return RunningPeak(
+        peaks.values(),
+        when.values(),
+        motion if order else unused,
+        integral.values() if order < 0 else unused,
+        time_s,
+        1 if before is None else before.frames + 1,
+    )
+
+
+def _grown(
+    before: RunningPeak | None, motion: Array, time_s: float, *, order: int, combine: Combine
+) -> RunningPeak:
+    """The same of a part of the grid, whatever is needed again."""
+    integral = np.zeros_like(motion)
+    quantity = motion if order == 0 else motion * 0
+    if before is not None:
+        step = np.float32(time_s - before.time_s)
         if order < 0:
             grown = (before.motion + motion) * (step / 2)
             integral = before.integral + np.where(np.isfinite(grown), grown, 0)
@@ -97,16 +135,8 @@ def advanced(
     peaks = np.full_like(sizes, np.nan) if before is None else before.peaks
     when = np.full(sizes.shape[1:], np.nan) if before is None else before.when
     higher = (sizes > peaks) | (np.isnan(peaks) & ~np.isnan(sizes))
-    # Arrays that are not needed again are dropped.
-    unused = motion[:, :0, :0]
-    return RunningPeak(
-        np.where(higher, sizes, peaks),
-        np.where(higher.any(axis=0), time_s, when),
-        motion if order else unused,
-        integral if order < 0 else unused,
-        time_s,
-        1 if before is None else before.frames + 1,
-    )
+    latest = np.where(higher.any(axis=0), time_s, when)
+    return RunningPeak(np.where(higher, sizes, peaks), latest, motion, integral, time_s, 1)
 
 
 def _combined(sizes: Array, combine: Combine) -> Array:

@@ -105,7 +105,10 @@ def read_motion(
             f"{wanted} of {first.name} in {first.units} would be taken over two steps of time: "
             "name components of the velocity"
         )
-    return first, np.stack([field.values for field in fields]) * factor, order
+    motion = np.stack([field.values for field in fields])
+    if factor != 1:
+        motion *= np.asarray(factor, motion.dtype)
+    return first, motion, order
 
 
 def _variables(
