@@ -36,6 +36,16 @@ STAMP = f"Burstlens {__version__}"
 """What the text chunk ``Software`` of each picture says."""
 
 
+_REPLACE = """([from, to]) => {
+  const replace = (node) => {
+    if (node.nodeType === Node.TEXT_NODE) node.data = node.data.replaceAll(from, to);
+    if (node.shadowRoot) replace(node.shadowRoot);
+    node.childNodes.forEach(replace);
+  };
+  if (from) replace(document.body);
+}"""
+
+
 def demo(folder: Path) -> None:
     """The run of the demo: a picture of it, and its page with two places kept."""
     _call(folder, "demo")
@@ -54,10 +64,13 @@ def look(folder: Path) -> None:
     words = "look", str(storm), "--no-page", "--all", "--name", "view"
     products = folder / "view" / "products"
     with subprocess.Popen(_command(*words), env=_environment(folder)) as looking:
-        while looking.poll() is None and len(list(products.glob("*/*.png"))) < _ENOUGH:
-            time.sleep(1.0)
-        screenshot(products / "index.html", "", DOCS / "look.png", (1280, 860))
-        looking.send_signal(signal.SIGINT)
+        try:
+            while looking.poll() is None and len(list(products.glob("*/*.png"))) < _ENOUGH:
+                time.sleep(1.0)
+            shown = str(storm), "/scratch/storm"
+            screenshot(products / "index.html", "", DOCS / "look.png", (1280, 860), shown)
+        finally:
+            looking.send_signal(signal.SIGINT)
 
 
 def plate(folder: Path) -> None:
@@ -81,8 +94,11 @@ PARTS: Mapping[str, Callable[[Path], None]] = {
 SCRIPTS = ("maps", "columns", "storms", "scenes", "recipes", "ground")
 
 
-def screenshot(page: Path, view: str, out: Path, size: tuple[int, int]) -> None:
-    """The page of a run, opened as a file at that view, as a picture with the stamp."""
+def screenshot(
+    page: Path, view: str, out: Path, size: tuple[int, int], shown: tuple[str, str] = ("", "")
+) -> None:
+    """The page of a run, opened as a file at that view, as a picture with the stamp; ``shown`` is a
+    text of the page and what stands there in the picture."""
     from playwright.sync_api import sync_playwright
 
     program = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))))
@@ -91,8 +107,8 @@ def screenshot(page: Path, view: str, out: Path, size: tuple[int, int]) -> None:
         browser = playwright.chromium.launch(executable_path=program, args=arguments)
         tab = browser.new_page(viewport={"width": size[0], "height": size[1]})
         tab.goto(f"{page.as_uri()}#{view}")
-        tab.wait_for_load_state("networkidle")
-        tab.wait_for_timeout(3000)  # pictures and curves are loaded after the page
+        tab.wait_for_timeout(8000)  # pictures and curves come after the page, which polls for ever
+        tab.evaluate(_REPLACE, shown)
         tab.screenshot(path=out)
         browser.close()
     stamp(out)

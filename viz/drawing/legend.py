@@ -143,7 +143,7 @@ def _sample(figure: Figure, x: float, y: float, colour: str) -> list[Artist]:
     point = figure.dpi / 72
     made: list[Any] = [
         Line2D([x, x + (_SAMPLE - 4) * point], [y, y], color=shade, lw=width, solid_capstyle="butt")
-        for shade, width in ((style.FAINT, 2.6), (colour, 1.8))
+        for shade, width in ((style.INK, 3.2), (colour, 1.8))
     ]
     for line in made:
         line.set_figure(figure)
