@@ -7,7 +7,7 @@ from typing import Any
 
 import netCDF4
 import pytest
-from attach_case import CYCLONE, known, patterns, remarks
+from attach_case import known, patterns, remarks, touch
 
 from burstlens.core.errors import AttachError
 from burstlens.workflows.attach.streams import adapter
@@ -34,9 +34,9 @@ def frame_times(folder: Path) -> list[str]:
     return keys
 
 
-def subset(path: Path, minutes: float | None, form: Any = "NETCDF3_64BIT_OFFSET") -> None:
+def subset(path: Path, minutes: float | None) -> None:
     """What ncks leaves of a file of WRF: no Times."""
-    with netCDF4.Dataset(path, "w", format=form) as data:
+    with netCDF4.Dataset(path, "w", format="NETCDF3_64BIT_OFFSET") as data:
         data.TITLE = "OUTPUT FROM WRF V4.3.3 MODEL"
         for name, size in (("Time", None), ("south_north", 3), ("west_east", 4)):
             data.createDimension(name, size)
@@ -47,24 +47,20 @@ def subset(path: Path, minutes: float | None, form: Any = "NETCDF3_64BIT_OFFSET"
             time[0] = minutes
 
 
-@pytest.mark.parametrize("form", ["NETCDF3_64BIT_OFFSET", HDF5])
 @pytest.mark.parametrize("minutes", [None, 60.0])
 @pytest.mark.parametrize("clock", ["{}:00:00", "{}-00-00", "{}_00_00.nc", "{}%3A00%3A00"])
 def test_subsets_of_wrfs_files_have_the_time_of_xtime_or_of_their_names(
-    tmp_path: Path, clock: str, minutes: float | None, form: Any
+    tmp_path: Path, clock: str, minutes: float | None
 ):
     for hour in (12, 15):
         name = DAY.format(hour=clock.format(hour))
-        subset(tmp_path / name, minutes and minutes * hour, form)
+        subset(tmp_path / name, minutes and minutes * hour)
     assert set(patterns(known(tmp_path))) == {"d01"}
     assert frame_times(tmp_path) == ["20050828T120000", "20050828T150000"]
 
 
-@pytest.mark.integration
 def test_names_that_a_browser_saved_are_one_stream(tmp_path: Path):
-    for hour in (12, 18):
-        path = tmp_path / DAY.format(hour=f"{hour}%3A30%3A00")
-        path.write_bytes(CYCLONE.read_bytes())
+    touch(tmp_path, *(DAY.format(hour=f"{hour}%3A30%3A00") for hour in (12, 18)))
     assert patterns(known(tmp_path)) == {"d01": ("wrfout_d01_*", 2)}
 
 
