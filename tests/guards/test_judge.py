@@ -230,3 +230,15 @@ def test_the_rate_counts_seconds_in_the_calendar_of_the_frames(judge):
     ]
     assert remarks(judge(max_rate=1.01), *days) == []
     assert len(remarks(judge(max_rate=0.99), *days)) == 1
+
+
+def test_a_reading_of_an_older_journal_is_of_the_calendar_of_the_next_one(judge):
+    before, after = (
+        replace(reading(0, most=most), time=time, calendar=calendar)
+        for most, time, calendar in (
+            (0, "15820101T000000", ""),
+            (99, "15820102T000000", "standard"),
+        )
+    )
+    (trip,) = remarks(judge(max_rate=1e-6), before, after)
+    assert "in 86400 s" in trip.text

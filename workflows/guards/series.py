@@ -79,7 +79,9 @@ def raced(guard: Guard, before: Reading, after: Reading) -> Breach | None:
     assert after.most is not None
     if not (valid_time.has_time(before.time) and valid_time.has_time(after.time)):
         return None
-    begin, end = (valid_time.seconds(one.time, one.calendar) for one in (before, after))
+    # An older journal does not name it.
+    calendar = after.calendar or before.calendar
+    begin, end = (valid_time.seconds(one.time, calendar) for one in (before, after))
     passed = end - begin
     if passed <= 0:
         return None

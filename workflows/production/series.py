@@ -53,6 +53,7 @@ class Series:
     def __init__(self, folder: Path, start: str | None) -> None:
         self._folder = folder
         self._start = start
+        self._calendar = ""
         self._products: dict[str, _Product] = {}
         self._stale: set[str] = set()
         self._next = 0.0
@@ -66,7 +67,8 @@ class Series:
         product, key = str(line["product"]), str(line["time"])
         given = line.get("facts")
         facts: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
-        calendar = str(facts.get("calendar", ""))
+        # Frames after 1582 name none; they count in that of those before.
+        calendar = self._calendar = str(facts.get("calendar", self._calendar))
         if suffix == HDF_SUFFIX:
             # Only the products of this kind bring HDF5 to the driver.
             from burstlens.viz.kinds.vtk.hdf_file import Step, layout_of

@@ -248,7 +248,7 @@ def counting_calendar(key: str, calendar: str) -> str:
 
     Empty for elapsed times, and where days are Gregorian ones: what a frame says of its calendar.
     """
-    name = calendar_name(calendar)
+    name = calendar_name(calendar or "proleptic_gregorian")
     if not is_calendar(key) or not is_known(name) or name == "proleptic_gregorian":
         return ""
     return "" if name == "standard" and key >= "15821015" else name
