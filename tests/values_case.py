@@ -79,6 +79,7 @@ class ValuesRun:
         self, hour: int, *fields: tuple[np.ndarray, GridScript], product: str = "t2",
         stream: str = "d01", units: str = "K", variable: str = "T2", picture: int | None = None,
         time_: str | None = None, values: bool = True, attempt: int = 1, log: bool = False,
+        stride: int = 1,
         **line: object,
     ) -> Path:  # fmt: skip
         """Publish a frame; returns the file of its values. ``picture`` is the checksum in their
@@ -98,7 +99,8 @@ class ValuesRun:
             parts = []
             for number, (field, grid) in enumerate(fields or [(ramp(hour), degrees_grid())]):
                 facts = {"variable": variable, "long_name": "temperature at 2 m", "units": units,
-                         "printed": units, "level": "", "stride": 1, "grid": grid.hash}  # fmt: skip
+                         "printed": units, "level": "", "stride": stride,
+                         "grid": grid.hash}  # fmt: skip
                 parts.append((facts | ({"label": f"d0{number + 1}"} if number else {}),
                               *quantised(field, 16, log=log)))  # fmt: skip
                 grid_path(self.run.products, grid.hash).write_bytes(grid.text)

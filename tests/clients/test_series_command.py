@@ -50,6 +50,13 @@ def test_it_prints_csv_with_units_and_a_line_per_frame(made, call):
     assert rows[3][1:] == ["", "", "", "outside"]
 
 
+def test_values_of_a_thinned_field_are_said_to_be_those_of_the_nearest_kept_point(made, call):
+    made.publish(0, stride=3)
+    done = call("series", "made", "t2", *AT, "--json")
+    assert json.loads(done.stdout)["stride"] == 3
+    assert done.stderr.startswith("burstlens: 1 of 3 points of the grid is kept")
+
+
 def test_json_is_one_document(made, call):
     made.publish(0)
     made.publish(1, values=False)

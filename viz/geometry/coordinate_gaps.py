@@ -42,11 +42,11 @@ def without_gaps(lon: Array, lat: Array) -> tuple[Array, Array] | None:
         known = _continued(vectors, known)
     along, across = _interpolated(vectors, known), _interpolated(vectors.swapaxes(1, 2), known.T)
     shares = 1 / along[1] ** 2, 1 / across[1].T ** 2
-    between = shares[0] + shares[1] > 0
+    between = np.asarray(shares[0] + shares[1] > 0)
     mixed = along[0] * shares[0] + across[0].swapaxes(1, 2) * shares[1]
     vectors = np.where(known, vectors, np.where(between, mixed, along[0]))
     rows = np.arange(lon.shape[0])
-    there = known.any(axis=1)
+    there = np.asarray(known.any(axis=1))
     nearest = rows[there][np.abs(rows[:, None] - rows[there]).argmin(axis=1)]
     x, y, z = np.where(between | there[:, None], vectors, vectors[:, nearest])
     east, north = np.degrees(np.arctan2(y, x)), np.degrees(np.arctan2(z, np.hypot(x, y)))

@@ -85,6 +85,8 @@ def series(
     finally:
         progress.clear()
     sys.stdout.flush()
+    if note := found.note():
+        print_stderr(f"burstlens: {note}")
     if complaint := found.complaint():
         print_stderr(f"burstlens: {complaint}")
         raise typer.Exit(1)

@@ -43,6 +43,7 @@ class Listing:
         self._grids = Grids()
         self._gaps: Counter[str] = Counter()
         self._values = 0
+        self._stride = 1
 
     def document(self, told: Told) -> dict[str, Any]:
         """The series as JSON values: its heading, and ``samples``."""
@@ -55,7 +56,7 @@ class Listing:
             row["index"] = dict(one.point.index) if one.point else None
             row["label"] = one.facts.get("label") or None
             rows.append(row | {"gap": one.gap.value or None, "reason": one.reason or None})
-        return {"run": self._run.id, **head, "samples": rows}
+        return {"run": self._run.id, **head, "stride": self._stride, "samples": rows}
 
     def lines(self, told: Told) -> Iterator[str]:
         """A line with the names of the columns, and a line per frame."""
@@ -86,6 +87,15 @@ class Listing:
                 return
             time.sleep(POLL_S)
 
+    def note(self) -> str:
+        """Which points of the grid the values are of, as a sentence; empty where of all."""
+        if self._stride == 1:
+            return ""
+        return (
+            f"1 of {self._stride} points of the grid is kept along each direction: the values are "
+            "those of the nearest one (points in the product's `values` keeps more)"
+        )
+
     def complaint(self) -> str:
         """Why no frame has had a value, as a sentence; empty where one had."""
         if self._values or not self._gaps:
@@ -111,6 +121,7 @@ class Listing:
                 self._gaps[one.reason or one.gap.value] += 1
             else:
                 self._values += 1
+                self._stride = max(self._stride, one.stride)
             yield one
 
 

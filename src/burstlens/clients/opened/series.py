@@ -50,8 +50,8 @@ class Sample:
     """The value of one frame at the place; of a gap ``value`` is None, or what is not finite.
 
     ``step`` is the step of quantisation at the value, in its units: the model's value lies within
-    half of it. ``facts`` has variable, units and more, ``number`` is that of the field, the
-    lowest first.
+    half of it; every ``stride``-th point of the grid is kept. ``facts`` has variable, units and
+    more, ``number`` is that of the field, the lowest first.
     """
 
     time: str
@@ -62,6 +62,7 @@ class Sample:
     number: int = 0
     point: Point | None = None
     facts: Mapping[str, Any] = made(default_factory=dict)
+    stride: int = 1
 
     @property
     def finite(self) -> float | None:
@@ -156,7 +157,8 @@ def _sample(files: Files, time: str, values: ValuesFile, spot: Spot, grids: Grid
         value = values.at(point.row, point.column, number)
         facts = _facts(values.header["fields"][number], one)
         step = _step(value, one)
-        return Sample(time, value, _gap(value), "", step, number, point, facts)
+        stride = int(values.header["fields"][number].get("stride", 1))
+        return Sample(time, value, _gap(value), "", step, number, point, facts, stride)
     return Sample(time, None, Gap.OUTSIDE, "the frame's grid does not hold the place")
 
 
