@@ -138,3 +138,11 @@ def test_a_number_of_its_own_has_three_digits_and_all_whole_ones(ask, value, tex
 def test_an_addition_s_rounding_is_no_mean_difference(ask):
     difference = {"mean": 3.1e-17, "rms": 0.25, "note": ""}
     assert ask("caption.differenceLabel", difference, "K") == "difference: mean 0, RMS 0.25 K"
+
+
+@pytest.mark.parametrize(
+    ("key", "label"), [("20010203T010000", "01:00:00"), ("t00000003.000", "3 s")]
+)
+def test_a_single_frame_has_its_time_alone_on_the_axis(ask, key, label):
+    ticks = ask("axis.modelTimeAxis", [key])["x"]["ticks"]
+    assert [text for _, text in ticks] == [label]

@@ -4,7 +4,7 @@ import { timeLabel } from "./valid_time.js";
 
 /** @import { Fields } from "./fields.js" */
 /** @import { Painted } from "./looks.js" */
-/** @import { Bar, Ramp } from "./paint.js" */
+/** @import { Bar } from "./paint.js" */
 /** @import { Around } from "./surround.js" */
 /** @import { IndexLine } from "./types.d.ts" */
 
@@ -14,8 +14,6 @@ export class Surroundings {
   #fields = null;
   /** The name of that picture's colours. */
   #map = "";
-  /** @type {Ramp | null} */
-  #ramp = null;
   /** Whether the values of the picture that is seen are needed for it. */
   needs = false;
 
@@ -31,19 +29,22 @@ export class Surroundings {
     this.needs = false;
     const facts = line?.facts;
     if (!line?.values || !facts?.box || !facts.extent) return null;
-    if (fields) [this.#fields, this.#map] = [fields, facts.colormap ?? ""];
+    const map = facts.colormap ?? "";
+    if (fields && !(this.#fields && this.#map === map && fits(this.#fields, line))) {
+      [this.#fields, this.#map] = [fields, map];
+    }
     const known = this.#fields;
-    if (!known || !fits(known, line) || this.#map !== (facts.colormap ?? "")) {
+    if (!known || !fits(known, line) || this.#map !== map) {
       this.needs = true;
       return null;
     }
     const { colours, fields: shown } = known.header;
     if (!painted && colours.edges.length) return null; // steps with names of their own
-    if (fields || !this.#ramp) this.#ramp = rampOf(colours, null);
     const [{ long_name: name, variable, level, printed }] = shown;
     const limits = limitsOf(facts) ?? colours.limits;
     /** @type {Bar} */
-    const bar = painted?.bar ?? { ramp: this.#ramp, limits, log: colours.log, units: printed };
+    const own = { ramp: rampOf(colours, null), limits, log: colours.log, units: printed };
+    const bar = painted?.bar ?? own;
     const outside = painted ? [1, 1] : (facts.outside ?? []);
     return {
       fields: known,

@@ -141,8 +141,13 @@ function yearStarts(low, high, count, calendar) {
 export function modelTimeAxis(times, calendar = "") {
   const at = positions(times, calendar);
   const low = at[0];
-  const high = Math.max(at[at.length - 1], low + 1e-3);
+  const last = at[at.length - 1];
   const kind = axisKind(times[0]);
+  if (!(last > low)) {
+    const [only] = modelTicks(low, low + 1, 1, kind, calendar);
+    return { x: { low, high: low + 1, ticks: only ? [only] : [] }, at };
+  }
+  const high = Math.max(last, low + 1e-3);
   return { x: { low, high, ticks: modelTicks(low, high, COUNTS[kind] ?? 5, kind, calendar) }, at };
 }
 

@@ -19,13 +19,30 @@ const LETTERS = 11.5 / 900;
  * @typedef {{ ramp: Ramp, limits: [number, number], log: boolean, units: string, note?: string }} Bar
  */
 
+/** @type {Map<string, Ramp>} */
+const ramps = new Map();
+
 /**
- * The colours of a map that readers can choose, or of the picture's own.
+ * The colours of a map that readers can choose, or of the picture's own; the same object for the
+ * same colours.
  * @param {ValuesHeader["colours"]} own
  * @param {string | null} name
  * @returns {Ramp}
  */
 export function rampOf(own, name) {
+  const { table, under, over, bad, edges } = own;
+  const key = [name, table, under, over, bad, edges.length].join();
+  const known = ramps.get(key) ?? newRamp(own, name);
+  ramps.set(key, known);
+  return known;
+}
+
+/**
+ * @param {ValuesHeader["colours"]} own
+ * @param {string | null} name
+ * @returns {Ramp}
+ */
+function newRamp(own, name) {
   const stops = name && MAPS[name] ? bytesOfHex(MAPS[name]) : bytesOfBase64(own.table);
   const count = stops.length / 3;
   const table = Uint32Array.from({ length: STEPS }, (_, at) => {

@@ -1,5 +1,5 @@
 import { element, set } from "./element.js";
-import { drawAround, layoutOf, letterOf } from "./surround.js";
+import { drawAround, drawTime, layoutOf, letterOf } from "./surround.js";
 
 /** @import { Lens } from "./lens.js" */
 /** @import { Around, Layout } from "./surround.js" */
@@ -17,6 +17,10 @@ export class Sheet {
   #around = null;
   /** @type {Layout | null} */
   #layout = null;
+  /** What is drawn around the plane. */
+  #drawnFor = "";
+  /** @type {object | undefined} */
+  #drawnRamp;
   /** @type {number | undefined} */
   #better;
   /** @type {ImageBitmap | OffscreenCanvas | null} */
@@ -45,8 +49,11 @@ export class Sheet {
     const words = around && [around.title, around.when, around.legend, around.bar?.limits];
     const name = JSON.stringify([width, height, lens.scale, lens.x, lens.y, words]);
     if (this.bitmap === bitmap && this.#shown === name) return;
-    if (this.element.width !== width) this.element.width = width;
-    if (this.element.height !== height) this.element.height = height;
+    const { element } = this;
+    if (element.width !== width || element.height !== height) {
+      [element.width, element.height] = [width, height];
+      this.#drawnFor = ""; // a new size empties the canvas
+    }
     this.bitmap = bitmap;
     this.#shown = name;
     this.#around = around;
@@ -69,22 +76,44 @@ export class Sheet {
   #paint(quality) {
     const [context, box, bitmap] = [this.#context, this.#box, this.bitmap];
     if (!context || (box && !bitmap?.width)) return; // released: the drawn picture stays
-    context.clearRect(0, 0, this.element.width, this.element.height);
+    const [layout, around] = [this.#layout, this.#around];
+    if (layout && around && box) this.#prepare(context, layout, around);
+    else {
+      context.clearRect(0, 0, this.element.width, this.element.height);
+      this.#drawnFor = "";
+    }
     if (!box || !bitmap) return;
     context.imageSmoothingEnabled = box.width < 6 * bitmap.width;
     context.imageSmoothingQuality = quality;
-    const [layout, around] = [this.#layout, this.#around];
     context.save();
     if (layout) {
       const { left, top, width, height } = layout.plane;
       context.beginPath();
-      context.rect(left, top, width, height);
+      context.rect(left + 1, top + 1, width - 2, height - 2);
       context.clip();
     }
     context.drawImage(bitmap, box.left, box.top, box.width, box.height);
     context.restore();
-    if (!layout || !around) return;
-    drawAround(context, around, layout, getComputedStyle(this.element).color);
+  }
+
+  /**
+   * Draw what is around the plane, where it has changed; of the rest only the time does.
+   * @param {CanvasRenderingContext2D} context
+   * @param {Layout} layout
+   * @param {Around} around
+   */
+  #prepare(context, layout, around) {
+    const { title, legend, bar, beyond, fields } = around;
+    const [{ width, height }, ink] = [this.element, getComputedStyle(this.element).color];
+    const { limits, units, log } = bar ?? {};
+    const words = [title, legend, beyond, limits, units, log, ink];
+    const name = JSON.stringify([width, height, layout, fields.key, words]);
+    if (this.#drawnFor !== name || this.#drawnRamp !== bar?.ramp) {
+      context.clearRect(0, 0, width, height);
+      drawAround(context, around, layout, ink);
+      [this.#drawnFor, this.#drawnRamp] = [name, bar?.ramp];
+    }
+    drawTime(context, around, layout, ink);
   }
 
   /** The plane on the screen, where the page draws what is around it, else all of the sheet. */

@@ -77,8 +77,41 @@ export function letterOf(element, ratio) {
 }
 
 /**
- * Draw words, axes, legend and colour bar.
- * @param {CanvasRenderingContext2D} context
+ * Of a canvas on the screen, or off it.
+ * @typedef {CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D} Context
+ */
+
+/**
+ * Draw the time, which changes with each picture.
+ * @param {Context} context
+ * @param {Around} around
+ * @param {Layout} layout
+ * @param {string} ink
+ */
+export function drawTime(context, { when, bar }, { plane, letter }, ink) {
+  context.font = `400 ${letter}px system-ui, sans-serif`;
+  Object.assign(context, { fillStyle: ink, textAlign: "left", textBaseline: "alphabetic" });
+  const words = [when, bar?.note].filter(Boolean).join("  ·  ");
+  const room = unitsLeft(context, bar?.units ?? "", plane, letter) - plane.left - 0.5 * letter;
+  context.clearRect(plane.left, plane.top - 1.7 * letter, room, 1.5 * letter);
+  context.fillText(words, plane.left, plane.top - 0.6 * letter, room - 0.5 * letter);
+}
+
+/**
+ * Where the units above the colour bar begin: over the bar, or further left where they are long.
+ * @param {Context} context
+ * @param {string} units
+ * @param {Box} plane
+ * @param {number} letter
+ */
+function unitsLeft(context, units, plane, letter) {
+  const most = context.canvas.width - context.measureText(units).width - 3;
+  return Math.min(plane.left + plane.width + 0.9 * letter, most);
+}
+
+/**
+ * Draw all other words, axes, legend and colour bar.
+ * @param {Context} context
  * @param {Around} around
  * @param {Layout} layout
  * @param {string} ink
@@ -96,11 +129,7 @@ export function drawAround(context, around, layout, ink) {
   Object.assign(context, { font: font("400") });
   const barLeft = right + 0.9 * letter;
   const units = around.bar?.units ?? "";
-  const wide = context.measureText(units).width;
-  const unitsLeft = Math.min(barLeft, context.canvas.width - wide - 3);
-  context.fillText(units, unitsLeft, plane.top - 0.6 * letter);
-  const words = [around.when, around.bar?.note].filter(Boolean).join("  ·  ");
-  context.fillText(words, plane.left, plane.top - 0.6 * letter, unitsLeft - plane.left - letter);
+  context.fillText(units, unitsLeft(context, units, plane, letter), plane.top - 0.6 * letter);
   drawAxis(context, around, layout, 0);
   drawAxis(context, around, layout, 1);
   if (around.bar) drawBar(context, around.bar, around.beyond, plane, barLeft, letter);
@@ -113,7 +142,7 @@ export function drawAround(context, around, layout, ink) {
 
 /**
  * Marks and labels below the plane, or left of it.
- * @param {CanvasRenderingContext2D} context
+ * @param {Context} context
  * @param {Around} around
  * @param {Layout} layout
  * @param {0 | 1} side
@@ -217,7 +246,7 @@ function degrees(value, side, step) {
 }
 
 /**
- * @param {CanvasRenderingContext2D} context
+ * @param {Context} context
  * @param {Bar} bar
  * @param {boolean[]} beyond
  * @param {Box} plane
