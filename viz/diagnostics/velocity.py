@@ -202,6 +202,7 @@ def _angle(frame: OpenFrame, variable: str, part: Window) -> Array | None:
     if not plane.geographic or plane.x.ndim == 1 or frame.dimensions[x] < 2:
         return None
     lon, lat = plane.x.astype(np.float64), plane.y.astype(np.float64)
-    east = (np.gradient(lon, axis=1) + 180) % 360 - 180
+    steps = (np.diff(lon, axis=1) + 180) % 360 - 180
+    east = (steps[:, [0, *range(steps.shape[1])]] + steps[:, [*range(steps.shape[1]), -1]]) / 2
     angle = np.arctan2(np.gradient(lat, axis=1), east * np.cos(np.radians(lat)))
     return np.asarray(angle[tuple(kept)])

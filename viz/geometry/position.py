@@ -17,6 +17,7 @@ from burstlens.core.errors import FrameError
 from burstlens.core.lengths import metres
 from burstlens.viz.geometry.grid import Plane
 from burstlens.viz.geometry.projection import EARTH_RADIUS_M
+from burstlens.viz.geometry.sphere import bilinear, degrees, vectors
 
 Array = NDArray[np.float64]
 DEGREES = "degrees"
@@ -42,6 +43,14 @@ def positions(plane: Plane) -> tuple[Array, Array]:
 
 def position(plane: Plane, row: float, column: float) -> tuple[float, float]:
     """The position of a point between rows and columns of the plane, by linear interpolation."""
+    if plane.goes_around and min(plane.x.shape) > 1:
+        low, left = (max(min(int(at), size - 2), 0)
+                     for at, size in zip((row, column), plane.x.shape, strict=True))  # fmt: skip
+        part = slice(low, low + 2), slice(left, left + 2)
+        east, north = degrees(
+            bilinear(vectors(plane.x[part], plane.y[part]), row - low, column - left)
+        )
+        return float(east), float(north)
     x, y = _between(plane.x, row, column, axis=1), _between(plane.y, row, column, axis=0)
     if plane.projection is None:
         return x, y

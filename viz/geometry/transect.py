@@ -14,6 +14,7 @@ from burstlens.core.lengths import metres
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.place import End
 from burstlens.viz.geometry.projection import EARTH_RADIUS_M, Projection
+from burstlens.viz.geometry.sphere import degrees, vectors
 from burstlens.viz.seams import OpenFrame
 
 Array = NDArray[Any]
@@ -223,6 +224,9 @@ def _coordinates(plane: grid.Plane, rows: Array, columns: Array) -> tuple[Array,
         x = np.interp(columns, np.arange(plane.x.size), plane.x)
         return x, np.interp(rows, np.arange(plane.y.size), plane.y)
     whole = Transect({}, rows, columns, rows, "", None, None, np.zeros((2, rows.size)))
+    if plane.goes_around and plane.projection is not None:
+        at = np.moveaxis(vectors(plane.x, plane.y), -1, 0)
+        return plane.projection.forward(*degrees(np.moveaxis(whole.sample(at), 0, -1)))
     return whole.sample(plane.x), whole.sample(plane.y)
 
 

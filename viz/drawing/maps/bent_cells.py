@@ -123,6 +123,6 @@ def _on_sphere(axes: Axes, plane: Plane, guess: NDArray[np.uint32]) -> NDArray[n
         np.stack([columns.ravel() + 0.5, rows.ravel() + 0.5], axis=-1)
     )
     number = guess[part].ravel().astype(np.int64) - 1
-    found = SphereCells(plane.x, plane.y).find(*places.T, guess=number)
+    found = SphereCells(plane.x, plane.y).find(places[:, 0], places[:, 1], number)
     shown[part] = (found + 1).reshape(rows.shape)
     return shown
