@@ -99,7 +99,7 @@ def test_as_many_times_as_the_docs_allow_fit_a_request(server, made):
         ("product=t2&lat=27", 400, b"both lat and lon"),
         ("product=t2&lat=x&lon=1", 400, b"lat must be a number"),
         ("product=t2&lat=nan&lon=1", 400, b"lat must be a number"),
-        ("product=t2&x=1mile&y=1", 400, b"x must be a number"),
+        ("product=t2&x=1league&y=1", 400, b"x must be a number"),
         (f"{PLACE}&times={','.join(map(str, range(600)))}", 400, b"may name 400 times"),
         ("product=none&lat=1&lon=1", 404, b"nothing is published of a product 'none'"),
         (f"{PLACE}&stream=d07", 404, b"nothing of a stream 'd07'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from burstlens.core import valid_time
 from burstlens.core.errors import FrameError, RecipeError, StagingError
+from burstlens.core.extras import install_command
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.kinds.seismogram.draw import COLOURS
 from burstlens.viz.kinds.seismogram.file import station_codes
@@ -160,7 +162,7 @@ def test_without_obspy_the_extra_is_named(chain: Any, frames: Any, monkeypatch: 
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(RecipeError, match=r"burstlens\[seismology\]"):
+    with pytest.raises(RecipeError, match=re.escape(install_command("seismology"))):
         chain(SeismogramKind(), frames[:1], format="mseed")
 
 
