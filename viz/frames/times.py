@@ -72,7 +72,9 @@ def elapsed_s(frame: OpenFrame, context: Context) -> float:
         elapsed = bool(began) and not valid_time.is_calendar(began or "")
         return valid_time.seconds(time) - (valid_time.seconds(began or "") if elapsed else 0.0)
     apart = valid_time.between(began, time, calendar(frame)) if began else None
-    return valid_time.seconds(time) - valid_time.seconds(EPOCH) if apart is None else apart
+    if apart is not None:
+        return apart
+    return valid_time.seconds(time, calendar(frame)) - valid_time.seconds(EPOCH)
 
 
 def stamp(time: str) -> str:
