@@ -45,14 +45,16 @@ export class Surroundings {
     /** @type {Bar} */
     const own = { ramp: rampOf(colours, null), limits, log: colours.log, units: printed };
     const bar = painted?.bar ?? own;
-    const outside = painted ? [1, 1] : (facts.outside ?? []);
+    const [low, high] = bar.limits;
+    const { min = low, max = high, outside = [] } = facts;
+    const ends = painted ? [min < low, max > high] : [0, 1].map((end) => (outside[end] ?? 0) > 0);
     return {
       fields: known,
       title: [inWords(variable, name), level].filter(Boolean).join(", "),
       when: timeLabel(line.time),
       legend: facts.legend ?? [],
       bar,
-      beyond: [0, 1].map((end) => (outside[end] ?? 0) > 0),
+      beyond: painted?.difference ? [true, true] : ends, // a difference's limits leave some out
     };
   }
 }
