@@ -42,7 +42,7 @@ _REPLACE = """([from, to]) => {
     if (node.shadowRoot) replace(node.shadowRoot);
     node.childNodes.forEach(replace);
   };
-  if (from) replace(document.body);
+  if (from) setInterval(() => replace(document.body), 20); // a live page writes it again
 }"""
 
 
@@ -109,6 +109,7 @@ def screenshot(
         tab.goto(f"{page.as_uri()}#{view}")
         tab.wait_for_timeout(8000)  # pictures and curves come after the page, which polls for ever
         tab.evaluate(_REPLACE, shown)
+        tab.wait_for_timeout(500)
         tab.screenshot(path=out)
         browser.close()
     stamp(out)
