@@ -59,6 +59,9 @@ def parts(
     """
     ranges = [range(one.start, one.stop, one.step) for one in index if isinstance(one, slice)]
     units = [unit for one, unit in zip(index, chunk, strict=True) if isinstance(one, slice)]
+    if item_bytes * prod(len(one) for one in ranges) <= _LEAST_BYTES:
+        yield tuple(slice(0, len(one)) for one in ranges), tuple(index)
+        return
     cuts: list[list[slice]] = []
     most = part_bytes()
     for axis, along in enumerate(ranges):

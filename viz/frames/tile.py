@@ -134,7 +134,7 @@ class Tiles:
                     dimension + fire.SUFFIX: (faces - 1) * cells,
                 }
                 sizes |= {name: size for name, size in whole.items() if name in sizes}
-        else:
+        elif any(name.endswith(fire.SUFFIX) for name in sizes):
             sizes = fire.without_padding(sizes, data.__dict__)
         self._sizes = sizes
         return dict(sizes)
