@@ -83,8 +83,9 @@ def test_a_log_that_comes_late_in_blocks_gives_no_wrong_frames(course, name):
 
 def test_with_several_io_groups_a_frame_is_whole_as_soon_as_its_file_is_closed(course):
     run = course("quilting")
-    with (run.path / "namelist.input").open("a") as file:
-        file.write("&namelist_quilt nio_tasks_per_group = 1, nio_groups = 2 /\n")
+    settings = run.path / "namelist.input"
+    one = settings.read_text()
+    settings.write_text(f"&namelist_quilt nio_tasks_per_group = 1, nio_groups = 2 /\n{one}")
     assert run.model.configured(run.path).facts(run.path).io_groups == 2
     run.walk()
     assert {frame.signal for frame in run.frames} == {"closed"}
