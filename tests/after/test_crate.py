@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import sys
 from urllib.parse import unquote
@@ -13,6 +14,7 @@ import pytest
 from burstlens.clients.api.run import open_run
 from burstlens.clients.crate import write_crate
 from burstlens.core.errors import RunError
+from burstlens.core.extras import install_command
 
 rocrate = pytest.importorskip("rocrate.rocrate")
 
@@ -86,6 +88,6 @@ def test_a_failed_run_says_why(crate, standing):
 def test_without_the_library_it_says_what_to_install(standing, monkeypatch):
     standing.done()
     monkeypatch.setitem(sys.modules, "rocrate.rocrate", None)
-    with pytest.raises(RunError, match=r"pip install .*\[provenance\]'"):
+    with pytest.raises(RunError, match=re.escape(install_command("provenance"))):
         write_crate(open_run(standing.runs / "done"))
     assert not (standing.runs / "done" / "ro-crate-metadata.json").exists()
