@@ -15,8 +15,7 @@ def install_command(extra: str) -> str:
     A Burstlens that was installed from a folder or a file takes its extras from there, which
     ``direct_url.json`` of its installation names (PEP 610); any other from the package index.
 
-    >>> install_command("serve")  # doctest: +SKIP
-    "/home/me/burstlens/.venv/bin/python -m pip install -e '/home/me/burstlens[serve]'"
+    In a clone: ``.venv/bin/python -m pip install -e '/home/me/burstlens[serve]'``, with full paths.
     """
     return shlex.join([sys.executable, "-m", "pip", "install", *_requirement(extra)])
 
