@@ -17,6 +17,7 @@ export class Sheet {
   #around = null;
   /** @type {Layout | null} */
   #layout = null;
+  #ink = "";
   /** What is drawn around the plane. */
   #drawnFor = "";
   /** @type {object | undefined} */
@@ -44,10 +45,13 @@ export class Sheet {
     const ratio = window.devicePixelRatio || 1;
     const width = Math.round(clientWidth * ratio);
     const height = Math.round(clientHeight * ratio);
+    // Read before anything of the page is changed: to read it later computes all styles anew.
+    const style = around && getComputedStyle(this.element);
+    this.#ink = style ? style.color : "";
     // Over a picture that is shown whole a finger scrolls the page.
     this.element.style.touchAction = lens.scale > 1 ? "none" : "pan-y";
     const words = around && [around.title, around.when, around.legend, around.bar?.limits];
-    const name = JSON.stringify([width, height, lens.scale, lens.x, lens.y, words]);
+    const name = JSON.stringify([width, height, lens.scale, lens.x, lens.y, words, this.#ink]);
     if (this.bitmap === bitmap && this.#shown === name) return;
     const { element } = this;
     if (element.width !== width || element.height !== height) {
@@ -57,7 +61,7 @@ export class Sheet {
     this.bitmap = bitmap;
     this.#shown = name;
     this.#around = around;
-    const letter = around ? letterOf(this.element, ratio) : 0;
+    const letter = style ? letterOf(style, ratio) : 0;
     this.#layout = around && width && height ? layoutOf(around, width, height, lens, letter) : null;
     const whole = bitmap && width && height ? fitted(bitmap, width, height, lens) : null;
     this.#box = bitmap && this.#layout ? this.#layout.frame : whole;
@@ -85,15 +89,8 @@ export class Sheet {
     if (!box || !bitmap) return;
     context.imageSmoothingEnabled = box.width < 6 * bitmap.width;
     context.imageSmoothingQuality = quality;
-    context.save();
-    if (layout) {
-      const { left, top, width, height } = layout.plane;
-      context.beginPath();
-      context.rect(left + 1, top + 1, width - 2, height - 2);
-      context.clip();
-    }
-    context.drawImage(bitmap, box.left, box.top, box.width, box.height);
-    context.restore();
+    if (layout) drawPart(context, bitmap, box, layout.plane);
+    else context.drawImage(bitmap, box.left, box.top, box.width, box.height);
   }
 
   /**
@@ -104,7 +101,7 @@ export class Sheet {
    */
   #prepare(context, layout, around) {
     const { title, legend, bar, beyond, fields } = around;
-    const [{ width, height }, ink] = [this.element, getComputedStyle(this.element).color];
+    const [{ width, height }, ink] = [this.element, this.#ink];
     const { limits, units, log } = bar ?? {};
     const words = [title, legend, beyond, limits, units, log, ink];
     const name = JSON.stringify([width, height, layout, fields.key, words]);
@@ -139,7 +136,13 @@ export class Sheet {
     const box = this.element.getBoundingClientRect();
     const picture = this.bitmap ?? { width: 1, height: 1 };
     const inside = this.#around
-      ? layoutOf(this.#around, box.width, box.height, lens, letterOf(this.element, 1)).frame
+      ? layoutOf(
+          this.#around,
+          box.width,
+          box.height,
+          lens,
+          letterOf(getComputedStyle(this.element), 1),
+        ).frame
       : fitted(picture, box.width, box.height, lens);
     return { ...inside, left: box.left + inside.left, top: box.top + inside.top };
   }
@@ -159,6 +162,24 @@ export class Sheet {
       Math.min(height, (seen.bottom - frame.top) * down),
     ];
   }
+}
+
+/**
+ * Draw what of a picture lies in the plane. Only its own pixels are read: to clip all of it at
+ * edges between pixels takes more time than to draw it.
+ * @param {CanvasRenderingContext2D} context
+ * @param {ImageBitmap | OffscreenCanvas} bitmap
+ * @param {Box} box of the whole picture on the canvas
+ * @param {Box} plane
+ */
+function drawPart(context, bitmap, box, plane) {
+  const [left, top] = [Math.ceil(plane.left + 1), Math.ceil(plane.top + 1)];
+  const width = Math.floor(plane.left + plane.width - 1) - left;
+  const height = Math.floor(plane.top + plane.height - 1) - top;
+  if (width < 1 || height < 1) return;
+  const [across, down] = [bitmap.width / box.width, bitmap.height / box.height];
+  const part = [(left - box.left) * across, (top - box.top) * down, width * across, height * down];
+  context.drawImage(bitmap, part[0], part[1], part[2], part[3], left, top, width, height);
 }
 
 /**

@@ -68,12 +68,12 @@ export function layoutOf({ fields, legend }, width, height, lens, letter) {
 }
 
 /**
- * The letters of a canvas, in its pixels.
- * @param {HTMLElement} element
+ * The letters of a canvas of that style, in its pixels.
+ * @param {CSSStyleDeclaration} style
  * @param {number} ratio
  */
-export function letterOf(element, ratio) {
-  return Math.max(11, LETTER * Number.parseFloat(getComputedStyle(element).fontSize)) * ratio;
+export function letterOf(style, ratio) {
+  return Math.max(11, LETTER * Number.parseFloat(style.fontSize)) * ratio;
 }
 
 /**
