@@ -26,6 +26,7 @@ from made_run import MadeRun, pictures
 from valued_run import lambert, moved, publish
 
 from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.live.page import module_text
 
 PAGE = "products/index.html"
 DRAWN = "canvas.first[data-plane]:not([data-plane=''])"
@@ -197,3 +198,17 @@ def eight_maps(made, eight_drawn, tmp_path):
         run.feed.add(line)
     run.feed.write(force=True)
     return run, list(fields)
+
+
+@pytest.fixture(scope="module")
+def ask(chromium: Any) -> Iterator[Callable[..., Any]]:
+    """Calls a function of a module of the page: ``ask("digits.showNumber", 1, 0.1)``."""
+    page = chromium.new_page()
+    text = module_text()
+    names = re.findall(r"^const (\$\w+)=\(", text, re.MULTILINE)
+    page.add_script_tag(type="module", content=f"{text}globalThis.parts={{{','.join(names)}}};")
+    page.wait_for_function("() => globalThis.parts")
+    yield lambda name, *values: page.evaluate(
+        "([part, name, values]) => parts[`$${part}`][name](...values)", [*name.split("."), values]
+    )
+    page.close()

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
-
-from burstlens.viz.live.page import module_text
 
 FIELD = {"transform": "linear", "scale": 0.02, "printed": "hPa"}
 GRID = {
@@ -20,20 +16,6 @@ PLANE = {
     "x": {"n": 100, "edges": [500_000, 500_100], "units": "m"},
     "y": {"n": 100, "edges": [5_500_000, 5_500_100], "units": "m"},
 }
-
-
-@pytest.fixture(scope="module")
-def ask(chromium):
-    """Calls a function of a module of the page: ``ask("digits.showNumber", 1, 0.1)``."""
-    page = chromium.new_page()
-    text = module_text()
-    names = re.findall(r"^const (\$\w+)=\(", text, re.MULTILINE)
-    page.add_script_tag(type="module", content=f"{text}globalThis.parts={{{','.join(names)}}};")
-    page.wait_for_function("() => globalThis.parts")
-    yield lambda name, *values: page.evaluate(
-        "([part, name, values]) => parts[`$${part}`][name](...values)", [*name.split("."), values]
-    )
-    page.close()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import { Painting } from "./painting.js";
 import { Palette } from "./palette.js";
 import { Probe } from "./probe.js";
 import { Sheet } from "./sheet.js";
-import { commonScale, scaleLabel, shownMode, widerLimits } from "./two_runs.js";
+import { commonScale, lookBeside, scaleLabel, shownMode, widerLimits } from "./two_runs.js";
 import { timeLabel } from "./valid_time.js";
 import { unitsOfDifference } from "./value_label.js";
 
@@ -211,11 +211,11 @@ export class Pane {
     let look = scale?.limits ? { ...own, limits: scale.limits } : own;
     const paintMine = () => (seen ? this.#painting.of(looks, state, seen, rival, look) : null);
     const paintTheirs = () =>
-      other && comparison && !isDifference
-        ? this.#theirPainting.of(looks, comparison, other, null, look)
+      seen && other && comparison && !isDifference
+        ? this.#theirPainting.of(looks, comparison, other, null, lookBeside(look, seen, other))
         : null;
     let [painted, theirs] = [paintMine(), paintTheirs()];
-    // Differences from the frame before, say, have limits by their sizes.
+    // As drawn the two may have other limits, and differences have limits by their sizes.
     const wider = widerLimits(painted, theirs);
     if (wider) {
       look = { ...look, limits: wider };

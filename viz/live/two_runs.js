@@ -1,4 +1,5 @@
 import { limitsOf, span } from "./caption.js";
+import { unitsOfDifference } from "./value_label.js";
 
 /** @import { Comparison } from "./comparison.js" */
 /** @import { Look, Painted } from "./looks.js" */
@@ -39,13 +40,31 @@ export function commonScale(mine, theirs, look, run) {
 }
 
 /**
- * The wider one of two pictures' limits, where they are not the same; else null.
- * @param {Painted | null} mine
- * @param {Painted | null} theirs
+ * The limits that hold those of two pictures in the same units, where these are not the same; else
+ * null.
+ * @param {Pick<Painted, "bar"> | null} mine
+ * @param {Pick<Painted, "bar"> | null} theirs
+ * @returns {[low: number, high: number] | null}
  */
 export function widerLimits(mine, theirs) {
-  if (!mine || !theirs || mine.limits.join() === theirs.limits.join()) return null;
-  return mine.limits[1] > theirs.limits[1] ? mine.limits : theirs.limits;
+  if (!mine || !theirs || mine.bar.units !== theirs.bar.units) return null;
+  const [first, second] = [mine.bar.limits, theirs.bar.limits];
+  if (first.join() === second.join()) return null;
+  return [Math.min(first[0], second[0]), Math.max(first[1], second[1])];
+}
+
+/**
+ * The look of the other run's picture: limits are in the units of the one that they are chosen for.
+ * @param {Look} look
+ * @param {IndexLine} mine
+ * @param {IndexLine} theirs
+ * @returns {Look}
+ */
+export function lookBeside(look, mine, theirs) {
+  const units = [mine, theirs].map(({ facts }) =>
+    look.minus ? unitsOfDifference(facts?.units) : facts?.units,
+  );
+  return units[0] === units[1] ? look : { ...look, limits: null };
 }
 
 /**
