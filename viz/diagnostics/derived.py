@@ -27,6 +27,8 @@ from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
 
 _ON_WRF = {"south_north", "west_east"}
 """Only a frame with these dimensions can have WRF's diagnostics."""
+Index = tuple[tuple[str, Any], ...]
+"""The index of a crop, by the names of its dimensions."""
 SHARED_PART = 0.25
 """The part of a worker's memory for inflated chunks that several products of a frame read."""
 
@@ -49,6 +51,7 @@ class DerivedFrame:
         beside: Mapping[str, Beside] = MappingProxyType({}),
         held: Held | None = None,
         keeps: bool = False,
+        chosen: dict[Index, ChosenFrame] | None = None,
     ) -> None:
         self.paths = tuple(paths)
         self.stream = stream
@@ -58,6 +61,7 @@ class DerivedFrame:
         self._frame = frame if isinstance(frame, ChosenFrame) else ChosenFrame(frame)
         self._held = held or Held()
         self._keeps = keeps
+        self._chosen = {} if chosen is None else chosen
         self._described: dict[str, Variable] = {}
 
     @property
@@ -151,11 +155,15 @@ class DerivedFrame:
 
     def choosing(self, index: Mapping[str, Any] | None = None) -> DerivedFrame:
         """The same for a picture: each variable at one point of its further dimensions, of members
-        say. ``index`` is the index of a crop."""
+        say. ``index`` is the index of a crop. Pictures with the same index share what is read to
+        choose and what is computed."""
+        key = tuple(sorted((index or {}).items()))
+        if key not in self._chosen:
+            self._chosen[key] = ChosenFrame(self._frame.frame, chooses=True, index=index)
         return DerivedFrame(
-            ChosenFrame(self._frame.frame, chooses=True, index=index), paths=self.paths,
-            stream=self.stream, previous=self.previous, followed=self.followed,
-            beside=self.beside, held=self._held, keeps=self._keeps,
+            self._chosen[key], paths=self.paths, stream=self.stream, previous=self.previous,
+            followed=self.followed, beside=self.beside, held=Held(key, self._held),
+            keeps=self._keeps, chosen=self._chosen,
         )  # fmt: skip
 
     def _plan(self, name: str, window: Window | None) -> Computation:
@@ -253,6 +261,7 @@ class SharedFrame:
         self._reader = FrameReader(paths, record, stream, time, time_variable)
         self._stored = ChosenFrame(OrderedFrame(self._reader))
         self._held = Held()
+        self._chosen: dict[Index, ChosenFrame] = {}
         self._shares = False
         try:
             self._reader.open()
@@ -275,7 +284,7 @@ class SharedFrame:
             self._reader.share(round(SHARED_PART * allowance().memory))
         return DerivedFrame(
             self._stored, paths=self._reader.paths, stream=self._reader.stream, previous=previous,
-            followed=followed, beside=beside, held=self._held, keeps=keeps,
+            followed=followed, beside=beside, held=self._held, keeps=keeps, chosen=self._chosen,
         )  # fmt: skip
 
     def close(self) -> None:

@@ -226,8 +226,12 @@ class ChosenFrame:
         choice = Choice(about.name, at, about)
         others = [d for d in about.dimensions if d not in at][:-_GROUND]
         middle = {d: slice(_size(about, d) // 2, _size(about, d) // 2 + 1) for d in others}
-        values = self.frame.read(about.name, _at(choice, _first(choice), middle))
-        return values.dtype.kind != "f" or bool(np.isfinite(values).any())
+        part = _at(choice, _first(choice), middle)
+        values = self.frame.read(about.name, part)
+        has = values.dtype.kind != "f" or bool(np.isfinite(values).any())
+        if has:
+            self.frame.hold(about.name, part, values)  # a picture reads it next
+        return has
 
     def _joined(self, choice: Choice, window: Window | None) -> Array:
         """The values of the first point, those of the next ones where it has none."""

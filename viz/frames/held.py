@@ -16,10 +16,16 @@ _RANGES = frozenset({"valid_min", "valid_max", "valid_range"})
 
 class Held:
     """Parts of variables by name, up to HELD_PART; not of a variable with a valid range, because
-    ``read`` masks its values."""
+    ``read`` masks its values.
 
-    def __init__(self) -> None:
-        self._parts: dict[str, tuple[tuple[slice, ...], NDArray[Any]]] = {}
+    ``of``: whose they are, where variables of one name differ; all in the ``room`` of another.
+    """
+
+    def __init__(self, of: object = (), room: Held | None = None) -> None:
+        self._of = of
+        self._parts: dict[object, tuple[tuple[slice, ...], NDArray[Any]]] = (
+            {} if room is None else room._parts
+        )
 
     def add(self, variable: Variable, window: Window | None, values: NDArray[Any]) -> None:
         """Keep the values of a window if there is room, and unless all of the variable is kept."""
@@ -27,11 +33,11 @@ class Held:
             return
         size = values.nbytes + sum(array.nbytes for _, array in self._parts.values())
         if size <= HELD_PART * allowance().memory and not _RANGES & variable.attributes.keys():
-            self._parts[variable.name] = (slices(variable, window), values)
+            self._parts[self._of, variable.name] = (slices(variable, window), values)
 
     def get(self, variable: Variable, window: Window | None) -> NDArray[Any] | None:
         """A copy of a window's values if that window or the whole variable is kept, else None."""
-        parts, values = self._parts.get(variable.name, ((), None))
+        parts, values = self._parts.get((self._of, variable.name), ((), None))
         if values is None:
             return None
         wanted = slices(variable, window)
@@ -40,7 +46,7 @@ class Held:
         return values[wanted].copy() if self._is_whole(variable) else None
 
     def _is_whole(self, variable: Variable) -> bool:
-        parts, _ = self._parts.get(variable.name, (None, None))
+        parts, _ = self._parts.get((self._of, variable.name), (None, None))
         return parts == tuple(slice(0, size, 1) for size in variable.shape)
 
     def clear(self) -> None:

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
-from burstlens.viz.diagnostics.derived import open_frame
+from burstlens.viz.diagnostics.derived import SharedFrame, open_frame
 from burstlens.viz.frames.further import is_further
 from burstlens.viz.frames.reader import netCDF4
 from burstlens.viz.geometry.crop import Crop
@@ -219,3 +219,29 @@ def test_pictures_of_one_frame_share_what_was_computed(cyclone: Path) -> None:
         described = frame.choosing().variable("wind10")
         assert described == frame.variable("wind10")
         assert np.array_equal(frame.choosing().read("T2"), frame.read("T2"))
+
+
+@pytest.mark.parametrize("name", ["t * 10 [K]", "hypot(t, u)", "q@150m"])
+def test_pictures_of_other_points_do_not_get_what_was_computed_for_one(
+    ensemble: Path, name: str
+) -> None:
+    wanted = {"t * 10 [K]": 10 * place(3, 4, 5), "hypot(t, u)": place(3, 4, 5) * np.sqrt(2),
+              "q@150m": place(2, 3, 4, 5).mean(axis=0)}[name]  # fmt: skip
+    shared = SharedFrame([ensemble], 0, stream="", time="", time_variable="")
+    try:
+        for number in (0, 2, None, 1, 2):
+            index = {} if number is None else {"number": number}
+            field = shown(shared.view(keeps=True), name, index=index)
+            assert field.values == pytest.approx(wanted[number or 0])
+            assert f"number {(3, 7, 11)[number or 0]} " in field.level
+    finally:
+        shared.close()
+
+
+def test_pictures_of_the_same_points_look_for_them_once(ensemble: Path) -> None:
+    shared = SharedFrame([ensemble], 0, stream="", time="", time_variable="")
+    try:
+        first, second = (shared.view(keeps=True).choosing().variable("gaps") for _ in range(2))
+        assert first is second
+    finally:
+        shared.close()
