@@ -33,6 +33,29 @@ def test_seconds_are_as_exact_as_the_stored_number_and_no_more(value, unit_s, se
     assert exact_seconds(value, unit_s) == Decimal(seconds)
 
 
+@pytest.mark.parametrize(
+    ("decimals", "unit_s", "step"),
+    [(3, 60.0, "0.06"), (4, 60.0, "0.006"), (3, 3600.0, "3.6"), (5, 86400.0, "0.864")],
+)
+def test_the_steps_of_short_decimals_stay_as_long_as_they_are(decimals, unit_s, step):
+    for number in (*range(1, 60), 5003, 10069, 10070, 12001):
+        seconds = exact_seconds(number / 10**decimals, unit_s)
+        far = abs(seconds - number * Decimal(step))
+        assert far == 0 or (unit_s > 3600 and seconds % 60 == 0 and far < Decimal(step) / 2)
+
+
+def test_steps_of_three_tenths_of_a_second_in_minutes_are_even_in_4_and_in_8_bytes():
+    expected = [number * Decimal("0.3") for number in range(1, 300)]
+    assert [exact_seconds(number * 0.005, 60.0) for number in range(1, 300)] == expected
+    kept = [exact_seconds(in_4_bytes(number * 0.005), 60.0) for number in range(1, 300)]
+    assert kept == expected
+
+
+def test_times_of_different_decimals_are_different():
+    seconds = [exact_seconds(number / 100000, 86400.0) for number in range(1, 3000)]
+    assert len(set(seconds)) == len(seconds)
+
+
 def test_a_number_without_end_keeps_nine_digits():
     assert str(exact_seconds(1 / 3)) == "0.333333333"
     assert str(exact_seconds(1000 / 3)) == "333.333333"

@@ -16,6 +16,7 @@ _SIGNIFICANT = 9
 """Significant digits of a time below 1000 s; a longer one has microseconds."""
 _ULPS = 4
 """A computed time is as many units in the last place away from what was meant, or fewer."""
+_HOUR_S = 3600
 _BINARY = 1024
 """A number of these parts is meant as it is, however it is kept: 1234567.25."""
 
@@ -25,7 +26,9 @@ def exact_seconds(value: float, unit_s: float = 1.0) -> Decimal:
 
     That precision is a few units in the last place of 8 bytes, or half of one in 4 bytes if the
     number fits these. In units above one second, whole seconds may also be a few units in the last
-    place of 4 bytes away, or half of its last decimal. Raises ValueError when it is not finite.
+    place of 4 bytes away. In hours and longer units a number may be rounded: whole minutes may be
+    half of its last decimal away if that is below half a second. Raises ValueError when it is not
+    finite.
 
     >>> exact_seconds(0.30000000000000004), exact_seconds(0.3333, 3600)
     (Decimal('0.3'), Decimal('1200'))
@@ -39,10 +42,13 @@ def exact_seconds(value: float, unit_s: float = 1.0) -> Decimal:
     single = _last_place(value) * unit_s
     slack = _ULPS * max(math.ulp(value) * unit_s, math.ulp(seconds))
     if unit_s > 1:
-        rounded = max(slack, _ULPS * single, _half_decimal(value) * unit_s)
+        rounded = max(slack, _ULPS * single)
+        if unit_s >= _HOUR_S and whole % 60 == 0:
+            half = _half_decimal(value) * unit_s
+            rounded = max(rounded, half if half < 0.5 else 0.0)
         if abs(seconds - whole) <= rounded:
             return Decimal(whole)
-    elif value * _BINARY % 1:
+    if value * _BINARY % 1:
         slack = max(slack, single / 2)
     most = min(_MOST, max(6, _SIGNIFICANT - 1 - math.floor(math.log10(abs(seconds)))))
     for digits in range(most):
