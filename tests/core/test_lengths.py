@@ -30,7 +30,22 @@ def test_a_length_is_read_in_any_spelling(units: str, one: float):
 
 
 @pytest.mark.parametrize(
-    "units", ["", "1", "nm", "min", "pixel", "degrees", "m2", "m s-1", "K", "0 m", "1e999999999 m"]
+    "units",
+    [
+        "",
+        "1",
+        "nm",
+        "min",
+        "pixel",
+        "degrees",
+        "m2",
+        "m s-1",
+        "K",
+        "0 m",
+        "1e999999999 m",
+        "9e99^99 m",
+        "1e-99 m",
+    ],
 )
 def test_what_is_no_length_is_none(units: str):
     assert metres(units) is None

@@ -152,6 +152,14 @@ def test_runs_are_found_wherever_a_command_is_called(home, tmp_path, monkeypatch
     assert [run.path for run in all_runs()] == [storm.path]
 
 
+def test_where_a_project_has_runs_a_command_means_these(home, tmp_path, monkeypatch):
+    storm = made(home / "runs", "storm-1", age=1)
+    quake = made(tmp_path / "elsewhere" / "runs", "storm-quake", age=2)
+    assert open_run_dir("last").path == storm.path
+    assert open_run_dir("storm").path == storm.path
+    assert open_run_dir("storm-quake").path == quake.path
+
+
 def test_the_newest_hundred_folders_are_kept_in_mind(home):
     for number in range(103):
         remember_folder(home / f"caf\udce9{number}")

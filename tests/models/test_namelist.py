@@ -146,3 +146,8 @@ def test_a_check_names_what_is_broken_in_the_namelist(tmp_path: Path):
     assert [message[:26] for message in messages] == [
         "namelist.input, line 2: th", "namelist.input, line 3: a ", "namelist.input, line 2: th",
     ]  # fmt: skip
+
+
+def test_an_index_that_no_setting_has_takes_no_room_of_others():
+    found = parse("&a foo(5000000)=1  bar=2, baz='x' /")
+    assert (found.settings["bar"], found.settings["baz"]) == ([2], ["x"])

@@ -51,8 +51,8 @@ def many(serve, tmp_path, page):
             place = run.products / "slp" / "one.png"
             place.parent.mkdir()
             Image.new("RGB", (80, 60), "red").save(place)
-            line = {"product": "slp", "stream": "d01", "time": "t1", "name": "slp/one.png"}
-            run.index.write_text(json.dumps(line) + "\n")
+            line = {"product": "slp", "stream": "d01", "name": "slp/one.png"}
+            run.index.write_text(json.dumps(line | {"time": "t00000001.000"}) + "\n")
     page.goto(serve(folder).url)
     expect(page.locator("#runs li")).to_have_count(120)
     return page

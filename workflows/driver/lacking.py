@@ -47,14 +47,13 @@ def lacks_of(run: RunDir, history: History, added: Added) -> list[str]:
 def _of_newest(
     path: str, run: RunDir, history: History, table: dict[str, Any], names: Collection[str]
 ) -> list[str]:
-    newest: dict[str, tuple[str, str]] = {}
-    for (stream, time), (_, file, _, _) in history.fingerprints.items():
-        if time > newest.get(stream, ("", ""))[0] and os.path.isfile(os.path.join(path, file)):
-            newest[stream] = time, file
-    if not newest:
+    files: dict[str, str] = {}
+    for (stream, _), (_, file, _, _) in sorted(history.fingerprints.items(), reverse=True):
+        if stream not in files and os.path.isfile(os.path.join(path, file)):
+            files[stream] = file  # the newest one that is there
+    if not files:
         return []
     try:
-        files = {stream: file for stream, (_, file) in newest.items()}
         fitted = refitted(path, str(run.files), table, files)
     except BurstlensError:  # a file that cannot be read now lacks nothing
         return []

@@ -183,9 +183,11 @@ class _Group:
             return
         values, first = self.settings[self._name], self._next
         count = max(0, min(count, MOST_VALUES - first, self._left))
-        self._next, self._left = first + count, self._left - count - max(0, first - len(values))
+        self._next = first + count
         if count:
-            values += [None] * (first - len(values))
+            gap = max(0, first - len(values))
+            self._left -= count + gap
+            values += [None] * gap
             values[first : first + count] = value * count
 
 

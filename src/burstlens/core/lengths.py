@@ -52,6 +52,7 @@ _SYMBOLS = {
        for symbol in ("m", "ft", "rad")},
 }  # fmt: skip
 _CAPITALS = {"M": "m", "NM": "nmi", "KM": "km", "Km": "km"}
+_LEAST = Fraction(1, 10**30)
 _FACTOR = re.compile(
     r"(?P<number>\+?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,2})?)"
     r"(?:(?:\^|\*\*)(?P<power>[+-]?\d{1,2}))?"
@@ -109,6 +110,8 @@ def _read(units: str) -> tuple[Fraction, tuple[str, str]]:
     number = Fraction(match["number"])
     if match["power"] and number:
         number **= int(match["power"])
+    if number and not _LEAST <= number <= 1 / _LEAST:
+        return Fraction(1), ("", "")  # no length of anything, nor a floating-point number
     return number, _unit(match["unit"]) if number else ("", "")
 
 

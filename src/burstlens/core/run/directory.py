@@ -18,7 +18,7 @@ from burstlens.core.durable import read_dropped
 from burstlens.core.errors import RunError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.renamed import renamed
-from burstlens.core.run.places import all_folders, remember_folder, runs_places
+from burstlens.core.run.places import all_folders, remember_folder, runs_folders, runs_places
 from burstlens.core.run.places import folder_for as folder_for
 from burstlens.core.run.places import runs_folder as runs_folder
 from burstlens.core.run.requests import STOPS, find_requests
@@ -303,7 +303,10 @@ def open_run_dir(name: str) -> RunDir:
     if os.sep in name:
         what = "is not a run directory: run.json is missing" if path.is_dir() else "does not exist"
         raise RunError(f"{name} {what}; `burstlens list` shows the runs in {runs_places()}")
-    runs = {run.id: run for run in all_runs()}
+    # A command in the folder of one project means its runs, if it has some.
+    runs = {run.id: run for run in runs_in(runs_folders())}
+    if not runs or (name != "last" and not any(run_id.startswith(name) for run_id in runs)):
+        runs = {run.id: run for run in all_runs()}
     if name == "last" and runs:
         return next(iter(runs.values()))
     if name in runs:
