@@ -98,6 +98,31 @@ def test_coordinates_of_a_rotated_pole_are_not_of_the_earth(named: Any):
     assert plane.projection is not None
 
 
+@pytest.mark.parametrize("names", [("rlat", "rlon"), ("y", "x"), ("lat", "lon")])
+@pytest.mark.parametrize("listed", ["", "{} {}"])
+def test_units_of_a_side_do_not_turn_a_rotated_pole_back(
+    named: Any, names: tuple[str, str], listed: str
+):
+    path = named(
+        *names, units=("degrees_north", "degrees_east"), grid_mapping="crs",
+        coordinates=listed.format(*names),
+    )  # fmt: skip
+    plane = plane_of(path)
+    assert plane.projection is not None
+    assert "ob_tran" in plane.projection.definition
+    with open_frame([path]) as frame:
+        assert not grid.plane(frame, "ssh", {}).geographic
+
+
+def test_a_mapping_that_regridding_left_behind_does_not_turn_true_degrees(named: Any):
+    path = named("lat", "lon", units=("degrees_north", "degrees_east"), grid_mapping="crs")
+    with netCDF4.Dataset(os.fspath(path), "a") as data:
+        data["lat"].standard_name, data["lon"].standard_name = "latitude", "longitude"
+    plane = plane_of(path)
+    assert plane.geographic
+    assert plane.x.tolist() == LON.tolist()
+
+
 def test_two_pairs_are_no_pair(named: Any):
     x, y = np.meshgrid(LON, LAT)
     path = named("TLAT", "TLON", y, x, dimensions=("j", "i"))

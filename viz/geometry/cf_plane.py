@@ -94,6 +94,20 @@ def mapping_names(variable: Variable) -> list[str]:
     return [word.rstrip(":") for word in words if word.endswith(":")] or words[:1]
 
 
+def is_turned(frame: OpenFrame, variable: str, coordinate: str) -> bool:
+    """Whether a coordinate of a variable is an angle about a rotated pole, whatever its units: the
+    mapping says so, and no standard name makes it a true longitude or latitude."""
+    kinds = (
+        frame.variable(name).attributes
+        for name in mapping_names(frame.variable(variable))
+        if name in frame
+    )
+    standard = str(frame.variable(coordinate).attributes.get("standard_name", ""))
+    return standard not in ("longitude", "latitude") and any(
+        _kind(about) == ROTATED_POLE and cf_projection(about) is not None for about in kinds
+    )
+
+
 def _kind(attributes: Mapping[str, Any]) -> str:
     return str(attributes.get("grid_mapping_name", "")).strip().lower()
 

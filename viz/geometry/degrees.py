@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.core.lengths import radians
-from burstlens.viz.geometry.cf_plane import mapping_names
+from burstlens.viz.geometry.cf_plane import is_turned, mapping_names
 from burstlens.viz.geometry.coordinate_gaps import without_gaps
 from burstlens.viz.geometry.staggering import STAGGERED
 from burstlens.viz.seams import OpenFrame, Window
@@ -83,7 +83,7 @@ def _named_pair(frame: OpenFrame, variable: str, x: str, y: str) -> dict[str, st
     suffix = "_U" if x.endswith(STAGGERED) else "_V" if y.endswith(STAGGERED) else ""
     pair: dict[str, str] = {}
     for name in (*_coordinates(frame, variable), f"XLONG{suffix}", f"XLAT{suffix}", x, y):
-        if name not in frame:
+        if name not in frame or (name in (x, y) and is_turned(frame, variable, name)):
             continue
         found = frame.variable(name)
         role = _WRF_ROLES.get(name.partition("_")[0]) or role_by_attributes(
@@ -120,6 +120,8 @@ def _pair_by_names(frame: OpenFrame, variable: str, x: str, y: str) -> dict[str,
         found: dict[str, list[str]] = {"lat": [], "lon": []}
         for name in names:
             if name not in frame or frame.variable(name).dimensions not in ((y, x), (x,), (y,)):
+                continue
+            if name in (x, y) and is_turned(frame, variable, name):
                 continue
             about = frame.variable(name)
             standard = str(about.attributes.get("standard_name", ""))
