@@ -34,6 +34,13 @@ _TABLES = re.compile(
     r"|(?:net|flow)(?:elem|link)\w*|(?:\w+_)?(?:bnds|bounds|vertices|corners?)(?:_(?:lat|lon|\w{1,2}))?",
     re.IGNORECASE,
 )
+_GROUND = re.compile(
+    r"(?:[rnf]|grid_|nav_)?(?:lat|lon)(?:s|itudes?|gitudes?)?(?:_\w+)?|(?:dim_?|n|grid_?)?[xyij]"
+    r"(?:dim|axis|[cghqtuvf]|\d)?(?:_\w+)?|(?:xi|eta)_\w+|(?:south_north|west_east)\w*|n?(?:rows?|cols?)"
+    r"|columns?|northings?|eastings?|[xy]_?points?",
+    re.IGNORECASE,
+)
+"""Dimensions along the rows and columns of a regular grid."""
 
 
 def is_of_mesh(dimensions: Iterable[str]) -> bool:
@@ -47,9 +54,13 @@ def is_table(name: str, attributes: Mapping[str, Any], dimensions: Iterable[str]
     >>> is_table("face_node_connectivity", {}, ("n_face", "n_max_face_nodes"))
     True
     """
-    if "cf_role" in attributes or "start_index" in attributes or _TABLES.fullmatch(name):
+    if "cf_role" in attributes or "start_index" in attributes:
         return True
     along = tuple(dimensions)
+    if len(along) > 1 and all(_GROUND.fullmatch(one) for one in along[-2:]):
+        return False  # a field, whatever its name
+    if _TABLES.fullmatch(name):
+        return True
     # Corners lie along the last dimension (CF 7.1); FVCOM's tables are (three, nele).
     return any(_CORNERS.fullmatch(one) for one in (along if len(along) == 2 else along[-1:]))
 
