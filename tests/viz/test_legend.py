@@ -148,6 +148,20 @@ def test_rows_do_not_depend_on_the_numbers_of_a_frame():
     assert few.width == many.width
 
 
+@pytest.mark.parametrize("interval", [None, 40.0])
+@pytest.mark.parametrize(
+    "field", [PRESSURE, Named("zos", "sea surface height", "m"), Named("a", "anomaly", "K")]
+)
+def test_room_is_kept_for_dashes_of_a_later_frame(field: Named, interval: float | None):
+    asked = Contours(field.name, interval=interval)
+    now, later, unknown = (
+        contours_entry(asked, field, levels, alone=True)
+        for levels in ((40.0, 80.0), (-40.0, 0.0, 40.0), ())
+    )
+    assert later.text.endswith("dashed below 0")
+    assert now.width == later.width == unknown.width >= Entry(later.text).width
+
+
 @pytest.mark.parametrize("colour", ["white", "yellow", "black", "red", "#1f77b4"])
 def test_numbers_on_lines_can_be_read_on_any_colour(colour: str):
     def light(of: Any) -> float:

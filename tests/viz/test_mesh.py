@@ -44,7 +44,8 @@ def test_attributes_of_ugrid_make_a_table_of_any_name():
         ("T_vertices", ("south_north", "west_east_stag")), ("cell_of", ("eta_rho", "xi_rho")),
         ("wet_edges_of_cell", ("Y", "X")), ("u_corner", ("yq", "xt_ocean")),
         ("cell_area", ("y", "x")),
-        ("P_PL", ("num_press_levels_stag", "south_north", "west_east")), ("band", ("band", "y", "x")),
+        ("P_PL", ("num_press_levels_stag", "south_north", "west_east")),
+        ("band", ("band", "y", "x")),
     ],
 )  # fmt: skip
 def test_fields_of_grids_are_no_tables(name: str, dimensions: tuple[str, ...]):

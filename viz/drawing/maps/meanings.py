@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Protocol
 
 from burstlens.core import digits
-from burstlens.core.units import printed, usual
+from burstlens.core.units import printed
 from burstlens.viz.drawing import style
 from burstlens.viz.drawing.colour_bar import minus
 from burstlens.viz.drawing.legend import Entry, lowered
@@ -58,8 +58,7 @@ def contours_entry(
         every = f"every {digits.format_number(min(steps))}" if steps else _listed(levels)
         text = f"{every} {unit}".lstrip()
         longest = f"every {_WIDEST} {unit}"
-    signed = style.is_signed(field.units, field.long_name, -1.0, 1.0)
-    if not asked.levels and (signed or usual(field.units) in ("degC", "degF")):
+    if not asked.levels:  # a later frame may have lines below 0
         longest = f"{longest or text}".rstrip() + _DASHED
     colour = "" if alone and asked.colour in ("black", "k") else asked.colour
     said = f"{what}, {text}".rstrip(" ,") + dashed
