@@ -96,6 +96,22 @@ def test_records_lie_along_the_time_that_is_named_else_along_a_usual_one(name: s
     assert record_dimension(variables, ("x", "y", "time"), (), name) == found
 
 
+@pytest.mark.parametrize("name", ["Times", ""])
+def test_characters_along_one_dimension_are_the_time_of_the_only_record(name: str):
+    times = Content(("length",), (19,), "c", {}, sample="2020-01-01T00:00:00", size=1)
+    field = Content(("y", "x"), (4, 5), "f", {"units": "K"})
+    sizes = ("length", "y", "x")
+    assert record_dimension({"Times": times, "v": field}, sizes, (), name) is None
+
+
+def test_units_and_texts_are_of_the_calendar_that_fms_names():
+    fms = {"calendar_type": "THIRTY_DAY_MONTHS"}
+    late = number("when", units="days since 2000-02-30", **fms)
+    assert time_variable({"when": late, "v": number("when", "x")}) == "when"
+    days = text("when", sample="2000-02-30", **fms)
+    assert time_variable({"date": days, "v": number("when", "x")}) == "date"
+
+
 def test_without_a_time_records_lie_along_what_may_grow():
     assert record_dimension({}, ("x", "step"), ("step",), "") == "step"
     assert record_dimension({}, ("x", "y"), (), "") is None

@@ -6,10 +6,11 @@ import sys
 import warnings
 
 import pytest
+from numeric_times import numeric_keys
 
-from burstlens.core.calendars import calendar_name
+from burstlens.core.calendars import calendar_name, calendar_of
 from burstlens.core.errors import TimesError
-from burstlens.core.time_axis import numeric_keys, read_axis, string_keys, text_keys
+from burstlens.core.time_axis import read_axis, string_keys, text_keys
 
 FIRST = "20110101T000000"
 
@@ -72,7 +73,10 @@ def test_calendars_have_many_names(names, key):
 
 
 def test_a_calendar_may_be_a_number_and_stand_in_another_attribute():
-    assert calendar_name(360) == calendar_name(360.0) == "360_day"
+    assert calendar_name(360) == calendar_name(360.0) == calendar_name("360.0") == "360_day"
+    assert read_axis({"units": "days since 1-1-1", "calendar": 365.0}, "d").calendar == "noleap"
+    assert calendar_of({"calendar": " ", "calendar_type": "NOLEAP"}) == "noleap"
+    assert calendar_of({"units": "s"}) == ""
     axis = read_axis({"units": "days since 1-1-1", "calendar_type": "THIRTY_DAY_MONTHS"}, "d")
     assert axis.key(59) == "00010230T000000"
 
@@ -134,6 +138,23 @@ def test_times_are_texts_of_each_form_padded_or_not(text):
     for row in (text.encode(), text.encode().ljust(64), text.encode() + b"\0" * 9):
         assert text_keys(row, len(row)) == ["20060201T000000"]
     assert string_keys([text, text.encode()]) == ["20060201T000000"] * 2
+
+
+def test_texts_are_dates_of_the_calendar_of_the_file():
+    days = ["2001-02-29", "2001-02-30", "2001-03-01"]
+    keys = ["20010229T000000", "20010230T000000", "20010301T000000"]
+    assert string_keys(days, 0, "360_day") == keys
+    assert text_keys("".join(days).encode(), 10, 0, "360_day") == keys
+    assert string_keys(days[2:], 0, "martian") == keys[2:]  # a date says enough
+    with pytest.raises(TimesError, match="2001-02-29"):
+        string_keys(days)
+
+
+@pytest.mark.parametrize("text", ["0", "3600", "7200", "-3600", "100000", "2006"])
+def test_a_number_alone_is_no_date(text):
+    with pytest.raises(TimesError, match=text):
+        string_keys([text])
+    assert string_keys(["200602"]) == ["20060201T000000"]
 
 
 @pytest.mark.parametrize("text", [b"2006-02-0", b"2006-02-01T0", b"2006-02-01_12:30", b"2006"])

@@ -133,3 +133,28 @@ def test_a_crop_keeps_the_calendar(cf_file: Any, context: Context):
         assert time.calendar == "360_day"
         found = cftime.num2date(time[0], time.units, time.calendar)
     assert found.isoformat() == "2004-02-30T06:00:00"
+
+
+def test_seconds_and_lead_are_of_the_calendar_of_the_call_else_of_that_fms_names(
+    cf_file: Callable[..., Path], context: Context
+):
+    path = cf_file("days since 2001-01-01", None)
+    with netCDF4.Dataset(os.fspath(path), "a") as data:
+        data["time"].calendar_type = "THIRTY_DAY_MONTHS"
+    asked = dataclasses.replace(context, time="20010301T000000", start="20010201T000000")
+    with open_frame([path]) as frame:
+        for calendar, days in (("", 30), ("noleap", 28)):
+            told = dataclasses.replace(asked, calendar=calendar)
+            assert times.elapsed_s(frame, told) == days * 86400
+            assert times.lead(frame, told).endswith(f"+{days * 24} h")
+
+
+def test_the_characters_of_the_only_time_are_one_time(tmp_path: Path):
+    with netCDF4.Dataset(os.fspath(tmp_path / "one.nc"), "w") as data:
+        data.createDimension("DateStrLen", 19)
+        data.createDimension("x", 2)
+        data.createVariable("Times", "S1", ("DateStrLen",))[:] = [*"2005-08-28_00:00:00"]
+        data.createVariable("T2", "f4", ("x",))[:] = [1, 2]
+    with open_frame([tmp_path / "one.nc"], time="20050828T000000") as frame:
+        assert times.valid(frame) == "20050828T000000"
+        assert np.array_equal(frame.read("T2"), [1, 2])

@@ -8,9 +8,9 @@ import h5py
 import netCDF4
 import numpy as np
 import pytest
+from numeric_times import numeric_keys
 from watcher_case import look
 
-from burstlens.core.time_axis import numeric_keys
 from burstlens.workflows.frames.structure import probe
 from burstlens.workflows.models.command import Command
 

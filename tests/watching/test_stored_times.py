@@ -93,6 +93,25 @@ def test_records_along_a_dimension_without_a_variable_are_counted(
     assert probe(str(path), 1, "time", prober, thorough=True).times == keys[1:]
 
 
+DAYS = ["2001-02-29", "2001-02-30", "2001-03-01"]
+
+
+@pytest.mark.parametrize("kind", ["characters", "classic", "strings"])
+def test_texts_are_dates_of_the_calendar_of_the_file(tmp_path, prober, kind):
+    with create(tmp_path / "a.nc", FORMS[kind != "classic"]) as file:
+        if kind == "strings":
+            time = file.createVariable("time", str, ("time",))
+            time[:] = np.array(DAYS, object)
+        else:
+            file.createDimension("length", 10)
+            time = file.createVariable("time", "S1", ("time", "length"))
+            time[:] = netCDF4.stringtochar(np.array(DAYS, "S10"))
+        time.calendar = "360_day"
+    found = probe(str(tmp_path / "a.nc"), 0, "time", prober, thorough=True)
+    assert found.times == ("20010229T000000", "20010230T000000", "20010301T000000")
+    assert (found.calendar, found.reason) == ("360_day", "")
+
+
 @BOTH
 def test_times_along_two_dimensions_are_named(tmp_path, prober, form):
     with create(tmp_path / "a.nc", form) as file:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numeric_times import numeric_keys
 
 from burstlens.core.errors import FrameError
-from burstlens.core.time_axis import numeric_keys
 from burstlens.core.valid_time import label
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import netCDF4
 import pytest
+from numeric_times import numeric_keys
 
 from burstlens.core.errors import TimesError
-from burstlens.core.time_axis import numeric_keys, text_keys
+from burstlens.core.time_axis import text_keys
 from burstlens.workflows.frames.arrival import Selection
 from burstlens.workflows.frames.attached import AttachedWatcher
 from burstlens.workflows.frames.cursor import Cursor

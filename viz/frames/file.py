@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time as clock
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import netCDF4 as netCDF4
 import numpy as np
 
 from burstlens.core import cdf
+from burstlens.core.calendars import calendar_of
 from burstlens.core.errors import FrameError, UnreadableFrameError
 from burstlens.core.passing_errors import again
 from burstlens.core.time_axis import text_key
@@ -70,10 +72,14 @@ def attributes_of(data: Any) -> dict[str, Any]:
     return found
 
 
-def times_key(row: Any) -> str | None:
-    """The valid-time key of a row of times as text, characters or a string (xarray), or None."""
+def times_key(row: Any, attributes: Mapping[str, Any]) -> str | None:
+    """The valid-time key of a row of times as text, characters or a string (xarray), or None.
+
+    ``attributes`` are those of its variable, of which one may name the calendar.
+    """
     text = np.asarray(row)
-    return text_key(text.tobytes().strip(b"\0 ") if text.dtype.kind == "S" else str(text).strip())
+    plain = text.tobytes().strip(b"\0 ") if text.dtype.kind == "S" else str(text).strip()
+    return text_key(plain, calendar_of(attributes))
 
 
 def _grows_with_time(data: Any, time_variable: str) -> bool:
@@ -90,7 +96,9 @@ def _check_record(path: Path, data: Any, record: int, time: str, time_variable: 
     # Other variables are read only where they are the times of the frames.
     texts = data.variables.get("Times") if time_variable in ("", "Times") else None
     if texts is not None and has_time(time):
-        found = times_key(np.ma.filled(texts[record], b"\0"))
+        is_single = texts.ndim == 1 and texts.dtype != str  # characters of the only time
+        row = texts[:] if is_single else texts[record]
+        found = times_key(np.ma.filled(row, b"\0"), attributes_of(texts))
         if found != time:
             raise FrameError(
                 f"{path.name} holds {label(found) if found else 'no time'} "

@@ -16,7 +16,7 @@ from burstlens.core.record_axis import TIME_NAMES as TIME_NAMES
 from burstlens.core.record_axis import record_dimension
 from burstlens.viz.seams import OpenFrame
 
-_ABOUT = ("standard_name", "axis", "units", "calendar")
+_ABOUT = ("standard_name", "axis", "units", "calendar", "calendar_type")
 
 
 class _Stored:

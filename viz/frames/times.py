@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from burstlens.core import valid_time
-from burstlens.core.calendars import calendar_name
+from burstlens.core.calendars import calendar_of
 from burstlens.core.errors import FrameError
 from burstlens.core.exact_seconds import exact_seconds
 from burstlens.core.packing import Packing
@@ -42,7 +42,7 @@ def valid(frame: OpenFrame) -> str:
     """The frame's valid-time key: the one given at opening, else WRF's Times; empty if unknown."""
     if frame.time or "Times" not in frame:
         return frame.time
-    return times_key(frame.read("Times")) or ""
+    return times_key(frame.read("Times"), frame.variable("Times").attributes) or ""
 
 
 def calendar(frame: OpenFrame) -> str:
@@ -50,14 +50,15 @@ def calendar(frame: OpenFrame) -> str:
     usual = [name for name in TIME_NAMES if name in frame]
     for name in (*usual, *frame.names):
         found = frame.variable(name)
-        if "calendar" in found.attributes and (name in usual or _is_own(found)):
-            return calendar_name(found.attributes["calendar"])
+        named = calendar_of(found.attributes)
+        if named and (name in usual or _is_own(found)):
+            return named
     return "standard"
 
 
 def lead(frame: OpenFrame, context: Context) -> str:
     """Start of the model and time since, in words; empty if that is unknown."""
-    return since(context.time, context.start or start(frame), calendar(frame))
+    return since(context.time, context.start or start(frame), _counted_in(frame, context))
 
 
 def elapsed_s(frame: OpenFrame, context: Context) -> float:
@@ -71,10 +72,9 @@ def elapsed_s(frame: OpenFrame, context: Context) -> float:
     if not valid_time.is_calendar(time):
         elapsed = bool(began) and not valid_time.is_calendar(began or "")
         return valid_time.seconds(time) - (valid_time.seconds(began or "") if elapsed else 0.0)
-    apart = valid_time.between(began, time, calendar(frame)) if began else None
-    if apart is not None:
-        return apart
-    return valid_time.seconds(time, calendar(frame)) - valid_time.seconds(EPOCH)
+    counted_in = _counted_in(frame, context)
+    apart = valid_time.between(began, time, counted_in) if began else None
+    return valid_time.seconds(time, counted_in) if apart is None else apart
 
 
 def stamp(time: str) -> str:
@@ -102,6 +102,10 @@ def since(time: str, start: str | None, calendar: str = "standard") -> str:
     return f"init {valid_time.label(start)}  ·  +{text}"
 
 
+def _counted_in(frame: OpenFrame, context: Context) -> str:
+    return context.calendar or calendar(frame)
+
+
 def _is_own(variable: Variable) -> bool:
     """Whether a variable is the time of the record."""
     return not variable.dimensions and is_time(variable.name, variable.attributes)
@@ -123,9 +127,9 @@ def _key(frame: OpenFrame, name: str) -> str | None:
     try:
         values = np.ravel(frame.read(name))
         if values.dtype.kind in "SUO":
-            return times_key(values[0] if values.dtype.kind == "O" else values)
-        units, calendar = (str(attributes.get(key, "")) for key in ("units", "calendar"))
-        key = TimeAxis(read_units(units, calendar), Packing()).key(float(values[0]))
+            return times_key(values[0] if values.dtype.kind == "O" else values, attributes)
+        units = read_units(str(attributes.get("units", "")), calendar_of(attributes))
+        key = TimeAxis(units, Packing()).key(float(values[0]))
         return key if key and valid_time.is_calendar(key) else None
     except (IndexError, FrameError):
         return None

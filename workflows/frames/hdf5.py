@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from burstlens.core import time_axis
 from burstlens.core.about import answer
+from burstlens.core.calendars import calendar_of
 from burstlens.core.errors import FrameError, TimesError, UnreadError
 from burstlens.core.hdf5_filters import missing_filter, plugin_environment
 from burstlens.workflows.frames.records import counted_keys, no_variable
@@ -354,12 +355,12 @@ def _times(found: Any, first: int) -> tuple[int, list[str | None], bool, str]:
     rows = np.atleast_1d(found[()] if single else found[begin : first + MAX_TIMES])
     there = time_axis.ATTRIBUTES & found.attrs.keys()
     attributes = {key: plain_attribute(found.attrs, key) for key in there}
-    calendar = ""
+    calendar = calendar_of(attributes)
     if rows.dtype.kind == "S":
         width = rows.nbytes if single else rows[0].nbytes if len(rows) else 1
-        times = time_axis.text_keys(rows.tobytes(), width, first - begin)
+        times = time_axis.text_keys(rows.tobytes(), width, first - begin, calendar)
     elif rows.dtype.kind == "O":
-        times = time_axis.string_keys(rows.ravel(), first - begin)
+        times = time_axis.string_keys(rows.ravel(), first - begin, calendar)
     else:
         if rows.dtype.kind not in "fiu" or rows.size != len(rows):
             raise TimesError("its times are neither texts nor numbers along one dimension")

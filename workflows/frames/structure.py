@@ -18,6 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from burstlens.core import cdf, time_axis
+from burstlens.core.calendars import calendar_of
 from burstlens.core.errors import FrameError, TimesError, UnreadError
 from burstlens.core.ranks import absent
 from burstlens.core.valid_time import file_key
@@ -263,15 +264,17 @@ class _Times:
         self.is_missing = variable is None and self._length is None
         self.is_record = variable.is_record if variable is not None else self._length == 0
         self._axis: time_axis.TimeAxis | None = None
-        if variable is not None and variable.code != "c":
-            about = variable.attributes
-            attributes = {key: about[key].value for key in time_axis.ATTRIBUTES & about.keys()}
+        self.calendar = ""
+        """That of its dates; empty for elapsed times, and of texts that name none."""
+        if variable is None:
+            return
+        about = variable.attributes
+        attributes = {key: about[key].value for key in time_axis.ATTRIBUTES & about.keys()}
+        if variable.code == "c":
+            self.calendar = calendar_of(attributes)
+        else:
             self._axis = time_axis.read_axis(attributes, variable.code)
-
-    @property
-    def calendar(self) -> str:
-        """The calendar of its dates; empty for others."""
-        return "" if self._axis is None else self._axis.calendar
+            self.calendar = self._axis.calendar
 
     def of(self, index: int) -> str | None:
         """The key of one record. Raises TimesError, and FrameError where it is cut short."""
@@ -293,7 +296,8 @@ class _Times:
         if len(raw) < variable.bytes:
             raise FrameError("its times are cut short")
         if self._axis is None:
-            return time_axis.text_keys(raw, variable.shape[-1] if variable.shape else 1, first)
+            width = variable.shape[-1] if variable.shape else 1
+            return time_axis.text_keys(raw, width, first, self.calendar)
         count = len(raw) // struct.calcsize(">" + variable.code)
         values = struct.unpack(f">{count}{variable.code}", raw)
         return self._axis.keys(values, is_fixed=not variable.is_record)

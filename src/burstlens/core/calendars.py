@@ -8,6 +8,7 @@ drivers count days too.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from itertools import accumulate
 
 _NAMES = {
@@ -34,13 +35,20 @@ _BEFORE = (0, *accumulate(_MONTHS))
 def calendar_name(text: object) -> str:
     """A calendar as CF calls it, by any of its names; small letters of an unknown one.
 
-    >>> calendar_name("THIRTY_DAY_MONTHS"), calendar_name(None), calendar_name(365)
+    >>> calendar_name("THIRTY_DAY_MONTHS"), calendar_name(None), calendar_name(365.0)
     ('360_day', 'standard', 'noleap')
     """
-    if isinstance(text, float) and text.is_integer():
-        text = int(text)
-    name = re.sub(r"[\s-]+", "_", str("" if text is None else text).strip(" \0\"'").lower())
+    name = re.sub(r"[\s-]+", "_", _plain(text).lower())
     return _NAMES.get(name, name)
+
+
+def calendar_of(attributes: Mapping[str, object]) -> str:
+    """The calendar that a time's attributes name, as CF calls it; empty where they name none.
+
+    FMS writes ``calendar_type`` in place of CF's ``calendar``.
+    """
+    given = (attributes.get(key) for key in ("calendar", "calendar_type"))
+    return next((calendar_name(text) for text in given if _plain(text)), "")
 
 
 def is_known(calendar: str) -> bool:
@@ -103,6 +111,11 @@ def has_day(year: int, month: int, day: int, calendar: str = "") -> bool:
         return day <= (30 if _name(calendar) == "360_day" else 31)
     first, end = (day_number(year, number, 1, calendar) for number in (month, month + 1))
     return first + day - 1 < end or (year, month) == _JULIAN_ENDS[:2]
+
+
+def _plain(text: object) -> str:
+    """The text of a calendar's name; numbers (365.0) without a point."""
+    return re.sub(r"(\d)\.0*$", r"\1", str("" if text is None else text).strip(" \0\"'"))
 
 
 def _name(calendar: str) -> str:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Protocol
 
+from burstlens.core.calendars import calendar_of
 from burstlens.core.errors import TimesError
 from burstlens.core.time_axis import text_key
 from burstlens.core.time_units import read_units
@@ -32,7 +33,8 @@ _SURE, _UNDECODED = 5, 8
 
 class StoredVariable(Protocol):
     """What is known of a variable. ``kind`` is numpy's letter for its type, ``c`` for text,
-    ``size`` the bytes of a number; ``sample`` is the text of its first record, "" if it has none.
+    ``size`` the bytes of a number, 1 for single characters; ``sample`` is the text of its first
+    record, "" if it has none.
     """
 
     @property
@@ -84,16 +86,24 @@ def record_dimension(
     first unlimited one. ``sizes`` and ``unlimited`` are names of dimensions.
     """
     if name in variables:
-        # Characters have a second dimension: the length of the text.
-        return next(iter(variables[name].dimensions), None)
+        return _along(variables[name])
     if name in sizes:
         return name
     for usual in TIME_NAMES:  # tools may make another dimension unlimited
         if usual in sizes:
             return usual
     if own := time_variable(variables, _SURE):
-        return next(iter(variables[own].dimensions), None)
+        return _along(variables[own])
     return next(iter(unlimited), None)
+
+
+def _along(time: StoredVariable) -> str | None:
+    """The dimension of the records whose times a variable holds; None: it holds one time.
+
+    The last dimension of characters is the length of the text.
+    """
+    is_text = time.kind == "c" and time.size == 1
+    return next(iter(time.dimensions[:-1] if is_text else time.dimensions), None)
 
 
 def _rank(name: str, one: StoredVariable) -> int | None:
@@ -113,7 +123,7 @@ def _rank(name: str, one: StoredVariable) -> int | None:
     if not units:  # they are read as seconds
         return 5 if is_time and (own or is_marked) and several and one.dimensions else None
     try:
-        found = read_units(units, str(one.attributes.get("calendar", "")))
+        found = read_units(units, calendar_of(one.attributes))
     except TimesError:
         named = (is_time and own and several) or (is_since and not other)
         return _UNDECODED if named and one.dimensions else None
@@ -130,7 +140,7 @@ def _rank(name: str, one: StoredVariable) -> int | None:
 def _text_rank(one: StoredVariable, *, is_usual: bool, is_time: bool) -> int | None:
     if not 1 <= len(one.dimensions) <= 2:
         return None
-    if one.sample and text_key(one.sample) is None:
+    if one.sample and text_key(one.sample, calendar_of(one.attributes)) is None:
         return _UNDECODED if is_usual and one.shape[0] > 1 else None
     if not (is_usual or is_time):  # a date with a time of day in each record says enough
         return 7 if ":" in one.sample and len(one.dimensions) == 2 else None

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from burstlens.core.calendars import day_number, has_day
+from burstlens.core.calendars import calendar_of, day_number, has_day, is_known
 from burstlens.core.errors import TimesError
 from burstlens.core.exact_seconds import exact_seconds
 from burstlens.core.packing import Packing, read_packing
@@ -101,43 +101,27 @@ class TimeAxis:
 def read_axis(attributes: Mapping[str, Any], code: str) -> TimeAxis:
     """The time axis of a numeric variable by its attributes; ``code`` is the ``struct`` letter of
     its type. Without units times are seconds. TimesError for unknown units and calendars."""
-    calendar = attributes.get("calendar") or attributes.get("calendar_type")  # FMS
-    units = attributes.get("units")
-    return TimeAxis(
-        read_units(str(units or "s"), "" if calendar is None else str(calendar)),
-        read_packing(attributes, code),
-    )
+    units = read_units(str(attributes.get("units") or "s"), calendar_of(attributes))
+    return TimeAxis(units, read_packing(attributes, code))
 
 
-def numeric_keys(
-    values: Iterable[float],
-    units: str = "s",
-    calendar: str = "standard",
-    *,
-    is_fixed: bool = False,
-) -> list[str | None]:
-    """The keys of doubles in those units, see :class:`TimeAxis`."""
-    axis = read_axis({"units": units, "calendar": calendar}, "d")
-    return axis.keys(values, is_fixed=is_fixed)
-
-
-def text_key(text: str | bytes, calendar: str = "standard") -> str | None:
-    """The key of a date in words; None where it is none."""
+def text_key(text: str | bytes, calendar: str = "") -> str | None:
+    """The key of a date in words; None where it is none, and for a number alone: it may be a year
+    or seconds. ``calendar`` says which days there are; unknown, those of the standard one."""
     key = wrf_key(text)
     if key is not None:
         return key
-    moment = read_moment(text.decode("utf-8", "replace") if isinstance(text, bytes) else text)
-    if moment is None:
+    text = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+    moment = read_moment(text)
+    if moment is None or _is_year(text, moment):
         return None
     try:
-        return date_moment(moment, calendar).key
+        return date_moment(moment, calendar if calendar and is_known(calendar) else "standard").key
     except (ValueError, OverflowError):
         return None
 
 
-def text_keys(
-    rows: bytes, width: int, first: int = 0, calendar: str = "standard"
-) -> list[str | None]:
+def text_keys(rows: bytes, width: int, first: int = 0, calendar: str = "") -> list[str | None]:
     """The key of each record of a character variable, ``width`` bytes each.
 
     Raises TimesError when that of record ``first`` is text, and no time.
@@ -151,9 +135,7 @@ def text_keys(
     return _keys(texts, first, calendar)
 
 
-def string_keys(
-    rows: Iterable[object], first: int = 0, calendar: str = "standard"
-) -> list[str | None]:
+def string_keys(rows: Iterable[object], first: int = 0, calendar: str = "") -> list[str | None]:
     """The key of each record of a variable of strings. Raises TimesError as :func:`text_keys`."""
     texts = [row.strip() if isinstance(row, str | bytes) else "" for row in rows]
     return _keys(texts, first, calendar)
@@ -167,6 +149,12 @@ def _keys(texts: Sequence[str | bytes], first: int, calendar: str) -> list[str |
             shown = text.decode(errors="replace") if isinstance(text, bytes) else text
             raise TimesError(f"its time is not known: {printable(shown)[:60]!r}")
     return keys
+
+
+def _is_year(text: str, moment: Moment) -> bool:
+    """Whether all that a text says is the year of a moment."""
+    digits = text.strip().lstrip("+-")
+    return digits.isdecimal() and int(digits) == abs(moment.year)
 
 
 def _written(values: Sequence[float]) -> int:
