@@ -51,7 +51,7 @@ def write_months(folder: Path) -> None:
 def check_months(look: Looked) -> None:
     assert look.code == 0, look.said
     values = look.series("tas", "--at", "46,0")
-    assert list(values) == [f"n000000000{month}" for month in (1, 2, 3)]
+    assert list(values) == [f"f-sst_month000000000{month}" for month in (1, 2, 3)]
     assert list(values.values()) == pytest.approx([146, 147, 148], abs=0.01)
 
 

@@ -47,6 +47,23 @@ def test_days_beyond_a_month_are_counted_on():
     assert {later - sooner for sooner, later in pairwise(days)} == {1}
 
 
+def test_october_1582_is_short_in_the_standard_calendar_only():
+    for calendar in ("", "360_day", "noleap", "julian"):
+        assert has_day(1582, 10, 10, calendar)
+        assert not has_day(1582, 10, 32, calendar)
+    assert not has_day(1582, 10, 31, "360_day")
+    assert not has_day(1582, 10, 32, "standard")
+    assert [has_day(1582, 10, day, "standard") for day in (4, 5, 14, 15, 31)] == [
+        True, False, False, True, True,
+    ]  # fmt: skip
+
+
+def test_a_thirteenth_month_is_an_error():
+    for month in (0, 13, 99):
+        with pytest.raises(ValueError, match=f"month {month}"):
+            day_number(2000, month, 1)
+
+
 def test_an_unknown_calendar_is_an_error():
     assert not is_known("maya")
     with pytest.raises(ValueError, match="maya"):

@@ -82,7 +82,14 @@ def test_a_calendar_may_be_a_number_and_stand_in_another_attribute():
 
 
 def test_a_month_without_a_year_is_a_number():
-    assert numeric_keys([1, 12], "month") == ["n0000000001", "n0000000012"]
+    yearly = [
+        key
+        for year in (2001, 2002)
+        for key in read_axis({"units": "month"}, "d", f"out/sst_{year}.nc").keys([1, 2, 12])
+    ]
+    assert yearly[1] == "f-sst_0000002001_month0000000002"
+    assert len(set(yearly)) == 6
+    assert yearly == sorted(key or "" for key in yearly)
     with pytest.raises(TimesError, match=r"'month', and its value 0\.5"):
         numeric_keys([0.5], "month")
 

@@ -39,6 +39,23 @@ def test_both_of_wrfs_spellings_give_one_key(text):
     assert valid_time.wrf_key(text) == "20050828T120000"
 
 
+@pytest.mark.parametrize("text", ["2005-13-01_00:00:00", "2005-00-10_00:00:00",
+                                  "2005-01-32_00:00:00"])  # fmt: skip
+def test_a_month_or_a_day_that_no_calendar_has_is_no_time(text):
+    assert valid_time.wrf_key(text) is None
+    with pytest.raises(ValueError, match="expected a time"):
+        valid_time.parse_key(text)
+
+
+@pytest.mark.parametrize("key", ["20059928T000000", "20050028T000000"])
+def test_a_key_without_such_a_month_is_an_error(key):
+    for calendar in ("", "360_day"):
+        with pytest.raises(ValueError, match="month"):
+            valid_time.seconds(key, calendar)
+        with pytest.raises(ValueError, match="month"):
+            valid_time.earlier(key, 60, calendar)
+
+
 @pytest.mark.parametrize("text", ["", "2005-08-28", "2005-08-28_12:00:00.5", b"\0" * 19, "ü" * 19])
 def test_text_that_is_not_a_wrf_time_has_no_key(text):
     assert valid_time.wrf_key(text) is None
@@ -93,6 +110,9 @@ def test_seconds_between_times_are_those_of_their_calendar():
         ("y0100000101T000000", 1, "noleap", "99991231T235959"),
         ("00000101T000000", 86400, "proleptic_gregorian", "-9999991231T000000"),
         ("15821015T000000", 86400, "standard", "15821004T000000"),
+        ("00010116T000000", 60 * 86400, "standard", "00001117T000000"),
+        ("00001216T000000", 60 * 86400, "julian", "00001017T000000"),
+        ("-9999990116T000000", 60 * 86400, "standard", "-9999981117T000000"),
         ("t00000001.500", 2.0, "", "s99999999.500"),
     ],
 )
@@ -159,6 +179,9 @@ def test_the_name_of_a_file_without_a_time_is_no_time_and_stays_as_it_is():
         ("heat_2005-02-30.nc", "20050230T000000"),  # the calendar may have 360 days
         ("field.nc", "f-field"),
         ("a.b.c", "f-a.b.c"),
+        ("air.ncep", "f-air.ncep"),
+        ("out.nc_0012", "n0000000012"),
+        ("out_12.NC", "n0000000012"),
         ("slice_x8_t10.nc", "f-slice_x0000000008_t0000000010"),
     ],
 )

@@ -7,6 +7,7 @@ import netCDF4
 import numpy as np
 import pytest
 
+from burstlens.core.valid_time import file_key, label
 from burstlens.workflows.frames.contents import read_contents
 from burstlens.workflows.frames.structure import probe
 
@@ -110,6 +111,31 @@ def test_texts_are_dates_of_the_calendar_of_the_file(tmp_path, prober, kind):
     found = probe(str(tmp_path / "a.nc"), 0, "time", prober, thorough=True)
     assert found.times == ("20010229T000000", "20010230T000000", "20010301T000000")
     assert (found.calendar, found.reason) == ("360_day", "")
+
+
+@BOTH
+@pytest.mark.parametrize("name", ["air.ncep", "a.h5", "b.nc4.hdf"])
+def test_counted_records_are_different_whatever_the_name_of_their_file_has(
+    tmp_path, prober, form, name
+):
+    create(tmp_path / f"{name}.nc", form).close()
+    assert times_of(tmp_path / f"{name}.nc", prober) == (
+        tuple(file_key(f"{name}_record{number}.nc", "record") for number in range(3)), "",
+    )  # fmt: skip
+    assert len(set(times_of(tmp_path / f"{name}.nc", prober)[0])) == 3
+
+
+@BOTH
+def test_months_of_two_files_have_different_keys(tmp_path, prober, form):
+    keys = []
+    for year in (2001, 2002):
+        with create(tmp_path / f"sst_{year}.nc", form) as file:
+            time = file.createVariable("time", "f8", ("time",))
+            time.units = "month"
+            time[:] = [1, 2, 3]
+        keys += times_of(tmp_path / f"sst_{year}.nc", prober)[0]
+    assert keys == sorted(set(keys))
+    assert label(keys[-1]) == "sst_2002_month3"
 
 
 @BOTH

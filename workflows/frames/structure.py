@@ -273,7 +273,7 @@ class _Times:
         if variable.code == "c":
             self.calendar = calendar_of(attributes)
         else:
-            self._axis = time_axis.read_axis(attributes, variable.code)
+            self._axis = time_axis.read_axis(attributes, variable.code, path)
             self.calendar = self._axis.calendar
 
     def of(self, index: int) -> str | None:

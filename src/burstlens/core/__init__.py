@@ -46,6 +46,7 @@ __all__ = [
     "selection",
     "time_axis",
     "time_limit",
+    "time_origin",
     "time_units",
     "toml",
     "units",

@@ -60,7 +60,8 @@ def day_number(year: int, month: int, day: int, calendar: str = "") -> int:
     """The number of a day in its calendar: 1 January of the year 1 is day 1 (Gregorian).
 
     ``calendar`` is one of CF, empty for the Gregorian one at all times. A day that its month does
-    not have counts from the month's first. Raises ValueError when the calendar is not known.
+    not have counts from the month's first. Raises ValueError when the calendar is not known or the
+    month is not 1 to 12.
 
     >>> day_number(1991, 3, 1, "360_day") - day_number(1991, 2, 27, "360_day")
     4
@@ -68,6 +69,8 @@ def day_number(year: int, month: int, day: int, calendar: str = "") -> int:
     name = _name(calendar)
     if name not in _COUNTS:
         raise ValueError(f"the calendar {calendar!r} is not known")
+    if not 1 <= month <= 12:
+        raise ValueError(f"there is no month {month}")
     if name == "standard":
         name = "julian" if (year, month, day) < _GREGORIAN_BEGINS else "proleptic_gregorian"
     if name == "julian" and year < 0:
@@ -105,12 +108,12 @@ def has_day(year: int, month: int, day: int, calendar: str = "") -> bool:
     """Whether the calendar has that day. Raises ValueError when it is not known."""
     if not 1 <= month <= 12 or day < 1:
         return False
-    if _name(calendar) == "standard" and _JULIAN_ENDS < (year, month, day) < _GREGORIAN_BEGINS:
-        return False
+    if _name(calendar) == "standard" and (year, month) == _JULIAN_ENDS[:2]:
+        return day <= 31 and not _JULIAN_ENDS < (year, month, day) < _GREGORIAN_BEGINS
     if month == 12:
         return day <= (30 if _name(calendar) == "360_day" else 31)
     first, end = (day_number(year, number, 1, calendar) for number in (month, month + 1))
-    return first + day - 1 < end or (year, month) == _JULIAN_ENDS[:2]
+    return first + day - 1 < end
 
 
 def _plain(text: object) -> str:

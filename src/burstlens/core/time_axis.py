@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from pathlib import PurePath
 from typing import Any
 
 from burstlens.core.calendars import calendar_of, day_number, has_day, is_known
@@ -45,6 +46,8 @@ class TimeAxis:
 
     units: TimeUnits
     packing: Packing
+    path: str = ""
+    """The file: its name is part of the keys of months of no year."""
 
     def keys(self, stored: Iterable[float], *, is_fixed: bool = False) -> list[str | None]:
         """The key of each record.
@@ -72,7 +75,7 @@ class TimeAxis:
         units = self.units
         try:
             if units.is_month:
-                return _month(value)
+                return _month(value, self.path)
             if units.is_absolute:
                 return _absolute(value, units)
             if units.origin is not None and units.months:
@@ -98,11 +101,14 @@ class TimeAxis:
         return exact_seconds(value, unit_s)
 
 
-def read_axis(attributes: Mapping[str, Any], code: str) -> TimeAxis:
-    """The time axis of a numeric variable by its attributes; ``code`` is the ``struct`` letter of
-    its type. Without units times are seconds. TimesError for unknown units and calendars."""
+def read_axis(attributes: Mapping[str, Any], code: str, path: str = "") -> TimeAxis:
+    """The time axis of a numeric variable of a file by its attributes; ``code`` is the ``struct``
+    letter of its type. Without units times are seconds.
+
+    TimesError for unknown units and calendars.
+    """
     units = read_units(str(attributes.get("units") or "s"), calendar_of(attributes))
-    return TimeAxis(units, read_packing(attributes, code))
+    return TimeAxis(units, read_packing(attributes, code), path)
 
 
 def text_key(text: str | bytes, calendar: str = "") -> str | None:
@@ -165,11 +171,12 @@ def _written(values: Sequence[float]) -> int:
     return len(values) if count and values[count - 1] < 0 else count
 
 
-def _month(value: float) -> str:
-    """The key of a month of a year that is not named: its number."""
+def _month(value: float, path: str) -> str:
+    """The key of a month of a year that is not named: its file, which may name the year, and its
+    number."""
     if value != int(value) or not 1 <= value <= 12:
         raise TimesError(f"the units of its times are not known: 'month', and its value {value:g}")
-    return file_key(str(int(value)))
+    return file_key(f"{PurePath(path).stem}_month{int(value)}", "month")
 
 
 def _absolute(value: float, units: TimeUnits) -> str | None:

@@ -36,7 +36,7 @@ _CALENDAR = re.compile(r"(\d{4}|-\d{6}|y\d{6})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(?:
 _FAR = 10**6
 """Years are nearer to 0."""
 _NUMBER = re.compile(r"n(\d+)")
-_SUFFIX = re.compile(r"\.(?:nc4?|cdf|netcdf|h5|hdf5?|he5)", re.IGNORECASE)
+_SUFFIX = re.compile(r"\.(?:nc4?|cdf|netcdf|h5|hdf5?|he5)\Z", re.IGNORECASE)
 _DATE = re.compile(
     r"(?P<year>\d{4})(?P<dash>[-_.]?)(?P<month>\d\d)(?P=dash)(?P<day>\d\d)"
     r"(?:[T_. -]?(?P<hour>\d\d)(?:(?P<colon>(?:%3[Aa]|[:_.-])?)(?P<minute>\d\d)"
@@ -83,10 +83,14 @@ def elapsed_key(seconds: float | Decimal) -> str:
 
 
 def wrf_key(text: str | bytes) -> str | None:
-    """The key of a WRF time string (``2005-08-28_12:00:00``, or ``_`` for ``:``), else None."""
+    """The key of a WRF time string (``2005-08-28_12:00:00``, or ``_`` for ``:``), else None.
+
+    The day may be one that only some calendars have."""
     raw = text.encode("ascii", "replace") if isinstance(text, str) else text
     match = _WRF.fullmatch(raw)
-    return (b"%b%b%bT%b%b%b" % match.groups()).decode() if match else None
+    if match is None or not _is_date(int(match[2]), int(match[3])):
+        return None
+    return (b"%b%b%bT%b%b%b" % match.groups()).decode()
 
 
 def parse_key(text: str) -> str:
@@ -99,7 +103,7 @@ def parse_key(text: str) -> str:
     ('-9979010101T000000', '20050828T123000.25')
     """
     match = _WRITTEN.fullmatch(text.strip())
-    if match:
+    if match and _is_date(int(match[2]), int(match[3])):
         *parts, fraction = match.groups()
         year, month, day, *clock = (int(part or 0) for part in parts)
         hour, minute, second = clock
@@ -108,7 +112,7 @@ def parse_key(text: str) -> str:
         seconds = float(text)
     except ValueError:
         seconds = math.nan
-    if not math.isfinite(seconds):
+    if match or not math.isfinite(seconds):
         raise ValueError(f'expected a time such as "2005-08-28 12:00" or "90" (s), got {text!r}')
     return elapsed_key(seconds)
 
@@ -151,7 +155,7 @@ def _dated(text: str) -> str | None:
         int(parts[part] or 0) for part in ("year", "month", "day", "hour", "minute", "second")
     )
     usual = year >= 1 if parts["dash"] else 1700 <= year < 2300
-    if not (usual and 1 <= month <= 12 and 1 <= day <= 31):
+    if not (usual and _is_date(month, day)):
         return None
     if hour > 23 or minute > 59 or second > 59:
         return None
@@ -292,7 +296,15 @@ def earlier(key: str, by_s: float, calendar: str = "") -> str:
     days, left_us = divmod(clock_us - round(by_s * 1e6), 86400 * 10**6)
     whole, part = divmod(left_us, 10**6)
     clock = whole // 3600, whole // 60 % 60, whole % 60, part
-    return calendar_key(*date_of(day_number(*_date(match), calendar) + days, calendar), *clock)
+    number = day_number(*_date(match), calendar) + days
+    # What is at or after a year 0 goes back to it, also in calendars that have none.
+    date = date_of(number, calendar, year_zero=_year(match[1]) >= 0)
+    return calendar_key(*date, *clock)
+
+
+def _is_date(month: int, day: int) -> bool:
+    """Whether some calendar may have that day."""
+    return 1 <= month <= 12 and 1 <= day <= 31
 
 
 def _date(match: re.Match[str]) -> tuple[int, int, int]:
