@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 
 from burstlens.viz.diagnostics.derived import open_frame
-from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.frames.reader import FrameReader, netCDF4
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.coordinate_order import order_of
 from burstlens.viz.geometry.crop import Crop, resolve
+from burstlens.viz.geometry.ordered import OrderedFrame
 from burstlens.viz.geometry.place import End
 from burstlens.viz.geometry.transect import spot
+from burstlens.viz.seams import Window
 
 ATLANTIC = [0.5, 325.5, 330.5, 335.5, 340.5, 345.5, 350.5, 355.5]
 LATITUDES = [-9.0, -7.0, -5.0, -3.0, -1.0]
@@ -168,6 +170,40 @@ def test_straight_columns_of_2d_coordinates_count_too(tmp_path: Path):
         plane = grid.separated(grid.map_plane(frame, "t", {}))
         assert plane.x.tolist() == [*ATLANTIC[1:], 360.5]
         assert frame.read("t")[3].tolist() == [*ATLANTIC[1:], 0.5]
+
+
+class Recorded(FrameReader):
+    """Notes how many values are read."""
+
+    def read(self, name: str, window: Window | None = None) -> Any:
+        values = super().read(name, window)
+        self.sizes = [*getattr(self, "sizes", []), values.size]
+        return values
+
+
+@pytest.mark.parametrize(
+    ("lon", "compressed", "sizes"),
+    [([0.0, 1, 2, 3, 4], False, [5, 6]), ([0.0, 1, 2, 3, 4], True, [30, 30]),
+     ([3.0, 4, 0, 1, 2], False, [5, 30, 6])],
+)  # fmt: skip
+def test_of_2d_coordinates_the_first_line_is_read_and_more_if_it_is_out_of_order(
+    tmp_path: Path, lon: list[float], compressed: bool, sizes: list[int]
+):
+    path = tmp_path / "lines.nc"
+    with netCDF4.Dataset(os.fspath(path), "w") as data:
+        data.createDimension("j", 6)
+        data.createDimension("i", 5)
+        for name, values in zip(
+            ("nav_lon", "nav_lat"), np.meshgrid(lon, np.arange(6)), strict=True
+        ):
+            data.createVariable(name, "f8", ("j", "i"), zlib=compressed)[:] = values
+    reader = Recorded([path], 0, "", "")
+    reader.open()
+    try:
+        assert OrderedFrame(reader).dimensions == {"j": 6, "i": 5}
+        assert reader.sizes == sizes
+    finally:
+        reader.close()
 
 
 def test_bent_columns_stay_as_they_are(tmp_path: Path):

@@ -191,19 +191,26 @@ def _straight_orders(frame: OpenFrame) -> dict[str, Order]:
         about = frame.variable(name) if role else None
         if role is None or about is None or len(about.shape) != 2 or math.prod(about.shape) > _MOST:
             continue
-        dimension = about.dimensions[role == "lon"]
+        across, dimension = about.dimensions[:: 1 if role == "lon" else -1]
         if dimension in found or any(d in frame for d in about.dimensions):
             continue
+        # A chunk is inflated as a whole; the first line of other coordinates is read alone.
+        window = None if about.chunks == about.shape else {across: slice(0, 1)}
         try:
-            values = frame.read(name)
+            values = frame.read(name, window)
+            if values.dtype.kind != "f" or not values.size:
+                continue
+            if window is None and np.isfinite(values).all():
+                frame.hold(name, None, values)
+            line = values[0] if role == "lon" else values[:, 0]
+            order = order_of(line, 360.0 if role == "lon" else 0.0)
+            if order is None or not np.isfinite(line).all():
+                continue
+            whole = frame.read(name)
         except FrameError:
             continue
-        if values.dtype.kind != "f" or not values.size or not np.isfinite(values).all():
-            continue
-        frame.hold(name, None, values)
-        line = values[0] if role == "lon" else values[:, 0]
-        order = order_of(line, 360.0 if role == "lon" else 0.0)
-        if order is not None and (values == (line if role == "lon" else line[:, None])).all():
+        if (whole == (line if role == "lon" else line[:, None])).all():
+            frame.hold(name, None, whole)
             found[dimension] = order
     return found
 
