@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,18 @@ def test_a_grid_around_a_pole_is_shown_on_a_plane_there(
         "degrees", grid.lon, grid.lat, 0, 0
     )
     assert np.abs(away[known]).max() < 1
+
+
+def test_the_plane_of_the_frame_before_is_used_again_where_the_points_are_the_same(
+    tmp_path: Path,
+) -> None:
+    grid = GRIDS["EASE"]()
+    with open_frame([grid.write(tmp_path / "a.nc", grid.lat)]) as frame:
+        first, second = (map_plane(frame, "tas", {}) for _ in range(2))
+    shown = pole_centred(first)
+    assert pole_centred(second) is shown
+    other = pole_centred(replace(second, y=second.y - 1))
+    assert np.hypot(other.x, other.y).min() > np.hypot(shown.x, shown.y).min()
 
 
 def test_positions_and_sections_lie_between_neighbours_on_both_sides_of_the_seam(

@@ -19,6 +19,7 @@ __all__ = [
     "mesh",
     "ordered",
     "place",
+    "plane_cache",
     "position",
     "projection",
     "sphere",

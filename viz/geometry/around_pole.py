@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.viz.geometry.grid import Plane
+from burstlens.viz.geometry.plane_cache import PlaneCache
 from burstlens.viz.geometry.projection import EARTH_RADIUS_M, Projection
 
 Array = NDArray[Any]
@@ -16,6 +17,9 @@ _NEAR_THE_POLE = 70.0
 """Degrees from a pole up to which a stereographic plane keeps sizes within 1.5 of each other."""
 _SAME_WAY = 0.7
 """The mean of unit vectors along columns that run one way; columns like spokes have about 0."""
+_COLUMNS = 50
+"""So many are looked at."""
+_kept = PlaneCache[Plane](lambda plane: plane.x.nbytes + plane.y.nbytes)
 
 
 def pole_centred(plane: Plane) -> Plane:
@@ -31,14 +35,20 @@ def pole_centred(plane: Plane) -> Plane:
         return plane
     pole = 90 if low > 0 else -90
     kind = "stere" if 90 - min(abs(low), abs(high)) <= _NEAR_THE_POLE else "laea"
+    return _kept.get(plane, lambda: _on_pole(plane, pole, kind))
+
+
+def _on_pole(plane: Plane, pole: int, kind: str) -> Plane:
+    assert plane.projection is not None
     lon, lat = plane.projection.inverse(plane.x, plane.y)
 
     def touching(meridian: float) -> Projection:
         about = f"+lat_0={pole} +lon_0={meridian:g} +R={EARTH_RADIUS_M:.0f}"
         return Projection(f"+proj={kind} {about}")
 
-    x, y = touching(0.0).forward(lon, lat)
-    projection = touching(_meridian(x, y, pole))
+    columns = lon.shape[1]
+    some = [*range(0, columns, max(1, columns // _COLUMNS)), columns - 1]
+    projection = touching(_meridian(*touching(0.0).forward(lon[:, some], lat[:, some]), pole))
     x, y = projection.forward(lon, lat)
     return replace(
         plane, x=x, y=y, units="m", geographic=False, projection=projection, goes_around=False
@@ -47,15 +57,15 @@ def pole_centred(plane: Plane) -> Plane:
 
 def _meridian(x: Array, y: Array, pole: int) -> float:
     """The meridian that points down (from the south pole up) where columns of these points (on the
-    plane with meridian 0) point up; 0 if they point everywhere."""
-    across, up = np.diff(x, axis=0)[:, :: max(1, x.shape[1] // 50)], np.diff(y, axis=0)
-    up = up[:, :: max(1, x.shape[1] // 50)]
+    plane with meridian 0) point up; 0 if they point everywhere. The last one counts as the end of
+    the rows only."""
+    across, up = (np.diff(at[:, :-1], axis=0) for at in (x, y))
     size = np.hypot(across, up)
     known = size > 0
     way_x, way_y = (float((part[known] / size[known]).mean()) for part in (across, up))
     if not np.hypot(way_x, way_y) > _SAME_WAY:
         return 0.0
-    along_x, along_y = float(np.diff(x, axis=1).sum()), float(np.diff(y, axis=1).sum())
+    along_x, along_y = (float((at[:, -1] - at[:, 0]).sum()) for at in (x, y))
     if along_x * way_y - along_y * way_x < 0:  # the first row is the uppermost
         way_x, way_y = -way_x, -way_y
     turn = np.degrees(np.arctan2(way_y, way_x)) - 90

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from burstlens.viz.drawing.maps.reach import corner_bands, corners, extent
 from burstlens.viz.geometry.grid import Plane
+from burstlens.viz.geometry.projection import longitude_latitude
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 5), (2, 3), (17, 8), (64, 1)])
@@ -29,3 +32,18 @@ def test_straight_rows_have_one_band() -> None:
     plane = Plane(np.array([1.0, 2.0, 4.0]), np.array([0.0, 3.0]), "m")
     ((begin, x, y),) = corner_bands(plane)
     assert (begin, x.tolist(), y.tolist()) == (0, [0.5, 1.5, 3.0, 5.0], [-1.5, 1.5, 4.5])
+
+
+def test_the_box_of_the_frame_before_is_used_again_where_the_points_are_the_same() -> None:
+    across, up = np.meshgrid(np.linspace(-1, 1, 12), np.linspace(-1, 1, 12))
+    lon, lat = np.degrees(np.arctan2(across, -up)), 90 - 40 * np.hypot(across, up)
+    projection = longitude_latitude(0.0)
+
+    def box(lat: Any) -> Any:
+        plane = Plane(lon.copy(), lat, "degrees", True, projection, goes_around=True)
+        return extent(plane, 0.0)[0]
+
+    first, again, other = box(lat), box(lat.copy()), box(lat - 3)
+    assert all(one is kept for one, kept in zip(first, again, strict=True))
+    assert first[3] == other[3] == 90
+    assert other[2] == pytest.approx(first[2] - 3)

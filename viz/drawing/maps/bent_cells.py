@@ -7,8 +7,6 @@ cells are coloured that pixels show. The pixels are those that filled quadrilate
 
 from __future__ import annotations
 
-import hashlib
-from collections import OrderedDict
 from typing import Any
 
 import numpy as np
@@ -19,10 +17,10 @@ from matplotlib.collections import QuadMesh
 from matplotlib.colors import Colormap, Normalize
 from numpy.typing import NDArray
 
-from burstlens.core.allowance import allowance
 from burstlens.viz.drawing.maps.reach import corner_bands
 from burstlens.viz.drawing.picture import placed
 from burstlens.viz.geometry.grid import Plane
+from burstlens.viz.geometry.plane_cache import PlaneCache
 from burstlens.viz.geometry.sphere_cells import SphereCells
 
 Array = NDArray[Any]
@@ -33,9 +31,8 @@ _AT_ONCE = 1 << 20
 """Cells that are numbered at a time: their colours and corners take 48 MB; less than 2^24."""
 _JUMP = 90.0
 """Degrees of longitude between the corners of a cell that lies across the seam, at least."""
-_CACHED, _SHARE = 6, 0.06
-"""Planes kept by a worker, as many as sheets, in that part of its memory: of a picture of 900 x 900
-pixels one takes 4 MB."""
+_kept = PlaneCache[Shown](lambda shown: sum(numbers.nbytes for numbers in shown))
+"""Of a picture of 900 x 900 pixels one takes 4 MB."""
 
 
 class BentCells(Artist):
@@ -60,27 +57,10 @@ class BentCells(Artist):
         context.restore()
 
 
-_kept: OrderedDict[object, Shown] = OrderedDict()
-
-
 def _shown(axes: Axes, plane: Plane) -> Shown:
     figure: Any = axes.figure
-    digest = hashlib.sha256()
-    for points in (plane.x, plane.y):
-        digest.update(np.ascontiguousarray(points).data)
-    frame = *axes.bbox.extents, *axes.viewLim.extents, *figure.bbox.size, figure.dpi
-    key = digest.digest(), plane.x.shape, plane.x.dtype, plane.y.dtype, frame, plane.goes_around
-    found = _kept.get(key)
-    if found is None:
-        found = _kept[key] = _numbered(axes, plane)
-    _kept.move_to_end(key)
-    while len(_kept) > _CACHED or (len(_kept) > 1 and _kept_bytes() > _SHARE * allowance().memory):
-        _kept.popitem(last=False)
-    return found
-
-
-def _kept_bytes() -> int:
-    return sum(numbers.nbytes for shown in _kept.values() for numbers in shown)
+    sheet = *axes.bbox.extents, *axes.viewLim.extents, *figure.bbox.size, figure.dpi
+    return _kept.get(plane, lambda: _numbered(axes, plane), of=sheet)
 
 
 def _numbered(axes: Axes, plane: Plane) -> Shown:

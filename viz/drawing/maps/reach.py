@@ -14,8 +14,11 @@ from burstlens.viz.drawing.maps.graticule import Extent
 from burstlens.viz.drawing.maps.layers import Nest
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.field import Field
+from burstlens.viz.geometry.plane_cache import PlaneCache
 from burstlens.viz.geometry.projection import EARTH_RADIUS_M
 from burstlens.viz.geometry.sphere_cells import SphereCells
+
+_kept = PlaneCache[Extent](lambda _: 0)
 
 
 def extent(plane: grid.Plane, margin_km: float) -> tuple[Extent, float]:
@@ -23,12 +26,16 @@ def extent(plane: grid.Plane, margin_km: float) -> tuple[Extent, float]:
 
     FrameError if a margin is requested and the plane has no unit of length.
     """
+    box = _box(plane) if plane.x.ndim == 1 else _kept.get(plane, lambda: _box(plane))
+    return widened(box, plane, margin_km)
+
+
+def _box(plane: grid.Plane) -> Extent:
     if plane.goes_around:
-        return widened(_once_around(plane), plane, margin_km)
+        return _once_around(plane)
     ends = [(x.min(), x.max(), y.min(), y.max()) for _, x, y in corner_bands(plane)]
     left, right, bottom, top = np.array(ends).T
-    box = float(left.min()), float(right.max()), float(bottom.min()), float(top.max())
-    return widened(box, plane, margin_km)
+    return float(left.min()), float(right.max()), float(bottom.min()), float(top.max())
 
 
 def _once_around(plane: grid.Plane) -> Extent:

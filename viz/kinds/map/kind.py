@@ -89,7 +89,6 @@ class MapKind(PlainKind):
         from burstlens.viz.diagnostics.storms.track import centred
         from burstlens.viz.drawing.limits import fitted
         from burstlens.viz.frames.times import lead
-        from burstlens.viz.geometry.around_pole import pole_centred
         from burstlens.viz.geometry.field import read_field
         from burstlens.viz.kinds.map.draw import draw
         from burstlens.viz.kinds.map.nesting import read_nests
@@ -100,7 +99,7 @@ class MapKind(PlainKind):
         shown = read_field(
             frame, options.variable, level=options.level, crop=options.crop, units=options.units
         )
-        nests = read_nests(options, frame, pole_centred(shown.plane))
+        nests = read_nests(options, frame, shown.plane)
         layers = replace(read_layers(options, frame, context.files), nests=nests)
         inside = [nest.shown for nest in nests if nest.shown is not None]
         context = fitted(context, options, shown, *inside)

@@ -16,6 +16,7 @@ from burstlens.viz.diagnostics.derived import choosing, open_frame
 from burstlens.viz.drawing import style
 from burstlens.viz.drawing.maps.reach import corners, extent
 from burstlens.viz.geometry import grid
+from burstlens.viz.geometry.around_pole import pole_centred
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.field import Field, read_field
 from burstlens.viz.geometry.grid import Plane
@@ -46,7 +47,7 @@ class Nested:
 
 
 def read_nests(options: MapOptions, frame: ProductFrame, parent: Plane) -> tuple[Nested, ...]:
-    """The nests that the options name by their streams, on the plane of their parent.
+    """The nests that the options name by their streams, on the map of their parent's plane.
 
     A nest that has no frame yet, or whose frame cannot be read, has no border, and its facts say
     so: the parent's map is made without it. A frame of an earlier time than the parent's gives
@@ -55,6 +56,7 @@ def read_nests(options: MapOptions, frame: ProductFrame, parent: Plane) -> tuple
     names = [nest for nest in options.nests if isinstance(nest, str)]
     if not names:
         return ()
+    parent = pole_centred(parent)
     attributes = frame.attributes
     origin = tuple(nest_corner(attributes, base) for base in reversed(_MASS))
     known: Corners = {int(attributes.get("GRID_ID", 1)): (origin[0], origin[1])}

@@ -1,0 +1,63 @@
+"""What was made of planes, kept from frame to frame: points mostly lie where they lay before."""
+
+from __future__ import annotations
+
+import hashlib
+import weakref
+from collections import OrderedDict, deque
+from collections.abc import Callable, Hashable
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from burstlens.core.allowance import allowance
+from burstlens.viz.geometry.grid import Plane
+
+Made = TypeVar("Made")
+_MOST, SHARE = 6, 0.06
+"""Results that a worker keeps, as many as sheets, in that part of its memory."""
+_known: deque[tuple[weakref.ref[Any], weakref.ref[Any], bytes]] = deque(maxlen=4)
+
+
+class PlaneCache(Generic[Made]):
+    """The results that were used last; ``size`` gives the bytes of one. One is kept in any case."""
+
+    def __init__(self, size: Callable[[Made], int]) -> None:
+        self._size = size
+        self._kept: OrderedDict[Hashable, Made] = OrderedDict()
+
+    def get(self, plane: Plane, make: Callable[[], Made], of: Hashable = ()) -> Made:
+        """What was made of a plane with equal points, else what ``make`` returns. ``of`` is what
+        the result depends on beside the plane."""
+        about = plane.x.shape, plane.x.dtype, plane.y.shape, plane.y.dtype, plane.units
+        key = _digest(plane), about, plane.geographic, plane.projection, plane.goes_around, of
+        if key not in self._kept:
+            self._kept[key] = make()
+        self._kept.move_to_end(key)
+        while len(self) > _MOST or (len(self) > 1 and self.nbytes > SHARE * allowance().memory):
+            self._kept.popitem(last=False)
+        return self._kept[key]
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all results that are kept."""
+        return sum(map(self._size, self._kept.values()))
+
+    def clear(self) -> None:
+        """Drop all results."""
+        self._kept.clear()
+
+
+def _digest(plane: Plane) -> bytes:
+    """That of the points; of the same arrays it is computed once."""
+    for x, y, digest in _known:
+        if x() is plane.x and y() is plane.y:
+            return digest
+    found = hashlib.sha256()
+    for points in (plane.x, plane.y):
+        found.update(np.ascontiguousarray(points).data)
+    _known.append((weakref.ref(plane.x), weakref.ref(plane.y), found.digest()))
+    return found.digest()
