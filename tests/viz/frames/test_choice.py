@@ -164,6 +164,44 @@ def test_a_point_that_is_not_there_is_refused_with_those_that_are(
         frame.variable(name)
 
 
+@pytest.mark.parametrize(
+    ("values", "text", "point"),
+    [
+        ([876592.0, 876598.0], "876598", 1), ([20000101, 20000131], "20000131", 1),
+        ([0.0333333333, 0.0666666667], "0.0667", 1), ([0.0345, 0.03795], "0.03795", 1),
+        ([-3, 0, 3], "0", 1), ([1 / 3], "0.333333", 0),
+    ],
+)  # fmt: skip
+def test_of_near_values_the_nearest_is_chosen_and_shown_with_its_digits(
+    write: Write, values: list[float], text: str, point: int
+) -> None:
+    size = len(values)
+    path = write({"step": (("step",), values), "t": (("step", "lat", "lon"), place(size, 4, 5))},
+                 None)  # fmt: skip
+    with open_frame([path]) as frame:
+        field = shown(frame, f"t[step={text}]")
+        assert np.array_equal(field.values, place(size, 4, 5)[point])
+        assert field.level == f"step {text} ({point + 1} of {size})"
+
+
+@pytest.mark.parametrize(
+    ("values", "text", "listed"),
+    [
+        ([20000101, 20000131], "20000102", "20000101, 20000131"), ([20000101], "20000102", "200"),
+        ([876592.0, 876598.0], "876595", "876592, 876598"), ([0.0, 1000.0], "1", "0, 1000"),
+        ([np.nan, 0.25], "1", "nan, 0.25"),
+    ],
+)  # fmt: skip
+def test_a_value_between_those_of_a_coordinate_is_refused(
+    write: Write, values: list[float], text: str, listed: str
+) -> None:
+    size = len(values)
+    path = write({"step": (("step",), values), "t": (("step", "lat", "lon"), place(size, 4, 5))},
+                 None)  # fmt: skip
+    with open_frame([path]) as frame, pytest.raises(FrameError, match=f"has {listed}"):
+        frame.variable(f"t[step={text}]")
+
+
 def test_a_level_is_refused_with_the_text_that_chooses(ensemble: Path) -> None:
     with open_frame([ensemble]) as frame, pytest.raises(FrameError, match=r"t\[number=...\]"):
         shown(frame, "t", level=1)
