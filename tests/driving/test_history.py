@@ -363,3 +363,16 @@ def test_a_late_product_of_an_earlier_attempt_does_not_settle_a_later_failure():
     assert (history.failures["w"], history.standing["w"]) == (1, 1)
     history.apply(event({"event": "product.published", **of, "attempt": 2}))
     assert history.failures["w"] == 0
+
+
+def test_notices_of_each_product_count_in_its_own_calendar():
+    def made(product, number, **facts):
+        key = {"product": product, "stream": "d01", "time": f"t{number}", "attempt": 1}
+        return {"event": "product.published", **key, "name": "a", "crc32": 0, "bytes": 1,
+                "incoming": "b", "facts": facts}  # fmt: skip
+
+    history = folded(
+        made("a", 1, calendar="360_day"), made("b", 1), made("c", 1, calendar="360_day"),
+        made("c", 2),
+    )  # fmt: skip
+    assert history.noticed.calendars == {"a": "360_day", "b": "", "c": ""}

@@ -17,7 +17,8 @@ FACTS = {"shape": [4, 5, 6], "coordinates": "x, y (m)", "variables": {"W": {}, "
 
 
 def line(name: str, time: str, **facts: Any) -> dict[str, Any]:
-    return {"product": name.split("/")[0], "name": name, "time": time, "facts": FACTS | facts}
+    product = name.split("/")[0]
+    return {"product": product, "stream": "d01", "name": name, "time": time, "facts": FACTS | facts}
 
 
 def constants(script: Path) -> dict[str, Any]:
@@ -83,8 +84,8 @@ def test_a_series_lists_the_tables_of_volumes_in_pieces(tmp_path: Path, extensio
 
 def test_files_without_facts_get_a_series_without_a_script(tmp_path: Path):
     series = Series(tmp_path, None)
-    series.add({"product": "p", "name": "p/a.vti", "time": "t00000001.000", "facts": None})
-    series.add({"product": "t2", "name": "t2/a.png", "time": "t00000001.000", "facts": {}})
+    series.add({**line("p/a.vti", "t00000001.000"), "facts": None})
+    series.add({**line("t2/a.png", "t00000001.000"), "facts": {}})
     series.write(force=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["p.pvd"]
 
@@ -104,7 +105,15 @@ def test_files_without_facts_get_a_series_without_a_script(tmp_path: Path):
 )
 def test_a_file_of_a_users_own_program_is_not_part_of_a_series(tmp_path: Path, facts: Any):
     series = Series(tmp_path, None)
-    series.add({"product": "p", "name": "p/a.vtkhdf", "time": "t00000001.000", "facts": facts})
+    series.add(
+        {
+            "product": "p",
+            "stream": "",
+            "name": "p/a.vtkhdf",
+            "time": "t00000001.000",
+            "facts": facts,
+        }
+    )
     series.write(force=True)
     assert list(tmp_path.iterdir()) == []
 
@@ -158,3 +167,28 @@ def test_times_of_paraview_are_seconds_of_the_calendar_of_the_frames(tmp_path: P
     assert np.diff(steps).tolist() == [86400.0] * 5
     # The script cannot show such dates: it shows the seconds.
     assert constants(tmp_path / "core.paraview.py")["START"] is None
+
+
+def steps_of(path: Path) -> list[float]:
+    entries = ElementTree.parse(path).getroot().iter("DataSet")
+    return [float(str(entry.get("timestep"))) for entry in entries]
+
+
+def test_each_product_counts_in_its_own_calendar_and_a_frame_without_one_in_the_gregorian(
+    tmp_path: Path,
+):
+    series = Series(tmp_path, "20000101T000000")
+    series.add(line("core/a.vts", "20010301T000000", calendar="360_day"))
+    series.add(line("other/a.vts", "20010301T000000"))
+    series.add(line("core/b.vts", "20010302T000000"))
+    series.write(force=True)
+    days = [[step / 86400 for step in steps_of(tmp_path / f"{p}.pvd")] for p in ("core", "other")]
+    assert days == [[420.0, 426.0], [425.0]]
+
+
+def test_a_series_of_the_standard_calendar_goes_on_after_1582(tmp_path: Path):
+    series = Series(tmp_path, "15821004T000000")
+    series.add(line("core/a.vts", "15821004T000000", calendar="standard"))
+    series.add(line("core/b.vts", "15821015T000000"))
+    series.write(force=True)
+    assert steps_of(tmp_path / "core.pvd") == [0.0, 86400.0]

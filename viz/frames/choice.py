@@ -30,8 +30,8 @@ _TRIED = 64
 """Points that are looked at for values."""
 _LISTED = 8
 _NEAR, _BESIDE = 1e-5, 0.01
-"""How far a value that is asked for may be off, as a part of itself, and of the distance to the next
-one: few digits are typed, and dates are near each other."""
+"""How far a value that is asked for may be off, as a part of itself, and of the distance to the
+next one: few digits are typed, and dates are near each other."""
 _WHOLE = 1e10
 """Whole numbers below it, such as dates, are shown with all of their digits."""
 _GROUND = 2

@@ -127,10 +127,11 @@ class Notices:
             return  # its receivers cannot keep up: the next word is of a later time
         self._looked = newest
         since, begin = self._noticed.until or None, self._noticed.first[first]
+        calendar = self._noticed.calendars.get(first, "")
         ways = [
             way
             for asker in self._askers()
-            if reached(asker.notify, begin, since, newest, self._noticed.calendar)
+            if reached(asker.notify, begin, since, newest, calendar)
             for way in asker.ways
         ]
         if ways:

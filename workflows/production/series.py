@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlens.core.durable import write_whole
-from burstlens.core.valid_time import has_time
+from burstlens.core.valid_time import has_time, series_calendar
 from burstlens.viz.kinds.vtk.paraview import paraview_script
 from burstlens.viz.kinds.vtk.pvd import pvd_entry, pvd_text, time_value, time_zero
 
@@ -53,7 +53,8 @@ class Series:
     def __init__(self, folder: Path, start: str | None) -> None:
         self._folder = folder
         self._start = start
-        self._calendar = ""
+        self._calendars: dict[tuple[str, str], str] = {}
+        """Of each product and stream: that of its latest frame."""
         self._products: dict[str, _Product] = {}
         self._stale: set[str] = set()
         self._next = 0.0
@@ -67,8 +68,9 @@ class Series:
         product, key = str(line["product"]), str(line["time"])
         given = line.get("facts")
         facts: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
-        # Frames after 1582 name none; they count in that of those before.
-        calendar = self._calendar = str(facts.get("calendar", self._calendar))
+        series, named = (product, str(line["stream"])), str(facts.get("calendar", ""))
+        calendar = series_calendar(self._calendars.get(series, ""), named)
+        self._calendars[series] = calendar
         if suffix == HDF_SUFFIX:
             # Only the products of this kind bring HDF5 to the driver.
             from burstlens.viz.kinds.vtk.hdf_file import Step, layout_of

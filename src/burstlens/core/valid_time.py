@@ -258,6 +258,12 @@ def counting_calendar(key: str, calendar: str) -> str:
     return "" if name == "standard" and key >= "15821015" else name
 
 
+def series_calendar(before: str, named: str) -> str:
+    """The calendar in which a series' next time counts, of the one ``before`` and the one that its
+    frame names: one that names none is Gregorian, and goes on from a standard one before 1582."""
+    return named or ("standard" if before == "standard" else "")
+
+
 def iso(key: str) -> str:
     """A calendar key as ISO 8601: ``2005-08-28T12:00:00``."""
     return label(key).removesuffix(" UTC").replace(" ", "T")

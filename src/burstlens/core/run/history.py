@@ -52,8 +52,6 @@ class History(Attached):
     times: Times = field(default_factory=Times)
     """The valid times that the columns share."""
     frames: FrameSet = field(default_factory=FrameSet)
-    calendars: dict[str, str] = field(default_factory=dict)
-    """The calendars of the streams whose times are not Gregorian."""
     damaged: FrameSet = field(default_factory=FrameSet)
     undated: set[tuple[str, str, int, int]] = field(default_factory=set)
     """Damaged frames of unknown valid time: stream, file, record, attempt."""
@@ -303,8 +301,6 @@ def _ready(history: History, event: ev.FrameReady) -> None:
         history.raw_bytes += event.bytes or 0
         _reach(history, event.attempt, event.file or "", event.record)
         history.hollow.get(event.attempt, set()).discard(event.file or "")
-    if event.calendar:
-        history.calendars[event.stream] = event.calendar
     if event.signal == UNPROVEN:
         history.unproven.add(frame[:2])
     elif history.unproven:

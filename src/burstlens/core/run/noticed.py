@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from burstlens.core.run import events as ev
+from burstlens.core.valid_time import series_calendar
 
 
 @dataclass(slots=True)
@@ -32,8 +33,8 @@ class Noticed:
     first: dict[str, str] = field(default_factory=dict)
     """The one from which model times count: of a model that others started the one that was settled
     first (of frames that were there before, the newest), else the stream's first frame."""
-    calendar: str = ""
-    """That of the valid times, empty where it is Gregorian."""
+    calendars: dict[str, str] = field(default_factory=dict)
+    """That of each product's valid times, empty where it is Gregorian."""
     over: bool = True
     """Whether the run has ended, or not begun."""
 
@@ -62,7 +63,8 @@ class Noticed:
         """Note that a product is published or has failed; ``looked``: others started the model."""
         product, time = event.product, event.time
         if isinstance(event, ev.ProductPublished):
-            self.calendar = str((event.facts or {}).get("calendar", self.calendar))
+            named = str((event.facts or {}).get("calendar", ""))
+            self.calendars[product] = series_calendar(self.calendars.get(product, ""), named)
         self.settled[product] = max(time, self.settled.get(product, time))
         # Where several frames are waiting, the newest is made first: it is not the run's first.
         first = time if looked else min(time, self.began.get(event.stream, time))
