@@ -108,6 +108,28 @@ def test_a_frame_that_two_attempts_wrote_is_open_until_both_are_settled(backlog,
     assert sorted(goes()) == [("moving", 1), ("moving", 2)]
 
 
+def test_a_picture_that_is_made_again_does_not_free_the_chain(backlog, frame):
+    waiting = backlog(made("track", chained=True))
+    waiting.add(frame(key(0)))
+    assert taken(waiting) == [("track", key(0))]
+    settle(waiting, "track", 0)
+    for attempt in (1, 2):
+        waiting.add(frame(key(1), attempt=attempt))
+    assert len(taken(waiting)) == 1
+    waiting.needs.settled("track", "output", key(0), 1)
+    assert taken(waiting) == []
+
+
+def test_a_later_record_of_a_time_takes_the_place_of_the_earlier_one_in_a_chain(backlog, frame):
+    waiting = backlog(made("track", chained=True))
+    later = frame(key(1), record=1)
+    waiting.add(frame(key(1)))
+    assert len(taken(waiting)) == 1
+    waiting.repeat(later)
+    waiting.add(later)
+    assert [work.order.frame for work in waiting.take(0.0, 100)] == [later]
+
+
 def test_what_is_settled_twice_or_was_never_open_holds_nothing(backlog, frame):
     waiting = backlog(made("track", chained=True), made("plain"))
     waiting.add(frame(key(1)))

@@ -15,11 +15,14 @@ from burstlens.core.run import events as ev
 from burstlens.core.run.journal import read
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report
+from burstlens.workflows.production.graph import Done
+from burstlens.workflows.production.order import Split, Viewed
 
 GUARD = """
 [[guard]]
 variable = "T2"
 """
+VOLUME = 'kind = "vtk"\nvariables = ["T2"]'
 BACK = (0, 1, 2, 3, 1, 2, 3, 4)
 """The hours of a file's records: its model went back to hour 1 and on again."""
 
@@ -192,3 +195,71 @@ def test_guards_look_at_the_later_record_as_well(run):
     assert [w.order.inspects for task in model.drivers.block.tasks for w in task.about.works] == [
         True
     ]
+
+
+def test_after_a_resume_the_record_that_lost_its_time_does_not_count(run):
+    model = run()
+    first, second = model.frame(1, 1, "out_1.nc"), model.frame(0, 1, "out_2.nc")
+    for frame in (first, second):
+        model.report([frame])
+        model.publish()
+    model.drivers.stop()
+    for frame in (first, second):  # a watcher may report them one by one
+        model.report([frame])
+    space = model.drivers.production.space
+    assert space.frames() == [second]
+    assert space.newest("output", model.frame(1, 2)) == second
+
+
+def test_the_release_of_a_record_that_lost_its_time_is_not_that_of_the_one_that_has_it(run):
+    model = run()
+    first, second = model.frame(0, 1, "out_1.nc"), model.frame(0, 1, "out_2.nc")
+    for frame in (first, second):
+        model.report([frame])
+        model.publish()
+    production = model.drivers.production
+    production.space.releasing = True
+    production.releases.open_files = {"out_2.nc"}
+    production.releases.begin(held=False)
+    assert [task.about for task in model.drivers.block.tasks] == [[first]]
+    assert model.of(ev.FrameReleased) == []
+    model.drivers.stop()
+    model.report([second])
+    space = model.drivers.production.space
+    space.releasing = True
+    assert list(space.releasable(set(), held=False)) == [[second]]
+
+
+def test_a_record_of_a_time_that_was_released_is_made_again_after_a_resume(run):
+    model = run()
+    model.report([model.frame(0, 1, "out_1.nc")])
+    model.publish()
+    production = model.drivers.production
+    production.space.releasing = True
+    production.releases.begin(held=False)
+    model.drivers.block.tasks.clear()
+    model.report([model.frame(0, 1, "out_2.nc")])
+    model.publish("failed")
+    assert [event.time for event in model.of(ev.ProductFailed)] == [key(1)]
+    production.journal.append(ev.RunEnded(outcome="failed"))
+    model.drivers.stop()
+    assert ("t2", "output", key(1)) in model.drivers.up().history.retried
+
+
+def test_the_pieces_of_a_volume_of_the_earlier_record_are_deleted(run):
+    model = run(text=RECIPE.replace('kind = "map"\nvariable = "T2"', VOLUME))
+    model.report(model.hours(0))
+    drivers = model.drivers
+    drivers.turn()
+    [task] = drivers.block.tasks
+    drivers.block.tasks.clear()
+    drivers.take(Done("work", task.about, {0: Viewed(Split(3))}))
+    drivers.turn()
+    drivers.work(("refused",) * len(drivers.block.tasks), 0)  # of one piece
+    drivers.deliver(0)
+    assert list(drivers.run.incoming.iterdir()) != []
+    model.report(model.hours(0, first=1))
+    model.publish()
+    assert len(model.of(ev.ProductPublished)) == 1
+    assert list(drivers.run.incoming.iterdir()) == []
+    assert drivers.production.settled

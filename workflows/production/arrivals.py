@@ -46,12 +46,7 @@ class Arrivals:
         self.repeated = {frame_key(frame) for frame in found.repeated}
         for frame in map(self._space.sharing, found.others):
             self._space.add(frame, ())  # it goes with its file
-        if found.repeated:
-            self._backlog.drop(self.repeats.is_stale)
-        doubled = self.repeated | {frame_key(frame) for frame in found.others}
-        if doubled:
-            counting = [frame for frame in found.counting if frame_key(frame) in doubled]
-            self._space.supersede(counting)
+            self._space.supersede(frame)
         for frame in sorted(found.repeated, key=lambda frame: frame.time):
             self._tell(frame)
         for frame in frames:

@@ -10,7 +10,7 @@ import bisect
 import heapq
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from burstlens.core.model import Damage, Frame, Receipt
@@ -111,23 +111,12 @@ class Backlog:
             self.inspections.append(Work("inspect", self._inspection(frame)))
         return tuple(product.name for product in wanting)
 
-    def drop(self, is_stale: Callable[[Frame], bool]) -> None:
-        """Forget the orders that wait, of such frames: their records do not count any more."""
-        dropped = [work for *_, work in (*self.waiting, *self.later) if is_stale(work.order.frame)]
-        for work in dropped:
-            self.needs.let_go(work)
-        self.waiting = [one for one in self.waiting if not is_stale(one[2].order.frame)]
-        self.later = [one for one in self.later if not is_stale(one[2].order.frame)]
-        heapq.heapify(self.waiting)
-        heapq.heapify(self.later)
-        self.inspections = [one for one in self.inspections if not is_stale(one.order.frame)]
-        self.needs.drop(is_stale)
-
     def repeat(self, frame: Frame) -> None:
         """Note that what was made of an earlier record of a frame's time is to be made again."""
         self._inspecting.discard((frame.stream, frame.time, frame.attempt))
         for product in self.products:
             self.remade(product.name, frame.stream, frame.time, frame.attempt)
+            self.needs.let_go(product.name, frame.stream, frame.time, frame.attempt)
             self._kept.discard(_this(product.name, frame))
 
     def refresh(self, frame: Frame) -> None:

@@ -44,7 +44,8 @@ class Needs:
         self._line: defaultdict[Series, list[tuple[str, int, Work]]] = defaultdict(list)
         self._behind: defaultdict[Series, list[tuple[str, int, Work]]] = defaultdict(list)
         self._abreast: list[Work] = []
-        self._busy: set[Series] = set()
+        self._busy: dict[Series, tuple[str, int]] = {}
+        """Time and attempt of each chain's order under way."""
         self._count = 0
 
     def enter(self, products: Sequence[MadeProduct], first_stream: str | None) -> None:
@@ -92,19 +93,12 @@ class Needs:
         times.get(time, set()).discard(attempt)
         if not times.get(time, {0}):
             del times[time]
-        self._busy.discard(series)
+        self.let_go(product, stream, time, attempt)
 
-    def let_go(self, work: Work) -> None:
-        """Note that an order that was admitted is given up: its chain may go on."""
-        self._busy.discard((work.order.context.product, work.order.frame.stream))
-
-    def drop(self, is_stale: Callable[[Frame], bool]) -> None:
-        """Forget the orders that wait for others, of such frames."""
-        self._abreast = [work for work in self._abreast if not is_stale(work.order.frame)]
-        for queues in (self._line, self._behind):
-            for series, queue in queues.items():
-                queues[series] = [one for one in queue if not is_stale(one[2].order.frame)]
-                heapq.heapify(queues[series])
+    def let_go(self, product: str, stream: str, time: str, attempt: int) -> None:
+        """Note that an order is under way no more, or given up: its chain may go on."""
+        if self._busy.get((product, stream)) == (time, attempt):
+            del self._busy[product, stream]
 
     def admit(self, work: Work) -> bool:
         """Whether it can go now; else it is kept until :meth:`freed` or :meth:`next` gives it."""
@@ -155,8 +149,9 @@ class Needs:
         """The oldest order of each chain that has no order under way."""
         for series, line in self._line.items():
             if line and series not in self._busy and not self._has_older(series, line[0][0]):
-                self._busy.add(series)
-                yield heapq.heappop(line)[2]
+                work = heapq.heappop(line)[2]
+                self._busy[series] = work.order.frame.time, work.order.frame.attempt
+                yield work
 
     def _has_older(self, series: Series, time: str) -> bool:
         return any(open_time < time for open_time in self._open.get(series, ()))

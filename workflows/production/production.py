@@ -27,6 +27,7 @@ from burstlens.workflows.production.order import Split
 from burstlens.workflows.production.outputs import Outputs
 from burstlens.workflows.production.publish import Publisher
 from burstlens.workflows.production.releases import Releases
+from burstlens.workflows.production.repeats import is_stale
 from burstlens.workflows.production.sending import Answer, Sending
 from burstlens.workflows.production.space import Space
 from burstlens.workflows.production.volume import Volume
@@ -178,7 +179,7 @@ class Production:
     def _take_answer(self, answer: Answer) -> None:
         work, error = answer.work, answer.error
         self.backlog.returned()
-        if self.arrivals.repeats.is_stale(work.order.frame):
+        if is_stale(self.history, work.order.frame):
             self._drop_stale(work, answer.viewed.value if answer.viewed is not None else None)
             return
         now = time.monotonic()
@@ -231,7 +232,6 @@ class Production:
 
     def _drop_stale(self, work: Work, value: Receipt | Failure | Split | None) -> None:
         """Drop what was made of a record whose time a later one has: that is ordered already."""
-        self.backlog.needs.let_go(work)
         receipt = value.placeholder if isinstance(value, Failure) else value
         if isinstance(receipt, Receipt):
             self.publisher.discard(receipt)
@@ -307,7 +307,7 @@ class Production:
     def _publish_failure(self, failure: Failure) -> None:
         key = failure.key
         stands = self.history.published.get(key, 0) >= failure.attempt
-        made = stands and key not in self.history.holes | self.history.outdated
+        made = stands and key not in self.history.holes and key not in self.history.outdated
         if failure.placeholder is not None:
             for event in self.publisher.publish([failure.placeholder]):
                 self.snapshot.published(event)
@@ -348,6 +348,10 @@ class Production:
         for work in self.backlog.take(now, self.backlog.under_way + room * MOST):
             needed = self.backlog.needs.of(work, self.history.states, self.space.newest)
             work.order = replace(work.order, needed=needed)
+            if is_stale(self.history, work.order.frame):
+                self.backlog.returned()
+                self._drop_stale(work, None)
+                continue
             if work.volume is not None and work.volume.failed:
                 self.backlog.returned()
                 continue

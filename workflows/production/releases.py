@@ -51,6 +51,8 @@ class Releases:
             keep = ("*",)
         for group in self._space.releasable(self.open_files, held=held):
             for frame in group:
+                if self._space.is_superseded(frame):
+                    continue  # the record that has its time may stay
                 self._journal.append(
                     ev.FrameReleased(stream=frame.stream, time=frame.time, attempt=frame.attempt)
                 )

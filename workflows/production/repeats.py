@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from burstlens.core.model import Frame, in_model_folder
 from burstlens.core.run.event import FrameKey
@@ -27,13 +27,12 @@ class SortedFrames:
 
 @dataclass(slots=True)
 class Repeats:
-    """Which records count, and which have lost their time to a later one since this driver began.
+    """Which records count, and which have lost their time to a later one.
 
     Of a run that others started, a time in two files is :mod:`.rewrites`' affair.
     """
 
     history: History
-    _current: dict[FrameKey, Frame] = field(default_factory=dict)
 
     def sort_out(self, frames: Sequence[Frame]) -> SortedFrames:
         """The frames that count of these."""
@@ -49,7 +48,6 @@ class Repeats:
             if chosen is not None:
                 counting.add(id(chosen))
             if chosen is not None and is_repeated:
-                self._current[key] = chosen
                 repeated.append(chosen)
         return SortedFrames(
             [frame for frame in frames if id(frame) in counting],
@@ -78,10 +76,11 @@ class Repeats:
             return known[1] == file and frame.record > known[2]
         return frame.record >= self.history.reached.get(frame.attempt, {}).get(file, 0)
 
-    def is_stale(self, frame: Frame) -> bool:
-        """Whether a later record has its time."""
-        current = self._current.get(frame_key(frame), frame)
-        return (current.paths, current.record) != (frame.paths, frame.record)
+
+def is_stale(history: History, frame: Frame) -> bool:
+    """Whether a later record has the frame's time, by the journal."""
+    current = history.repeated.get(frame_key(frame))
+    return current is not None and current != (_file(frame), frame.record)
 
 
 def frame_key(frame: Frame) -> FrameKey:

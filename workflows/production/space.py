@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from burstlens.core.model import Frame, in_model_folder
 from burstlens.core.run.history import History
 from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.production.repeats import is_stale
 from burstlens.workflows.recipe.recipe import Recipe
 
 GROUP = 64
@@ -41,7 +42,7 @@ class Space:
     urgent: bool = False
     """Whether room is short: then nothing is kept for a later resume."""
     _superseded: set[tuple[tuple[str, ...], int]] = field(default_factory=set)
-    """Files and number of records that lost their time to a later one."""
+    """Files and number of records that never had their time, as another one has it."""
     _same: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -61,20 +62,21 @@ class Space:
         run, stream, signal = self._same.setdefault(texts, texts)
         return replace(frame, run=run, stream=stream, signal=signal)
 
-    def supersede(self, by: Sequence[Frame]) -> None:
-        """Note that the records of these frames' times and attempts are no frames any more."""
-        times = {(frame.stream, frame.time, frame.attempt): frame for frame in by}
-        for frame in self.frames():
-            later = times.get((frame.stream, frame.time, frame.attempt), frame)
-            if (later.paths, later.record) != (frame.paths, frame.record):
-                self._superseded.add((frame.paths, frame.record))
+    def supersede(self, frame: Frame) -> None:
+        """Note that another record has this frame's time."""
+        self._superseded.add((frame.paths, frame.record))
+
+    def is_superseded(self, frame: Frame) -> bool:
+        """Whether another record has the frame's time: this one only goes with its file."""
+        this = frame.paths, frame.record
+        return this in self._superseded or is_stale(self.history, frame)
 
     def frames(self) -> list[Frame]:
         """The frames on the buffer."""
         found = [frame for frames in self.files.values() for frame, _ in frames]
-        if not self._superseded:
+        if not (self._superseded or self.history.repeated):
             return found
-        return [frame for frame in found if (frame.paths, frame.record) not in self._superseded]
+        return [frame for frame in found if not self.is_superseded(frame)]
 
     def newest(self, stream: str, beside: Frame) -> Frame | None:
         """The newest frame of a stream on the buffer up to the valid time of another stream's
@@ -114,13 +116,13 @@ class Space:
     def put_back(self, frames: Iterable[Frame]) -> None:
         """Note that these could not be released: they are still there and may be tried again."""
         for frame in frames:
-            self.history.released.discard((frame.stream, frame.time, frame.attempt))
+            if not self.is_superseded(frame):
+                self.history.released.discard((frame.stream, frame.time, frame.attempt))
             self.add(frame, ())
 
     def _gone(self, frame: Frame) -> bool:
         this = frame.stream, frame.time, frame.attempt
-        # The file of an earlier record of that time went alone.
-        return this in self.history.released and this not in self.history.repeated
+        return this in self.history.released and not self.is_superseded(frame)
 
     def _settled(self, frame: Frame, wanted: tuple[str, ...]) -> bool:
         this = (frame.stream, frame.time, frame.attempt)

@@ -293,6 +293,7 @@ def _ready(history: History, event: ev.FrameReady) -> None:
     if event.repeated:
         history.repeated[frame] = event.file or "", event.record or 0
         history.inspected.discard(frame)
+        history.released.discard(frame)
         product_record.outdate(history, frame)
     if event.repeated or frame not in history.frames:
         history.frames.add(frame)
