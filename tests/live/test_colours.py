@@ -142,6 +142,17 @@ def test_two_runs_with_other_limits_are_seen_in_one_scale(eight_maps, other, lin
     watched.errors.clear()  # the browser logs a script that is missing
 
 
+def test_two_pictures_over_each_other_are_both_drawn_by_the_page_or_neither(
+    eight_maps, other, linked
+):
+    page = linked(f"time={key(4)}&with=other,split").page  # the other one has no values there
+    first = page.locator("canvas.first")
+    expect(page.locator(".theirs")).to_have_text("other")
+    expect(first).to_have_attribute("data-plane", "")
+    page.get_by_label("How to compare").select_option("side")
+    expect(first).to_have_attribute("data-plane", re.compile(r"\d"))
+
+
 def test_limits_of_a_difference_colour_nothing_else(eight_maps, other, linked):
     page = linked(f"time={key(3)}&with=other,split&{LOOK}-2;2:viridis:run:").page
     label = page.locator(".range").first

@@ -4,32 +4,60 @@ from __future__ import annotations
 
 import io
 
+import numpy as np
 import pytest
 from PIL import Image
 from playwright.sync_api import expect
 from pointing import hover, index_of
-from valued_run import lambert, publish
+from valued_run import EARTH_M, cf, lambert, publish
+
+from burstlens.viz.drawing.maps.layers import Contours
 
 KEY = "20010203T010000"
 LETTERS = """() => {
   const draw = CanvasRenderingContext2D.prototype.fillText;
   globalThis.texts = [];
+  globalThis.begins = {};
   CanvasRenderingContext2D.prototype.fillText = function (text, x, y, most) {
     const pixels = Number(/([\\d.]+)px/.exec(this.font)[1]) / devicePixelRatio;
     const wide = this.measureText(text).width;
     globalThis.texts.push([text, pixels * Math.min(1, (most ?? Infinity) / wide), x, y]);
+    const part = {left: 0, center: 0.5, right: 1}[this.textAlign];
+    globalThis.begins[text] = x - part * Math.min(wide, most ?? Infinity);
     draw.call(this, text, x, y, most);
   };
 }"""
 
 
-@pytest.fixture
-def seen(made, opened, new_page, tmp_path, ways_to):
-    """Opens the page of one map at a size; returns it and the texts that it draws."""
-    case = lambert(tmp_path)
-    publish(made(), case.kind, "t", case.path, KEY, **case.options)
+def polar(folder):
+    """A plane with a pole in its middle: its lower left corner and its upper left one have the
+    same latitude."""
 
-    def open_(width=1440, height=900, fragment="", **how):
+    def write(data, t, rows, columns):
+        for name in ("y", "x"):
+            size = len(data.dimensions[name])
+            data.createVariable(name, "f8", (name,)).setncatts(
+                {"units": "m", "standard_name": f"projection_{name}_coordinate"}
+            )
+            data[name][:] = (np.arange(size) - (size - 1) / 2) * 150e3
+        data.createVariable("crs", "i4").setncatts(
+            {"grid_mapping_name": "polar_stereographic", "latitude_of_projection_origin": 90.0,
+             "straight_vertical_longitude_from_pole": 0.0, "standard_parallel": 70.0,
+             "earth_radius": EARTH_M}
+        )  # fmt: skip
+        t.grid_mapping = "crs"
+
+    return cf(folder / "polar.nc", write=write)
+
+
+@pytest.fixture
+def seen(made, new_page, tmp_path, ways_to):
+    """Opens the page of one map at a size; returns it and the texts that it draws."""
+
+    def open_(width=1440, height=900, fragment="", case=lambert, options=None, **how):
+        shown = case(tmp_path)
+        asked = shown.options | (options or {})
+        publish(made(), shown.kind, "t", shown.path, KEY, start="20010203T000000", **asked)
         page = new_page(viewport={"width": width, "height": height}, **how).page
         page.add_init_script(f"({LETTERS})()")
         page.goto(f"{ways_to(tmp_path / 'runs').file('made')}#{fragment}")
@@ -40,19 +68,32 @@ def seen(made, opened, new_page, tmp_path, ways_to):
     return open_
 
 
+def margin(page):
+    """The brightest and the darkest grey of what the page draws above the plane."""
+    canvas = page.locator("canvas.first")
+    left, top = map(float, canvas.get_attribute("data-plane").split(",")[:2])
+    with Image.open(io.BytesIO(canvas.screenshot())) as shot:
+        return shot.convert("L").crop((int(left), 0, shot.width, int(top) - 4)).getextrema()[::-1]
+
+
 @pytest.mark.parametrize("size", [(390, 844), (1400, 900), (2560, 1300)])
 @pytest.mark.parametrize("ratio", [1, 2])
 def test_all_letters_are_eleven_pixels_or_more_at_any_size(seen, size, ratio):
     _, texts = seen(*size, device_scale_factor=ratio)
     assert min(size for size, _, _ in texts.values()) >= 11
-    assert {"Air temperature", "K", "2001-02-03 01:00:00 UTC"} <= set(texts)
+    assert {"Air temperature", "K"} <= set(texts)
+    assert any(text.startswith("2001-02-03 01:00:00 UTC") for text in texts)
     assert sum(text.endswith("°W") for text in texts) >= 2
     assert sum(text.endswith("°N") for text in texts) >= 2
 
 
 def test_the_axes_of_a_magnified_picture_are_those_of_what_is_seen(seen):
-    whole = [text for text in seen()[1] if text.endswith("°N")]
-    near = [text for text in seen(fragment="zoom=6,0.5,0.5")[1] if text.endswith("°N")]
+    page, whole = seen()
+    page.evaluate("texts.length = 0")
+    page.goto(f"{page.url.partition('#')[0]}#zoom=6,0.5,0.5")
+    page.wait_for_timeout(400)
+    near = [text for text, *_ in page.evaluate("texts") if text.endswith("°N")]
+    whole = [text for text in whole if text.endswith("°N")]
     span = [max(map(float, ends)) - min(map(float, ends)) for ends in (
         [text.removesuffix("°N") for text in texts] for texts in (whole, near))]  # fmt: skip
     assert len(near) >= 3
@@ -91,8 +132,65 @@ def test_the_plane_is_the_picture_s_and_answers_for_what_is_seen(seen, tmp_path)
 
 def test_a_dark_page_draws_light_letters(seen):
     page, _ = seen(color_scheme="dark")
-    with Image.open(io.BytesIO(page.locator("canvas.first").screenshot())) as shot:
-        assert max(shot.convert("RGB").getpixel((3, 3))) < 60
+    brightest, darkest = margin(page)
+    assert darkest < 60
+    assert brightest > 150
+
+
+def test_the_letters_are_drawn_anew_when_the_page_becomes_dark(seen):
+    page, _ = seen(color_scheme="light")
+    assert margin(page)[1] < 100
+    switch = page.get_by_role("button", name="Light or dark")
+    drawn = """async switch_ => {
+      texts.length = 0;
+      switch_.click();
+      for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
+      return texts.length;
+    }"""
+    assert switch.evaluate(drawn) > 0
+    assert margin(page)[0] > 150
+
+
+def test_the_words_are_those_of_the_picture(seen):
+    lines = Contours("t", interval=4.0)
+    _, texts = seen(options={"title": "Own words", "contours": (lines,)})
+    assert {"Own words", "contours: air temperature, every 4 K"} <= set(texts)
+    assert "2001-02-03 01:00:00 UTC  ·  init 2001-02-03 00:00:00 UTC  ·  +1 h" in texts
+
+
+def test_a_plane_around_a_pole_has_latitudes_at_both_halves_of_its_side(seen):
+    page, texts = seen(case=polar)
+    plane = page.locator("canvas.first").get_attribute("data-plane")
+    _, top, _, height = map(float, plane.split(","))
+    places = [y - top for text, (_, _, y) in texts.items() if text.endswith("°N")]
+    drawn = [y - top for text, _, _, y in page.evaluate("texts") if text.endswith("°N")]
+    assert len(places) >= 2
+    assert min(drawn) < height / 2 < max(drawn)
+
+
+def test_a_narrow_plane_has_its_time_in_whole_letters(seen):
+    def write(data, t, rows, columns):
+        for name in ("y", "x"):
+            data.createVariable(name, "f8", (name,)).setncatts({"units": "m", "axis": name.upper()})
+            data[name][:] = np.arange(len(data.dimensions[name])) * 100.0
+
+    _, texts = seen(390, 844, case=lambda folder: cf(folder / "tall.nc", (200, 9), write=write))
+    (time_,) = [text for text in texts if text.startswith("2001-02-03 01:00")]
+    assert texts[time_][0] >= 11
+    assert texts[time_][1] >= 0
+
+
+def test_long_labels_have_room_on_the_left(seen):
+    def write(data, t, rows, columns):
+        for name, first in (("y", 5_500_000.0), ("x", 500_000.0)):
+            data.createVariable(name, "f8", (name,)).setncatts({"units": "m", "axis": name.upper()})
+            data[name][:] = first + np.arange(len(data.dimensions[name])) * 20.0
+
+    page, texts = seen(390, 844, case=lambda folder: cf(folder / "town.nc", write=write))
+    found = [at for text, at in texts.items() if text.startswith("5500") and text.endswith(" m")]
+    assert len(found) >= 2
+    assert min(size for size, _, _ in found) >= 11
+    assert min(page.evaluate("begins").values()) >= 0
 
 
 def test_a_picture_without_a_plane_is_shown_whole(eight, ways, page):

@@ -32,3 +32,9 @@ def test_two_pictures_in_one_unit_get_limits_that_hold_both(ask, mine, theirs, l
 def test_limits_do_not_pass_to_a_picture_in_other_units(ask, units, minus, limits):
     lines = [{"facts": {"units": one}} for one in ("K", units)]
     assert ask("two_runs.lookBeside", LOOK | {"minus": minus}, *lines)["limits"] == limits
+
+
+def test_planes_over_each_other_have_the_same_room_below(ask):
+    mine, theirs = ask("around.laidOver", {"legend": ["barbs"]}, {"legend": []})
+    assert (mine["legend"], theirs["legend"]) == (["barbs"], [""])
+    assert ask("around.laidOver", {"legend": ["barbs"]}, None) == [None, None]

@@ -1,5 +1,6 @@
 import { limitsOf } from "./caption.js";
 import { rampOf } from "./paint.js";
+import { placeLabel } from "./place.js";
 import { timeLabel } from "./valid_time.js";
 
 /** @import { Fields } from "./fields.js" */
@@ -38,9 +39,10 @@ export class Surroundings {
       this.needs = true;
       return null;
     }
-    const { colours, fields: shown } = known.header;
+    const { colours, fields: shown, title } = known.header;
     if (!painted && colours.edges.length) return null; // steps with names of their own
     const [{ long_name: name, variable, level, printed }] = shown;
+    const between = (facts.ends ?? []).map(([lat, lon]) => placeLabel({ lat, lon }));
     const limits = limitsOf(facts) ?? colours.limits;
     /** @type {Bar} */
     const own = { ramp: rampOf(colours, null), limits, log: colours.log, units: printed };
@@ -50,8 +52,10 @@ export class Surroundings {
     const ends = painted ? [min < low, max > high] : [0, 1].map((end) => (outside[end] ?? 0) > 0);
     return {
       fields: known,
-      title: [inWords(variable, name), level].filter(Boolean).join(", "),
+      title: [title ?? (name || variable), facts.level ?? level].filter(Boolean).join(", "),
+      subtitle: between.join(" to "),
       when: timeLabel(line.time),
+      lead: facts.lead ?? "",
       legend: facts.legend ?? [],
       bar,
       beyond: painted?.difference ? [true, true] : ends, // a difference's limits leave some out
@@ -60,24 +64,44 @@ export class Surroundings {
 }
 
 /**
- * A variable as a heading, as on the picture: "Air temperature" for "air_temperature".
- * @param {string} variable
- * @param {string} name
+ * What is around two pictures that lie over each other: the planes do so too.
+ * @param {Around | null} mine
+ * @param {Around | null} theirs
+ * @returns {(Around | null)[]}
  */
-function inWords(variable, name) {
-  const isStandard = /^[a-z]+(_[a-z0-9]+)+$/.test(name) && name !== variable;
-  const words = isStandard ? name.replaceAll("_", " ") : name || variable;
-  const isExpression = variable.startsWith(words) && !/^\p{L}+$/u.test(words);
-  return isExpression ? words : words.slice(0, 1).toUpperCase() + words.slice(1);
+export function laidOver(mine, theirs) {
+  if (!mine || !theirs) return [null, null];
+  const rows = Math.max(mine.legend.length, theirs.legend.length);
+  return [mine, theirs].map((one) => ({
+    ...one,
+    legend: Array.from({ length: rows }, (_, at) => one.legend[at] ?? ""),
+  }));
 }
+
+/**
+ * By line or header, which stay the same objects: where the plane of its series lies.
+ * @type {WeakMap<object, string>}
+ */
+const planes = new WeakMap();
 
 /**
  * Whether a picture has the plane of one whose values are known.
  * @param {Fields} known
  * @param {IndexLine} line
  */
-function fits({ header }, { product, stream, facts }) {
-  const own = [product, stream, facts?.box, facts?.extent, facts?.size];
-  const theirs = [header.product, header.stream, header.box, header.extent, header.size];
-  return JSON.stringify(own) === JSON.stringify(theirs);
+function fits({ header }, line) {
+  return planeOf(line, line.facts ?? {}) === planeOf(header, header);
+}
+
+/**
+ * @param {{ product: string, stream: string }} one
+ * @param {{ box?: number[], extent?: number[], size?: number[] }} where
+ */
+function planeOf(one, { box, extent, size }) {
+  let plane = planes.get(one);
+  if (plane === undefined) {
+    plane = JSON.stringify([one.product, one.stream, box, extent, size]);
+    planes.set(one, plane);
+  }
+  return plane;
 }

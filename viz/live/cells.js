@@ -173,7 +173,7 @@ export class Cells {
     let least = Infinity;
     for (let tile = 0; tile < away.length; tile += 1) {
       away[tile] = arc(dot(place, middles, 3 * tile));
-      least = Math.min(least, away[tile] + reach[tile]);
+      if (reach[tile] >= 0) least = Math.min(least, away[tile] + reach[tile]);
     }
     let [best, found] = [-2, -1];
     for (let tile = 0; tile < away.length; tile += 1) {
@@ -216,7 +216,7 @@ export class Cells {
     }
   }
 
-  /** The middle of each tile of points, and how far its points lie from it. */
+  /** The middle of each tile of points, and how far its points lie from it; NaN where it has none. */
   #makeTiles() {
     const count = this.#across * Math.ceil(this.#rows / this.#side);
     const [middles, reach] = [new Float64Array(3 * count), new Float64Array(count).fill(NaN)];

@@ -2,6 +2,8 @@
 const [BEFORE, BEHIND] = [7, 6];
 /** Digits of a number of which nothing else is known. */
 const ALONE = 6;
+/** What is less is 0: what is left of computing with single precision (core/digits.py). */
+const NOTHING = 1e-30;
 /** Digits of a number that stands for itself, such as a speed. */
 const ROUGH = 3;
 
@@ -14,7 +16,7 @@ const ROUGH = 3;
 export function showNumber(value, step) {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : value < 0 ? "−∞" : "–";
   const decimals = decimalsOf(value, step);
-  const kept = step > 0 && Math.abs(value) < step / 2 ? 0 : value;
+  const kept = Math.abs(value) < Math.max(NOTHING, step > 0 ? step / 2 : 0) ? 0 : value;
   const size = Math.abs(kept);
   const tooLong = size >= 10 ** BEFORE || decimals > BEHIND;
   if (tooLong && size > 0 && (size >= 10 ** BEFORE || size < 1e-4)) {

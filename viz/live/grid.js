@@ -118,11 +118,14 @@ export class Grid {
   }
 
   /**
-   * The point nearest to a place, as one number; -1 outside of the grid.
+   * The point in whose cell a place lies, as one number; -1 outside of the grid.
    * @param {Place} place
+   * @param {[x: number, y: number] | null} [at] its coordinates on the plane
    */
-  point(place) {
-    const at = this.coordinates(place);
+  point(place, at = this.coordinates(place)) {
+    const { lat, lon } = place;
+    if (this.#cells && lat !== undefined && lon !== undefined)
+      return this.#cells.find(lon, lat, -1);
     return at === null ? -1 : this.pointAt(...at);
   }
 

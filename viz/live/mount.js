@@ -187,7 +187,7 @@ class View {
       this.#details.button,
       signButton("share", "Link, pictures, files (C)", () => this.#openShare()),
       this.#word.button,
-      themeButton(this.#root),
+      themeButton(this.#root, () => this.#change()),
       signButton("whole", "Full screen (F)", () => this.#fullScreen()),
       signButton("help", "Keys (?)", () => this.#help.showModal()),
     ];

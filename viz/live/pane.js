@@ -1,5 +1,5 @@
 import { isHole, seriesId } from "./album.js";
-import { Surroundings } from "./around.js";
+import { laidOver, Surroundings } from "./around.js";
 import { caveat } from "./attached.js";
 import { coloursOf, differenceLabel, rangeOf } from "./caption.js";
 import { element, say, set } from "./element.js";
@@ -13,6 +13,7 @@ import { timeLabel } from "./valid_time.js";
 import { unitsOfDifference } from "./value_label.js";
 
 /** @import { Series } from "./album.js" */
+/** @import { Around } from "./surround.js" */
 /** @import { Comparison } from "./comparison.js" */
 /** @import { Lens } from "./lens.js" */
 /** @import { Painted } from "./looks.js" */
@@ -24,6 +25,8 @@ const STEPS = new Map([
   ["ArrowLeft", -0.02],
   ["ArrowRight", 0.02],
 ]);
+/** Modes in which the two pictures lie over each other. */
+const OVER = new Set(["split", "blink"]);
 const NO_DIFFERENCE = "No difference: both pictures need values in the same units";
 
 /** One product's picture, with that of another run at the same valid time over or beside it. */
@@ -223,10 +226,13 @@ export class Pane {
     }
     this.#painted = painted;
     const mode = shownMode(comparison, other, painted);
-    // First: beside another picture this one has half of the room.
-    const from = this.#compare(mode, comparison, other, run, theirs);
     const fields = seen ? state.fields.get(seen) : null;
-    const around = this.#surroundings.of(seen, fields, painted);
+    const theirFields = (other && comparison?.fields.get(other)) ?? null;
+    let around = this.#surroundings.of(seen, fields, painted);
+    let beside = this.#theirSurroundings.of(other, theirFields, theirs);
+    if (OVER.has(mode)) [around, beside] = laidOver(around, beside);
+    // First: beside another picture this one has half of the room.
+    const from = this.#compare(mode, comparison, other, run, theirs, beside);
     const shown = painted?.canvas ?? (seen ? pictures.get(seen) : null);
     this.#first.show(shown, this.#lens, around);
     this.#label(line, seen, other, state, mode === "without" ? this.#painting.lacks : null);
@@ -265,7 +271,7 @@ export class Pane {
         missing: seen !== undefined && (!seen.values || state.fields.isMissing(seen)),
       },
       theirs: {
-        fields: (other && comparison?.fields.get(other)) ?? null,
+        fields: theirFields,
         run: comparison?.run ?? "",
         sheet: this.#second,
         missing: !other?.values || (comparison?.fields.isMissing(other) ?? true),
@@ -302,12 +308,11 @@ export class Pane {
    * @param {IndexLine | undefined} other
    * @param {string} run
    * @param {Painted | null} painted the other run's picture
+   * @param {Around | null} around
    */
-  #compare(mode, comparison, other, run, painted) {
+  #compare(mode, comparison, other, run, painted, around) {
     set(this.#glass, { "data-mode": mode });
     const drawn = other && comparison ? comparison.pictures.get(other) : null;
-    const fields = other && comparison ? comparison.fields.get(other) : null;
-    const around = this.#theirSurroundings.of(other, fields, painted);
     this.#second.show(painted?.canvas ?? drawn, this.#lens, around);
     const style = this.#second.element.style;
     const lit = comparison?.lit ?? false;

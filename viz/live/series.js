@@ -293,9 +293,8 @@ function isKnown({ sums }, { time, crc32 }) {
  */
 async function valueAt(file, grids, place) {
   const at = grids[0].coordinates(place);
-  if (!at) return NaN;
   for (let number = grids.length - 1; number >= 0; number -= 1) {
-    const point = grids[number].pointAt(...at);
+    const point = grids[number].point(place, at);
     if (point < 0) continue;
     const field = file.header.fields[number];
     const [row, column] = [Math.floor(point / field.nx), point % field.nx];

@@ -18,6 +18,8 @@ export class Sheet {
   /** @type {Layout | null} */
   #layout = null;
   #ink = "";
+  /** The letters around the plane, in pixels of the page. */
+  #letter = 11;
   /** What is drawn around the plane. */
   #drawnFor = "";
   /** @type {object | undefined} */
@@ -48,10 +50,12 @@ export class Sheet {
     // Read before anything of the page is changed: to read it later computes all styles anew.
     const style = around && getComputedStyle(this.element);
     this.#ink = style ? style.color : "";
+    if (style) this.#letter = letterOf(style);
     // Over a picture that is shown whole a finger scrolls the page.
     this.element.style.touchAction = lens.scale > 1 ? "none" : "pan-y";
-    const words = around && [around.title, around.when, around.legend, around.bar?.limits];
-    const name = JSON.stringify([width, height, lens.scale, lens.x, lens.y, words, this.#ink]);
+    const { title, subtitle, when, legend, bar } = around ?? {};
+    const words = around && [title, subtitle, when, legend, bar?.limits, this.#ink, this.#letter];
+    const name = JSON.stringify([width, height, lens.scale, lens.x, lens.y, words]);
     if (this.bitmap === bitmap && this.#shown === name) return;
     const { element } = this;
     if (element.width !== width || element.height !== height) {
@@ -61,7 +65,7 @@ export class Sheet {
     this.bitmap = bitmap;
     this.#shown = name;
     this.#around = around;
-    const letter = style ? letterOf(style, ratio) : 0;
+    const letter = this.#letter * ratio;
     this.#layout = around && width && height ? layoutOf(around, width, height, lens, letter) : null;
     const whole = bitmap && width && height ? fitted(bitmap, width, height, lens) : null;
     this.#box = bitmap && this.#layout ? this.#layout.frame : whole;
@@ -81,8 +85,9 @@ export class Sheet {
     const [context, box, bitmap] = [this.#context, this.#box, this.bitmap];
     if (!context || (box && !bitmap?.width)) return; // released: the drawn picture stays
     const [layout, around] = [this.#layout, this.#around];
-    if (layout && around && box) this.#prepare(context, layout, around);
-    else {
+    if (layout && around && box) {
+      if (quality === "low") this.#prepare(context, layout, around); // the same a little later
+    } else {
       context.clearRect(0, 0, this.element.width, this.element.height);
       this.#drawnFor = "";
     }
@@ -100,10 +105,10 @@ export class Sheet {
    * @param {Around} around
    */
   #prepare(context, layout, around) {
-    const { title, legend, bar, beyond, fields } = around;
+    const { title, subtitle, legend, bar, beyond, fields } = around;
     const [{ width, height }, ink] = [this.element, this.#ink];
     const { limits, units, log } = bar ?? {};
-    const words = [title, legend, beyond, limits, units, log, ink];
+    const words = [title, subtitle, legend, beyond, limits, units, log, ink];
     const name = JSON.stringify([width, height, layout, fields.key, words]);
     if (this.#drawnFor !== name || this.#drawnRamp !== bar?.ramp) {
       context.clearRect(0, 0, width, height);
@@ -136,13 +141,7 @@ export class Sheet {
     const box = this.element.getBoundingClientRect();
     const picture = this.bitmap ?? { width: 1, height: 1 };
     const inside = this.#around
-      ? layoutOf(
-          this.#around,
-          box.width,
-          box.height,
-          lens,
-          letterOf(getComputedStyle(this.element), 1),
-        ).frame
+      ? layoutOf(this.#around, box.width, box.height, lens, this.#letter).frame
       : fitted(picture, box.width, box.height, lens);
     return { ...inside, left: box.left + inside.left, top: box.top + inside.top };
   }

@@ -9,7 +9,7 @@ import { STEPS } from "./paint.js";
 /** Letters, in parts of the page's; the page's smallest are 12 px. */
 const LETTER = 0.86;
 /** Room around the plane in letters: above, right, below, left. */
-const ROOM = { above: 3.5, right: 6.4, below: 2, left: 4.6, line: 1.35 };
+const ROOM = { above: 3.5, right: 6.4, below: 2, left: 4.6, units: 1.6, line: 1.35 };
 const SAMPLES = 48;
 
 /**
@@ -18,7 +18,9 @@ const SAMPLES = 48;
  * @typedef {object} Around
  * @property {Fields} fields
  * @property {string} title
+ * @property {string} subtitle
  * @property {string} when
+ * @property {string} lead when the model began and how long ago
  * @property {string[]} legend
  * @property {Bar | null} bar
  * @property {boolean[]} beyond whether there are values below and above the colours' limits
@@ -38,7 +40,10 @@ const SAMPLES = 48;
  */
 export function layoutOf({ fields, legend }, width, height, lens, letter) {
   const { box, size } = fields.header;
-  const [left, top] = [ROOM.left * letter, ROOM.above * letter];
+  const [grid] = fields.grids;
+  const hasUnits = !grid.onEarth || grid.isSection;
+  const left = (ROOM.left + (hasUnits ? ROOM.units : 0)) * letter;
+  const top = ROOM.above * letter;
   const lines = legend.length * ROOM.line + ROOM.below;
   const [across, down] = [box[2] - box[0], box[3] - box[1]];
   const room = [width - left - ROOM.right * letter, height - top - lines * letter];
@@ -68,12 +73,11 @@ export function layoutOf({ fields, legend }, width, height, lens, letter) {
 }
 
 /**
- * The letters of a canvas of that style, in its pixels.
+ * The letters of a canvas of that style, in pixels of the page.
  * @param {CSSStyleDeclaration} style
- * @param {number} ratio
  */
-export function letterOf(style, ratio) {
-  return Math.max(11, LETTER * Number.parseFloat(style.fontSize)) * ratio;
+export function letterOf(style) {
+  return Math.max(11, LETTER * Number.parseFloat(style.fontSize));
 }
 
 /**
@@ -82,19 +86,43 @@ export function letterOf(style, ratio) {
  */
 
 /**
- * Draw the time, which changes with each picture.
+ * The first one of some texts that has room; the last one is cut where none has.
+ * @param {Context} context
+ * @param {string[]} texts
+ * @param {number} room
+ */
+function fitting(context, texts, room) {
+  const fits = (/** @type {string} */ text) => context.measureText(text).width <= room;
+  const found = texts.find(fits);
+  if (found !== undefined) return found;
+  let text = texts[texts.length - 1];
+  while (text && !fits(`${text}…`)) text = text.slice(0, -1).trimEnd();
+  return text && `${text}…`;
+}
+
+/**
+ * Draw the time, which changes with each picture: further left where the plane is narrow, and with
+ * as much beside it as there is room for.
  * @param {Context} context
  * @param {Around} around
  * @param {Layout} layout
  * @param {string} ink
  */
-export function drawTime(context, { when, bar }, { plane, letter }, ink) {
+export function drawTime(context, { when, lead, bar }, { plane, letter }, ink) {
   context.font = `400 ${letter}px system-ui, sans-serif`;
   Object.assign(context, { fillStyle: ink, textAlign: "left", textBaseline: "alphabetic" });
-  const words = [when, bar?.note].filter(Boolean).join("  ·  ");
-  const room = unitsLeft(context, bar?.units ?? "", plane, letter) - plane.left - 0.5 * letter;
-  context.clearRect(plane.left, plane.top - 1.7 * letter, room, 1.5 * letter);
-  context.fillText(words, plane.left, plane.top - 0.6 * letter, room - 0.5 * letter);
+  const end = unitsLeft(context, bar?.units ?? "", plane, letter) - 0.5 * letter;
+  const note = bar?.note ?? "";
+  const texts = [[when, note, lead], [when, note], [when]].map((parts) =>
+    parts.filter(Boolean).join("  ·  "),
+  );
+  const short = when.replace(/^(\S+ \d\d:\d\d):\d\d UTC$/, "$1 UTC");
+  const text = fitting(context, [...texts, short], end - 2);
+  const left = Math.max(2, Math.min(plane.left, end - context.measureText(text).width));
+  // Not into the uppermost label left of the plane.
+  context.clearRect(0, plane.top - 1.8 * letter, plane.left, 1.3 * letter);
+  context.clearRect(plane.left, plane.top - 1.8 * letter, end - plane.left, 1.6 * letter);
+  context.fillText(text, left, plane.top - 0.7 * letter);
 }
 
 /**
@@ -125,18 +153,22 @@ export function drawAround(context, around, layout, ink) {
   context.strokeRect(plane.left, plane.top, plane.width, plane.height);
   Object.assign(context, { fillStyle: ink, textAlign: "left", textBaseline: "alphabetic" });
   context.font = font("600");
-  context.fillText(around.title, plane.left, plane.top - 2.1 * letter, most);
+  const title = fitting(context, [around.title], most);
+  context.fillText(title, plane.left, plane.top - 2.1 * letter);
+  const beside = context.measureText(title).width + letter;
   Object.assign(context, { font: font("400") });
+  const subtitle = fitting(context, [around.subtitle], most - beside);
+  context.fillText(subtitle, plane.left + beside, plane.top - 2.1 * letter);
   const barLeft = right + 0.9 * letter;
   const units = around.bar?.units ?? "";
-  context.fillText(units, unitsLeft(context, units, plane, letter), plane.top - 0.6 * letter);
+  context.fillText(units, unitsLeft(context, units, plane, letter), plane.top - 0.7 * letter);
   drawAxis(context, around, layout, 0);
   drawAxis(context, around, layout, 1);
   if (around.bar) drawBar(context, around.bar, around.beyond, plane, barLeft, letter);
   Object.assign(context, { textAlign: "left", textBaseline: "alphabetic" });
   around.legend.forEach((text, at) => {
     const y = bottom + (ROOM.below + ROOM.line * (at + 0.6)) * letter;
-    context.fillText(text, plane.left, y, most);
+    context.fillText(fitting(context, [text], most), plane.left, y);
   });
 }
 
@@ -161,7 +193,7 @@ function drawAxis(context, { fields }, { plane, frame, letter }, side) {
     last = at;
     if (side) context.fillRect(edge - 0.35 * letter, at, 0.35 * letter, Math.max(1, letter / 12));
     else context.fillRect(at, edge, Math.max(1, letter / 12), 0.35 * letter);
-    if (side) context.fillText(text, edge - 0.5 * letter, at, ROOM.left * letter + plane.left);
+    if (side) context.fillText(text, edge - 0.5 * letter, at, edge - 0.5 * letter - 2);
     else context.fillText(text, at, edge + 0.5 * letter);
   }
 }
@@ -202,8 +234,7 @@ export function edgeLabels(fields, plane, frame, side, count) {
     known.push([share, value]);
   }
   if (known.length < 2) return [];
-  const [first, end] = [known[0][1], known[known.length - 1][1]];
-  const [low, high] = [Math.min(first, end), Math.max(first, end)];
+  const [low, high] = [Math.min, Math.max].map((end) => end(...known.map(([, value]) => value)));
   const metres = !onEarth && units === "m" && high - low >= 2000 ? 1000 : 1;
   const isLog = side === 1 && axis.log;
   const labelled = isLog
@@ -211,26 +242,27 @@ export function edgeLabels(fields, plane, frame, side, count) {
     : labelledTicks(low / metres, high / metres, count);
   const values = labelled.map(([value]) => value * metres);
   const after = metres > 1 ? " km" : units ? ` ${units}` : "";
-  return values.flatMap((value, at) => {
-    const share = shareOf(known, value);
-    if (share === null) return [];
+  const labels = values.flatMap((value, at) => {
     const text = onEarth ? degrees(value, side, values[1] - values[0]) : labelled[at][1] + after;
-    return /** @type {[number, string][]} */ ([[share, text]]);
+    return sharesOf(known, value).map((share) => /** @type {[number, string]} */ ([share, text]));
   });
+  return labels.sort(([a], [b]) => a - b);
 }
 
 /**
- * Where a value lies between those that are known along the way; null where it does not.
+ * Where a value lies between those that are known along the way; twice where they turn back, as
+ * latitudes do beside a pole.
  * @param {[share: number, value: number][]} known
  * @param {number} value
  */
-function shareOf(known, value) {
+function sharesOf(known, value) {
+  const found = [];
   for (let at = 1; at < known.length; at += 1) {
     const [[from, a], [to, b]] = [known[at - 1], known[at]];
-    if ((a - value) * (b - value) > 0 || a === b) continue;
-    return from + ((value - a) / (b - a)) * (to - from);
+    if (a <= value === b <= value) continue;
+    found.push(from + ((value - a) / (b - a)) * (to - from));
   }
-  return null;
+  return found;
 }
 
 /**

@@ -1,19 +1,24 @@
 import { element } from "./element.js";
 import { icon } from "./icon.js";
 
+/** @import { Changed } from "./types.d.ts" */
+
 const KEY = "burstlens-theme";
 
 /**
- * A button that switches between light and dark; the system's choice is the default.
+ * A button that switches between light and dark; the system's choice is the default. `changed()`
+ * asks for a new drawing.
  * @param {HTMLElement} root
+ * @param {Changed} changed
  */
-export function themeButton(root) {
+export function themeButton(root, changed) {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   let chosen = remembered();
   const apply = () => {
     if (chosen) root.dataset.theme = chosen;
   };
   apply();
+  follow(dark, new WeakRef(changed));
   return element(
     "button",
     {
@@ -29,10 +34,20 @@ export function themeButton(root) {
         chosen = now === "dark" ? "light" : "dark";
         apply();
         remember(chosen);
+        changed();
       },
     },
     icon("theme"),
   );
+}
+
+/**
+ * The system's choice outlives a view, which it must not hold.
+ * @param {MediaQueryList} system
+ * @param {WeakRef<Changed>} changed
+ */
+function follow(system, changed) {
+  system.addEventListener("change", () => changed.deref()?.());
 }
 
 // Storage may be forbidden, under file:// or in a sandboxed frame.

@@ -274,17 +274,17 @@ async function read(payload, line) {
  */
 function reachOf({ grids, header }, place) {
   const at = grids[0].coordinates(place);
-  for (let number = at ? grids.length - 1 : -1; number >= 0; number -= 1) {
+  for (let number = grids.length - 1; number >= 0; number -= 1) {
     const grid = grids[number];
     const { x } = grid.facts;
-    const point = grid.pointAt(...(at ?? [NaN, NaN]));
+    const point = grid.point(place, at);
     if (point < 0 || grid.isSection) continue;
-    const place = (/** @type {number} */ one) => {
+    const placeOf = (/** @type {number} */ one) => {
       const to = grid.of(one);
       return to ? grid.place(...to) : {};
     };
     const steps = [point % x.n ? -1 : 1, point < x.n ? x.n : -x.n]
-      .map((by) => distance(place(point), place(point + by)))
+      .map((by) => distance(placeOf(point), placeOf(point + by)))
       .filter((one) => one > 0);
     const unit = x.units === "km" ? 1000 : 1;
     const most = (Math.max(...steps) / header.fields[number].stride) * (grid.onEarth ? 1000 : unit);

@@ -251,6 +251,12 @@ export interface Facts {
   outside?: number[];
   /** What the signs on the picture are. */
   legend?: string[];
+  /** When the model began and how long ago, in words. */
+  lead?: string;
+  /** The level of a field of several. */
+  level?: string;
+  /** Latitude and longitude of both ends of a section. */
+  ends?: [lat: number, lon: number][] | null;
   /** There is no picture: the frame was damaged, or its product could not be made. */
   placeholder?: boolean;
   reason?: string;
@@ -361,6 +367,8 @@ export interface ValuesHeader {
   time: string;
   /** CRC-32 of the picture that the values belong to. */
   picture: number;
+  /** The picture's heading, without a level. */
+  title?: string;
   size: [width: number, height: number];
   /** Pixels of the map: left, top, right, bottom. */
   box: [number, number, number, number];

@@ -11,7 +11,7 @@ from matplotlib.colors import Colormap, to_hex
 
 from burstlens.viz.product import Context
 
-_KEPT = ("size", "box", "extent", "projection", "limits", "length_units", "legend")
+_KEPT = ("size", "box", "extent", "projection", "limits", "length_units", "title")
 
 
 def header(

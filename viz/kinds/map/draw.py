@@ -52,9 +52,10 @@ def draw(
     The facts are ``limits``, ``colormap``, ``size`` (pixels), ``outside`` (how many values are
     below and above the limits) and where the map lies: ``box`` (left, top, right, bottom pixels)
     shows ``extent`` (left, right, bottom, top) of ``projection`` (PROJ string; None for a plane
-    that is not on the earth). The same frame gives the same bytes. ``lead`` says
-    when the model began and how long ago; ``layers`` are laid over the field; ``note`` stands
-    below the map, after the field's range. The values as drawn are written to ``context.values``.
+    that is not on the earth), and the words around it: ``legend`` and ``lead``, which says when
+    the model began and how long ago. The same frame gives the same bytes. ``layers`` are laid over
+    the field; ``note`` stands below the map, after the field's range. The values as drawn are
+    written to ``context.values``.
     """
     plane = grid.separated(pole_centred(field.plane))
     name, limits, bounds = colours(field, options, context)
@@ -119,14 +120,15 @@ def draw(
         "box": [round(v) for v in (box.x0, height - box.y1, box.x1, height - box.y0)],
         "extent": list(reach),
         "projection": plane.projection.definition if plane.projection else None,
-    }
+        "legend": [entry.text for entry in said if entry.text],
+    } | ({"lead": lead} if lead else {})
     if context.values is not None and options.values:
         labels = ["", *(nest.label for nest in layers.nests if nest.shown is not None)]
         fields = [
             shown_on_map(each, on, reach, facts["box"], options.values, label)
             for (on, each), label in zip(shown, labels, strict=True)
         ]
-        known = facts | {"legend": [entry.text for entry in said if entry.text]}
+        known = facts | {"title": title}
         head = header(context, picture, known, paper.colours, bounds, log=options.log)
         write_values(context.values, head, fields, overlay, options.values, log=options.log)
     return facts

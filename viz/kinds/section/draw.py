@@ -148,10 +148,10 @@ def draw(
         "length": float(np.ptp(line.distance)),
         "length_units": line.units,
         "ends": ends(sections),
-    }
+        "legend": [entry.text for entry in entries],
+    } | ({"lead": lead} if lead else {})
     if context.values is not None and options.values:
-        known = facts | {"legend": [entry.text for entry in entries]}
-        head = header(context, picture, known, colormap, bounds, log=options.log)
+        head = header(context, picture, facts | {"title": title}, colormap, bounds, log=options.log)
         write_values(
             context.values,
             head,
