@@ -62,10 +62,11 @@ export class Cells {
   }
 
   /**
-   * Longitude and latitude of a point, in degrees.
+   * Longitude and latitude of a point, in degrees; null where it has none.
    * @param {number} point
    */
   place(point) {
+    if (!this.#isSomewhere(point)) return null;
     const [lon, lat] = this.#at.map((parts) => (parts[point] * this.#unit * 360) / TURN);
     return { lat, lon };
   }
@@ -162,6 +163,7 @@ export class Cells {
 
   /** @param {number} point */
   #vector(point) {
+    if (!this.#isSomewhere(point)) return [NaN, NaN, NaN];
     return vector(this.#at[0][point] * this.#unit, this.#at[1][point] * this.#unit);
   }
 
@@ -187,10 +189,19 @@ export class Cells {
   }
 
   /**
-   * Points of gaps repeat the place of their neighbours.
+   * Points without a place have a latitude of half a turn.
+   * @param {number} point
+   */
+  #isSomewhere(point) {
+    return Math.abs(this.#at[1][point]) * this.#unit < TURN / 2;
+  }
+
+  /**
+   * Points of gaps have no place, or repeat that of their neighbours.
    * @param {number} point
    */
   #isUsable(point) {
+    if (!this.#isSomewhere(point)) return false;
     const [lon, lat] = this.#at;
     const same = (/** @type {number} */ other) =>
       lon[other] === lon[point] && lat[other] === lat[point];

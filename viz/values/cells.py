@@ -22,6 +22,8 @@ Array = NDArray[Any]
 _PARTS = 500
 """Parts of the distance between near neighbours, at least."""
 _FEWEST, _MOST = 16, 32
+_NOWHERE = -180.0
+"""The latitude of points without a place."""
 _SAMPLE = 1000
 """Rows and columns of which distances are taken, at most."""
 
@@ -30,8 +32,10 @@ def cells_facts(lon: Array, lat: Array, ends: Ends) -> dict[str, Any]:
     """The facts of these points, as JSON values. ``ends`` as :class:`.SphereCells` has them."""
     bits = _bits(lon, lat)
     encoder = blocks.Encoder()
-    for degrees in (lon, lat):
-        whole = np.rint(np.nan_to_num(degrees / 360.0 * 2.0**bits)).astype(np.int64)
+    somewhere = np.isfinite(lon) & np.isfinite(lat)
+    for degrees, without in ((lon, 0.0), (lat, _NOWHERE)):
+        known = np.where(somewhere, degrees, without)
+        whole = np.rint(known / 360.0 * 2.0**bits).astype(np.int64)
         codes = (whole % (1 << bits)).astype(np.uint32)
         encoder.add((codes & 0xFFFF).astype(np.uint16))
         encoder.add((codes >> 16).astype(np.uint16))
@@ -44,8 +48,8 @@ def cells_facts(lon: Array, lat: Array, ends: Ends) -> dict[str, Any]:
 
 
 def read_cells(facts: Mapping[str, Any], rows: int, columns: int) -> tuple[Array, Array, Ends]:
-    """Longitudes and latitudes (row, column), and the ends. Raises ValuesError, ValueError,
-    KeyError and TypeError."""
+    """Longitudes and latitudes (row, column), NaN where there is no place, and the ends. Raises
+    ValuesError, ValueError, KeyError and TypeError."""
     stream = base64.b64decode(facts["stream"], validate=True)
     bits, each = int(facts["turn_bits"]), blocks.count(rows, columns)
     if not _FEWEST <= bits <= _MOST or facts["block"] != blocks.BLOCK or min(rows, columns) < 2:
@@ -57,6 +61,7 @@ def read_cells(facts: Mapping[str, Any], rows: int, columns: int) -> tuple[Array
         (((high << 16 | low) + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)) * (360 / 2.0**bits)
         for low, high in ((low_lon, high_lon), (low_lat, high_lat))
     )
+    lon[lat == _NOWHERE] = lat[lat == _NOWHERE] = np.nan
     (before, after), (left, right) = facts["ends"]
     return lon, lat, ((float(before), float(after)), (float(left), float(right)))
 

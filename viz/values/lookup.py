@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -133,11 +134,11 @@ class Grid:
         return None if row is None or column is None else (row, column)
 
     def place(self, row: int, column: int) -> Place:
-        """The place of a point; off the earth, on a plane without straight rows, its middle on the
-        picture."""
+        """The place of a point, empty where it has none; off the earth, on a plane without straight
+        rows, its middle on the picture."""
         if self._at is not None:
             lon, lat = (float(at[row, column]) for at in self._at)
-            return Place(lat=lat, lon=_turned(lon))
+            return Place() if math.isnan(lat) else Place(lat=lat, lon=_turned(lon))
         if self._pixels is not None:
             rows, columns = np.nonzero((self._pixels[0] == row) & (self._pixels[1] == column))
             if not rows.size:

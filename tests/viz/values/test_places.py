@@ -21,8 +21,10 @@ from burstlens.viz.drawing.maps.reach import extent
 from burstlens.viz.geometry.around_pole import pole_centred
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.field import read_field
-from burstlens.viz.geometry.grid import separated
+from burstlens.viz.geometry.grid import Plane, separated
+from burstlens.viz.geometry.projection import longitude_latitude
 from burstlens.viz.geometry.sphere import angle, bilinear, degrees, vectors
+from burstlens.viz.values.grid import Axis, pixel_grid
 from burstlens.viz.values.lookup import Grid, Place
 from burstlens.viz.values.options import Values
 from burstlens.viz.values.shown import shown_on_map
@@ -152,3 +154,39 @@ def test_the_page_answers_from_the_same_cells(kind: str, every: int, tmp_path: P
     points = np.array(done.stdout.split(), int)
     found = np.where(points < 0, np.nan, [np.ravel(lons)[points], np.ravel(lats)[points]])
     assert wrong(grid, lon, lat, found, every) == []
+
+
+@pytest.fixture
+def without_a_place() -> bytes:
+    """The grid file of points of which one has no longitude, and one no latitude."""
+    lon, lat = np.meshgrid(np.linspace(40, 50, 11), np.linspace(60, 40, 9))
+    lon, lat = lon + lat / 10, lat + 0.0
+    lon[2, 3], lat[6, 8] = np.nan, np.inf
+    plane = Plane(lon, lat, "degrees", True, longitude_latitude(45.0))
+    rows, columns = (Axis(np.arange(float(size)), (-0.5, size - 0.5), "", "") for size in lon.shape)
+    return pixel_grid(plane, (40, 56, 38, 62), (80, 60), 1, rows, columns).text
+
+
+OFF, ON = [(20.0, 20.0), (0.0, 0.0), (0.0, 50.6), (49.0, 0.0)], (50.0, 50.0)
+"""Latitudes and longitudes beside that grid, and of its point in row 4, column 5."""
+
+
+def test_points_without_a_place_are_nowhere(without_a_place: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "grid.js"
+    file.write_bytes(without_a_place)
+    on = Grid.read(file)
+    assert [on.point(Place(lat=lat, lon=lon)) for lat, lon in OFF] == [None] * 4
+    assert on.point(Place(lat=ON[0], lon=ON[1])) == (4, 5)
+    assert on.place(2, 3) == on.place(6, 8) == Place()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_on_the_page_they_are_nowhere_either(without_a_place: bytes, tmp_path: Path) -> None:
+    (tmp_path / "grid.js").write_bytes(without_a_place)
+    done = subprocess.run(
+        ["node", PAGE, Path(live.__file__).parent, tmp_path / "grid.js"], check=True, text=True,
+        input="\n".join(f"{lat} {lon}" for lat, lon in [*OFF, ON]),
+        capture_output=True, timeout=100,
+    )  # fmt: skip
+    assert [int(point) for point in done.stdout.split()] == [-1, -1, -1, -1, 4 * 11 + 5]
