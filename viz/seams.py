@@ -65,11 +65,15 @@ class Variable:
         """Whether its zero is no point of a scale of temperatures, as that of an anomaly."""
         return is_difference(self.name, self.attributes)
 
-    def converted(self, values: NDArray[Any], wanted: str) -> NDArray[Any]:
-        """Values of the variable in other units; RecipeError when there is no such conversion."""
-        difference = self.is_difference or (
+    def are_differences(self, values: NDArray[Any]) -> bool:
+        """Whether values of the variable are differences: also where no temperature is that low."""
+        return self.is_difference or (
             usual(self.units) == "K" and values.size > 0 and not (values > _COLDEST_K).any()
         )
+
+    def converted(self, values: NDArray[Any], wanted: str) -> NDArray[Any]:
+        """Values of the variable in other units; RecipeError when there is no such conversion."""
+        difference = self.are_differences(values)
         return convert(values, self.units, wanted, difference=difference)
 
 

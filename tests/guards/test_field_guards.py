@@ -115,6 +115,23 @@ def test_an_alarm_gives_value_and_limit_in_the_units_of_the_map(read, planted):
     assert (found.most, found.units) == (400.0, "K")  # the readings stay the file's
 
 
+@pytest.mark.parametrize(
+    ("attributes", "value", "limits", "said"),
+    [
+        ({"units": "K", "long_name": "temperature anomaly"}, 70.0, {"max": 1.0}, "q = 70 degC, ab"),
+        ({"units": "K"}, 1.5, {"max": 1.0}, "q = 1.5 degC, above 1,"),  # as the map shows it
+        ({"units": "K"}, -1.5, {"min": -1.0}, "q = -1.5 degC, below -1,"),
+        ({"units": "K"}, 300.0, {"max": 290.0}, "q = 26.85 degC, above 16.85,"),
+        ({"units": "K"}, 0.0, {"min": 273.15}, "q = -273.1 degC, below 0,"),  # all of it is lost
+    ],
+)  # fmt: skip
+def test_an_alarm_of_a_difference_of_temperatures_has_no_zero_point(
+    read, written, attributes, value, limits, said
+):
+    frame = written(np.full((2, 2), value, "f4"), attributes=attributes)
+    assert said in read(frame, variable="q", shown={"q": "degC"}, **limits).breach.text
+
+
 @pytest.mark.parametrize("shown", [{"T2": "hPa"}, {"PSFC": "hPa"}])
 def test_units_that_do_not_fit_leave_an_alarm_in_those_of_the_file(read, planted, shown):
     frame = planted({("T2", 10, 20): 400.0}, KATRINA)

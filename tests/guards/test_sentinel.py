@@ -15,6 +15,7 @@ import pytest
 from burstlens.clients.opened.status import status_of
 from burstlens.core.decode import record
 from burstlens.core.durable import read_json, write_json
+from burstlens.core.model import Frame
 from burstlens.core.run import events as ev
 from burstlens.core.run.journal import Journal
 from burstlens.core.run.snapshot import new_snapshot
@@ -23,6 +24,7 @@ from burstlens.workflows.placement import sentry as sentry_module
 from burstlens.workflows.placement.direct_requests import RequestInbox
 from burstlens.workflows.placement.supervised import describe
 from burstlens.workflows.plan.commands import new_run
+from burstlens.workflows.production.sentinel import Sentinel
 
 GUARDS = """
 [[guard]]
@@ -37,6 +39,17 @@ name = "slow"
 variable = "W"
 finite = false
 max_rate = 0.001
+"""
+MAP = """
+[[product]]
+name = "knots"
+kind = "map"
+variable = "W"
+level = 12
+units = "kn"
+[[guard]]
+variable = "W"
+max = 80.0
 """
 TEMPLATE = Path(__file__).parents[1] / "data" / "wrf" / "wrfout_d01_0001-01-01_00_08_00"
 PATIENCE_S = 60.0
@@ -58,7 +71,10 @@ def beat(run, number):
 @pytest.fixture
 def model(storm, monkeypatch):
     """A run with a dead driver: its directory, the model's folder, a function to write frames."""
-    case = storm("", GUARDS)
+    return begun(storm("", GUARDS), monkeypatch)
+
+
+def begun(case, monkeypatch):
     monkeypatch.setenv("BURSTLENS_RUNS", str(case.runs))
     run, _ = new_run(str(case.folder / "r.toml"), name="r")
     folder = case.buffer / "f" / "1"
@@ -108,6 +124,19 @@ def sentinel():
 def trips(run):
     lines = run.sentinel.read_text().splitlines() if run.sentinel.exists() else []
     return [json.loads(line) for line in lines]
+
+
+@pytest.mark.slow
+def test_it_gives_values_in_the_units_of_the_run_s_map(storm, monkeypatch):
+    case = storm("", MAP)
+    run, folder, write = begun(case, monkeypatch)
+    write(1, 100.0)
+    job = read_json(run.job("attempt-1") / "job.json")
+    path = f"f/1/{next(folder.glob('wrfout*')).name}"
+    frame = Frame(run.id, 1, "d01", "00010101T000100", (path,), 0, 1, 1.0, 1.0, "header")
+    Sentinel(run, run.job("attempt-1"), job, 0.0, None, over=False)._inspect(frame)
+    (trip,) = trips(run)
+    assert (trip["value"], trip["units"]) == (pytest.approx(194.4, abs=0.1), "kn")
 
 
 def test_it_stops_the_model_and_keeps_the_trips_for_the_next_driver(model, sentinel):

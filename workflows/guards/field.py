@@ -80,8 +80,11 @@ def _read(
     seen = statistics(stored)
     if not (seen.missing or math.isnan(seen.mean)):
         frame.hold(name, window, stored.values)
-    units = frame.variable(name).units
-    printed = shown_in(shown.get(name), units)
+    variable = frame.variable(name)
+    # As on the map; but a field of 0 K that has a temperature as its limit is one of temperatures.
+    judged = [v for v in (seen.most, guard.max, guard.min) if v is not None]
+    difference = variable.are_differences(np.array(judged))
+    printed = shown_in(shown.get(name), variable.units, difference=difference)
     breach = _breach(frame, guard, window, stored, seen, printed)
     ends: dict[str, Any] = {}
     if guard.max_rate is not None and not math.isnan(seen.mean):
@@ -95,7 +98,7 @@ def _read(
         mean=seen.mean if known else None,
         points=seen.points,
         bad=seen.bad,
-        units=units,
+        units=variable.units,
         shown=printed,
         breach=breach,
         **ends,

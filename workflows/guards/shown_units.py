@@ -40,11 +40,13 @@ class ShownUnits:
         return format_number(self.value(of), span)
 
 
-def shown_in(wanted: str | None, units: str) -> ShownUnits:
-    """From the file's ``units`` to those ``wanted``; the file's own where they do not convert."""
+def shown_in(wanted: str | None, units: str, *, difference: bool = False) -> ShownUnits:
+    """From the file's ``units`` to those ``wanted``; the file's own where they do not convert.
+
+    ``difference``: the values are differences of temperatures, say, without a zero point."""
     if wanted:
         try:
-            return ShownUnits(wanted, *conversion(units, wanted))
+            return ShownUnits(wanted, *conversion(units, wanted, difference=difference))
         except RecipeError:  # check says so of the map
             pass
     return ShownUnits(units)

@@ -41,6 +41,7 @@ from burstlens.workflows.guards.finding import Trip
 from burstlens.workflows.guards.judge import RECALLED, Judge, Remark
 from burstlens.workflows.guards.patterns import patterns_of
 from burstlens.workflows.guards.reports import Room
+from burstlens.workflows.guards.shown_units import units_of_maps
 from burstlens.workflows.placement import direct_requests
 from burstlens.workflows.placement.buffer import free_bytes
 from burstlens.workflows.placement.job_folder import has_ended
@@ -76,6 +77,7 @@ class Sentinel:
         history = history_of(run.journal)
         self.inspected = history.inspected
         self._main = recipe.model.main_stream(recipe.inputs)
+        self._shown = units_of_maps(product.options for product in recipe.products)
         self.judge = Judge(recipe.guards, self._main)
         self.judge.recall(read_only(run.journal, *RECALLED))
         self._raw_bytes = 0
@@ -182,7 +184,8 @@ class Sentinel:
                 paths, frame.record, stream=frame.stream, time=frame.time,
                 time_variable=self.recipe.model.time_variable,
             ) as reader:  # fmt: skip
-                readings = inspect(reader, guards, frame.attempt, calendar=frame.calendar)
+                about = frame.attempt, self._shown
+                readings = inspect(reader, guards, *about, calendar=frame.calendar)
         except FrameError as error:
             _log.warning("frame %s %s cannot be judged: %s", frame.stream, frame.time, error)
             _print(f"frame {frame.stream} {frame.time}: {error}")
