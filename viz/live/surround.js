@@ -111,17 +111,19 @@ function fitting(context, texts, room) {
 export function drawTime(context, { when, lead, bar }, { plane, letter }, ink) {
   context.font = `400 ${letter}px system-ui, sans-serif`;
   Object.assign(context, { fillStyle: ink, textAlign: "left", textBaseline: "alphabetic" });
-  const end = unitsLeft(context, bar?.units ?? "", plane, letter) - 0.5 * letter;
-  const note = bar?.note ?? "";
-  const texts = [[when, note, lead], [when, note], [when]].map((parts) =>
+  const end = unitsLeft(context, bar?.units ?? "", plane, letter) - letter;
+  const [note, since] = [bar?.note, lead.split("  ·  ").at(-1)];
+  const texts = [[when, note, lead], [when, note, since], [when, note], [when]].map((parts) =>
     parts.filter(Boolean).join("  ·  "),
   );
+  const room = end - plane.left;
+  const inside = texts.find((one) => context.measureText(one).width <= room);
   const short = when.replace(/^(\S+ \d\d:\d\d):\d\d UTC$/, "$1 UTC");
-  const text = fitting(context, [...texts, short], end - 2);
+  const text = inside ?? fitting(context, [when, short], end - 2);
   const left = Math.max(2, Math.min(plane.left, end - context.measureText(text).width));
   // Not into the uppermost label left of the plane.
   context.clearRect(0, plane.top - 1.8 * letter, plane.left, 1.3 * letter);
-  context.clearRect(plane.left, plane.top - 1.8 * letter, end - plane.left, 1.6 * letter);
+  context.clearRect(plane.left, plane.top - 1.8 * letter, room, 1.6 * letter);
   context.fillText(text, left, plane.top - 0.7 * letter);
 }
 
