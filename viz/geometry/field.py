@@ -45,6 +45,8 @@ class Field:
     dimensions: tuple[str, str]
     first: tuple[int, int]
     step: tuple[int, int]
+    is_difference: bool = False
+    """Whether its zero is no point of a scale of temperatures."""
 
     def extent(self) -> tuple[float, float]:
         """The smallest and the largest finite value."""
@@ -132,6 +134,7 @@ def read_field(
         (y, x),
         (window[y].start, window[x].start),
         (window[y].step or 1, window[x].step or 1),
+        found.is_difference,
     )
 
 

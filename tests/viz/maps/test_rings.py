@@ -16,6 +16,7 @@ from burstlens.viz.product import Mark
 @pytest.mark.parametrize(
     ("units", "mark", "words"),
     [
+        ("degC", Mark("T2 - T2 [K]", {}, "1.5 K", 1.5, "K"), "T2 − T2 [K] 1.5 °C"),
         ("degC", Mark("T2", {}, "T2 400 K", 400.0, "K"), "T2 126.9 °C"),
         (None, Mark("T2", {}, "T2 400 K", 400.0, "K"), "T2 400 K"),
         ("degC", Mark("T2", {}, "T2 126.8 degF", 260.33, "degF"), "T2 126.8 °C"),
@@ -27,5 +28,5 @@ def test_a_mark_has_its_value_in_the_units_of_the_map(
     units: str | None, mark: Mark, words: str, katrina: Path
 ):
     with open_frame([katrina]) as frame:
-        field = read_field(frame, "T2", level=None, crop=Crop(), units=units)
+        field = read_field(frame, mark.variable, level=None, crop=Crop(), units=units)
     assert _label(field, mark) == words

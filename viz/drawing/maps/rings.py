@@ -67,7 +67,7 @@ def _label(field: Field, mark: Mark) -> str:
     if mark.value is not None:
         value, units = mark.value, mark.units
         with suppress(RecipeError):
-            factor, offset = conversion(units, field.units)
+            factor, offset = conversion(units, field.units, difference=field.is_difference)
             value, units = value * factor + offset, field.units
         words = f"{mark.variable} {format_number(value)} {printed(units)}".rstrip()
     elif field.units and words.endswith(field.units):
