@@ -216,8 +216,8 @@ def test_no_date_stands_on_the_track_or_on_another(cyclone: Path):
     limits = {"xlim": plane.x[[0, -1]], "ylim": plane.y[[0, -1]]}
     axes = Figure(figsize=(8, 8)).add_axes((0, 0, 1, 1), autoscale_on=False, **limits)
     layers = Layers(storm=TrackLayer(track), dates=dates(track))
-    with drawn(layers, axes, plane, ()) as artists:
-        words = [a.get_window_extent() for a in artists if isinstance(a, Annotation)]
+    with drawn(layers, axes, plane, ()) as added:
+        words = [a.get_window_extent() for a in added.artists if isinstance(a, Annotation)]
         assert len(words) >= 9
         assert not any(w.overlaps(part) for w in words for part in track_boxes(axes, plane, track))
         assert sum(w.overlaps(other) for w in words for other in words) == len(words)
