@@ -9,7 +9,7 @@ from burstlens.core.calendars import calendar_of
 from burstlens.core.errors import FrameError
 from burstlens.core.exact_seconds import exact_seconds
 from burstlens.core.packing import Packing
-from burstlens.core.time_axis import TimeAxis
+from burstlens.core.time_axis import TimeDecoding
 from burstlens.core.time_units import read_units
 from burstlens.viz.frames.file import times_key
 from burstlens.viz.frames.record import TIME_NAMES, is_time
@@ -129,7 +129,7 @@ def _key(frame: OpenFrame, name: str) -> str | None:
         if values.dtype.kind in "SUO":
             return times_key(values[0] if values.dtype.kind == "O" else values, attributes)
         units = read_units(str(attributes.get("units", "")), calendar_of(attributes))
-        key = TimeAxis(units, Packing()).key(float(values[0]))
+        key = TimeDecoding(units, Packing()).key(float(values[0]))
         return key if key and valid_time.is_calendar(key) else None
     except (IndexError, FrameError):
         return None

@@ -23,7 +23,7 @@ _LEAST = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class CoordinateOrder:
     """Points along a dimension: their numbers in the file, -1 where it has none; coordinates."""
 
     source: NDArray[np.intp]
@@ -37,7 +37,7 @@ class Order:
         return np.asarray(self.source[there[np.abs(number[:, None] - there).argmin(axis=1)]])
 
 
-def order_of(values: NDArray[Any], period: float = 0.0) -> Order | None:
+def order_of(values: NDArray[Any], period: float = 0.0) -> CoordinateOrder | None:
     """The order in which coordinates are monotonic and their holes are points; None if they are.
 
     Coordinates that repeat after ``period`` begin after their widest gap. Points without a
@@ -68,8 +68,8 @@ def order_of(values: NDArray[Any], period: float = 0.0) -> Order | None:
         whole_source[filled[1]] = source
         source, turned = whole_source, filled[0]
     if source.size == values.size and np.array_equal(source, np.arange(values.size)):
-        return None if np.isfinite(values).all() else Order(source, turned)
-    return Order(source, turned)
+        return None if np.isfinite(values).all() else CoordinateOrder(source, turned)
+    return CoordinateOrder(source, turned)
 
 
 def _is_even(values: Array) -> bool:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from burstlens.core.errors import FrameError
 from burstlens.core.lengths import radians
 from burstlens.viz.frames.held import Held, slices
-from burstlens.viz.geometry.coordinate_order import Order, order_of
+from burstlens.viz.geometry.coordinate_order import CoordinateOrder, order_of
 from burstlens.viz.geometry.degrees import role_by_attributes, role_by_name
 from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
 
@@ -34,7 +34,7 @@ class OrderedFrame:
 
     def __init__(self, frame: OpenFrame) -> None:
         self._frame = frame
-        self._found: dict[str, Order] | None = None
+        self._found: dict[str, CoordinateOrder] | None = None
         self._coordinates: dict[str, str] = {}
         self._held = Held()
         self._described: dict[str, Variable] = {}
@@ -146,7 +146,7 @@ class OrderedFrame:
                 values[(slice(None),) * axis + (source < 0,)] = np.nan
         return values
 
-    def _orders(self) -> dict[str, Order]:
+    def _orders(self) -> dict[str, CoordinateOrder]:
         """The dimensions that are not in order in the file."""
         if self._found is None:
             self._found = {}
@@ -183,9 +183,9 @@ def _coordinate(frame: OpenFrame, dimension: str) -> str | None:
     return found[0] if len(found) == 1 else None  # both: a list of places
 
 
-def _straight_orders(frame: OpenFrame) -> dict[str, Order]:
+def _straight_orders(frame: OpenFrame) -> dict[str, CoordinateOrder]:
     """Those of dimensions without coordinates whose 2-D longitudes and latitudes are straight."""
-    found: dict[str, Order] = {}
+    found: dict[str, CoordinateOrder] = {}
     for name in frame.names:
         role = role_by_name(name, "")
         about = frame.variable(name) if role else None

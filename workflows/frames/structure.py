@@ -263,7 +263,7 @@ class _Times:
         self._length = header.dimensions.get(name)
         self.is_missing = variable is None and self._length is None
         self.is_record = variable.is_record if variable is not None else self._length == 0
-        self._axis: time_axis.TimeAxis | None = None
+        self._axis: time_axis.TimeDecoding | None = None
         self.calendar = ""
         """That of its dates; empty for elapsed times, and of texts that name none."""
         if variable is None:

@@ -58,14 +58,14 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class NamelistContents:
     """The settings of all groups that were asked for, and what is broken there."""
 
     settings: Namelist
     faults: list[Fault]
 
 
-def read(path: Path, groups: Collection[str] | None = None) -> Parsed:
+def read(path: Path, groups: Collection[str] | None = None) -> NamelistContents:
     """The settings in a namelist file, none when it is missing or not readable.
 
     ``groups`` are those that the program reads, in lower case; None: all.
@@ -78,13 +78,13 @@ def read(path: Path, groups: Collection[str] | None = None) -> Parsed:
     return parse(text, groups)
 
 
-def parse(text: str, groups: Collection[str] | None = None) -> Parsed:
+def parse(text: str, groups: Collection[str] | None = None) -> NamelistContents:
     """The settings in that text.
 
     >>> parse("&time_control  run_hours = 2, restart = .false. /").settings
     {'run_hours': [2], 'restart': [False]}
     """
-    found = Parsed({}, [])
+    found = NamelistContents({}, [])
     known: set[str] = set()
     begin = _BEGIN.search(text)
     while begin is not None:

@@ -41,7 +41,7 @@ _WHOLE = re.compile(rb"\d{4,}[-/]?\d\d[-/]?\d\d[T_ ]\d\d[:_-]?\d\d[:_-]?\d\d(?:\
 
 
 @dataclass(frozen=True, slots=True)
-class TimeAxis:
+class TimeDecoding:
     """How the numbers of a time variable become keys."""
 
     units: TimeUnits
@@ -101,14 +101,14 @@ class TimeAxis:
         return exact_seconds(value, unit_s)
 
 
-def read_axis(attributes: Mapping[str, Any], code: str, path: str = "") -> TimeAxis:
+def read_axis(attributes: Mapping[str, Any], code: str, path: str = "") -> TimeDecoding:
     """The time axis of a numeric variable of a file by its attributes; ``code`` is the ``struct``
     letter of its type. Without units times are seconds.
 
     TimesError for unknown units and calendars.
     """
     units = read_units(str(attributes.get("units") or "s"), calendar_of(attributes))
-    return TimeAxis(units, read_packing(attributes, code), path)
+    return TimeDecoding(units, read_packing(attributes, code), path)
 
 
 def text_key(text: str | bytes, calendar: str = "") -> str | None:
