@@ -62,7 +62,7 @@ class Variable:
 
     @property
     def is_difference(self) -> bool:
-        """Whether its zero is no point of a scale of temperatures, as that of an anomaly."""
+        """Whether it is a difference of temperatures, as an anomaly is."""
         return is_difference(self.name, self.attributes)
 
     def are_differences(self, values: NDArray[Any]) -> bool:
@@ -72,7 +72,7 @@ class Variable:
         )
 
     def converted(self, values: NDArray[Any], wanted: str) -> NDArray[Any]:
-        """Values of the variable in other units; RecipeError when there is no such conversion."""
+        """Values of the variable in other units; RecipeError when they cannot be converted."""
         difference = self.are_differences(values)
         return convert(values, self.units, wanted, difference=difference)
 

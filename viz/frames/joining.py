@@ -23,7 +23,7 @@ def part_bytes() -> int:
     return min(_MOST_BYTES, max(_LEAST_BYTES, round(_SHARE * room())))
 
 
-class Joined:
+class JoinedArray:
     """An array of that shape, made with the type of its first part."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:

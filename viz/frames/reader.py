@@ -21,7 +21,7 @@ from burstlens.viz.frames.file import AGAIN, PAUSES_S, attributes_of
 from burstlens.viz.frames.file import netCDF4 as netCDF4
 from burstlens.viz.frames.held import Held, slices
 from burstlens.viz.frames.inflating import ChunkError
-from burstlens.viz.frames.joining import Joined, parts
+from burstlens.viz.frames.joining import JoinedArray, parts
 from burstlens.viz.frames.reading_time import reading
 from burstlens.viz.frames.record import own_fields
 from burstlens.viz.frames.tile import Tile, Tiles
@@ -171,7 +171,7 @@ class FrameReader:
     def _read(
         self, variable: Variable, part: tuple[slice, ...], *, bare: bool = False
     ) -> NDArray[Any]:
-        joined = Joined(tuple(len(range(s.start, s.stop, s.step)) for s in part))
+        joined = JoinedArray(tuple(len(range(s.start, s.stop, s.step)) for s in part))
         for target, source, tile in self._tiles.parts(variable.name, variable.dimensions, part):
             try:
                 joined.put(target, self._part(tile, variable, source, bare=bare))
@@ -193,7 +193,7 @@ class FrameReader:
         if found is not None:
             return self._filled(variable, stored, found, bare=bare)
         units = stored.chunking() if variable.chunks else [1] * len(index)
-        joined = Joined(tuple(len(range(s.start, s.stop, s.step)) for s in part))
+        joined = JoinedArray(tuple(len(range(s.start, s.stop, s.step)) for s in part))
         for place, one in parts(index, getattr(stored.dtype, "itemsize", 1), units):
             values = _values(tile, variable.name, one, fault, bare=bare)
             joined.put(place, self._filled(variable, stored, values, bare=bare))

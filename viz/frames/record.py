@@ -19,7 +19,7 @@ from burstlens.viz.seams import OpenFrame
 _ABOUT = ("standard_name", "axis", "units", "calendar", "calendar_type")
 
 
-class _Stored:
+class _StoredVariable:
     """A variable of an open file, as the rule sees it."""
 
     def __init__(self, variable: Any) -> None:
@@ -57,14 +57,14 @@ class _Stored:
         return {key: self._variable.getncattr(key) for key in _ABOUT if key in names}
 
 
-class _StoredVariables(Mapping[str, _Stored]):
+class _StoredVariables(Mapping[str, _StoredVariable]):
     """The variables of an open file, read as far as they are asked for."""
 
     def __init__(self, variables: Mapping[str, Any]) -> None:
         self._variables = variables
 
-    def __getitem__(self, name: str) -> _Stored:
-        return _Stored(self._variables[name])
+    def __getitem__(self, name: str) -> _StoredVariable:
+        return _StoredVariable(self._variables[name])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._variables)

@@ -15,7 +15,7 @@ from burstlens.core.errors import FrameError
 from burstlens.core.printable import printable
 from burstlens.core.units import printed
 from burstlens.viz.frames.held import HELD_PART
-from burstlens.viz.frames.joining import Joined, cut, part_bytes
+from burstlens.viz.frames.joining import JoinedArray, cut, part_bytes
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.crop import Crop, resolve
 from burstlens.viz.geometry.staggering import one_level, unstaggered
@@ -46,7 +46,7 @@ class Field:
     first: tuple[int, int]
     step: tuple[int, int]
     is_difference: bool = False
-    """Whether its zero is no point of a scale of temperatures."""
+    """Whether it is a difference of temperatures."""
 
     def extent(self) -> tuple[float, float]:
         """The smallest and the largest finite value."""
@@ -149,7 +149,7 @@ def _read_plane(
         names = ", ".join(found.dimensions[n] for n in others if shape[n] != 1)
         raise FrameError(f"{found.name} has more than two dimensions: crop {names} to one index")
     size = shape[axes[0]], shape[axes[1]]
-    joined = Joined(size)
+    joined = JoinedArray(size)
     rows = range(*window[ground[0]].indices(frame.dimensions[ground[0]]))
     is_large = prod(size) * _ITEM_BYTES > HELD_PART * allowance().memory
     # What is computed has slabs of its own; what needs no other units is read in parts below.

@@ -70,7 +70,7 @@ def day_number(year: int, month: int, day: int, calendar: str = "") -> int:
     if name not in _COUNTS:
         raise ValueError(f"the calendar {calendar!r} is not known")
     if not 1 <= month <= 12:
-        raise ValueError(f"there is no month {month}")
+        raise ValueError(f"month {month} is not 1 to 12")
     if name == "standard":
         name = "julian" if (year, month, day) < _GREGORIAN_BEGINS else "proleptic_gregorian"
     if name == "julian" and year < 0:

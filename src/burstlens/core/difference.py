@@ -1,4 +1,4 @@
-"""Whether a variable is a difference of temperatures: its zero is no point of a scale.
+"""Whether a variable is a difference of temperatures, which is converted without an offset.
 
 A difference of 1 K is one of 1 degC. CF conventions 1.11: ``units_metadata`` (3.1.2); older files
 show it by the standard name, the cell methods (7.3) or in words.

@@ -94,7 +94,7 @@ def conversion(units: str, wanted: str, *, difference: bool = False) -> tuple[fl
     """Factor and offset: ``value * factor + offset`` in ``units`` is the value in ``wanted``.
 
     The offset of a ``difference`` of two values is 0. Raises RecipeError, with the possible units,
-    when there is no such conversion.
+    when they cannot be converted.
 
     >>> conversion("K", "degC"), conversion("K", "degC", difference=True)
     ((1.0, -273.15), (1.0, 0.0))

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.core.errors import StateError
-from burstlens.viz.frames.joining import Joined, cut, part_bytes
+from burstlens.viz.frames.joining import JoinedArray, cut, part_bytes
 from burstlens.viz.frames.state import read_arrays, write_arrays
 
 Array = NDArray[Any]
@@ -95,8 +95,8 @@ def advanced(
         if not np.float32(time_s - before.time_s) > 0:
             raise StateError(f"the state is at {before.time_s:g} s, the frame at {time_s:g} s")
     number, *shape = motion.shape
-    peaks = Joined((number if combine == "geometric-mean" else 1, *shape))
-    when, integral = Joined((shape[0], shape[1])), Joined(motion.shape)
+    peaks = JoinedArray((number if combine == "geometric-mean" else 1, *shape))
+    when, integral = JoinedArray((shape[0], shape[1])), JoinedArray(motion.shape)
     at_once = max(1, part_bytes() // (_TEMPORARIES * motion.itemsize * max(1, number * shape[1])))
     for rows in cut(range(shape[0]), at_once, 1):
         earlier = None if before is None else before.of_rows(rows)

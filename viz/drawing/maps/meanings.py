@@ -28,7 +28,7 @@ _CAPITAL = re.compile(r"\b[A-Z](?=[a-z]+\b)")
 _AT_10_M = re.compile(r"^[UV]10$")
 
 
-class Named(Protocol):
+class LabelledField(Protocol):
     """A field with its name and units."""
 
     @property
@@ -40,7 +40,7 @@ class Named(Protocol):
 
 
 def contours_entry(
-    asked: Contours, field: Named, levels: Sequence[float], level: str = "", *, alone: bool
+    asked: Contours, field: LabelledField, levels: Sequence[float], level: str = "", *, alone: bool
 ) -> Entry:
     """``levels`` are those of the lines in one frame, ``level`` the one of a 3-D field; ``alone``:
     no other lines are on the picture, so that black ones need no sample."""
@@ -70,7 +70,7 @@ def barbs_entry(wind: str) -> Entry:
     return Entry(f"barbs: {wind}, kn (feather 10, flag 50)")
 
 
-def flow_words(u: Named, v: Named, level: str = "") -> str:
+def flow_words(u: LabelledField, v: LabelledField, level: str = "") -> str:
     """A wind or a current in words, from its two components: ``10 m wind``."""
     if _AT_10_M.match(u.name):
         return "10 m wind"
@@ -92,7 +92,7 @@ def boxes_entry(names: Iterable[str]) -> Entry | None:
     return Entry(f"{'box: domain' if len(known) == 1 else 'boxes: domains'} {', '.join(known)}")
 
 
-def in_words(field: Named, level: str = "") -> str:
+def in_words(field: LabelledField, level: str = "") -> str:
     """A field within a sentence: ``sea-level pressure``, ``vertical wind, level 7``."""
     words = style.words(field.name, field.long_name)
     words = words if words == field.name else lowered(words)

@@ -53,8 +53,8 @@ class Runs(Sequence[Run]):
 
 
 def runs(folder: str | os.PathLike[str] | None = None) -> Runs:
-    """The runs in ``folder``, the newest first; without one those in ``$BURSTLENS_RUNS`` or
-    ``./runs``, and in the user's state folder."""
+    """The runs in ``folder``, the newest first; without one those in ``$BURSTLENS_RUNS``, else in
+    ``./runs`` and each folder in which the user made runs; and in the user's state folder."""
     chosen = Path(folder).expanduser() if folder is not None else None
     place = str(chosen) if chosen is not None else runs_places()
     try:
