@@ -52,8 +52,8 @@ class SphereCells:
     ) -> Numbers:
         """The flat number of the cell that contains each place, -1 where none does.
 
-        Of several cells, as at a fold, that with the nearest point. ``guess`` are numbers of cells
-        that may contain the places, and -1: where they do, they are taken.
+        ``guess`` are numbers of cells that may contain the places, and -1: where they do, they are
+        taken. Else the cell of the nearest point, else the first of those beside it that does.
         """
         lon, lat = np.broadcast_arrays(np.asarray(lon, float), np.asarray(lat, float))
         shape, lon, lat = lon.shape, lon.ravel(), lat.ravel()
