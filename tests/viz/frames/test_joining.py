@@ -12,7 +12,7 @@ import pytest
 
 from burstlens.core.allowance import MEMORY_VARIABLE
 from burstlens.viz.diagnostics.derived import open_frame
-from burstlens.viz.frames.joining import Joined, cut, part_bytes, parts
+from burstlens.viz.frames.joining import JoinedArray, cut, part_bytes, parts
 from burstlens.viz.frames.reader import netCDF4
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.field import read_field
@@ -38,7 +38,7 @@ def test_parts_are_small_and_cover_a_window(chunk: tuple[int, ...], small_worker
     data = np.arange(2 * 5 * 700 * 900, dtype=np.float32).reshape(2, 5, 700, 900)
     index = (1, slice(0, 5, 2), slice(3, 700, 1), slice(0, 900, 1))
     window = data[index]
-    joined = Joined(window.shape)
+    joined = JoinedArray(window.shape)
     sizes = []
     for place, one in parts(index, 4, chunk):
         joined.put(place, data[one])
@@ -49,7 +49,7 @@ def test_parts_are_small_and_cover_a_window(chunk: tuple[int, ...], small_worker
 
 
 def test_integers_become_floats_with_the_first_part_that_has_missing_values():
-    joined = Joined((4,))
+    joined = JoinedArray((4,))
     joined.put((slice(0, 2),), np.array([1, 2], np.int16))
     joined.put((slice(2, 4),), np.array([np.nan, 4.0]))
     assert joined.values().dtype == np.float64
