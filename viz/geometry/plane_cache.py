@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from burstlens.core.allowance import allowance
 from burstlens.viz.geometry.grid import Plane
@@ -29,8 +30,8 @@ class PlaneCache(Generic[Made]):
     def get(self, plane: Plane, make: Callable[[], Made], of: Hashable = ()) -> Made:
         """What was made of a plane with equal points, else what ``make`` returns. ``of`` is what
         the result depends on beside the plane."""
-        about = plane.x.shape, plane.x.dtype, plane.y.shape, plane.y.dtype, plane.units
-        key = _digest(plane), about, plane.geographic, plane.projection, plane.goes_around, of
+        about = plane.units, plane.geographic, plane.projection, plane.goes_around
+        key = _digest_plane(plane), about, of
         if key not in self._kept:
             self._kept[key] = make()
         self._kept.move_to_end(key)
@@ -51,13 +52,20 @@ class PlaneCache(Generic[Made]):
         self._kept.clear()
 
 
-def _digest(plane: Plane) -> bytes:
+def digest_arrays(*arrays: NDArray[Any]) -> bytes:
+    """The same 32 bytes for equal arrays of the same shape and type."""
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(str((array.shape, array.dtype)).encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.digest()
+
+
+def _digest_plane(plane: Plane) -> bytes:
     """That of the points; of the same arrays it is computed once."""
     for x, y, digest in _known:
         if x() is plane.x and y() is plane.y:
             return digest
-    found = hashlib.sha256()
-    for points in (plane.x, plane.y):
-        found.update(np.ascontiguousarray(points).data)
-    _known.append((weakref.ref(plane.x), weakref.ref(plane.y), found.digest()))
-    return found.digest()
+    digest = digest_arrays(plane.x, plane.y)
+    _known.append((weakref.ref(plane.x), weakref.ref(plane.y), digest))
+    return digest

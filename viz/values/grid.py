@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from burstlens.viz.drawing.maps.reach import corners
 from burstlens.viz.geometry.grid import Plane, is_uniform
+from burstlens.viz.geometry.plane_cache import digest_arrays
 from burstlens.viz.geometry.projection import EARTH_RADIUS_M, Projection
 from burstlens.viz.geometry.sphere import angle, bilinear, vectors
 from burstlens.viz.geometry.sphere_cells import Ends, SphereCells
@@ -97,7 +98,7 @@ def axes_grid(
     """
     key: tuple[object, ...] = (
         "axes",
-        _digest(x.points, y.points),
+        digest_arrays(x.points, y.points),
         _words(x),
         _words(y),
         projection,
@@ -116,7 +117,7 @@ def axes_grid(
         return facts
 
     if along is not None:
-        key = (*key, _digest(*along.values()))
+        key = (*key, digest_arrays(*along.values()))
     return _kept(key, make)
 
 
@@ -129,7 +130,7 @@ def pixel_grid(
     ``extent`` (left, right, bottom, top) is shown by ``size`` (width, height) pixels; ``rows`` and
     ``columns`` give the numbers of the file's grid points, thinned by ``stride``.
     """
-    key = ("pixels", _digest(plane.x[::stride, ::stride], plane.y[::stride, ::stride]),
+    key = ("pixels", digest_arrays(plane.x[::stride, ::stride], plane.y[::stride, ::stride]),
            plane.x.shape, tuple(extent), size, stride, _words(rows), _words(columns),
            plane.projection, plane.goes_around)  # fmt: skip
 
@@ -289,14 +290,6 @@ def _degrees(values: Array) -> list[float | None]:
 
 def _words(axis: Axis) -> tuple[Any, ...]:
     return (axis.edges, axis.name, axis.units, axis.log, axis.dimension, axis.first, axis.step)
-
-
-def _digest(*arrays: Array) -> bytes:
-    digest = hashlib.blake2b(digest_size=16)
-    for array in arrays:
-        digest.update(str((array.shape, array.dtype)).encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.digest()
 
 
 _scripts: OrderedDict[object, GridScript] = OrderedDict()

@@ -78,7 +78,7 @@ class Promised:
         if not report.ended or (speech.asynchronous and not speech.ended_well):
             return []
         history = self._history
-        damaged = _Times((s, t) for s, t, a in history.damaged if a == attempt)
+        damaged = _FrameTimes((s, t) for s, t, a in history.damaged if a == attempt)
         files = {file for _, file, _, a in history.undated if a == attempt}
         undecoded = {stream for stream, (a, _) in history.undecoded.items() if a == attempt}
         return [
@@ -99,7 +99,7 @@ class Promised:
 
     def _missing(self, attempt: int) -> list[Written]:
         """The lines whose frame is not whole, in log order."""
-        whole = _Times((s, t) for s, t, a in self._history.frames if a == attempt)
+        whole = _FrameTimes((s, t) for s, t, a in self._history.frames if a == attempt)
         holds_frames = self._history.holds_frames
         reached = self._history.reached.get(attempt, {})
         nameless = holds_frames("", attempt)  # a journal of an older version names no files
@@ -114,7 +114,7 @@ class Promised:
         return [line for line in self._said if not is_there(line)]
 
 
-class _Times:
+class _FrameTimes:
     """The valid times of frames by stream, for lookup by the start of a time."""
 
     def __init__(self, frames: Iterable[tuple[str, str]]) -> None:

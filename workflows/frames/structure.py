@@ -213,7 +213,7 @@ def _classic(
     size = os.fstat(descriptor).st_size
     if header.records is None:
         raise FrameError("its number of records is left open")
-    times = _Times(header, descriptor, time_variable, path)
+    times = _ClassicTimes(header, descriptor, time_variable, path)
     if times.is_missing:
         if size < _end(header):
             raise FrameError(f"it has {size} of {_end(header)} bytes")
@@ -253,7 +253,7 @@ def _classic(
     )
 
 
-class _Times:
+class _ClassicTimes:
     """The times in a classic file: those of its time variable, or, if it has only a dimension of
     that name, the numbers of the records along it."""
 

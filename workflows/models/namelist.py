@@ -1,8 +1,8 @@
 """A reader of Fortran namelists for the few settings that are needed.
 
-It never fails: it leaves out what it does not understand, and says in :class:`Fault` what is
-broken. It reads at most 1 MiB. f90nml reads the same (its texts are in the tests); it is not used
-because it raises without a message on an open quote, gives up a file at its first fault, and
+It never fails: it leaves out what it does not understand, and says in :class:`NamelistFault` what
+is broken. It reads at most 1 MiB. f90nml reads the same (its texts are in the tests); it is not
+used because it raises without a message on an open quote, gives up a file at its first fault, and
 allocates whatever a repeat count asks for.
 
 Rules: Fortran 2018, 13.11 (groups, indices, repeat counts, null values, comments), with ``$`` and
@@ -47,7 +47,7 @@ _OPEN = "a text begins here and has no closing quote"
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class NamelistFault:
     """What is broken in a namelist, in words, and the number of its line."""
 
     line: int
@@ -62,7 +62,7 @@ class NamelistContents:
     """The settings of all groups that were asked for, and what is broken there."""
 
     settings: Namelist
-    faults: list[Fault]
+    faults: list[NamelistFault]
 
 
 def read(path: Path, groups: Collection[str] | None = None) -> NamelistContents:
@@ -94,7 +94,7 @@ def parse(text: str, groups: Collection[str] | None = None) -> NamelistContents:
             known.add(name)
             found.settings.update(group.settings)
             for position, fault in group.faults[: _MOST_FAULTS - len(found.faults)]:
-                found.faults.append(Fault(text.count("\n", 0, position) + 1, fault))
+                found.faults.append(NamelistFault(text.count("\n", 0, position) + 1, fault))
         begin = _NEXT.match(text, end) or _BEGIN.search(text, end)
     return found
 

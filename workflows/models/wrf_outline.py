@@ -34,7 +34,7 @@ Variables = dict[str, Described | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TableLine:
     """A line of the table: dimensions, units, history streams; ``chem``: of WRF-Chem alone."""
 
     dimensions: tuple[str, ...]
@@ -56,13 +56,14 @@ class Asked:
 
 
 @lru_cache(maxsize=1)
-def table() -> Mapping[str, Entry]:
+def table() -> Mapping[str, TableLine]:
     """WRF's variables by name."""
     found = {}
     for line in TABLE.read_text(encoding="utf-8").splitlines():
         name, dimensions, units, streams, chem = line.split("\t")
         numbers = frozenset(int(number) for number in streams.split(",") if number)
-        found[name] = Entry(tuple(filter(None, dimensions.split(","))), units, numbers, bool(chem))
+        along = tuple(filter(None, dimensions.split(",")))
+        found[name] = TableLine(along, units, numbers, bool(chem))
     return found
 
 

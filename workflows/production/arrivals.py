@@ -38,7 +38,7 @@ class Arrivals:
         self.repeats = Repeats(history)
         self.repeated: set[FrameKey] = set()
         """Frames of the latest report that took another record's place."""
-        self._told = {(stream, attempt) for stream, _, attempt in history.repeated}
+        self._reported = {(stream, attempt) for stream, _, attempt in history.repeated}
 
     def take_frames(self, frames: Sequence[Frame]) -> bool:
         """Take whole frames; returns whether some of them replace records of the same times."""
@@ -48,7 +48,7 @@ class Arrivals:
             self._space.add(frame, ())  # it goes with its file
             self._space.supersede(frame)
         for frame in sorted(found.repeated, key=lambda frame: frame.time):
-            self._tell(frame)
+            self._report_repeats(frame)
         for frame in frames:
             self._backlog.count(frame.stream, frame.time)
         for frame in map(self._space.sharing, found.counting):
@@ -62,11 +62,11 @@ class Arrivals:
             self._backlog.refresh(frame)  # where a former driver did not get as far
         return bool(found.repeated)
 
-    def _tell(self, frame: Frame) -> None:
-        """Say once of a stream, and of an attempt, that its times come twice."""
-        if (frame.stream, frame.attempt) in self._told:
+    def _report_repeats(self, frame: Frame) -> None:
+        """Raise an alarm, once per stream and attempt, that its times come twice."""
+        if (frame.stream, frame.attempt) in self._reported:
             return
-        self._told.add((frame.stream, frame.attempt))
+        self._reported.add((frame.stream, frame.attempt))
         self._snapshot.alarm(
             f"times of stream {frame.stream} come twice, such as {label(frame.time)} in "
             f"{in_model_folder(frame.paths[0])}: of each the later record counts",

@@ -82,11 +82,11 @@ def _attach(
     _add_products(run, place, request, reader)
     if _is_live(run):
         return run, None, (f"{run.id} looks at it already{_unused(request)}: this is its page",)
-    note = _take_up(run, request)
+    note = _pass_to_next_driver(run, request)
     return run, start_driver(run), (note,)
 
 
-def _take_up(run: RunDir, request: LookRequest) -> str:
+def _pass_to_next_driver(run: RunDir, request: LookRequest) -> str:
     """Hand what a later look asks for to the run's next driver; returns it in a sentence. Raises
     OSError, RunError."""
     taken, kept = _options(request)
@@ -275,7 +275,7 @@ def _in_terminal(path: str, request: LookRequest, *, as_json: bool) -> int:
     if is_new:
         note_page(run, page=False)
     else:
-        print_stderr(printable(_take_up(run, request)))
+        print_stderr(printable(_pass_to_next_driver(run, request)))
     return drive(run, as_json=as_json)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burstlens.core.run import events as ev
-from burstlens.core.run.columns import Numbers
+from burstlens.core.run.columns import ProductNumbers
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class Attached:
     )
     """Attempt, file, record and fingerprint of each stream's frames by valid time: the latest.
     After a file was closed or touched only its last record has the file's own."""
-    sums: Numbers = field(default_factory=Numbers)
+    sums: ProductNumbers = field(default_factory=ProductNumbers)
     """CRC-32 of each published product, in a run that others started."""
 
 

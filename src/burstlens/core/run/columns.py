@@ -140,7 +140,7 @@ class TimeSet(_Marks[tuple[str, str]]):
         return stream, time
 
 
-class Numbers(MutableMapping[Key, int]):
+class ProductNumbers(MutableMapping[Key, int]):
     """A whole number of 64 bits for each of many products."""
 
     def __init__(self) -> None:
@@ -204,7 +204,7 @@ class Numbers(MutableMapping[Key, int]):
         return [[*names, column.tobytes()] for names, column in self._columns.items()]
 
     @classmethod
-    def load(cls, dumped: Any) -> Numbers:
+    def load(cls, dumped: Any) -> ProductNumbers:
         """The mapping of what :meth:`dump` gave; ``times`` is to be set. Raises ValueError."""
         made = cls()
         for product, stream, column in dumped:
@@ -217,7 +217,7 @@ class LimitsOf(MutableMapping[Key, Limits]):
     """The colour limits of each of many pictures, of which many have the same."""
 
     def __init__(self) -> None:
-        self._numbers = Numbers()
+        self._numbers = ProductNumbers()
         self._limits: dict[Limits, int] = {}
         self._by_number: list[Limits] = []
 
@@ -259,8 +259,8 @@ class LimitsOf(MutableMapping[Key, Limits]):
         limits, numbers = dumped
         made._by_number = [(float(low), float(high)) for low, high in limits]
         made._limits = {pair: number for number, pair in enumerate(made._by_number)}
-        made._numbers = Numbers.load(numbers)
+        made._numbers = ProductNumbers.load(numbers)
         return made
 
 
-Columns = FrameSet | TimeSet | Numbers | LimitsOf
+Columns = FrameSet | TimeSet | ProductNumbers | LimitsOf

@@ -13,7 +13,7 @@ from burstlens.core.model import Damage, in_model_folder
 from burstlens.core.run import attached, output, product_record, trial_record, tripped
 from burstlens.core.run import events as ev
 from burstlens.core.run.attached import Attached
-from burstlens.core.run.columns import FrameSet, LimitsOf, Numbers, Times, TimeSet
+from burstlens.core.run.columns import FrameSet, LimitsOf, ProductNumbers, Times, TimeSet
 from burstlens.core.run.events import Event, FrameKey, Key
 from burstlens.core.run.follow import uncollected
 from burstlens.core.run.job_record import JobRecord
@@ -73,9 +73,9 @@ class History(Attached):
     """Guard, stream, valid time and attempt of each trip."""
     stopping: dict[str, ev.GuardTripped] = field(default_factory=dict)
     """The earliest trip of each guard that may stop the model."""
-    published: Numbers = field(default_factory=Numbers)
+    published: ProductNumbers = field(default_factory=ProductNumbers)
     publishing: dict[Key, ev.ProductPublishing] = field(default_factory=dict)
-    failed: Numbers = field(default_factory=Numbers)
+    failed: ProductNumbers = field(default_factory=ProductNumbers)
     holes: set[Key] = field(default_factory=set)
     """Published, but only as a placeholder."""
     retried: set[Key] = field(default_factory=set)

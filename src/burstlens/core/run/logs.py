@@ -140,8 +140,8 @@ class Printed(logging.Handler):
             print(self.format(record), file=sys.stderr, flush=True)
 
 
-class Entry(logging.Formatter):
-    """An entry: time in UTC, level, kind of process, host, pid, logger, text without secrets.
+class EntryFormatter(logging.Formatter):
+    """Formats entries: time in UTC, level, kind of process, host, pid, logger, redacted text.
 
     Further lines of a text are indented, so that none of them can pass for an entry.
     """
@@ -217,7 +217,7 @@ def _add(handler: logging.Handler, kind: str, level: str) -> None:
     # A site may set the variable for its workers: what is not a level must not fail their tasks.
     number = logging.getLevelNamesMapping().get(level.upper(), logging.INFO)
     handler.setLevel(number)
-    handler.setFormatter(Entry(kind))
+    handler.setFormatter(EntryFormatter(kind))
     for name in (ROOT, "parsl") if number == logging.DEBUG else (ROOT,):
         above = logging.getLogger(name)
         above.addHandler(handler)

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Protocol
 
 from burstlens.core.run import events as ev
-from burstlens.core.run.columns import FrameSet, LimitsOf, Numbers
+from burstlens.core.run.columns import FrameSet, LimitsOf, ProductNumbers
 from burstlens.core.run.events import FrameKey, Key
 from burstlens.core.run.noticed import Noticed
 from burstlens.core.run.states import States
@@ -17,13 +17,13 @@ class HasProducts(Protocol):
 
     attempt: int
     attached: ev.RunAttached | None
-    sums: Numbers
+    sums: ProductNumbers
     frames: FrameSet
     released: FrameSet
-    published: Numbers
+    published: ProductNumbers
     outdated: set[Key]
     publishing: dict[Key, ev.ProductPublishing]
-    failed: Numbers
+    failed: ProductNumbers
     holes: set[Key]
     retried: set[Key]
     standing: Counter[str]

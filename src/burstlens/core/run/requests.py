@@ -60,8 +60,8 @@ class RunRequests:
         self.report_failure: Callable[[str], None] = lambda text: None
         """Reports, once per request, that it could not be written."""
         self._signals: list[int] = []
-        self._begun: set[str] = set()
-        self._told: set[str] = set()
+        self._partly_written: set[str] = set()
+        self._reported_failures: set[str] = set()
         self._pressed_at: float | None = None
 
     def note_signal(self, number: int, _frame: object = None) -> None:
@@ -83,10 +83,10 @@ class RunRequests:
 
         ``reason`` is as in :meth:`RunDir.request`.
         """
-        there = self._run.stop_requested()
-        if name in STOPS and reason is not None and there in ("stop-now", name):
+        earlier = self._run.stop_requested()
+        if name in STOPS and reason is not None and earlier in ("stop-now", name):
             return name not in self.held  # the stop exists already; a guard may only quicken it
-        if name in STOPS and there is None:
+        if name in STOPS and earlier is None:
             self.reason = dict(reason or {})
         self.held[name] = reason
         return self._write(name)
@@ -96,7 +96,7 @@ class RunRequests:
 
         Raises RunError when a second Ctrl-C has waited ``PRESSED_S`` for the run directory.
         """
-        for number in self._taken():
+        for number in self._take_signals():
             again = number == signal.SIGTERM or self._run.stop_requested() is not None
             _warn("%s: the run is to stop%s", signal.Signals(number).name, " now" * again)
             self.make_request("stop-now" if again else "stop")
@@ -111,7 +111,7 @@ class RunRequests:
                 f"when it can be again: burstlens resume {self._run.id}"
             )
 
-    def _taken(self) -> list[int]:
+    def _take_signals(self) -> list[int]:
         """The signals so far, which are forgotten; one that comes meanwhile stays."""
         numbers = list(self._signals)
         del self._signals[: len(numbers)]
@@ -121,27 +121,27 @@ class RunRequests:
         reason = self.held[name]
         new = name in STOPS and not self._run.has_request(name)
         try:
-            self._run.request(name, reason, fill=name in self._begun)
+            self._run.request(name, reason, fill=name in self._partly_written)
         except RunError as error:
             if new and self._run.has_request(name):
-                self._begun.add(name)  # it exists, and the disk has not taken its reason
-            told = self.send_directly(name, reason)
-            if name not in self._told:
-                self._told.add(name)
-                how = "; the model's supervisor was told directly" if told else ""
+                self._partly_written.add(name)  # it exists, and the disk has not taken its reason
+            was_sent = self.send_directly(name, reason)
+            if name not in self._reported_failures:
+                self._reported_failures.add(name)
+                how = "; the model's supervisor was told directly" if was_sent else ""
                 _warn("%s%s", error, how)
                 self.report_failure(f"{error}; it is tried again{how}")
             return False
         del self.held[name]
-        self._begun.discard(name)
-        self._told.discard(name)
+        self._partly_written.discard(name)
+        self._reported_failures.discard(name)
         return True
 
     def forget(self) -> None:
         """Forget all requests, as when an attempt begins that they do not concern."""
         self.held.clear()
-        self._begun.clear()
-        self._told.clear()
+        self._partly_written.clear()
+        self._reported_failures.clear()
         self.reason, self._pressed_at = {}, None
 
 
