@@ -192,6 +192,14 @@ def test_an_expression_reads_several_variables_and_places_what_it_found(read, pl
     assert read(SUPERCELL, expression=text).breach is None
 
 
+def test_an_expression_s_alarm_has_the_file_s_units_and_those_of_the_map(read, planted):
+    frame = planted({("T2", 10, 12): 400.0})
+    found = read(frame, expression="max(T2) > 330 and std(T2) > 0", shown={"T2": "degC"}).breach
+    assert "max(T2) = 400 K (126.9 degC)" in found.text
+    assert (found.value, found.units, found.label) == (400.0, "K", "T2 400 K")
+    assert "max(T2) = 400 K," in read(frame, expression="max(T2) > 330").breach.text
+
+
 def test_a_guard_that_cannot_read_says_why_and_the_others_continue(guard):
     with open_frame([SUPERCELL], 0, stream="d01") as frame:
         keys = [{"variable": "WW"}, {"variable": "Times"}, {"variable": "W"}]

@@ -67,6 +67,14 @@ def test_a_guard_s_limits_have_the_units_of_what_it_has_read(judge):
     assert (before, one.status()[0]["text"]) == (limits.format(""), limits.format(" m"))
 
 
+def test_a_guard_s_limits_have_the_units_of_the_map(judge):
+    one = judge(max=310.0, max_rate=2, max_drift=0.5)
+    shown = ShownUnits("degC", 1.0, -273.15)
+    remarks(one, replace(reading(1, mean=290.0), units="K", shown=shown))
+    asked = "at most 36.85 degC, changing by at most 2 degC a second, mean within 0.5 degC"
+    assert one.status()[0]["text"] == f"W: finite, {asked} of the first"
+
+
 def test_frames_that_come_late_do_not_change_a_newer_breach(judge):
     one = judge()
     assert len(remarks(one, reading(9, breach=BAD))) == 1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,21 +15,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.core.arithmetic import Arithmetic
-from burstlens.core.digits import format_number
 from burstlens.core.errors import FrameError
 from burstlens.core.expression import names_in
 from burstlens.workflows.guards.expression import tree_of, variables
+
+_OF_VALUES = frozenset({"min", "max", "mean", "percentile"})
+"""Statistics that have the units of their variable, and its zero point."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """One statistic of an expression and its value: ``max(abs(W))``, and its index in ``variable``
-    if it has a place."""
+    if it has a place. ``has_units``: the value is in the units of ``variable``."""
 
     text: str
     value: float
     variable: str | None = None
     index: tuple[int, ...] | None = None
+    has_units: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,8 @@ class _Statistics:
             shape = np.shape(self.fields[variable])
             if shape == values.shape:  # else it is not a place in that variable
                 index = tuple(int(i) for i in np.unravel_index(flat, shape))
-        self.parts.append(Part(ast.unparse(node), value, variable, index))
+        has_units = isinstance(node.args[0], ast.Name) and ast.unparse(node.func) in _OF_VALUES
+        self.parts.append(Part(ast.unparse(node), value, variable, index, has_units))
 
 
 def _statistic(name: str, values: Any, *more: float) -> tuple[float, int | None]:
@@ -102,8 +106,3 @@ def _statistic(name: str, values: Any, *more: float) -> tuple[float, int | None]
     if name == "percentile":
         return float(np.percentile(known, more[0])), None
     return float(getattr(np, name)(known, dtype=np.float64)), None
-
-
-def descriptions(parts: tuple[Part, ...]) -> Iterator[str]:
-    """The statistics as text, each once: ``max(abs(W)) = 93.1``."""
-    yield from dict.fromkeys(f"{part.text} = {format_number(part.value)}" for part in parts)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from burstlens.core.digits import format_number
 from burstlens.core.errors import FrameError, UnreadableFrameError
 from burstlens.core.time_limit import time_limit
 from burstlens.viz.geometry import grid
@@ -73,7 +74,7 @@ def _read(
     frame: ProductFrame, guard: Guard, about: tuple[str, str, str, int], shown: Mapping[str, str]
 ) -> Reading:
     if guard.expression is not None:
-        return Reading(*about, breach=_expression(frame, guard))
+        return Reading(*about, breach=_expression(frame, guard, shown))
     assert guard.variable is not None
     name, window = guard.variable, _window(frame, guard.variable, guard)
     stored = _numbers(frame, name, window)
@@ -196,7 +197,7 @@ def _breach(
     return None
 
 
-def _expression(frame: ProductFrame, guard: Guard) -> Breach | None:
+def _expression(frame: ProductFrame, guard: Guard, shown: Mapping[str, str]) -> Breach | None:
     windows: dict[str, dict[str, slice]] = {}
 
     def read(name: str) -> NDArray[Any]:
@@ -217,14 +218,29 @@ def _expression(frame: ProductFrame, guard: Guard) -> Breach | None:
     found = evaluation.evaluate(guard.expression, read)
     if not found.true:
         return None
-    text = ", ".join([f"{guard.expression} is true", *evaluation.descriptions(found.parts)])
+    texts = dict.fromkeys(_described(part, frame, shown) for part in found.parts)
+    text = ", ".join([f"{guard.expression} is true", *texts])
     first = next((part for part in found.parts if part.index is not None), None)
     value = _known(found.parts[0].value) if found.parts else None
     if first is None or first.variable is None or first.index is None:
         return Breach("expression", text, value=value)
+    has_units = first.has_units and found.parts[0] is first
+    units = frame.variable(first.variable).units if has_units else ""
     place = place_of(frame, first.variable, windows[first.variable], first.index)
     at = f", at {words(place)}" if place["index"] else ""
-    return Breach("expression", text + at, first.variable, value, place=place)
+    return Breach("expression", text + at, first.variable, value, units=units, place=place)
+
+
+def _described(part: evaluation.Part, frame: ProductFrame, shown: Mapping[str, str]) -> str:
+    """``max(T2) = 312.3 K (39.15 degC)``: as the expression has it, and in the map's units."""
+    text = f"{part.text} = {format_number(part.value)}"
+    if part.variable is None or not part.has_units:
+        return text
+    variable = frame.variable(part.variable)
+    difference = variable.are_differences(np.array([part.value]))
+    printed = shown_in(shown.get(part.variable), variable.units, difference=difference)
+    beside = f" ({printed.text(part.value)})" if printed.units != variable.units else ""
+    return f"{text} {variable.units}".rstrip() + beside
 
 
 def _first(wrong: Any) -> tuple[int, ...]:

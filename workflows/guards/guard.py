@@ -18,6 +18,7 @@ from burstlens.viz.diagnostics.interval import of_interval
 from burstlens.viz.geometry.crop import Crop
 from burstlens.workflows.frames import log_search as log
 from burstlens.workflows.guards import expression
+from burstlens.workflows.guards.shown_units import ShownUnits
 from burstlens.workflows.notify.way import Way, is_address, is_web
 
 Limit = Annotated[float, Field(allow_inf_nan=False)]
@@ -206,23 +207,21 @@ class Guard:
     @property
     def text(self) -> str:
         """The condition that must hold, as text: ``W: finite, at most 80``."""
-        return self.text_in("")
+        return self.text_in(ShownUnits())
 
-    def text_in(self, units: str) -> str:
-        """The same with the file's units: ``W: finite, at most 80 m s-1``."""
+    def text_in(self, shown: ShownUnits) -> str:
+        """The same with the limits in these units: ``T2: finite, at most 36.85 degC``."""
         if self.variable is not None:
-            unit = f" {units}".rstrip()
             asked = ["finite"] if self.finite else []
-            asked += [f"at least {self.min:g}{unit}"] if self.min is not None else []
-            asked += [f"at most {self.max:g}{unit}"] if self.max is not None else []
-            rate = f"changing by at most {self.max_rate:g}{unit} a second" if self.max_rate else ""
-            asked += [rate] if rate else []
+            asked += [f"at least {shown.text(self.min)}"] if self.min is not None else []
+            asked += [f"at most {shown.text(self.max)}"] if self.max is not None else []
+            if self.max_rate is not None:
+                rate = shown.text_of_difference(self.max_rate)
+                asked.append(f"changing by at most {rate} a second")
             if self.max_drift is not None:
-                drift = (
-                    self.max_drift
-                    if isinstance(self.max_drift, str)
-                    else f"{self.max_drift:g}{unit}"
-                )
+                drift = self.max_drift
+                if not isinstance(drift, str):
+                    drift = shown.text_of_difference(drift)
                 asked.append(f"mean within {drift} of the first")
             level = "" if self.level is None else f" at level {self.level}"
             return f"{self.variable}{level}: {', '.join(asked)}"

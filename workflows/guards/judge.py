@@ -26,6 +26,7 @@ from burstlens.workflows.guards.finding import (
 )
 from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.guards.reports import ReportGuards, Room
+from burstlens.workflows.guards.shown_units import ShownUnits
 
 Remark = Trip | Trouble
 RECALLED = (FrameInspected, GuardTripped)
@@ -40,7 +41,7 @@ class Judge:
         self.standings = {name: Standing() for name in self.guards}
         # One per attempt: frames of different attempts are not neighbours.
         self._series: defaultdict[tuple[str, int], series.Series] = defaultdict(series.Series)
-        self._units: dict[str, str] = {}
+        self._shown: dict[str, ShownUnits] = {}
         self._main = main
         self._attempt = 0
         self._report_guards = ReportGuards((), main)
@@ -82,7 +83,7 @@ class Judge:
             return []
         if reading.error:
             return self._fail(guard.called, reading.error)
-        self._units[guard.called] = reading.units
+        self._shown[guard.called] = reading.printed
         known = self._series[guard.called, reading.attempt]
         before, after = known.add(reading)
         try:
@@ -197,7 +198,7 @@ class Judge:
         return [
             {
                 "name": name,
-                "text": guard.text_in(self._units.get(name, "")),
+                "text": guard.text_in(self._shown.get(name, ShownUnits())),
                 "then": guard.then,
                 "state": self.standings[name].state,
                 "why": self.standings[name].text,

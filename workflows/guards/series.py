@@ -57,13 +57,12 @@ def drifted(guard: Guard, first: Reading | None, reading: Reading) -> Breach | N
         return None
     printed = reading.printed
     far, most = printed.difference(away), printed.difference(allowed)
-    unit = f" {printed.units}".rstrip()
     since = valid_time.label(first.time)
     began = printed.number(first.mean, reading.mean)
     text = (
         f"the mean of {guard.variable} = {printed.text(reading.mean, first.mean)} is "
-        f"{format_number(far)}{unit} from that of the first frame ({began}, {since}), more than "
-        f"{format_number(most)}"
+        f"{printed.text_of_difference(away)} from that of the first frame ({began}, {since}), "
+        f"more than {format_number(most)}"
     )
     return Breach("max_drift", text, guard.variable, far, most, printed.units)
 

@@ -1,6 +1,6 @@
-"""The units in which an alarm gives its values: those in which the run's map shows the variable.
+"""The units in which guards give values and limits: those in which a map shows the variable.
 
-A guard's limits are in the file's units; a reader compares the alarm with the picture.
+A recipe's limits are in the file's units; a reader compares alarms and limits with the picture.
 """
 
 from __future__ import annotations
@@ -33,6 +33,10 @@ class ShownUnits:
     def text(self, of: float, other: float | None = None) -> str:
         """A value with its units, with so many digits that it differs from ``other`` in them."""
         return f"{self.number(of, other)} {self.units}".rstrip()
+
+    def text_of_difference(self, of: float) -> str:
+        """A difference of two values, or a rate, with its units."""
+        return f"{format_number(self.difference(of))} {self.units}".rstrip()
 
     def number(self, of: float, other: float | None = None) -> str:
         """The same without units."""
