@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 from matplotlib.text import Text
+from numpy.typing import NDArray
 
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.drawing import style
-from burstlens.viz.drawing.legend import Entry, legend, lowered, rows
+from burstlens.viz.drawing.legend import ROW, LegendEntry, legend, lowered, rows
 from burstlens.viz.drawing.maps.layers import Contours, Nest, Wind
 from burstlens.viz.drawing.maps.meanings import contours_entry, flow_words
 from burstlens.viz.drawing.picture import blank
+from burstlens.viz.drawing.signs import Sign, SignKind, draw_sign
 from burstlens.viz.geometry.place import End
 from burstlens.viz.kinds.map.kind import MapKind
 from burstlens.viz.kinds.map.options import MapOptions
@@ -60,15 +63,65 @@ PRESSURE = Named("slp", "sea-level pressure", "hPa")
 def test_contours_say_what_they_are_of_and_how_far_apart(
     asked: Contours, field: Named, levels: tuple[float, ...], text: str
 ):
-    entry = contours_entry(asked, field, levels, alone=True)
+    entry = contours_entry(asked, field, levels)
     assert entry.text == text
-    assert not entry.colour
 
 
-def test_lines_that_are_not_black_or_not_alone_show_their_colour():
-    red = Contours("slp", colour="red", interval=4)
-    assert contours_entry(red, PRESSURE, (), alone=True).colour == "red"
-    assert contours_entry(Contours("slp"), PRESSURE, (), alone=False).colour == "black"
+@pytest.mark.parametrize(
+    ("asked", "levels", "sign"),
+    [
+        (Contours("slp"), (990.0, 992.0), {"sign": "line"}),
+        (Contours("a"), (-1.0, 1.0), {"sign": "lines"}),
+        (Contours("a", colour="red"), (-2.0, -1.0), {"sign": "dashed", "colour": "#ff0000"}),
+        (
+            Contours("a", colour="white", levels=(-5.0,)),
+            (),
+            {"sign": "dashed", "colour": "#ffffff"},
+        ),
+        (Contours("a", levels=(5.0,)), (), {"sign": "line"}),
+        (Contours("slp"), (), {"sign": "line"}),
+    ],
+)
+def test_contours_have_the_sign_of_their_lines(
+    asked: Contours, levels: tuple[float, ...], sign: dict[str, str]
+):
+    entry = contours_entry(asked, PRESSURE, levels)
+    assert entry.facts() == {"text": entry.text} | sign
+
+
+@pytest.mark.parametrize("kind", get_args(SignKind))
+def test_each_sign_stands_in_its_room_and_in_its_row(kind: SignKind):
+    figure = blank(200, 100, 144)
+    sign = Sign(kind)
+    for artist in draw_sign(figure, sign, 40, 50):
+        figure.add_artist(artist)
+    inked = _pixels(figure).min(axis=2) < 200
+    rows_inked, columns = inked.any(axis=1).nonzero()[0], inked.any(axis=0).nonzero()[0]
+    assert rows_inked.size
+    assert columns.min() >= 36
+    assert columns.max() < 40 + 2 * sign.room
+    assert rows_inked.min() > 50 - ROW
+    assert rows_inked.max() < 50 + ROW
+
+
+def test_a_sign_has_the_colour_of_the_lines_and_a_pale_one_a_dark_edge():
+    shown = []
+    for colour in ("white", "red"):
+        figure = blank(200, 100, 144)
+        for artist in draw_sign(figure, Sign("line", colour, 4.0), 40, 50):
+            figure.add_artist(artist)
+        shown.append(_pixels(figure)[:, 50].astype(int))
+    white, red = shown
+    assert tuple(white[50]) == (255, 255, 255)
+    assert (white.max(axis=1) < 60).any()
+    assert tuple(red[50]) == (255, 0, 0)
+    assert red.max(axis=1).min() == 255  # no edge
+
+
+def _pixels(figure: Figure) -> NDArray[np.uint8]:
+    canvas: Any = figure.canvas
+    canvas.draw()
+    return np.asarray(canvas.buffer_rgba())[..., :3]
 
 
 @pytest.mark.parametrize(
@@ -99,10 +152,10 @@ def test_words_within_a_sentence_keep_the_capitals_of_acronyms():
 @pytest.mark.parametrize("width", [380, 500, 800, 1600])
 def test_entries_stand_whole_and_on_no_other_words(width: int):
     entries = [
-        Entry("contours: equivalent potential temperature, every 4 K", colour="red"),
-        Entry("barbs: 10 m wind, kn (feather 10, flag 50)"),
-        Entry("△: highest value"),
-        Entry("boxes: domains d02, d03, d04"),
+        LegendEntry("contours: potential temperature, every 4 K", sign=Sign("line", "red")),
+        LegendEntry("barbs: 10 m wind, kn (feather 10, flag 50)", sign=Sign("barb")),
+        LegendEntry("highest value", sign=Sign("highest")),
+        LegendEntry("domains d02, d03, d04", sign=Sign("box")),
     ]
     figure = blank(width, 600, 72)
     count = rows(entries, width, 72)
@@ -116,7 +169,8 @@ def test_entries_stand_whole_and_on_no_other_words(width: int):
 
 def test_an_entry_longer_than_the_picture_is_cut_and_says_so():
     figure = blank(330, 600, 72)
-    (text,) = legend(figure, [Entry("contours: " + "long words " * 20)], 1)
+    entry = LegendEntry("contours: " + "long words " * 20, sign=Sign("line"))
+    _, text = legend(figure, [entry], 1)
     assert isinstance(text, Text)
     assert text.get_text().endswith("…")
     assert text.get_window_extent().x1 < 330
@@ -125,13 +179,13 @@ def test_an_entry_longer_than_the_picture_is_cut_and_says_so():
 def test_levels_of_one_sign_keep_no_room_for_the_word_of_dashes():
     asked = Contours("pgv", levels=(5.0, 10.0))
     field = Named("pgv", "peak ground velocity, x component", "cm s-1")
-    entry = contours_entry(asked, field, (), alone=True)
-    assert entry.width == Entry(entry.text).width
+    entry = contours_entry(asked, field, ())
+    assert entry.width == replace(entry, longest="").width
 
 
 def test_entries_follow_each_other_closely_whatever_room_is_kept():
     figure = blank(800, 600, 72)
-    first, second = legend(figure, [Entry("a", "a" * 60), Entry("b")], 1)
+    first, second = legend(figure, [LegendEntry("a", "a" * 60), LegendEntry("b")], 1)
     assert isinstance(first, Text)
     assert isinstance(second, Text)
     assert 0 < second.get_window_extent().x0 - first.get_window_extent().x1 < 20
@@ -139,7 +193,7 @@ def test_entries_follow_each_other_closely_whatever_room_is_kept():
 
 def test_rows_do_not_depend_on_the_numbers_of_a_frame():
     few, many = (
-        contours_entry(Contours("slp"), PRESSURE, levels, alone=True)
+        contours_entry(Contours("slp"), PRESSURE, levels)
         for levels in ((990.0, 992.0), (990.0, 992.125, 994.25))
     )
     assert few.width == many.width
@@ -152,11 +206,10 @@ def test_rows_do_not_depend_on_the_numbers_of_a_frame():
 def test_room_is_kept_for_dashes_of_a_later_frame(field: Named, interval: float | None):
     asked = Contours(field.name, interval=interval)
     now, later, unknown = (
-        contours_entry(asked, field, levels, alone=True)
-        for levels in ((40.0, 80.0), (-40.0, 0.0, 40.0), ())
+        contours_entry(asked, field, levels) for levels in ((40.0, 80.0), (-40.0, 0.0, 40.0), ())
     )
     assert later.text.endswith("dashed below 0")
-    assert now.width == later.width == unknown.width >= Entry(later.text).width
+    assert now.width == later.width == unknown.width >= replace(later, longest="").width
 
 
 @pytest.mark.parametrize("colour", ["white", "yellow", "black", "red", "#1f77b4"])
@@ -181,10 +234,10 @@ def test_a_map_names_all_that_is_drawn_on_it(cyclone: Path, context: Context, tm
     with open_frame([cyclone]) as frame:
         made = MapKind().make(options, frame, tmp_path / "map.png", context)
     assert made.facts["legend"] == [
-        "contours: sea-level pressure, every 4 hPa",
-        "barbs: 10 m wind, kn (feather 10, flag 50)",
-        "▽: lowest value",
-        "box: domain d02",
+        {"text": "contours: sea-level pressure, every 4 hPa", "sign": "line"},
+        {"text": "barbs: 10 m wind, kn (feather 10, flag 50)", "sign": "barb"},
+        {"text": "lowest value", "sign": "lowest"},
+        {"text": "domain d02", "sign": "box"},
     ]
 
 
@@ -215,6 +268,6 @@ def test_a_section_names_its_lines_and_barbs(cyclone: Path, context: Context, tm
     with open_frame([cyclone]) as frame:
         made = SectionKind().make(options, frame, tmp_path / "section.png", context)
     assert made.facts["legend"] == [
-        "contours: equivalent potential temperature, every 4 K",
-        "barbs: horizontal wind, kn (feather 10, flag 50)",
+        {"text": "contours: equivalent potential temperature, every 4 K", "sign": "line"},
+        {"text": "barbs: horizontal wind, kn (feather 10, flag 50)", "sign": "barb"},
     ]

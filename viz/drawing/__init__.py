@@ -14,5 +14,6 @@ __all__ = [
     "maps",
     "picture",
     "png",
+    "signs",
     "style",
 ]

@@ -9,46 +9,52 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
-from matplotlib.lines import Line2D
 from matplotlib.textpath import text_to_path
-from matplotlib.transforms import IdentityTransform
 
 from burstlens.viz.drawing import style
 from burstlens.viz.drawing.heading import LEFT, RIGHT
+from burstlens.viz.drawing.signs import Sign, draw_sign
 
 SIZE, ROW, FOOT = 8.0, 11.5, 22.0
 """Points: the letters, from one row to the next, and from the picture's edge to the last row."""
-_BETWEEN, _SAMPLE, _MOST_ROWS = 12.0, 16.0, 4
-"""Points between entries and of a line that shows a colour; rows at most."""
+_BETWEEN, _MOST_ROWS = 12.0, 4
+"""Points between entries; rows at most."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """What one kind of symbol means, as ``contours: sea-level pressure, every 4 hPa``.
+class LegendEntry:
+    """What one kind of symbol means, as ``contours: sea-level pressure, every 4 hPa``, after its
+    ``sign``.
 
-    ``longest`` is the longest text of any frame, where that differs; ``colour`` that of a line
-    which is drawn before the text, for lines that have not the usual black.
+    ``longest`` is the longest text of any frame, where that differs.
     """
 
     text: str
     longest: str = ""
-    colour: str = ""
+    sign: Sign | None = None
 
     @property
     def width(self) -> float:
         """Points that it takes at most."""
-        texts = (self.text, self.longest)
-        return max(map(_width, texts)) + (_SAMPLE if self.colour else 0.0)
+        return max(map(_width, (self.text, self.longest))) + self.text_begins
+
+    @property
+    def text_begins(self) -> float:
+        """Points from its left end to its text."""
+        return self.sign.room if self.sign else 0.0
+
+    def facts(self) -> dict[str, str]:
+        """For the page: its text and its sign."""
+        return {"text": self.text} | (self.sign.facts() if self.sign else {})
 
 
-def rows(entries: Sequence[Entry], width_px: int, dpi: float) -> int:
+def rows(entries: Sequence[LegendEntry], width_px: int, dpi: float) -> int:
     """How many rows the entries take below a picture of that width; 0 for none."""
-    return len(_laid_out(tuple(entry.width for entry in entries), width_px, dpi))
+    return len(_rows_of(tuple(entry.width for entry in entries), width_px, dpi))
 
 
 def rows_pt(count: int) -> float:
@@ -61,7 +67,7 @@ def strip(count: int) -> tuple[float, float]:
     return FOOT - 0.3 * SIZE, FOOT + (count - 1) * ROW + SIZE
 
 
-def legend(figure: Figure, entries: Sequence[Entry], count: int) -> list[Artist]:
+def legend(figure: Figure, entries: Sequence[LegendEntry], count: int) -> list[Artist]:
     """The artists of at most ``count`` rows, placed on the figure but not added to it.
 
     The rows stand above the picture's foot (:mod:`.heading`). An entry that is longer than a row
@@ -69,16 +75,15 @@ def legend(figure: Figure, entries: Sequence[Entry], count: int) -> list[Artist]
     """
     point = figure.dpi / 72
     widest = _room(figure.bbox.width, figure.dpi)
-    laid = _laid_out(tuple(entry.width for entry in entries), figure.bbox.width, figure.dpi)
     made: list[Artist] = []
-    laid = laid[:count]
-    for down, row in enumerate(laid):
-        x, y = LEFT, FOOT + (len(laid) - 1 - down) * ROW
+    widths = tuple(entry.width for entry in entries)
+    shown = _rows_of(widths, figure.bbox.width, figure.dpi)[:count]
+    for down, row in enumerate(shown):
+        x, y = LEFT, FOOT + (len(shown) - 1 - down) * ROW
         for entry in (entries[number] for number in row if entries[number].text):
-            at = x
-            if entry.colour:
-                made += _sample(figure, x * point, (y + 0.35 * SIZE) * point, entry.colour)
-                at += _SAMPLE
+            if entry.sign:
+                made += draw_sign(figure, entry.sign, x * point, (y + 0.35 * SIZE) * point)
+            at = x + entry.text_begins
             text = figure.text(
                 at * point / figure.bbox.width, y * point / figure.bbox.height,
                 _fitted(entry.text, widest - (at - x)), fontsize=SIZE, color=style.INK,
@@ -100,9 +105,7 @@ def lowered(words: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _laid_out(
-    widths: tuple[float, ...], width_px: float, dpi: float
-) -> tuple[tuple[int, ...], ...]:
+def _rows_of(widths: tuple[float, ...], width_px: float, dpi: float) -> tuple[tuple[int, ...], ...]:
     """The numbers of the entries in each row, from the top; those beyond the last row are left
     out."""
     widest = _room(width_px, dpi)
@@ -136,16 +139,3 @@ def _fitted(text: str, widest: float) -> str:
     while len(text) > 4 and _width(text + "…") > widest:
         text = text[:-1].rstrip()
     return text + "…"
-
-
-def _sample(figure: Figure, x: float, y: float, colour: str) -> list[Artist]:
-    """A short line with a dark edge, so that a pale one is seen."""
-    point = figure.dpi / 72
-    made: list[Any] = [
-        Line2D([x, x + (_SAMPLE - 4) * point], [y, y], color=shade, lw=width, solid_capstyle="butt")
-        for shade, width in ((style.INK, 3.2), (colour, 1.8))
-    ]
-    for line in made:
-        line.set_figure(figure)
-        line.set_transform(IdentityTransform())
-    return made

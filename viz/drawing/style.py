@@ -142,22 +142,22 @@ def words(name: str, long_name: str) -> str:
     return text if expression else text[:1].upper() + text[1:]
 
 
+def luminance(colour: str) -> float:
+    """Relative luminance, from 0 (black) to 1 (white): WCAG 2.1, "relative luminance"."""
+    from matplotlib.colors import to_rgb
+
+    parts = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in to_rgb(colour))
+    weights = (0.2126, 0.7152, 0.0722)
+    return sum(weight * part for weight, part in zip(weights, parts, strict=True))
+
+
 def legible(colour: str) -> str:
     """The colour of words on :data:`LABEL`: the one asked for where it is dark enough, else ink.
 
     Contrast: WCAG 2.1, success criterion 1.4.3, 4.5 to 1 on the darkest such background.
     """
-    from matplotlib.colors import to_rgb
-
-    def light(colour: str) -> float:
-        parts = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4
-                 for p in to_rgb(colour))  # fmt: skip
-        return sum(
-            weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True)
-        )
-
-    ground = light(str(LABEL["alpha"]))  # a grey: white over black
-    return colour if (ground + 0.05) / (light(colour) + 0.05) >= 4.5 else INK
+    ground = luminance(str(LABEL["alpha"]))  # a grey: white over black
+    return colour if (ground + 0.05) / (luminance(colour) + 0.05) >= 4.5 else INK
 
 
 def is_signed(units: str, long_name: str, low: float, high: float) -> bool:

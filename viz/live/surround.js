@@ -1,15 +1,18 @@
 import { decadeTicks, labelledTicks } from "./axis.js";
 import { showNumbers } from "./digits.js";
 import { STEPS } from "./paint.js";
+import { drawSign } from "./signs.js";
 
 /** @import { Fields } from "./fields.js" */
 /** @import { Bar } from "./paint.js" */
-/** @import { Box } from "./types.d.ts" */
+/** @import { Box, LegendEntry } from "./types.d.ts" */
 
 /** Letters, in parts of the page's; the page's smallest are 12 px. */
 const LETTER = 0.86;
 /** Room around the plane in letters: above, right, below, left. */
-const ROOM = { above: 3.5, right: 6.4, below: 2, left: 4.6, units: 1.6, line: 1.35 };
+const ROOM = { above: 3.75, right: 6.4, below: 2, left: 4.6, units: 1.6, line: 1.35 };
+/** Letters above the plane: the title, the time with the units, and the bar's upper arrow. */
+const [TITLE, TIME, ARROW] = [2.35, 0.9, 0.45];
 const SAMPLES = 48;
 
 /**
@@ -21,7 +24,7 @@ const SAMPLES = 48;
  * @property {string} subtitle
  * @property {string} when
  * @property {string} lead when the model began and how long ago
- * @property {string[]} legend
+ * @property {(LegendEntry | string)[]} legend
  * @property {Bar | null} bar
  * @property {boolean[]} beyond whether there are values below and above the colours' limits
  */
@@ -122,9 +125,9 @@ export function drawTime(context, { when, lead, bar }, { plane, letter }, ink) {
   const text = inside ?? fitting(context, [when, short], end - 2);
   const left = Math.max(2, Math.min(plane.left, end - context.measureText(text).width));
   // Not into the uppermost label left of the plane.
-  context.clearRect(0, plane.top - 1.8 * letter, plane.left, 1.3 * letter);
-  context.clearRect(plane.left, plane.top - 1.8 * letter, room, 1.6 * letter);
-  context.fillText(text, left, plane.top - 0.7 * letter);
+  context.clearRect(0, plane.top - 2 * letter, plane.left, 1.35 * letter);
+  context.clearRect(plane.left, plane.top - 2 * letter, room, 1.6 * letter);
+  context.fillText(text, left, plane.top - TIME * letter);
 }
 
 /**
@@ -156,21 +159,23 @@ export function drawAround(context, around, layout, ink) {
   Object.assign(context, { fillStyle: ink, textAlign: "left", textBaseline: "alphabetic" });
   context.font = font("600");
   const title = fitting(context, [around.title], most);
-  context.fillText(title, plane.left, plane.top - 2.1 * letter);
+  context.fillText(title, plane.left, plane.top - TITLE * letter);
   const beside = context.measureText(title).width + letter;
   Object.assign(context, { font: font("400") });
   const subtitle = fitting(context, [around.subtitle], most - beside);
-  context.fillText(subtitle, plane.left + beside, plane.top - 2.1 * letter);
+  context.fillText(subtitle, plane.left + beside, plane.top - TITLE * letter);
   const barLeft = right + 0.9 * letter;
   const units = around.bar?.units ?? "";
-  context.fillText(units, unitsLeft(context, units, plane, letter), plane.top - 0.7 * letter);
+  context.fillText(units, unitsLeft(context, units, plane, letter), plane.top - TIME * letter);
   drawAxis(context, around, layout, 0);
   drawAxis(context, around, layout, 1);
   if (around.bar) drawBar(context, around.bar, around.beyond, plane, barLeft, letter);
   Object.assign(context, { textAlign: "left", textBaseline: "alphabetic" });
-  around.legend.forEach((text, at) => {
+  around.legend.forEach((given, at) => {
+    const entry = typeof given === "string" ? { text: given } : given; // of an older run
     const y = bottom + (ROOM.below + ROOM.line * (at + 0.6)) * letter;
-    context.fillText(fitting(context, [text], most), plane.left, y);
+    const sign = drawSign(context, entry, plane.left, y - 0.35 * letter, letter, ink);
+    context.fillText(fitting(context, [entry.text], most - sign), plane.left + sign, y);
   });
 }
 
@@ -305,7 +310,7 @@ function drawBar(context, { ramp, limits, log }, beyond, plane, left, letter) {
     context.beginPath();
     context.moveTo(left, y);
     context.lineTo(left + width, y);
-    context.lineTo(left + width / 2, y + 0.5 * letter * down);
+    context.lineTo(left + width / 2, y + ARROW * letter * down);
     context.fill();
   });
   context.strokeRect(left, plane.top, width, plane.height);

@@ -249,8 +249,8 @@ export interface Facts {
   extent?: number[];
   /** How many values are below and above the colours' limits. */
   outside?: number[];
-  /** What the signs on the picture are. */
-  legend?: string[];
+  /** What the signs on the picture are; an older run has words alone. */
+  legend?: (LegendEntry | string)[];
   /** When the model began and how long ago, in words. */
   lead?: string;
   /** The level of a field of several. */
@@ -262,6 +262,13 @@ export interface Facts {
   reason?: string;
   /** Stations whose traces stand where other pictures have values. */
   traces?: number;
+}
+
+/** A sign on the picture and what it means; its colour where that is not black. */
+export interface LegendEntry {
+  text: string;
+  sign?: string;
+  colour?: string;
 }
 
 /** One of the runs in the same folder. */

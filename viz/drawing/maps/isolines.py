@@ -19,6 +19,8 @@ from burstlens.viz.drawing.maps.layers import Contours
 from burstlens.viz.geometry.field import Field
 from burstlens.viz.geometry.grid import Plane
 
+LINE_PT = 0.9
+"""Width of a line."""
 _MOST = 200
 """Maximum number of values; more are a mistake in the recipe and would take too long."""
 _POINTS_PER_PIXEL = 0.4
@@ -54,7 +56,7 @@ def draw_isolines(
     # The labels of other isolines as well.
     taken = [*reserved, *(text.get_window_extent() for text in axes.texts if text.get_visible())]
     drawn = axes.contour(
-        x, y, values, levels=levels, colors=[asked.colour], linewidths=0.9,
+        x, y, values, levels=levels, colors=[asked.colour], linewidths=LINE_PT,
         negative_linestyles="dashed", zorder=2.5,
     )  # fmt: skip
     drawn.set_path_effects([withStroke(linewidth=2.1, foreground="white", alpha=0.45)])

@@ -11,8 +11,10 @@ from burstlens.core import digits
 from burstlens.core.units import printed
 from burstlens.viz.drawing import style
 from burstlens.viz.drawing.colour_bar import minus
-from burstlens.viz.drawing.legend import Entry, lowered
+from burstlens.viz.drawing.legend import LegendEntry, lowered
+from burstlens.viz.drawing.maps.isolines import LINE_PT
 from burstlens.viz.drawing.maps.layers import Contours
+from burstlens.viz.drawing.signs import Sign, SignKind
 
 _LISTED = 6
 """Values that are written out, at most."""
@@ -40,10 +42,9 @@ class LabelledField(Protocol):
 
 
 def contours_entry(
-    asked: Contours, field: LabelledField, levels: Sequence[float], level: str = "", *, alone: bool
-) -> Entry:
-    """``levels`` are those of the lines in one frame, ``level`` the one of a 3-D field; ``alone``:
-    no other lines are on the picture, so that black ones need no sample."""
+    asked: Contours, field: LabelledField, levels: Sequence[float], level: str = ""
+) -> LegendEntry:
+    """``levels`` are those of the lines in one frame, ``level`` the one of a 3-D field."""
     what = f"contours: {in_words(field, level)}"
     unit = printed(field.units)
     dashed = _DASHED if any(value < 0 for value in levels) else ""
@@ -60,14 +61,18 @@ def contours_entry(
         longest = f"every {_WIDEST} {unit}"
     if not asked.levels:  # a later frame may have lines below 0
         longest = f"{longest or text}".rstrip() + _DASHED
-    colour = "" if alone and asked.colour in ("black", "k") else asked.colour
-    said = f"{what}, {text}".rstrip(" ,") + dashed
-    return Entry(said, f"{what}, {longest}".rstrip() if longest else "", colour)
+    drawn = asked.levels or levels
+    kind: SignKind = "line"
+    if dashed:
+        kind = "dashed" if max(drawn) < 0 else "lines"
+    text = f"{what}, {text}".rstrip(" ,") + dashed
+    longest = f"{what}, {longest}".rstrip() if longest else ""
+    return LegendEntry(text, longest, Sign(kind, asked.colour, LINE_PT))
 
 
-def barbs_entry(wind: str) -> Entry:
+def barbs_entry(wind: str, colour: str = style.INK) -> LegendEntry:
     """Barbs are in knots, whatever the file's units are."""
-    return Entry(f"barbs: {wind}, kn (feather 10, flag 50)")
+    return LegendEntry(f"barbs: {wind}, kn (feather 10, flag 50)", sign=Sign("barb", colour, 0.7))
 
 
 def flow_words(u: LabelledField, v: LabelledField, level: str = "") -> str:
@@ -84,12 +89,17 @@ def flow_words(u: LabelledField, v: LabelledField, level: str = "") -> str:
     return f"{found[0]}, {level}" if level else found[0]
 
 
-def boxes_entry(names: Iterable[str]) -> Entry | None:
+def boxes_entry(names: Iterable[str]) -> LegendEntry | None:
     """The outlines of domains inside the one that is shown."""
     known = [name for name in names if name]
     if not known:
         return None
-    return Entry(f"{'box: domain' if len(known) == 1 else 'boxes: domains'} {', '.join(known)}")
+    return box_entry(f"{'domain' if len(known) == 1 else 'domains'} {', '.join(known)}")
+
+
+def box_entry(text: str) -> LegendEntry:
+    """An outline."""
+    return LegendEntry(text, sign=Sign("box", width=1.2))
 
 
 def in_words(field: LabelledField, level: str = "") -> str:

@@ -27,7 +27,7 @@ from burstlens.viz.drawing.coast.lines import Kind
 from burstlens.viz.drawing.colour_bar import STEPS, ColourBar, Numbers, plain_frame
 from burstlens.viz.drawing.colours import norm
 from burstlens.viz.drawing.heading import LEFT, Heading
-from burstlens.viz.drawing.legend import Entry, legend, rows_pt, strip
+from burstlens.viz.drawing.legend import LegendEntry, legend, rows_pt, strip
 from burstlens.viz.drawing.maps.frame_labels import write_labels
 from burstlens.viz.drawing.maps.graticule import Extent, Graticule, graticule
 from burstlens.viz.drawing.maps.overlay import Overlay, map_lines, nest_outlines, scale_bar
@@ -116,7 +116,7 @@ class Sheet:
             artist.set_animated(True)
         self._canvas.draw()
         self._blank: Any = self._canvas.copy_from_bbox(self.figure.bbox)
-        self._legend: tuple[Entry, ...] = ()
+        self._legend: tuple[LegendEntry, ...] = ()
         fixed: list[Artist] = []
         if look.projection is not None:
             fixed += map_lines(self.axes, look.projection, look.extent, net, look.lines)
@@ -138,7 +138,7 @@ class Sheet:
         words: tuple[str, str, str],
         outside: tuple[int, int],
         layers: Sequence[Artist] = (),
-        entries: Sequence[Entry] = (),
+        entries: Sequence[LegendEntry] = (),
     ) -> tuple[NDArray[np.uint8], list[Overlay]]:
         """The picture as (height, width, 4) bytes, valid until the next one is printed; and what
         lies over the field, the lowest first.
@@ -166,7 +166,7 @@ class Sheet:
             artist.draw(renderer)
         return pixels, over
 
-    def _write_legend(self, entries: tuple[Entry, ...]) -> None:
+    def _write_legend(self, entries: tuple[LegendEntry, ...]) -> None:
         """Keep the sheet with its legend: most frames of a series have the same one."""
         if entries == self._legend:
             return

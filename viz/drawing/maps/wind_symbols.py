@@ -21,11 +21,12 @@ from burstlens.core.errors import FrameError
 from burstlens.core.units import conversion, printed
 from burstlens.viz.diagnostics import velocity
 from burstlens.viz.drawing import style
-from burstlens.viz.drawing.legend import Entry
+from burstlens.viz.drawing.legend import LegendEntry
 from burstlens.viz.drawing.maps.flow import components_of
 from burstlens.viz.drawing.maps.isolines import pixels_of
 from burstlens.viz.drawing.maps.layers import Wind
 from burstlens.viz.drawing.maps.meanings import barbs_entry, flow_words
+from burstlens.viz.drawing.signs import Sign
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.c_grid import read_at_centres
 from burstlens.viz.geometry.crop import Crop, resolve
@@ -52,13 +53,15 @@ class WindField:
     words: str = "wind"
 
     @property
-    def entry(self) -> Entry:
+    def entry(self) -> LegendEntry:
         """Its line in a legend."""
+        colour = self.asked.colour
         if self.how == "barbs":
-            return barbs_entry(self.words)
-        what = "arrows" if self.how == "vectors" else "streamlines"
-        unit = printed(self.units) if self.how == "vectors" else ""
-        return Entry(", ".join(part for part in (f"{what}: {self.words}", unit) if part))
+            return barbs_entry(self.words, colour)
+        if self.how == "streamlines":
+            return LegendEntry(f"streamlines: {self.words}", sign=Sign("stream", colour, 0.8))
+        text = ", ".join(part for part in (f"arrows: {self.words}", printed(self.units)) if part)
+        return LegendEntry(text, sign=Sign("arrow", colour, 1.2))
 
 
 def read_wind(frame: OpenFrame, how: Symbols, asked: Wind, crop: Crop) -> WindField:

@@ -104,11 +104,11 @@ def draw(
         lead,
         _caption(field, layers, note),
     )
-    with drawn(layers, paper.axes, plane, paper.reserved) as laid:
-        over = laid.artists + _marks(paper, plane, field, options.mark)
+    with drawn(layers, paper.axes, plane, paper.reserved) as laid_over:
+        over = laid_over.artists + _marks(paper, plane, field, options.mark)
         over += rings(paper, plane, field, context.marks)
-        said = entries(layers, options, laid.levels)
-        pixels, overlay = paper.print(painted, words, (below, above), over, said)
+        legend = entries(layers, options, laid_over.levels)
+        pixels, overlay = paper.print(painted, words, (below, above), over, legend)
         texts = heading.texts(f"{field.name} {field.level}".rstrip(), context, field.long_name)
         picture = write_png(pixels, out, texts, options.dpi)
     box = paper.axes.bbox
@@ -120,7 +120,7 @@ def draw(
         "box": [round(v) for v in (box.x0, height - box.y1, box.x1, height - box.y0)],
         "extent": list(reach),
         "projection": plane.projection.definition if plane.projection else None,
-        "legend": [entry.text for entry in said if entry.text],
+        "legend": [entry.facts() for entry in legend if entry.text],
     } | ({"lead": lead} if lead else {})
     if context.values is not None and options.values:
         labels = ["", *(nest.label for nest in layers.nests if nest.shown is not None)]

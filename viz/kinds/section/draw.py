@@ -17,7 +17,7 @@ from burstlens.viz.diagnostics.formula import bare
 from burstlens.viz.drawing import heading, style
 from burstlens.viz.drawing.colour_bar import ColourBar, low_to_high
 from burstlens.viz.drawing.colours import colours, norm
-from burstlens.viz.drawing.legend import Entry, legend
+from burstlens.viz.drawing.legend import LegendEntry, legend
 from burstlens.viz.drawing.legend import rows as rows_of
 from burstlens.viz.drawing.maps.isolines import draw_isolines
 from burstlens.viz.drawing.maps.layers import Contours
@@ -25,6 +25,7 @@ from burstlens.viz.drawing.maps.meanings import barbs_entry, contours_entry
 from burstlens.viz.drawing.maps.overlay import Overlay
 from burstlens.viz.drawing.picture import blank, letters_dpi
 from burstlens.viz.drawing.png import write_png
+from burstlens.viz.drawing.signs import Sign
 from burstlens.viz.frames import times
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.columns import Vertical
@@ -148,7 +149,7 @@ def draw(
         "length": float(np.ptp(line.distance)),
         "length_units": line.units,
         "ends": ends(sections),
-        "legend": [entry.text for entry in entries],
+        "legend": [entry.facts() for entry in entries],
     } | ({"lead": lead} if lead else {})
     if context.values is not None and options.values:
         head = header(context, picture, facts | {"title": title}, colormap, bounds, log=options.log)
@@ -192,18 +193,20 @@ def _cells(
 
 def _entries(
     sections: Sections, options: SectionOptions, levels: Sequence[Sequence[float]] = ()
-) -> list[Entry]:
+) -> list[LegendEntry]:
     """What the symbols mean; ``levels`` are the values of the lines of each contour set."""
-    alone = len(sections.contours) == 1
     found = [
-        contours_entry(asked, one, levels[n] if levels else (), alone=alone)
+        contours_entry(asked, one, levels[n] if levels else ())
         for n, (asked, one) in enumerate(sections.contours)
     ]
-    if sections.wind is not None:
+    if sections.wind is not None and options.wind == "along":
         along = "arrows: wind in the plane of the section, upwards stretched as the picture is"
-        found.append(Entry(along) if options.wind == "along" else barbs_entry("horizontal wind"))
+        found.append(LegendEntry(along, sign=Sign("arrow", width=1.2)))
+    elif sections.wind is not None:
+        found.append(barbs_entry("horizontal wind"))
     if sections.line.bends:
-        found.append(Entry(f"dashed: {sections.line.origin or 'where the section turns'}"))
+        where = sections.line.origin or "where the section turns"
+        found.append(LegendEntry(where, sign=Sign("dashed")))
     return found
 
 

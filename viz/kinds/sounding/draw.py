@@ -21,11 +21,12 @@ from burstlens.viz.diagnostics import thermodynamics as air
 from burstlens.viz.diagnostics.parcel import lifted_path
 from burstlens.viz.drawing import heading, style
 from burstlens.viz.drawing.colour_bar import minus, plain_frame
-from burstlens.viz.drawing.legend import Entry, legend, rows, rows_pt
+from burstlens.viz.drawing.legend import LegendEntry, legend, rows, rows_pt
 from burstlens.viz.drawing.maps.graticule import latitude, longitude
 from burstlens.viz.drawing.maps.meanings import barbs_entry
 from burstlens.viz.drawing.picture import blank, letters_dpi
 from burstlens.viz.drawing.png import write_png
+from burstlens.viz.drawing.signs import Sign
 from burstlens.viz.frames import times
 from burstlens.viz.kinds.sounding.options import SoundingOptions
 from burstlens.viz.kinds.sounding.read import Column
@@ -48,11 +49,11 @@ _BARBS = 28
 """Barbs on the whole height, at most."""
 _DRY, _WET, _MIXED = "#c98a4b", "#5b8f6b", "#8a6fae"
 _SYMBOLS = (
-    Entry("dry adiabats", colour=_DRY),
-    Entry("saturated adiabats (dashed)", colour=_WET),
-    Entry("mixing ratio, g kg⁻¹ (dotted)", colour=_MIXED),
-    Entry("0 °C", colour=_BLUE),
-    Entry("●: condensation"),
+    LegendEntry("dry adiabats", sign=Sign("line", _DRY)),
+    LegendEntry("saturated adiabats", sign=Sign("dashed", _WET)),
+    LegendEntry("mixing ratio, g kg⁻¹", sign=Sign("dotted", _MIXED, 1.2)),
+    LegendEntry("0 °C", sign=Sign("line", _BLUE)),
+    LegendEntry("condensation", sign=Sign("dot")),
     barbs_entry("wind"),
 )
 

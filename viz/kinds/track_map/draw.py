@@ -15,12 +15,14 @@ from burstlens.viz.diagnostics.storms.track import Track
 from burstlens.viz.drawing import heading, style
 from burstlens.viz.drawing.coast.lines import KINDS
 from burstlens.viz.drawing.colour_bar import low_to_high
-from burstlens.viz.drawing.legend import Entry, lowered, rows
+from burstlens.viz.drawing.legend import LegendEntry, lowered, rows
 from burstlens.viz.drawing.maps.graticule import Extent
+from burstlens.viz.drawing.maps.meanings import box_entry
 from burstlens.viz.drawing.maps.reach import extent, widened
 from burstlens.viz.drawing.maps.sheet import Look, bottom, sheet
 from burstlens.viz.drawing.maps.track_layer import TrackLayer, on_plane
 from burstlens.viz.drawing.png import write_png
+from burstlens.viz.drawing.signs import Sign
 from burstlens.viz.frames import times
 from burstlens.viz.geometry import grid
 from burstlens.viz.kinds.map.draw import map_dpi, picture_size
@@ -94,8 +96,8 @@ def draw_track_map(
     values = [point.value for point in track.points if point.value is not None]
     outside = sum(v < limits[0] for v in values), sum(v > limits[1] for v in values)
     words_of = times.stamp(context.time), lead, _caption(track)
-    with drawn(layers, paper.axes, plane, paper.reserved) as laid:
-        top, _ = paper.print([], words_of, outside, laid.artists, entries)
+    with drawn(layers, paper.axes, plane, paper.reserved) as laid_over:
+        top, _ = paper.print([], words_of, outside, laid_over.artists, entries)
         below = draw_panels(
             track, colours, what, width=width, dpi=dpi, maker=heading.maker(context)
         )
@@ -148,14 +150,15 @@ def _limits(track: Track) -> tuple[float, float]:
     return float(ticks[0]), float(ticks[-1])
 
 
-def _entries(track: Track, outlined: bool) -> list[Entry]:
+def _entries(track: Track, outlined: bool) -> list[LegendEntry]:
     which = "lowest" if track.extreme == "min" else "highest"
+    what = f"{which} {lowered(style.words(track.variable, track.long_name))}"
     found = [
-        Entry(f"dots: the {which} {lowered(style.words(track.variable, track.long_name))}"),
-        Entry("dotted line: where it was not found"),
-        Entry("ring: the newest position"),
+        LegendEntry(f"position and value of the {what}", sign=Sign("circle")),
+        LegendEntry("where it was not found", sign=Sign("dotted", width=1.3)),
+        LegendEntry("newest position", sign=Sign("ring")),
     ]
-    return [*found, Entry("box: the domain")] if outlined else found
+    return [*found, box_entry("the domain")] if outlined else found
 
 
 def _caption(track: Track) -> str:
