@@ -54,10 +54,11 @@ def polar(folder):
 def seen(made, new_page, tmp_path, ways_to):
     """Opens the page of one map at a size; returns it and the texts that it draws."""
 
-    def open_(width=1440, height=900, fragment="", case=lambert, options=None, **how):
+    def open_(width=1440, height=900, fragment="", case=lambert, options=None, facts=None, **how):
         shown = case(tmp_path)
         asked = shown.options | (options or {})
-        publish(made(), shown.kind, "t", shown.path, KEY, start="20010203T000000", **asked)
+        publish(made(), shown.kind, "t", shown.path, KEY, start="20010203T000000",
+                facts=facts, **asked)  # fmt: skip
         page = new_page(viewport={"width": width, "height": height}, **how).page
         page.add_init_script(f"({LETTERS})()")
         page.goto(f"{ways_to(tmp_path / 'runs').file('made')}#{fragment}")
@@ -156,6 +157,52 @@ def test_the_words_are_those_of_the_picture(seen):
     _, texts = seen(options={"title": "Own words", "contours": (lines,)})
     assert {"Own words", "contours: air temperature, every 4 K"} <= set(texts)
     assert "2001-02-03 01:00:00 UTC  ·  init 2001-02-03 00:00:00 UTC  ·  +1 h" in texts
+
+
+def sign_before(page, texts, words):
+    """Brightest and darkest grey and the strongest red of what stands before a line's words."""
+    canvas = page.locator("canvas.first")
+    left = float(canvas.get_attribute("data-plane").split(",")[0])
+    letter, x, y = texts[words]
+    assert x > left + letter
+    with Image.open(io.BytesIO(canvas.screenshot())) as shot:
+        part = shot.convert("RGB").crop((int(left), int(y - letter), int(x) - 2, int(y + 3)))
+    pixels = np.asarray(part).astype(int)
+    red = pixels[..., 0] - pixels[..., 1:].max(axis=2)
+    return pixels.mean(axis=2).max(), pixels.mean(axis=2).min(), red.max()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_line_of_the_legend_follows_its_sign_in_the_colour_of_the_picture(seen, scheme):
+    lines = Contours("t", interval=4.0, colour="red"), Contours("t", interval=8.0)
+    options = {"contours": lines, "mark": "max", "margin_km": 100.0}
+    page, texts = seen(options=options, color_scheme=scheme)
+    words = ["contours: air temperature, every 4 K", "contours: air temperature, every 8 K"]
+    red, black, highest, box = (
+        sign_before(page, texts, text) for text in (*words, "highest value", "the domain")
+    )
+    assert red[2] > 150
+    for bright, dark, redness in (black, highest, box):
+        assert bright - dark > 120
+        assert redness < 40
+
+
+def test_the_legend_of_an_older_run_has_its_words(seen):
+    page, texts = seen(facts={"legend": ["▽: lowest value"]})
+    left = float(page.locator("canvas.first").get_attribute("data-plane").split(",")[0])
+    assert texts["▽: lowest value"][1] == pytest.approx(left, abs=1)
+
+
+def test_the_units_stand_clear_of_the_arrow_of_the_colour_bar(seen):
+    page, texts = seen(options={"limits": (270.0, 271.0)})
+    canvas = page.locator("canvas.first")
+    top = float(canvas.get_attribute("data-plane").split(",")[1])
+    _, x, y = texts["K"]
+    with Image.open(io.BytesIO(canvas.screenshot())) as shot:
+        beside = shot.convert("L").crop((int(x), int(y + 2), int(x) + 20, int(top)))
+    inked = np.flatnonzero(np.asarray(beside).min(axis=1) < 128)
+    assert inked.min() >= 1  # a white row below the letter
+    assert inked.max() >= len(np.asarray(beside)) - 3  # the arrow is there
 
 
 def test_a_plane_around_a_pole_has_latitudes_at_both_halves_of_its_side(seen):

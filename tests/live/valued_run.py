@@ -50,10 +50,12 @@ def publish(
     *,
     beside: Mapping[str, Path] | None = None,
     start: str | None = None,
+    facts: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> dict[str, Any]:
     """Make a product of a frame, with frames of other streams ``beside`` it at the same time, of a
-    model that began at ``start``, and publish it with its values; returns its line."""
+    model that began at ``start``, and publish it with its values, and with ``facts`` instead of
+    some of its own; returns its line."""
     maker = product_kind(kind)
     products = made.run.products
     folder = products.parent / "made"
@@ -70,7 +72,8 @@ def publish(
         grid.replace(grid_path(products, grid.stem.removeprefix("grid-")))
     line: dict[str, Any] = {
         "product": name, "stream": "d01", "time": time_key, "attempt": 1,
-        "name": str(final.relative_to(products)), "t": time.time(), "facts": dict(product.facts),
+        "name": str(final.relative_to(products)), "t": time.time(),
+        "facts": {**product.facts, **(facts or {})},
     }  # fmt: skip
     if (values / VALUES).is_file():
         target = values_path(final)

@@ -97,18 +97,18 @@ def draw_sign(figure: Figure, sign: Sign, x: float, y: float) -> Iterator[Artist
 
     is_pale = style.luminance(sign.colour) > _PALE
     for points, dashes in _STROKES.get(sign.kind, ()):
-        for colour, width in ((style.INK, sign.width + _EDGE), (sign.colour, sign.width)):
-            if is_pale or colour == sign.colour:
-                line = Line2D(*zip(*at(points), strict=True), color=colour, lw=width, ls=dashes)
-                yield _placed(line, figure)
+        edge = [(style.INK, sign.width + _EDGE)] if is_pale else []
+        for colour, width in [*edge, (sign.colour, sign.width)]:
+            line = Line2D(*zip(*at(points), strict=True), color=colour, lw=width, ls=dashes)
+            yield _placed(line, figure)
     for points, own in _FILLS.get(sign.kind, ()):
-        edge = style.INK if is_pale else "none"
-        yield _placed(Polygon(at(points), fc=own or sign.colour, ec=edge, lw=0.6), figure)
+        rim = style.INK if is_pale else "none"
+        yield _placed(Polygon(at(points), fc=own or sign.colour, ec=rim, lw=0.6), figure)
     if sign.kind in _MARKS:
-        marker, size, face, edge, width = _MARKS[sign.kind]
+        marker, size, face, rim, width = _MARKS[sign.kind]
         middle = 0.5 * (_LONG if sign.kind in _STROKES else _SHORT)
         ((left, up),) = at([(middle, 0.0)])
-        looks: dict[str, Any] = {"mfc": face, "mec": edge, "mew": width}
+        looks: dict[str, Any] = {"mfc": face, "mec": rim, "mew": width}
         yield _placed(Line2D([left], [up], marker=marker, ms=size, **looks), figure)
 
 
