@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from burstlens.clients.cli.looking import list_runs
 from burstlens.clients.opened.status import facts, next_steps, rows, status_of, text
 from burstlens.core.durable import read_json, write_json
 from burstlens.core.run.directory import RunDir
@@ -103,6 +104,24 @@ def test_a_snapshot_that_is_not_json_is_ignored(run_dir, monkeypatch):
     write_json(run_dir.facts, {"title": "Storm", "created": time.time()})
     run_dir.status.write_text('{"state": "run')
     assert status_of("storm-1")["state"] == "new"
+
+
+def test_two_runs_of_one_id_are_both_listed_with_their_folders(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("BURSTLENS_RUNS")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    for project, name in (("a", "storm"), ("b", "storm"), ("b", "quake")):
+        run = RunDir(tmp_path / project / "runs" / name)
+        run.create()
+        write_json(run.facts, {"run": name})
+    monkeypatch.chdir(tmp_path)
+    list_runs()
+    said = capsys.readouterr().out.splitlines()
+    assert len(said) == 3
+    storms = [line for line in said if line.startswith("storm")]
+    for folder in (tmp_path / "a" / "runs", tmp_path / "b" / "runs"):
+        assert sum(line.endswith(f", in {folder}") for line in storms) == 1
+    (quake,) = (line for line in said if line.startswith("quake"))
+    assert ", in " not in quake
 
 
 def test_runs_are_listed_the_newest_first(standing, monkeypatch):

@@ -5,7 +5,14 @@ from itertools import pairwise
 import cftime
 import pytest
 
-from burstlens.core.calendars import date_of, day_number, has_day, is_known
+from burstlens.core.calendars import (
+    WITH_YEAR_0,
+    date_of,
+    day_number,
+    has_day,
+    is_known,
+    year_later,
+)
 
 NAMES = (
     "standard", "gregorian", "proleptic_gregorian", "julian",
@@ -34,6 +41,29 @@ def test_days_are_those_that_cftime_counts(calendar):
     assert there == [date for date in DATES if has_day(*date, calendar)]
     assert [date_of(number, calendar) for number in numbers] == there
     assert [number - numbers[0] for number in numbers] == [day - days[0] for day in days]
+
+
+@pytest.mark.filterwarnings("ignore::cftime._cftime.CFWarning")
+@pytest.mark.parametrize(("calendar", "named"), WITH_YEAR_0.items())
+def test_years_up_to_0_are_those_of_cftime_where_the_calendar_has_a_year_0(calendar, named):
+    dates = [(year, month, 1) for year in (-5, -4, -1, 0, 1, 4, 1500) for month in (1, 3)]
+    first, *others = (
+        cftime.datetime(*date, calendar=calendar, has_year_zero=True) for date in dates
+    )
+    numbers = [day_number(*date, named) for date in dates]
+    assert [number - numbers[0] for number in numbers[1:]] == [
+        (other - first).days for other in others
+    ]
+    assert [date_of(number, named) for number in numbers] == dates
+
+
+@pytest.mark.parametrize(
+    ("year", "years", "calendar", "later"),
+    [(1, -1, "standard", -1), (1, -2, "julian", -2), (-2, 2, "standard", 1), (1, -1, "noleap", 0),
+     (1, -2, "standard_with_year_0", -1), (-1, 1, "", 0), (5, 3, "standard", 8)],
+)  # fmt: skip
+def test_years_are_counted_past_a_year_0_that_is_there_or_not(year, years, calendar, later):
+    assert year_later(year, years, calendar) == later
 
 
 def test_the_gregorian_calendar_without_a_name_holds_at_all_times():

@@ -10,7 +10,7 @@ import pytest
 
 from burstlens.core.durable import write_json
 from burstlens.core.errors import RunError
-from burstlens.core.run.directory import RunDir, all_runs, folder_for, open_run_dir
+from burstlens.core.run.directory import RunDir, all_runs, folder_for, open_run_dir, runs_in
 from burstlens.core.run.places import (
     all_folders,
     remember_folder,
@@ -102,11 +102,11 @@ def test_a_state_folder_below_the_folder_is_refused(home, tmp_path):
         folder_for(tmp_path)
 
 
-def test_runs_of_both_folders_are_found_and_the_first_hides_its_namesake(home):
+def test_runs_of_both_folders_are_found_and_a_name_means_the_one_in_the_first(home):
     mine = made(home / "runs", "storm", age=1)
-    made(state_folder(), "storm", age=9)
+    namesake = made(state_folder(), "storm", age=9)
     look = made(state_folder(), "look-model", age=2)
-    assert [run.path for run in all_runs()] == [look.path, mine.path]
+    assert {run.path for run in all_runs()} == {look.path, mine.path, namesake.path}
     assert open_run_dir("storm").path == mine.path
     assert open_run_dir("look").path == look.path
     assert open_run_dir("last").path == look.path
@@ -172,3 +172,22 @@ def test_a_state_folder_that_is_a_file_keeps_no_run_from_being_made(home, tmp_pa
     (tmp_path / "state").write_text("")
     assert made(home / "runs", "storm").path.is_dir()
     assert [run.id for run in all_runs()] == ["storm"]
+
+
+def test_of_two_runs_of_one_id_elsewhere_the_path_says_which(home, tmp_path, monkeypatch):
+    storm = made(home / "runs", "storm", age=1)
+    namesake = made(tmp_path / "elsewhere" / "runs", "storm", age=2)
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    with pytest.raises(RunError, match="the id of 2 runs") as raised:
+        open_run_dir("storm")
+    for run in (storm, namesake):
+        assert str(run.path) in str(raised.value)
+        assert open_run_dir(str(run.path)).path == run.path
+
+
+def test_a_folder_of_runs_under_two_names_has_each_run_once(home, tmp_path):
+    storm = made(home / "runs", "storm")
+    (tmp_path / "link").symlink_to(home / "runs")
+    assert [run.id for run in runs_in([home / "runs", tmp_path / "link"])] == [storm.id]

@@ -8,6 +8,7 @@ import warnings
 import pytest
 from numeric_times import numeric_keys
 
+from burstlens.core import valid_time
 from burstlens.core.calendars import calendar_name, calendar_of
 from burstlens.core.errors import TimesError
 from burstlens.core.time_axis import read_axis, string_keys, text_keys
@@ -56,6 +57,43 @@ def test_the_year_0_is_counted_in_every_calendar_without_a_warning():
         assert numeric_keys([0], "days since 0000-1-1", "noleap") == ["00000101T000000"]
         assert numeric_keys([366], "days since 0000-1-1", "julian") == ["00010101T000000"]
         assert numeric_keys([11], "months since 0000-01-01") == ["00001201T000000"]
+
+
+@pytest.mark.parametrize("calendar", ["standard", "julian", "", "noleap", "proleptic_gregorian"])
+@pytest.mark.parametrize("origin", ["0000-01-01", "0001-01-01", "-0001-06-01", "0002-03-01"])
+def test_times_around_the_year_0_are_in_order_and_as_far_apart_as_stored(origin, calendar):
+    axis = read_axis({"units": f"days since {origin}", "calendar": calendar}, "d")
+    days = [
+        -1200.0,
+        -800.0,
+        -400.0,
+        -366.0,
+        -365.0,
+        -1.0,
+        0.0,
+        1.0,
+        59.0,
+        60.0,
+        365.0,
+        400.0,
+        800.0,
+    ]
+    keys = axis.keys(days)
+    assert keys == sorted(set(keys))
+    seconds = [valid_time.seconds(key, axis.calendar) for key in keys]
+    assert [at - seconds[6] for at in seconds] == [86400 * day for day in days]
+    names = [valid_time.counting_calendar(key, axis.calendar) for key in keys]
+    counted = [valid_time.seconds(*pair) for pair in zip(keys, names, strict=True)]
+    assert [at - counted[6] for at in counted] == [86400 * day for day in days]
+
+
+@pytest.mark.parametrize("calendar", ["standard", "julian"])
+def test_months_and_years_are_counted_past_a_year_0_that_is_not_there(calendar):
+    since = "months since 0001-02-01"
+    assert numeric_keys([-1, -2, -14], since, calendar) == [
+        "00010101T000000", "-9999991201T000000", "-9999981201T000000",
+    ]  # fmt: skip
+    assert numeric_keys([-2], since, "noleap") == ["00001201T000000"]
 
 
 @pytest.mark.parametrize(

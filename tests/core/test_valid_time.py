@@ -110,8 +110,9 @@ def test_seconds_between_times_are_those_of_their_calendar():
         ("y0100000101T000000", 1, "noleap", "99991231T235959"),
         ("00000101T000000", 86400, "proleptic_gregorian", "-9999991231T000000"),
         ("15821015T000000", 86400, "standard", "15821004T000000"),
-        ("00010116T000000", 60 * 86400, "standard", "00001117T000000"),
-        ("00001216T000000", 60 * 86400, "julian", "00001017T000000"),
+        ("00010116T000000", 60 * 86400, "standard", "-9999991117T000000"),
+        ("00010116T000000", 60 * 86400, "standard_with_year_0", "00001117T000000"),
+        ("00000116T000000", 60 * 86400, "julian_with_year_0", "-9999991117T000000"),
         ("-9999990116T000000", 60 * 86400, "standard", "-9999981117T000000"),
         ("t00000001.500", 2.0, "", "s99999999.500"),
     ],
@@ -129,6 +130,8 @@ def test_a_time_before_another_one_is_of_the_same_calendar(time, by_s, calendar,
         ("00010101T000000", "", ""),
         ("15000101T000000", "proleptic_gregorian", ""),
         ("-9979010101T000000", "gregorian", "standard"),
+        ("00000101T000000", "standard_with_year_0", "standard_with_year_0"),
+        ("20050828T000000", "standard_with_year_0", ""),
         ("y0100020101T000000", "standard", ""),
         ("19910230T000000", "360_day", "360_day"),
         ("20050828T000000", "none", ""),
@@ -229,6 +232,21 @@ def test_the_key_of_a_file_is_a_place_on_an_axis_and_not_a_time():
     with pytest.raises(ValueError, match="frame number 12 has no time"):
         valid_time.seconds(keys[0])
     assert valid_time.between(keys[0], keys[0]) is None
+
+
+def test_months_of_no_year_lie_one_after_the_other_also_over_files_of_several_years():
+    for stem in ("sst_{}", "sst_{}_v2", "sst {}"):
+        keys = [
+            valid_time.file_key(f"{stem.format(year)}_month{month}", "month")
+            for year in (2003, 2004)
+            for month in range(1, 13)
+        ]
+        places = list(map(valid_time.position, keys))
+        assert {later - sooner for sooner, later in pairwise(places)} == {1.0}
+    places = [
+        valid_time.position(valid_time.file_key(f"clim_v2_month{n}", "month")) for n in (1, 12)
+    ]
+    assert places == [1.0, 12.0]
 
 
 def test_elapsed_times_beyond_three_years_sort_after_shorter_ones_and_keep_every_second():

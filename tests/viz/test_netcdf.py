@@ -79,6 +79,23 @@ def test_coordinate_variables_of_other_models_come_along(
         assert data["time"][0] == 1.5
 
 
+@pytest.mark.filterwarnings("ignore::cftime._cftime.CFWarning")
+@pytest.mark.parametrize(
+    ("time", "calendar"),
+    [("15000229T000000", "standard"), ("00000301T000000", "standard_with_year_0"),
+     ("19910230T000000", "360_day"), ("15000301T000000", "")],
+)  # fmt: skip
+def test_the_time_is_the_frames_in_its_calendar(
+    cf_volume: Callable[..., Path], context: Context, time: str, calendar: str
+):
+    start = time[:4] + "0101T000000"
+    dated = dataclasses.replace(context, time=time, calendar=calendar, start=start)
+    with make(NetcdfOptions(("vx",), Crop(stride=2)), cf_volume(), dated) as data:
+        stored = data["time"]
+        found = netCDF4.num2date(stored[0], stored.units, stored.calendar)
+        assert found.strftime("%Y%m%dT%H%M%S").rjust(15, "0") == time
+
+
 def test_a_frame_without_a_time_gets_none(cf_volume: Callable[..., Path], context: Context):
     named = dataclasses.replace(context, time="topo")
     with make(NetcdfOptions(("vz",)), cf_volume(), named) as data:

@@ -8,6 +8,12 @@ const BEFORE = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 const NAMES = { gregorian: "standard", "365_day": "noleap", "366_day": "all_leap" };
 
 /**
+ * Calendars without a year 0, by our names of those with one.
+ * @type {Record<string, string>}
+ */
+const WITH_YEAR_0 = { standard_with_year_0: "standard", julian_with_year_0: "julian" };
+
+/**
  * Days before the first of a month since the year 1.
  * @type {Record<string, (year: number, month: number) => number>}
  */
@@ -31,10 +37,11 @@ const COUNTS = {
  * @param {string} calendar
  */
 export function dayNumber([year, month, day], calendar = "") {
-  const name = NAMES[calendar] ?? calendar;
+  const name = WITH_YEAR_0[calendar] ?? NAMES[calendar] ?? calendar;
   const rule = name === "standard" && isJulian(year, month, day) ? "julian" : name;
   const before = COUNTS[rule] ?? gregorian;
-  return before(rule === "julian" && year < 0 ? year + 1 : year, month) + day - epoch(name);
+  const counted = year < 0 && lacksYear0(calendar, rule) ? year + 1 : year;
+  return before(counted, month) + day - epoch(name);
 }
 
 /**
@@ -44,7 +51,7 @@ export function dayNumber([year, month, day], calendar = "") {
  * @returns {CalendarDate}
  */
 export function dateOf(number, calendar = "") {
-  const name = NAMES[calendar] ?? calendar;
+  const name = WITH_YEAR_0[calendar] ?? NAMES[calendar] ?? calendar;
   const rule = name === "standard" && number < dayNumber([1582, 10, 15]) ? "julian" : name;
   const before = COUNTS[rule] ?? gregorian;
   const since = number + epoch(name);
@@ -53,8 +60,17 @@ export function dateOf(number, calendar = "") {
   while (before(year + 1, 1) < since) year += 1;
   let month = 12;
   while (before(year, month) >= since) month -= 1;
-  const shown = rule === "julian" && year < 1 ? year - 1 : year;
+  const shown = year < 1 && lacksYear0(calendar, rule) ? year - 1 : year;
   return [shown, month, since - before(year, month)];
+}
+
+/**
+ * Whether the year before 1 is -1.
+ * @param {string} calendar
+ * @param {string} rule
+ */
+function lacksYear0(calendar, rule) {
+  return rule === "julian" && !(calendar in WITH_YEAR_0);
 }
 
 /**

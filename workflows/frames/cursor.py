@@ -197,7 +197,7 @@ class Speech(Struct, frozen=True):
     written at least once. ``pulse`` measures the speed. ``reason`` is the cause to report if the
     run ends badly, ``bad_ends`` the lines by log that show that it has, ``opened`` the logs'
     entries of trouble whose next lines may belong to them, ``last_line`` the latest line that is
-    not from a launcher.
+    not from a launcher. ``calendar`` is that of its frames, empty where days are Gregorian.
     """
 
     positions: Mapping[str, Position] = msgspec.field(default_factory=dict)
@@ -213,6 +213,7 @@ class Speech(Struct, frozen=True):
     bad_ends: Mapping[str, BadEnd] = msgspec.field(default_factory=dict)
     opened: Mapping[str, Opened] = msgspec.field(default_factory=dict)
     last_line: str = ""
+    calendar: str = ""
     caught_up: bool = False
     """Whether the logs were once read to their end."""
     blocks: Mapping[str, Blocks] = msgspec.field(default_factory=dict)

@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 
 from burstlens.core import time_axis
 from burstlens.core.about import answer
-from burstlens.core.calendars import calendar_of
 from burstlens.core.errors import FrameError, TimesError, UnreadError
 from burstlens.core.hdf5_filters import missing_filter, plugin_environment
+from burstlens.core.record_axis import text_calendar
 from burstlens.workflows.frames.records import counted_keys, no_variable
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -353,9 +353,17 @@ def _times(found: Any, first: int) -> tuple[int, list[str | None], bool, str]:
         return begun, [*keys, *[None] * (begun - whole)], is_fixed, ""
     begin = max(0, first - 1)  # the record before shows whether a zero is a time
     rows = np.atleast_1d(found[()] if single else found[begin : first + MAX_TIMES])
-    there = time_axis.ATTRIBUTES & found.attrs.keys()
-    attributes = {key: plain_attribute(found.attrs, key) for key in there}
-    calendar = calendar_of(attributes)
+
+    def about(variable: Any) -> dict[str, Any]:
+        there = time_axis.ATTRIBUTES & variable.attrs.keys()
+        return {key: plain_attribute(variable.attrs, key) for key in there}
+
+    def beside(name: str) -> dict[str, Any] | None:
+        return about(found.parent[name]) if name in found.parent else None
+
+    attributes, calendar = about(found), ""
+    if rows.dtype.kind in "SO":
+        calendar = text_calendar(attributes, beside)
     if rows.dtype.kind == "S":
         width = rows.nbytes if single else rows[0].nbytes if len(rows) else 1
         times = time_axis.text_keys(rows.tobytes(), width, first - begin, calendar)

@@ -17,11 +17,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from burstlens.core.model import Progress
+from burstlens.core.model import Frame, Progress
 from burstlens.workflows.frames.cursor import MAX_WRITTEN, Speech, Written
 from burstlens.workflows.frames.log_file import PIECE_BYTES, Position, read_piece
 from burstlens.workflows.frames.log_search import LogPattern, Search
-from burstlens.workflows.frames.progress import at_speed, progressed, went_back
+from burstlens.workflows.frames.progress import Pulse, at_speed, progressed, recounted, went_back
 from burstlens.workflows.frames.reason import (
     LONGEST,
     Opened,
@@ -169,6 +169,18 @@ class Follower:
         self._measure(heard, now)
         return heard
 
+    def recount(self, speech: Speech, frames: Iterable[Frame]) -> Speech:
+        """With the calendar of the first of these frames whose days are not Gregorian: seconds are
+        counted in it from now on, and those that were counted before anew."""
+        named = next((frame.calendar for frame in frames if frame.calendar), "")
+        if not named or speech.calendar:
+            return speech
+        progress = speech.progress and recounted(speech.progress, self._facts, "", named)
+        if progress is None or progress == speech.progress:
+            return replace(speech, calendar=named)
+        pulse = Pulse(looked=speech.pulse.looked)
+        return replace(speech, calendar=named, progress=at_speed(progress, None), pulse=pulse)
+
     def _measure(self, heard: Heard, now: float) -> None:
         speech = heard.speech
         pulse = speech.pulse.after(now, heard.elapsed, behind=heard.behind)
@@ -246,7 +258,7 @@ class Follower:
         elif said.kind == "asynchronous":
             heard.speech = replace(speech, asynchronous=True)
         else:
-            progress = progressed(speech.progress or Progress(), said, self._facts)
+            progress = progressed(speech.progress or Progress(), said, self._facts, speech.calendar)
             over = speech.ended_well or said.kind == "end"
             heard.speech = replace(speech, progress=progress, ended_well=over)
             if speech.bad_ends and went_back(speech.progress, progress):

@@ -73,21 +73,47 @@ def _with(samples: tuple[Sample, ...], new: Sample) -> tuple[Sample, ...]:
     return (*samples, new)[-_SAMPLES:]
 
 
-def progressed(before: Progress, said: LogLine, facts: Facts) -> Progress:
-    """The model's progress after that line (``progress``, ``phase`` or ``end``)."""
+def progressed(before: Progress, said: LogLine, facts: Facts, calendar: str = "") -> Progress:
+    """The model's progress after that line (``progress``, ``phase`` or ``end``).
+
+    ``calendar`` is that of its frames, as CF names it; empty for the Gregorian one.
+    """
     if said.kind == "phase":
         return replace(before, phase=said.text)
     elapsed = said.elapsed_s
     if elapsed is None and said.time is not None and facts.start is not None:
-        elapsed = seconds_between(facts.start, said.time)
+        elapsed = seconds_between(facts.start, said.time, calendar)
     return replace(
         before,
         time=said.time or before.time,
         elapsed_s=before.elapsed_s if elapsed is None else elapsed,
-        total_s=said.total_s or before.total_s or facts.total_s,
+        total_s=said.total_s or before.total_s or _total_s(facts, calendar),
         rate_mpps=said.rate_mpps or before.rate_mpps,
         phase="ended" if said.kind == "end" else "running",
     )
+
+
+def recounted(before: Progress, facts: Facts, was: str, calendar: str) -> Progress:
+    """The same progress with seconds of ``calendar``, where they were counted between times in the
+    calendar ``was``."""
+    known = [
+        seconds_between(facts.start, before.time, name) if facts.start and before.time else None
+        for name in (was, calendar)
+    ]
+    is_counted = known[0] is not None and known[0] == before.elapsed_s
+    total_is_counted = before.total_s is not None and before.total_s == _total_s(facts, was)
+    return replace(
+        before,
+        elapsed_s=known[1] if is_counted else before.elapsed_s,
+        total_s=_total_s(facts, calendar) if total_is_counted else before.total_s,
+    )
+
+
+def _total_s(facts: Facts, calendar: str) -> float | None:
+    """The simulated seconds asked for, counted in the calendar where they follow from dates."""
+    if facts.start is None or facts.end is None:
+        return facts.total_s
+    return seconds_between(facts.start, facts.end, calendar)
 
 
 def went_back(before: Progress | None, after: Progress) -> bool:
@@ -108,10 +134,10 @@ def at_speed(progress: Progress, speed: float | None) -> Progress:
     return replace(progress, speed=speed, eta_s=eta)
 
 
-def seconds_between(start: str, end: str) -> float | None:
-    """Seconds from one valid-time key to another of the same kind, else None."""
+def seconds_between(start: str, end: str, calendar: str = "") -> float | None:
+    """Seconds of the calendar from one valid-time key to another of the same kind, else None."""
     if valid_time.is_calendar(start) and valid_time.is_calendar(end):
-        return valid_time.between(start, end)
+        return valid_time.between(start, end, calendar)
     if valid_time.is_elapsed(start) and valid_time.is_elapsed(end):
         return valid_time.seconds(end) - valid_time.seconds(start)
     return None

@@ -13,14 +13,15 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from burstlens.core import cdf, time_axis
-from burstlens.core.calendars import calendar_of
 from burstlens.core.errors import FrameError, TimesError, UnreadError
 from burstlens.core.ranks import absent
+from burstlens.core.record_axis import text_calendar
 from burstlens.core.valid_time import file_key
 from burstlens.workflows.frames import hdf5
 from burstlens.workflows.frames.hdf5 import Prober, Reply
@@ -268,13 +269,20 @@ class _ClassicTimes:
         """That of its dates; empty for elapsed times, and of texts that name none."""
         if variable is None:
             return
-        about = variable.attributes
-        attributes = {key: about[key].value for key in time_axis.ATTRIBUTES & about.keys()}
+        attributes = self._about(name) or {}
         if variable.code == "c":
-            self.calendar = calendar_of(attributes)
+            self.calendar = text_calendar(attributes, self._about)
         else:
             self._axis = time_axis.read_axis(attributes, variable.code, path)
             self.calendar = self._axis.calendar
+
+    def _about(self, name: str) -> dict[str, Any] | None:
+        """What a variable says of its times; None if there is none."""
+        found = self._header.variables.get(name)
+        if found is None:
+            return None
+        about = found.attributes
+        return {key: about[key].value for key in time_axis.ATTRIBUTES & about.keys()}
 
     def of(self, index: int) -> str | None:
         """The key of one record. Raises TimesError, and FrameError where it is cut short."""

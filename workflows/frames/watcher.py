@@ -104,15 +104,17 @@ class Watcher:
         except OSError as error:
             self._away(error, complaints)
         texts = (*complaints, *heard.unreadable)
-        notices = tuple(text for text in texts if text not in before.complaints)
         self.cursor = replace(self.cursor, complaints=texts[:20], scans=before.scans + 1)
+        self.cursor = replace(
+            self.cursor, speech=self._follower.recount(self.cursor.speech, frames)
+        )
         return Report(
             frames=tuple(sorted(frames, key=lambda frame: (frame.time, frame.stream))),
             damaged=tuple(damaged),
             cursor=self.cursor,
             progress=self.cursor.speech.progress,
             trouble=tuple(heard.trouble),
-            notices=notices,
+            notices=tuple(text for text in texts if text not in before.complaints),
             tail=tuple(heard.tail),
             missed=heard.lines - len(heard.tail),
             written=tuple(heard.written),
@@ -175,7 +177,8 @@ class Watcher:
                 self._note_undecoded(entry, ended)
             self._keep(entry, ended, still, damaged, complaints)
         left = (entry for unit, entry in known.items() if unit in self._listing.units)
-        self.cursor = replace(self.cursor, open=(*still, *left))
+        speech = self._follower.recount(self.cursor.speech, frames)
+        self.cursor = replace(self.cursor, open=(*still, *left), speech=speech)
 
     def _keep(
         self, entry: Open, ended: bool, still: list[Open], damaged: list[Damage],

@@ -78,6 +78,7 @@ class Facts:
     """What the model's own settings say about its output, where they can be read.
 
     ``start`` is the valid-time key of the start, ``total_s`` the simulated seconds asked for.
+    ``end`` is the key of the end where these follow from it: ``total_s`` counts Gregorian days.
     ``serial_classic``: CDF files are certainly not written through PnetCDF. ``io_groups`` > 1:
     frames may come out of order, so a later frame proves nothing. ``ready_flags``: the model
     writes flag files. ``output_bytes`` estimates the size of all output of the run, None if
@@ -87,6 +88,7 @@ class Facts:
     """
 
     start: str | None = None
+    end: str | None = None
     total_s: float | None = None
     serial_classic: bool = False
     io_groups: int = 1

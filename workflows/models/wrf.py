@@ -170,9 +170,11 @@ class Wrf:
         about = settings, self.outnames, _date(settings, "start"), _total_s(settings) or 0.0
         quilting = wrf_checks.is_quilting(settings)
         frames, size = _output(settings) or (None, None)
+        total_s = _total_s(settings)
         return Facts(
             start=_key(settings, "start"),
-            total_s=_total_s(settings),
+            end=_key(settings, "end") if total_s and not _run_s(settings) else None,
+            total_s=total_s,
             serial_classic=wrf_checks.is_serial(settings),
             io_groups=int(namelist.number(settings, "nio_groups", default=1)) if quilting else 1,
             ready_flags=namelist.flag(settings, "output_ready_flag") and not quilting,
@@ -266,15 +268,21 @@ def _streams(settings: namelist.Namelist) -> tuple[str, ...]:
 
 
 def _total_s(settings: namelist.Namelist) -> float | None:
-    """The length of the run: ``run_*`` where given, else from start to end, as in WRF."""
+    """The length of the run: ``run_*`` where given, else from start to end, as in WRF; in Gregorian
+    days."""
+    if run := _run_s(settings):
+        return run
+    start, end = _date(settings, "start"), _date(settings, "end")
+    return (end - start).total_seconds() if start and end and end > start else None
+
+
+def _run_s(settings: namelist.Namelist) -> float:
+    """The length of the run by ``run_*``; 0 where that is not given."""
     run = sum(
         namelist.number(settings, f"run_{unit}") * seconds
         for unit, seconds in (("days", 86400), ("hours", 3600), ("minutes", 60), ("seconds", 1))
     )
-    if run > 0:
-        return run
-    start, end = _date(settings, "start"), _date(settings, "end")
-    return (end - start).total_seconds() if start and end and end > start else None
+    return max(0.0, run)
 
 
 def _output(settings: namelist.Namelist) -> tuple[int, int] | None:

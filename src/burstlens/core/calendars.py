@@ -1,8 +1,9 @@
 """Days of the calendars that CF names (CF conventions 1.11, section 4.4.1), counted.
 
 Years are astronomical (there is a year 0). In ``standard`` and ``julian`` cftime has the year -1
-before the year 1; there both 0 and -1 are the year before. Needs no other package: login nodes and
-drivers count days too.
+before the year 1, and there both 0 and -1 are the year before; unless their times count from a year
+0: that is another calendar (:data:`WITH_YEAR_0`), where -1 is the year before 0. Needs no other
+package: login nodes and drivers count days too.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ _NAMES = {
     **dict.fromkeys(("none", "no_calendar", "nocalendar"), "none"),
 }  # fmt: skip
 """Calendars of CF by the names that programs give them, in small letters."""
+WITH_YEAR_0 = {"standard": "standard_with_year_0", "julian": "julian_with_year_0"}
+"""Our names for the calendars of CF without a year 0, in files that have one (COARDS)."""
+_WITHOUT_YEAR_0 = {name: of for of, name in WITH_YEAR_0.items()}
 _GREGORIAN_BEGINS = (1582, 10, 15)
 _JULIAN_ENDS = (1582, 10, 4)
 _MONTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
@@ -71,17 +75,17 @@ def day_number(year: int, month: int, day: int, calendar: str = "") -> int:
         raise ValueError(f"the calendar {calendar!r} is not known")
     if not 1 <= month <= 12:
         raise ValueError(f"month {month} is not 1 to 12")
-    if name == "standard":
-        name = "julian" if (year, month, day) < _GREGORIAN_BEGINS else "proleptic_gregorian"
-    if name == "julian" and year < 0:
+    rule = _WITHOUT_YEAR_0.get(name, name)
+    if rule == "standard":
+        rule = "julian" if (year, month, day) < _GREGORIAN_BEGINS else "proleptic_gregorian"
+    if name in WITH_YEAR_0 and year < 0:
         year += 1
-    return _COUNTS[name](year, month) + day
+    return _COUNTS[rule](year, month) + day
 
 
-def date_of(number: int, calendar: str = "", *, year_zero: bool = False) -> tuple[int, int, int]:
+def date_of(number: int, calendar: str = "") -> tuple[int, int, int]:
     """Year, month and day of that number, see :func:`day_number`.
 
-    ``year_zero``: the year before 1 is 0 also in ``standard`` and ``julian``, as COARDS has it.
     Raises ValueError when the calendar is not known.
 
     >>> date_of(day_number(1991, 2, 30, "360_day"), "360_day")
@@ -90,10 +94,11 @@ def date_of(number: int, calendar: str = "", *, year_zero: bool = False) -> tupl
     name = _name(calendar)
     if name not in _COUNTS:
         raise ValueError(f"the calendar {calendar!r} is not known")
-    if name == "standard":
+    rule = _WITHOUT_YEAR_0.get(name, name)
+    if rule == "standard":
         is_late = number >= _gregorian(1582, 10) + 15
-        return date_of(number, "proleptic_gregorian" if is_late else "julian", year_zero=year_zero)
-    before = _COUNTS[name]
+        rule = "proleptic_gregorian" if is_late else "julian"
+    before = _COUNTS[rule]
     year = 1 + (number - 1) // (before(2, 1) - before(1, 1))
     while before(year, 1) >= number:
         year -= 1
@@ -101,17 +106,29 @@ def date_of(number: int, calendar: str = "", *, year_zero: bool = False) -> tupl
         year += 1
     month = max(month for month in range(1, 13) if before(year, month) < number)
     day = number - before(year, month)
-    return year - (name == "julian" and year < 1 and not year_zero), month, day
+    return year - (name in WITH_YEAR_0 and year < 1), month, day
+
+
+def year_later(year: int, years: int, calendar: str) -> int:
+    """The year so many years later, or earlier, in a calendar that may lack a year 0.
+
+    >>> year_later(-1, 1, "standard"), year_later(-1, 1, "noleap")
+    (1, 0)
+    """
+    lacks = _name(calendar) in WITH_YEAR_0
+    later = year + (lacks and year < 0) + years
+    return later - (lacks and later < 1)
 
 
 def has_day(year: int, month: int, day: int, calendar: str = "") -> bool:
     """Whether the calendar has that day. Raises ValueError when it is not known."""
     if not 1 <= month <= 12 or day < 1:
         return False
-    if _name(calendar) == "standard" and (year, month) == _JULIAN_ENDS[:2]:
+    name = _WITHOUT_YEAR_0.get(_name(calendar), _name(calendar))
+    if name == "standard" and (year, month) == _JULIAN_ENDS[:2]:
         return day <= 31 and not _JULIAN_ENDS < (year, month, day) < _GREGORIAN_BEGINS
     if month == 12:
-        return day <= (30 if _name(calendar) == "360_day" else 31)
+        return day <= (30 if name == "360_day" else 31)
     first, end = (day_number(year, number, 1, calendar) for number in (month, month + 1))
     return first + day - 1 < end
 
@@ -157,5 +174,7 @@ _COUNTS = {
     "noleap": _noleap,
     "all_leap": _all_leap,
     "360_day": _360_day,
+    "standard_with_year_0": _gregorian,
+    "julian_with_year_0": _julian,
 }
 """Days before the first of a month since the year 1."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Protocol
 
 from burstlens.core.calendars import calendar_of
@@ -95,6 +95,16 @@ def record_dimension(
     if own := time_variable(variables, _SURE):
         return _along(variables[own])
     return next(iter(unlimited), None)
+
+
+def text_calendar(
+    attributes: Mapping[str, Any], beside: Callable[[str], Mapping[str, Any] | None]
+) -> str:
+    """The calendar of times kept as text: the one that their attributes name, else those of the
+    numbers with a usual name beside them; empty where none does. ``beside`` gives the attributes of
+    a variable."""
+    about = [attributes, *(found for name in TIME_NAMES if (found := beside(name)) is not None)]
+    return next(filter(None, map(calendar_of, about)), "")
 
 
 def _along(time: StoredVariable) -> str | None:

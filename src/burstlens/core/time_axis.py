@@ -16,7 +16,7 @@ from decimal import Decimal
 from pathlib import PurePath
 from typing import Any
 
-from burstlens.core.calendars import calendar_of, day_number, has_day, is_known
+from burstlens.core.calendars import calendar_of, day_number, has_day, is_known, year_later
 from burstlens.core.errors import TimesError
 from burstlens.core.exact_seconds import exact_seconds
 from burstlens.core.packing import Packing, read_packing
@@ -211,9 +211,7 @@ def _month_later(origin: DatedMoment, number: int) -> DatedMoment:
     """The same day so many months later; the last one of a month that lacks it."""
     year, month, day = origin.date
     years, month = divmod(month - 1 + number, 12)
-    if year < 0 <= year + years and not origin.year_zero:
-        years += 1
-    year, month = year + years, month + 1
+    year, month = year_later(year, years, origin.calendar), month + 1
     while not has_day(year, month, day, origin.calendar) and day > 28:
         day -= 1
     return replace(origin, day=day_number(year, month, day, origin.calendar))

@@ -12,7 +12,14 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from burstlens.core.calendars import calendar_name, date_of, day_number, has_day, is_known
+from burstlens.core.calendars import (
+    WITH_YEAR_0,
+    calendar_name,
+    date_of,
+    day_number,
+    has_day,
+    is_known,
+)
 from burstlens.core.errors import TimesError
 from burstlens.core.printable import printable
 from burstlens.core.time_origin import Moment, read_moment
@@ -79,13 +86,11 @@ class TimeUnits:
 @dataclass(frozen=True, slots=True)
 class DatedMoment:
     """A moment of a calendar: the number of its day (:mod:`.calendars`), microseconds since its
-    midnight. ``year_zero``: the year before 1 is 0, also in calendars that have none (the
-    climatologies of COARDS)."""
+    midnight."""
 
     day: int
     microsecond: int
     calendar: str
-    year_zero: bool = True
 
     def later(self, microseconds: int) -> DatedMoment:
         """So many microseconds later, or earlier."""
@@ -95,7 +100,7 @@ class DatedMoment:
     @property
     def date(self) -> tuple[int, int, int]:
         """Year, month, day."""
-        return date_of(self.day, self.calendar, year_zero=self.year_zero)
+        return date_of(self.day, self.calendar)
 
     @property
     def key(self) -> str:
@@ -106,12 +111,14 @@ class DatedMoment:
 
 
 def date_moment(moment: Moment, calendar: str) -> DatedMoment:
-    """A moment in a calendar. Raises ValueError for a day that it lacks, or an unknown one."""
+    """A moment in a calendar; one in the year 0 in a calendar that has it (COARDS' climatologies).
+    Raises ValueError for a day that the calendar lacks, or an unknown one."""
     year, month, day, seconds = moment
+    calendar = WITH_YEAR_0.get(calendar, calendar) if year == 0 else calendar
     if not (is_known(calendar) and has_day(year, month, day, calendar)):
         raise ValueError(f"the calendar {calendar!r} has no such day")
     number = day_number(year, month, day, calendar)
-    return DatedMoment(number, 0, calendar, year == 0).later(round(seconds * 10**6))
+    return DatedMoment(number, 0, calendar).later(round(seconds * 10**6))
 
 
 @lru_cache(maxsize=256)
@@ -154,8 +161,8 @@ def _dated(units: str, origin: str, calendar: str, unit_s: float, months: float)
     moment = read_moment(origin.strip(" \"'"))
     try:
         if moment is not None and math.isfinite(unit_s):
-            name = calendar_name(calendar)
-            return TimeUnits(unit_s, months, date_moment(moment, name), name)
+            begin = date_moment(moment, calendar_name(calendar))
+            return TimeUnits(unit_s, months, begin, begin.calendar)
     except ValueError:
         pass
     what = f"'since {printable(origin)}', calendar {printable(str(calendar))!r}"

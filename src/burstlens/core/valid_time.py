@@ -21,7 +21,14 @@ import re
 import zlib
 from decimal import Decimal
 
-from burstlens.core.calendars import calendar_name, date_of, day_number, has_day, is_known
+from burstlens.core.calendars import (
+    WITH_YEAR_0,
+    calendar_name,
+    date_of,
+    day_number,
+    has_day,
+    is_known,
+)
 from burstlens.core.exact_seconds import exact_seconds
 
 _WRF = re.compile(rb"(\d{4})-(\d\d)-(\d\d)_(\d\d)[:_](\d\d)[:_](\d\d)")
@@ -42,6 +49,8 @@ _DATE = re.compile(
     r"(?:[T_. -]?(?P<hour>\d\d)(?:(?P<colon>(?:%3[Aa]|[:_.-])?)(?P<minute>\d\d)"
     r"(?:(?P=colon)(?P<second>\d\d))?)?)?Z?"
 )
+_MONTH = re.compile(r"(?:(?<!\d)(?P<year>\d{4,}).*)?_month(?P<month>\d+)$")
+"""Of a key as :func:`label` shows it."""
 _DIGITS = 10
 """Digits of a number in the key of a file: Unix seconds fit."""
 _PADDED = re.compile(rf"([A-Za-z]?)(\d{{{_DIGITS},}})")
@@ -211,11 +220,18 @@ def is_elapsed(key: str) -> bool:
 def position(key: str) -> float:
     """Where a key lies on an axis: its seconds, or the last number in the name of its file.
 
-    Raises ValueError when it is not a key.
+    A month of no year is at its number, and twelve further for each year by its file's name. Raises
+    ValueError when it is not a key.
+
+    >>> [position(file_key(f"clim_{name}", "month")) for name in ("2004_month1", "2003_month12")]
+    [24049.0, 24048.0]
     """
     if has_time(key):
         return seconds(key)
-    numbers = re.findall(r"\d+", label(key))
+    shown = label(key)
+    if month := _MONTH.search(shown):
+        return float(int(month["year"] or 0) * 12 + int(month["month"]))
+    numbers = re.findall(r"\d+", shown)
     return float(numbers[-1]) if numbers else 0.0
 
 
@@ -255,13 +271,13 @@ def counting_calendar(key: str, calendar: str) -> str:
     name = calendar_name(calendar or "proleptic_gregorian")
     if not is_calendar(key) or not is_known(name) or name == "proleptic_gregorian":
         return ""
-    return "" if name == "standard" and key >= "15821015" else name
+    return "" if name in ("standard", WITH_YEAR_0["standard"]) and key >= "15821015" else name
 
 
 def series_calendar(before: str, named: str) -> str:
     """The calendar in which a series' next time counts, of the one ``before`` and the one that its
     frame names: one that names none is Gregorian, and goes on from a standard one before 1582."""
-    return named or ("standard" if before == "standard" else "")
+    return named or (before if before in ("standard", WITH_YEAR_0["standard"]) else "")
 
 
 def iso(key: str) -> str:
@@ -303,9 +319,7 @@ def earlier(key: str, by_s: float, calendar: str = "") -> str:
     whole, part = divmod(left_us, 10**6)
     clock = whole // 3600, whole // 60 % 60, whole % 60, part
     number = day_number(*_date(match), calendar) + days
-    # What is at or after a year 0 goes back to it, also in calendars that have none.
-    date = date_of(number, calendar, year_zero=_year(match[1]) >= 0)
-    return calendar_key(*date, *clock)
+    return calendar_key(*date_of(number, calendar), *clock)
 
 
 def _is_date(month: int, day: int) -> bool:

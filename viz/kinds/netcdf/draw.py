@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.core import valid_time
+from burstlens.core.calendars import WITH_YEAR_0
 from burstlens.core.errors import FrameError
 from burstlens.viz.frames import times
 from burstlens.viz.geometry import grid, vertical
@@ -149,13 +150,16 @@ def _write_time(data: Any, frame: ProductFrame, context: Context) -> None:
         time.long_name = "time since the start of the simulation"
         time[0] = valid_time.seconds(context.time)
         return
-    calendar = times.calendar(frame)
+    calendar = context.calendar or times.calendar(frame)
+    # WRF counts leap years as Gregorian at all times; "standard" turns Julian before 1582, and has
+    # no year 0.
+    if (calendar == "standard" and not context.calendar) or calendar in WITH_YEAR_0.values():
+        calendar = "proleptic_gregorian"
     since = valid_time.between(start, context.time, calendar)
     if since is None:
         start, since = context.time, 0.0
     time.units = f"seconds since {valid_time.label(start).removesuffix(' UTC')}"
-    # WRF counts leap years as Gregorian at all times; "standard" turns Julian before 1582.
-    time.calendar = "proleptic_gregorian" if calendar == "standard" else calendar
+    time.calendar = calendar
     time[0] = since
 
 

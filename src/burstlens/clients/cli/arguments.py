@@ -22,7 +22,7 @@ def complete_recipe(incomplete: str) -> list[str]:
 def _complete_run(incomplete: str) -> list[str]:
     from burstlens.core.run.directory import all_runs
 
-    return [run.id for run in all_runs() if run.id.startswith(incomplete)]
+    return [*dict.fromkeys(run.id for run in all_runs() if run.id.startswith(incomplete))]
 
 
 def _complete_site(incomplete: str) -> list[str]:

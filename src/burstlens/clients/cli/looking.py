@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -23,7 +25,8 @@ def list_runs(as_json: JsonOpt = False) -> None:
     """List your runs, the newest first.
 
     Those in $BURSTLENS_RUNS, or in ./runs and each folder in which you made runs before; and those
-    that look at a folder, which may lie in your state folder.
+    that look at a folder, which may lie in your state folder. Runs of one id in two folders are
+    both listed, with their folders.
     """
     from burstlens.clients.opened.status import rows
     from burstlens.core.quantity import counted
@@ -37,6 +40,7 @@ def list_runs(as_json: JsonOpt = False) -> None:
     if not found:
         say("no runs yet; `burstlens demo` makes one")
     width = max((len(row["run"]) for row in found), default=0)
+    ids = Counter(row["run"] for row in found)
     for row in found:
         frames = counted(row["frames"], "frame")
         frames += f", {row['damaged']} damaged" if row["damaged"] else ""
@@ -44,6 +48,7 @@ def list_runs(as_json: JsonOpt = False) -> None:
         if row["looks_at"] and row["looks_at"] not in row["title"]:
             title += f", looks at {printable(row['looks_at'])}"
         title += "; its buffer is not given back" if row["left"] else ""
+        title += f", in {printable(os.path.dirname(row['path']))}" if ids[row["run"]] > 1 else ""
         began = row["started"]
         date = time.strftime("%Y-%m-%d %H:%M", time.localtime(began)) if began else ""
         say(f"{run:<{width}}  {row['state']:<9} {date:<16} {frames:>12}  {title}")

@@ -10,6 +10,7 @@ import contextlib
 import filecmp
 import os
 import time
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,13 +106,14 @@ def question(run: RunDir) -> str:
 
 
 def live_runs() -> list[str]:
-    """The ids of the runs that can be stopped, the newest first."""
-    found = []
-    for run in all_runs():
+    """The ids of the runs that can be stopped, the newest first; the paths of two of one id."""
+    found, runs = [], list(all_runs())
+    ids = Counter(run.id for run in runs)
+    for run in runs:
         with contextlib.suppress(RunError):  # one that cannot be read is not asked either
             status = status_of(str(run.path), confirm_s=0.0)
             if nothing_to_stop(run.id, status) is None:
-                found.append(run.id)
+                found.append(run.id if ids[run.id] == 1 else str(run.path))
     return found
 
 

@@ -272,10 +272,9 @@ def all_runs(folder: Path | None = None) -> Iterator[RunDir]:
 
 
 def runs_in(places: Sequence[Path]) -> Iterator[RunDir]:
-    """The runs in these folders, the newest first.
+    """The runs in these folders, the newest first, also several of one id in different folders.
 
-    Of two runs of one id the one in the first folder counts. Raises OSError when the first folder
-    cannot be read.
+    Raises OSError when the first folder cannot be read.
     """
     found: dict[str, tuple[float, Path]] = {}
     for number, place in enumerate(places):
@@ -285,17 +284,32 @@ def runs_in(places: Sequence[Path]) -> Iterator[RunDir]:
             if number == 0:
                 raise
             continue
+        real = os.path.realpath(place)  # two of the places may be one folder
         for path in paths:
             with contextlib.suppress(OSError):  # not a run, gone by now, or not readable
-                found.setdefault(path.name, ((path / "run.json").stat().st_mtime, path))
+                made = (path / "run.json").stat().st_mtime
+                found.setdefault(f"{real}/{path.name}", (made, path))
     for _, path in sorted(found.values(), reverse=True):
         yield RunDir(path)
+
+
+def _by_id(places: Sequence[Path]) -> dict[str, list[RunDir]]:
+    """The runs in these folders by id: those of one id in the order of their folders, and by the
+    first of them the newest id first."""
+    order = {place: number for number, place in reversed([*enumerate(places)])}
+    runs, found = [*runs_in(places)], dict[str, list[RunDir]]()
+    for run in runs:
+        found.setdefault(run.id, []).append(run)
+    for twins in found.values():
+        twins.sort(key=lambda run: order[run.path.parent])
+    return {run.id: found[run.id] for run in runs if found[run.id][0] is run}
 
 
 def open_run_dir(name: str) -> RunDir:
     """The run given by id, by the start of its id, by path, or ``last``.
 
-    Raises RunError with near names.
+    A run in a folder of ``runs_folders()`` hides its namesakes elsewhere. Raises RunError with near
+    names, and for an id that two other projects have.
     """
     path = Path(os.path.expanduser(name))
     if (path / "run.json").is_file():
@@ -304,12 +318,16 @@ def open_run_dir(name: str) -> RunDir:
         what = "is not a run directory: run.json is missing" if path.is_dir() else "does not exist"
         raise RunError(f"{name} {what}; `burstlens list` shows the runs in {runs_places()}")
     # A command in the folder of one project means its runs, if it has some.
-    runs = {run.id: run for run in runs_in(runs_folders())}
-    if not runs or (name != "last" and not any(run_id.startswith(name) for run_id in runs)):
-        runs = {run.id: run for run in all_runs()}
+    named, is_here = _by_id(runs_folders()), True
+    if not named or (name != "last" and not any(run_id.startswith(name) for run_id in named)):
+        named, is_here = _by_id(all_folders()), False
+    runs = {run_id: twins[0] for run_id, twins in named.items()}
     if name == "last" and runs:
         return next(iter(runs.values()))
     if name in runs:
+        if not is_here and len(named[name]) > 1:
+            paths = ", ".join(str(run.path) for run in named[name])
+            raise RunError(f'"{name}" is the id of {len(named[name])} runs: {paths}; give the path')
         return runs[name]
     starting = [run for run_id, run in runs.items() if run_id.startswith(name)]
     if len(starting) == 1:
