@@ -42,7 +42,8 @@ class Context:
     are what guards found in the frame. ``state`` is where a chained product writes its state, see
     :class:`Wants`; ``values`` a folder for the values beside a picture (None: not wanted).
     ``time_variable`` is the model's variable with the times of a file's records, ``calendar`` the
-    one in which they count, empty where that is Gregorian.
+    one in which they count, empty where that is Gregorian. ``points`` are those that earlier
+    pictures of the series show, by variable and further dimension.
     """
 
     run: str
@@ -62,6 +63,7 @@ class Context:
     values: Path | None = None
     time_variable: str = ""
     calendar: str = ""
+    points: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from burstlens.viz.diagnostics.level import AT
 from burstlens.viz.diagnostics.slabs import Computation, by_slabs
 from burstlens.viz.diagnostics.synonyms import SYNONYMS, same_quantity
 from burstlens.viz.diagnostics.table import DIAGNOSTICS
-from burstlens.viz.frames.choice import ChosenFrame
+from burstlens.viz.frames.choice import ChosenFrame, Points
 from burstlens.viz.frames.held import Held
 from burstlens.viz.frames.record import own_fields
 from burstlens.viz.product import Beside, ProductFrame
@@ -27,8 +27,8 @@ from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
 
 _ON_WRF = {"south_north", "west_east"}
 """Only a frame with these dimensions can have WRF's diagnostics."""
-Index = tuple[tuple[str, Any], ...]
-"""The index of a crop, by the names of its dimensions."""
+Index = tuple[object, ...]
+"""The index of a crop by the names of its dimensions, and the points that are known."""
 SHARED_PART = 0.25
 """The part of a worker's memory for inflated chunks that several products of a frame read."""
 
@@ -37,7 +37,9 @@ class DerivedFrame:
     """A frame as a product reads it: stored variables, diagnostics, levels, expressions by name.
 
     It is a :class:`.ProductFrame`: ``paths`` are the frame's files, ``previous``, ``followed`` and
-    ``beside`` what its product asked for, see :class:`.Wants`. Use it through :func:`open_frame`.
+    ``beside`` what its product asked for, see :class:`.Wants`. ``known`` are points of further
+    dimensions that earlier pictures of the product show, ``shown`` those that were chosen here, by
+    variable: the ``points``, and in ``words``. Use it through :func:`open_frame`.
     """
 
     def __init__(
@@ -52,6 +54,8 @@ class DerivedFrame:
         held: Held | None = None,
         keeps: bool = False,
         chosen: dict[Index, ChosenFrame] | None = None,
+        known: Points = MappingProxyType({}),
+        shown: dict[str, dict[str, Any]] | None = None,
     ) -> None:
         self.paths = tuple(paths)
         self.stream = stream
@@ -62,6 +66,8 @@ class DerivedFrame:
         self._held = held or Held()
         self._keeps = keeps
         self._chosen = {} if chosen is None else chosen
+        self._known = known
+        self.shown = {} if shown is None else shown
         self._described: dict[str, Variable] = {}
 
     @property
@@ -107,7 +113,10 @@ class DerivedFrame:
         FrameError with near names if there is no such variable, or with what a diagnostic needs.
         """
         if name in self._frame:
-            return self._frame.variable(name)
+            found = self._frame.variable(name)
+            if points := self._frame.points.get(name):
+                self.shown[name] = {"points": dict(points), "words": found.choice}
+            return found
         if formula.is_formula(name):
             return formula.describe(self, name)
         if self._is_general(name):
@@ -157,13 +166,16 @@ class DerivedFrame:
         """The same for a picture: each variable at one point of its further dimensions, of members
         say. ``index`` is the index of a crop. Pictures with the same index share what is read to
         choose and what is computed."""
-        key = tuple(sorted((index or {}).items()))
+        known = tuple((name, *sorted(points.items())) for name, points in self._known.items())
+        key = *sorted((index or {}).items()), *known
         if key not in self._chosen:
-            self._chosen[key] = ChosenFrame(self._frame.frame, chooses=True, index=index)
+            self._chosen[key] = ChosenFrame(
+                self._frame.frame, chooses=True, index=index, known=self._known
+            )
         return DerivedFrame(
             self._chosen[key], paths=self.paths, stream=self.stream, previous=self.previous,
             followed=self.followed, beside=self.beside, held=Held(key, self._held),
-            keeps=self._keeps, chosen=self._chosen,
+            keeps=self._keeps, chosen=self._chosen, known=self._known, shown=self.shown,
         )  # fmt: skip
 
     def _plan(self, name: str, window: Window | None) -> Computation:
@@ -276,6 +288,7 @@ class SharedFrame:
         previous: Path | None = None,
         followed: Mapping[str, Path] = MappingProxyType({}),
         beside: Mapping[str, Beside] = MappingProxyType({}),
+        known: Points = MappingProxyType({}),
     ) -> DerivedFrame:
         """The frame for one product. With ``keeps``, planes and inflated chunks are kept for later
         ones, chunks in a part of the worker's memory."""
@@ -285,6 +298,7 @@ class SharedFrame:
         return DerivedFrame(
             self._stored, paths=self._reader.paths, stream=self._reader.stream, previous=previous,
             followed=followed, beside=beside, held=self._held, keeps=keeps, chosen=self._chosen,
+            known=known,
         )  # fmt: skip
 
     def close(self) -> None:

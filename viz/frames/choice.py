@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,10 @@ _VOLUME = 3
 """Dimensions that a picture needs, and that it can have."""
 
 
+Points = Mapping[str, Mapping[str, int]]
+"""Numbers of points along further dimensions, by variable."""
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """The variable ``base`` at one index along each dimension of ``at``, several that are joined.
@@ -55,15 +59,24 @@ class Choice:
 class ChosenFrame:
     """An :class:`.OpenFrame` over another one, with variables at one point of further dimensions.
 
-    ``chooses``: also those that are named without one. ``index`` is what a crop says of it.
+    ``chooses``: also those that are named without one. ``index`` is what a crop says of it,
+    ``known`` are the points by variable that earlier pictures of a series show: these are tried
+    first. ``points`` are those that were chosen here, where no point was named.
     """
 
     def __init__(
-        self, frame: OpenFrame, *, chooses: bool = False, index: Mapping[str, Any] | None = None
+        self,
+        frame: OpenFrame,
+        *,
+        chooses: bool = False,
+        index: Mapping[str, Any] | None = None,
+        known: Points | None = None,
     ) -> None:
         self.frame = frame
+        self.points: dict[str, Mapping[str, int]] = {}
         self._chooses = chooses
         self._index = dict(index or {})
+        self._known = known or {}
         self._choices: dict[str, Choice] = {}
         self._whole: dict[str, Variable] = {}
         """What is known of variables, as it takes time to read their attributes."""
@@ -171,15 +184,18 @@ class ChosenFrame:
         if not at and not further:
             return None
         words = [self._words(d, at[d], about) for d in at]
-        at |= self._default(about, further, at)
+        default = self._default(name, about, further, at)
+        at |= default
         words += [self._words(d, at[d], about) for d in further if _size(about, d) > 1]
         kept = [n for n, d in enumerate(about.dimensions) if d not in at]
+        several = [d for d in further if _size(about, d) > 1]
+        if chosen := [d for d in several if not JOINED.fullmatch(d) and d not in self._index]:
+            self.points[name] = {d: default[d][0] for d in chosen}
         described = replace(
             about, name=name, dimensions=tuple(about.dimensions[n] for n in kept),
             shape=tuple(about.shape[n] for n in kept),
             chunks=tuple(about.chunks[n] for n in kept) if about.chunks else (),
-            choice=", ".join(filter(None, words)),
-            further=tuple(d for d in further if _size(about, d) > 1),
+            choice=", ".join(filter(None, words)), further=tuple(several),
         )  # fmt: skip
         return Choice(base, at, described)
 
@@ -202,7 +218,7 @@ class ChosenFrame:
         return is_upwards(dimension, about)
 
     def _default(
-        self, about: Variable, further: list[str], at: Mapping[str, tuple[int, ...]]
+        self, name: str, about: Variable, further: list[str], at: Mapping[str, tuple[int, ...]]
     ) -> dict[str, tuple[int, ...]]:
         """The points that are shown where none is named."""
         found = {d: tuple(range(max(1, _size(about, d)))) for d in further if JOINED.fullmatch(d)}
@@ -213,11 +229,19 @@ class ChosenFrame:
         if len([size for size in sizes if size > 1]) == 0:
             return found
         with suppress(UnknownYet):
-            for numbers in islice(np.ndindex(*sizes), _TRIED):
+            points = chain(self._before(name, rest, sizes), np.ndindex(*sizes))
+            for numbers in islice(points, _TRIED):
                 tried = {**found, **{d: (n,) for d, n in zip(rest, numbers, strict=True)}}
                 if self._has_values(about, {**at, **tried}):
                     return tried
         return found
+
+    def _before(self, name: str, rest: list[str], sizes: list[int]) -> list[tuple[int, ...]]:
+        """The point that earlier pictures show, where there is such a one."""
+        known = self._known.get(name, {})
+        point = tuple(known.get(d, 0) for d in rest)
+        fits = all(0 <= n < size for n, size in zip(point, sizes, strict=True))
+        return [point] if known and fits else []
 
     def _cropped(self, dimension: str, size: int) -> int:
         wanted = self._index[dimension]

@@ -22,6 +22,7 @@ from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.guards.shown_units import units_of_maps
 from burstlens.workflows.production.needs import Needs
 from burstlens.workflows.production.order import Order, damage_frame
+from burstlens.workflows.production.shown_points import ShownPoints
 from burstlens.workflows.production.work import Work
 from burstlens.workflows.recipe.recipe import MadeProduct
 
@@ -51,6 +52,7 @@ class Backlog:
     """Whether older frames than those that are known may still come."""
     under_way: int = 0
     sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
+    shown: ShownPoints = field(default_factory=ShownPoints)
     _times: dict[str, list[str]] = field(default_factory=dict)
     needs: Needs = field(init=False)
     _count: int = 0
@@ -235,8 +237,10 @@ class Backlog:
         return Order(product.kind.name, product.options, context, frame, self.folder, marking)
 
     def _limited(self, order: Order) -> Order:
-        limits = self.history.limits.get(order.context.product)
-        return replace(order, context=replace(order.context, limits=limits))
+        context = order.context
+        limits = self.history.limits.get(context.product)
+        points = self.shown.of(context.product, context.stream)
+        return replace(order, context=replace(context, limits=limits, points=points))
 
     def _push(self, work: Work) -> None:
         if work.what == "placeholder" or self.needs.admit(work):

@@ -100,11 +100,12 @@ class Maker:
                 if pieces > 1:
                     return Split(pieces)
             if files.state is None:
-                return kind.make(order.options, reader, files.product, context)
+                made = kind.make(order.options, reader, files.product, context)
+                return _with_points(made, reader)
             made = _make_chained(kind, order, reader, files.product, context)
             if not files.state.is_file():
                 raise FrameError(f"the kind {kind.name} is chained and wrote no state")
-            return made
+            return _with_points(made, reader)
 
         try:
             with measured(spent):
@@ -201,6 +202,7 @@ class Maker:
 
         products, needed = Path(order.products), order.needed
         return {
+            "known": order.context.points,
             "previous": products / needed.previous[0] if needed.previous else None,
             "followed": {name: products / path for name, path in needed.followed.items()},
             "beside": {
@@ -252,6 +254,12 @@ def _with_chain(made: Made, unusable: Sequence[str], how: str) -> Made:
         return made
     text = f"{how}: {'; '.join(unusable)}"
     return replace(made, facts={**made.facts, "chain": text})
+
+
+def _with_points(made: Made, reader: ProductFrame) -> Made:
+    """The facts name the points of further dimensions that were chosen, as none was named."""
+    shown = getattr(reader, "shown", None)
+    return replace(made, facts={**made.facts, "shown": shown}) if shown else made
 
 
 def _judged(order: Order, reader: ProductFrame) -> tuple[Reading, ...]:

@@ -228,6 +228,8 @@ class Production:
             if "chain" in value.facts:
                 self.snapshot.alarm(f"{value.product} of {value.time} {value.facts['chain']}")
             self.backlog.note_size(value)
+            if text := self.backlog.shown.note(value):
+                self.snapshot.alarm(text, product=value.product, stream=value.stream)
             self._widen(value)
 
     def _drop_stale(self, work: Work, value: Receipt | Failure | Split | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -283,3 +284,33 @@ def test_pictures_of_the_same_points_look_for_them_once(ensemble: Path) -> None:
         assert first is second
     finally:
         shared.close()
+
+
+def test_later_pictures_of_a_series_show_the_point_of_the_first_one(ensemble: Path) -> None:
+    known = {"t": {"number": 2}, "gaps": {"number": 0}, "q": {"number": 9}}
+    shared = SharedFrame([ensemble], 0, stream="", time="", time_variable="")
+    with contextlib.closing(shared):
+        series, alone = shared.view(known=known), shared.view()
+        assert np.array_equal(shown(series, "t").values, place(3, 4, 5)[2])
+        assert np.array_equal(shown(alone, "t").values, place(3, 4, 5)[0])
+        # Where that point has no values, or is none, the first that has some is shown.
+        assert shown(series, "gaps").level == "number 7 (2 of 3)"
+        assert "number 3 (1 of 3)" in shown(series, "q", level=0).level
+        assert np.array_equal(shown(series, "t[number=7]").values, place(3, 4, 5)[1])
+        assert {name: one["points"] for name, one in series.shown.items()} == {
+            "t": {"number": 2}, "gaps": {"number": 1}, "q": {"number": 0},
+        }  # fmt: skip
+        assert alone.shown == {"t": {"points": {"number": 0}, "words": "number 3 (1 of 3)"}}
+
+
+def test_what_is_joined_or_named_is_not_chosen(write: Write) -> None:
+    values = place(2, 2, 3)
+    path = write(
+        {"expver": (("expver",), [1, 5]), "lat": (("lat",), [40.0, 41]),
+         "lon": (("lon",), [5.0, 6, 7]), "t": (("expver", "lat", "lon"), values)},
+        {"lat": {"units": "degrees_north"}, "lon": {"units": "degrees_east"}},
+    )  # fmt: skip
+    with open_frame([path]) as frame:
+        assert shown(frame, "t").level == "expver 1 and 5 joined"
+        shown(frame, "t[expver=5]")
+        assert frame.shown == {}

@@ -1,0 +1,45 @@
+"""Which points of further dimensions (members, steps) the pictures of a product show, where the
+recipe names none: the same in all of them, or it is said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from burstlens.core.model import Receipt
+from burstlens.core.valid_time import label
+
+Points = Mapping[str, Mapping[str, int]]
+
+
+class ShownPoints:
+    """The points that the first picture of each product shows; later ones try these first."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[str, str], tuple[str, Mapping[str, Any]]] = {}
+        self._told: set[tuple[str, str]] = set()
+
+    def of(self, product: str, stream: str) -> Points:
+        """By variable and dimension; empty where no picture is made yet."""
+        _, shown = self._first.get((product, stream), ("", {}))
+        return {name: about["points"] for name, about in shown.items()}
+
+    def note(self, receipt: Receipt) -> str:
+        """Note what a picture shows; a sentence if that is another point than in the first one,
+        once per product."""
+        series, shown = (receipt.product, receipt.stream), receipt.facts.get("shown")
+        if not isinstance(shown, Mapping):
+            return ""
+        time, known = self._first.setdefault(series, (receipt.time, shown))
+        for name, about in shown.items():
+            before = known.get(name, about)
+            if before["points"] == about["points"] or series in self._told:
+                continue
+            self._told.add(series)
+            at, first = label(receipt.time), label(time)
+            return (
+                f"{receipt.product} shows {name} at {about['words']} for {at}, and at "
+                f"{before['words']} for {first}: each the first with values; "
+                f"{name}[{'=...,'.join(about['points'])}=...] names one"
+            )
+        return ""
