@@ -18,12 +18,12 @@ from burstlens.core.model import Fingerprint
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.core.run.snapshot import attached_now
-from burstlens.workflows.driver.activity import activity_of
 from burstlens.workflows.driver.answering import Answering
 from burstlens.workflows.driver.choosing import Choosing
 from burstlens.workflows.driver.driver_log import note_turn
 from burstlens.workflows.driver.entered import viewing_of
 from burstlens.workflows.driver.look import Look, declared_files, in_turn, place_of
+from burstlens.workflows.driver.look_end import LookEnd
 from burstlens.workflows.driver.model_word import ModelWord
 from burstlens.workflows.driver.presence import Presence
 from burstlens.workflows.driver.steering import Steering
@@ -33,7 +33,7 @@ from burstlens.workflows.frames.attachment import Attachment
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import FolderReport, Report
 from burstlens.workflows.placement.buffer import BufferRef
-from burstlens.workflows.placement.observer import Activity, Observation, Observer
+from burstlens.workflows.placement.observer import Observation, Observer
 from burstlens.workflows.production import watching
 from burstlens.workflows.production.context import RunContext
 from burstlens.workflows.production.flushing import Flushing
@@ -93,11 +93,11 @@ class AttachedDriver:
         self._leaving, self._model_word = leaving, ModelWord(context)
         self._tick = tick
         self._cursor = Cursor()
-        self._activity: Activity | None = None
+        self._ending = LookEnd()
         self._declared = declared_files(history)
         self._swept = 0
         self._since = self._started = time.monotonic()
-        self._finished = self._watched_all = self._quiet = self._rests = self._drawn = False
+        self._drawn = False
         known = history.attached
         self._identity: tuple[int, int] | None = None
         if known is not None and known.inode is not None:
@@ -119,7 +119,7 @@ class AttachedDriver:
     @property
     def over(self) -> bool:
         """Whether the model certainly writes no more."""
-        return self._finished
+        return self._ending.finished
 
     def _has_ended(self, attempt: int) -> bool:
         return attempt != self.attempt or self.observer.over()
@@ -185,8 +185,7 @@ class AttachedDriver:
     def _watch(self) -> None:
         if self._viewing.gone:
             return
-        quiet = self._activity.quiet_s if self._activity else 0.0
-        idle = quiet > QUIET_S and not self.production.backlog.arriving
+        idle = self._ending.quiet_s > QUIET_S and not self.production.backlog.arriving
         poll_s = self.look.poll_s or self.site.viewing.poll_interval_s
         self._since = time.monotonic()
         self.graph.view(
@@ -202,8 +201,8 @@ class AttachedDriver:
                 self.look.selection(self.history),
                 str(self.run.path / "watched" / "clock"),
                 self._to_sweep(),
-                self._finished,
-                self._finished and self._watched_all,
+                self._ending.finished,
+                self._ending.finished and self._ending.watched_all,
             ),
             self._longest_s(idle=idle),
             max(poll_s, IDLE_POLL_S) if idle else poll_s,
@@ -276,8 +275,7 @@ class AttachedDriver:
             self.snapshot.ask_late()
         self.snapshot.heard(report, done.value.free_bytes)
         self.guarding.heard(report, self.production.space, done.value.free_bytes, self.attempt)
-        self._activity = activity_of(report)
-        self._watched_all, self._rests = report.ended, report.rests
+        self._ending.take(report)
         if not (report.frames or self.production.backlog.arriving):
             self._viewing.launch_late()
         self._watch()
@@ -317,7 +315,7 @@ class AttachedDriver:
             if self._drawn:  # not before the first picture is published
                 self._viewing.launch_late()
         except OSError as error:
-            self._target.wait(error, now, over=self._finished or self._quiet)
+            self._target.wait(error, now, over=self._ending.finished or self._ending.quiet)
         self._submit(now)
         if now - self._last_tick >= TICK_S:
             self._last_tick = now
@@ -351,7 +349,7 @@ class AttachedDriver:
 
     def _observe(self, now: float) -> None:
         """Ask the observer about the model, and note what has changed."""
-        found = self.observer.look(now, self._activity)
+        found = self._ending.observe(self.observer, now, page=self.look.page)
         self._model_word.look(settled=self.production.settled)
         known = self.history.observed
         last = self._viewing.gone and self.observer.over()  # the scheduler's word is the best
@@ -362,9 +360,6 @@ class AttachedDriver:
             self.snapshot.note(f"the model: {found.state}, {found.evidence}")
         self._show(found)
         self.snapshot.state = found.state if found.state in {"quiet", "waiting"} else "running"
-        self._finished = self.observer.over()
-        # Quiet is not dead: what is half written then stays in progress.
-        self._quiet = not self.look.page and self.observer.quiet_end(now)
 
     def _show(self, found: Observation | None) -> None:
         """Put the folder and what was observed of its model into the snapshot."""
@@ -390,6 +385,7 @@ class AttachedDriver:
             return None
         if self._viewing.gone:
             return self._viewing.end()
-        over = (self._finished and self._watched_all) or (self._quiet and self._rests)
-        busy = self.rewrites.busy or self._choosing.busy or not self.production.settled
-        return self.snapshot.judge(self.observer.outcome()) if over and not busy else None
+        if self.rewrites.busy or self._choosing.busy or not self.production.settled:
+            return None
+        outcome = self._ending.outcome(self.observer, time.monotonic())
+        return self.snapshot.judge(outcome) if outcome is not None else None
