@@ -24,6 +24,7 @@ from burstlens.core.run.snapshot import AttachedPart, Latency
 from burstlens.core.run.trial_events import TrialEnded, TrialSubmitting, TuningEnded
 from burstlens.core.run.wording import next_steps
 from burstlens.workflows.driver.jobs import Outcome
+from burstlens.workflows.production.run_outcome import run_outcome
 from burstlens.workflows.production.snapshot import Snapshot
 
 DONE = Outcome("done", 0)
@@ -127,6 +128,31 @@ def test_a_stream_whose_times_cannot_be_decoded_fails_the_run_with_the_reason(ru
     assert outcome.message == f"product t2 was not made of all frames {usable}"
     history.attempt = 2  # which wrote them well
     assert Snapshot(run_dir, recipe(), history, 1).judge(DONE) == DONE
+
+
+def test_streams_without_usable_times_that_no_product_needs_are_named_at_the_end(run_dir, recipe):
+    why = "the units of its times are not known: 'olympiads'"
+    undecoded = {"event": "stream.undecoded", "stream": "aux", "file": "aux_1.nc", "reason": why}
+    shown = {"event": "frame.ready", "time": "20050828T110000"}
+    history = history_of(undecoded, shown, PUBLISHED | {"product": "t2"})
+    history.attempt = 1
+    outcome = Snapshot(run_dir, recipe(), history, 1).judge(DONE)
+    assert (outcome.state, outcome.exit_code) == ("done", 0)
+    assert outcome.message == (
+        f"frames of stream aux were not shown, with no usable time: aux_1.nc: {why}"
+    )
+
+
+def test_a_product_of_the_first_stream_that_comes_fails_with_the_reason_why_none_came(
+    run_dir, recipe
+):
+    why = "the units of its times are not known: 'olympiads'"
+    history = history_of({"event": "stream.undecoded", "file": "out_1.nc", "reason": why})
+    history.attempt = 1
+    outcome = run_outcome(DONE, history, {"t2": None}, lambda *_: None)
+    assert outcome.message == (
+        f"product t2 was not made of any frame, with no usable time: out_1.nc: {why}"
+    )
 
 
 def test_a_look_that_has_shown_nothing_has_not_ended_well(run_dir, recipe):

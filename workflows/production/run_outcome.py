@@ -23,7 +23,8 @@ def run_outcome(
     It is the model's unless that ended well, or is ``quiet``, and a product could not be made of
     any frame, frames are lost or damaged, or a guard tripped that was to stop it. ``streams`` has
     the stream of each product, None for the first that comes. A product that was added to the
-    running run only raises an alarm: a mistake in it must not fail the run.
+    running run only raises an alarm: a mistake in it must not fail the run. Streams without usable
+    times that no product is made of are named, and fail nothing.
     """
     if model.state not in {"done", "quiet"}:
         return model
@@ -34,7 +35,8 @@ def run_outcome(
         if tripped := too_late(history, history.attempt):
             found.append((TRIPPED_AFTER_END, tripped))
     if not found:
-        return model
+        texts = filter(None, [model.message, _unshown(history, streams)])
+        return replace(model, message="; ".join(texts))
     code = leading(*(code for code, _ in found))
     texts = [*(text for _, text in found), *filter(None, [model.message])]
     return replace(model, state="failed", exit_code=code, message="; ".join(texts))
@@ -45,10 +47,7 @@ def _unmade(history: History, streams: Mapping[str, str | None], alarm: Alarm) -
     frames are lost or damaged, that is said of the frames."""
     made = {key[0] for key in history.published if key not in history.holes}
     whole = {stream for stream, *_ in history.frames}
-    undecoded = {
-        stream: why for stream, (attempt, why) in history.undecoded.items()
-        if attempt == history.attempt
-    }  # fmt: skip
+    undecoded = _undecoded(history)
     there = whole | {stream for stream, *_ in history.damaged | history.undated}
     waiting: dict[str | None, list[str]] = {}
     for product in dict.fromkeys((*streams, *history.reasons)):
@@ -71,7 +70,28 @@ def _unmade(history: History, streams: Mapping[str, str | None], alarm: Alarm) -
         else:
             yield text
     for stream, products in waiting.items():
-        yield _absent(stream, products, whole, undecoded.get(stream or ""))
+        # The first stream that comes, of which none has come.
+        why = undecoded.get(stream) if stream else next(iter(undecoded.values()), None)
+        yield _absent(stream, products, whole, why)
+
+
+def _undecoded(history: History) -> dict[str, str]:
+    """The streams of the latest attempt without usable times, and why."""
+    return {
+        stream: why for stream, (attempt, why) in history.undecoded.items()
+        if attempt == history.attempt
+    }  # fmt: skip
+
+
+def _unshown(history: History, streams: Mapping[str, str | None]) -> str:
+    """A sentence on streams without usable times that no product was to be made of; "" if there is
+    none."""
+    wanted = {stream for product, stream in streams.items() if product not in history.added}
+    found = {name: why for name, why in _undecoded(history).items() if name not in wanted}
+    if not found:
+        return ""
+    names = f"stream{'s' * (len(found) > 1)} {', '.join(found)}"
+    return f"frames of {names} were not shown, with no usable time: {next(iter(found.values()))}"
 
 
 def _absent(
@@ -81,7 +101,8 @@ def _absent(
     names = f"products {', '.join(products)} were" if many else f"product {products[0]} was"
     if undecoded is not None:
         which = "all frames" if stream in whole else "any frame"
-        return f"{names} not made of {which} of stream {stream}, with no usable time: {undecoded}"
+        of = "" if stream is None else f" of stream {stream}"
+        return f"{names} not made of {which}{of}, with no usable time: {undecoded}"
     of = "" if stream is None else f" of stream {stream}"
     others = f" (there were frames of: {', '.join(sorted(whole))})" if whole else ""
     return f"{names} not made: no frame{of} came{others}"
