@@ -145,11 +145,12 @@ class Chart:
             dew = air.dew_point(0 * low + ratio / 1000, low * 100) - air.ZERO_C
             points = self.place(low, dew)
             self._lines([points], _MIXED, 0.6, (0, (1, 2)))
-            x, y = points[-1]
-            if self.low < x < self.high - 2:
+            # At the foot, where no curve of the column lies.
+            x, y = points[0]
+            if self.low + 1 < x < self.high - 2:
                 self.axes.text(
-                    x, y + 0.01, f"{ratio:g}", fontsize=8, color=_MIXED, ha="center",
-                    family=style.FONT,
+                    x, y + 0.004, f"{ratio:g}", fontsize=8, color=_MIXED, ha="center",
+                    family=style.FONT, bbox=style.LABEL, zorder=1.5,
                 )  # fmt: skip
         marked = [p for p in _MARKED_HPA if self.top <= p <= _BOTTOM_HPA]
         self.axes.yaxis.set_major_locator(FixedLocator([-float(np.log(p)) for p in marked]))
