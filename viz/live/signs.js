@@ -5,8 +5,9 @@ const INK = "#1b1f24";
 /** The letters that sizes are for; widths of a line and of a mark, and the gap after them. */
 const [LETTERS, LONG, SHORT, GAP] = [8, 12, 7, 3.5];
 /** How much wider than a line its edge is. */
-const EDGE = 1.7;
-const PALE = 0.475;
+const EDGE = 1.4;
+/** Luminance of the page's ground, dark and light, and the least contrast with it. */
+const [DARK, LIGHT, LEAST] = [0.01, 1, 2];
 
 /**
  * A part of a sign: a line, or with `fill` an area; "" is the sign's own colour.
@@ -73,8 +74,12 @@ export function drawSign(context, { sign = "", colour = INK }, left, middle, let
   context.translate(left, middle);
   context.scale(size, size);
   // What is hardly seen on the page has an edge, as on the picture.
-  if (isPale(context, colour) !== isPale(context, ink)) {
-    for (const part of parts) stroke(context, part, ink, EDGE);
+  const [light, letters] = [luminance(context, colour), luminance(context, ink)];
+  const ground = letters > 0.5 ? DARK : LIGHT;
+  const contrast = (Math.max(light, ground) + 0.05) / (Math.min(light, ground) + 0.05);
+  for (const part of parts) {
+    const isOwn = !part.fill || part.fill === INK; // others are seen on any ground
+    if (contrast < LEAST && isOwn) stroke(context, part, ink, EDGE);
   }
   for (const part of parts) {
     const { d, fill, edge = colour, width } = part;
@@ -94,19 +99,19 @@ export function drawSign(context, { sign = "", colour = INK }, left, middle, let
  */
 function stroke(context, { d, width = 0.9, dash = [] }, colour, more) {
   context.setLineDash(more ? [] : dash);
-  Object.assign(context, { strokeStyle: colour, lineWidth: width + more });
+  Object.assign(context, { strokeStyle: colour, lineWidth: width + more, lineJoin: "round" });
   context.stroke(new Path2D(d));
 }
 
 /**
- * Whether a colour has little contrast with white: its relative luminance is high.
+ * Relative luminance, from 0 (black) to 1 (white).
  * @param {Context} context
  * @param {string} colour
  */
-function isPale(context, colour) {
+function luminance(context, colour) {
   context.fillStyle = colour;
   const hex = String(context.fillStyle); // canvases write all colours alike
   const parts = [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255);
   const [red, green, blue] = parts.map((part) => ((part + 0.055) / 1.055) ** 2.4);
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > PALE;
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
