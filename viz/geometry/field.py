@@ -116,19 +116,26 @@ def read_field(
     Raises FrameError if the variable, the level or the crop does not exist, if no level is
     given for a 3-D variable, and if all values are NaN or infinite.
     """
+    field = read_plain_field(frame, variable, level=level, crop=crop, units=units)
+    if not any(bool(np.isfinite(rows).any()) for _, rows in _blocks(field.values)):
+        raise FrameError(f"{variable}: all values are NaN")
+    return field
+
+
+def read_plain_field(
+    frame: OpenFrame, variable: str, *, level: int | None, crop: Crop, units: str | None
+) -> Field:
+    """As :func:`read_field`, also where all values are NaN."""
     found = frame.variable(variable)
     window, dimension = one_level_of(frame, variable, level, resolve(crop, frame, variable))
     x, y = grid.horizontal_dimensions(frame, variable)
     words = _level_words(frame, variable, dimension, window[dimension].start) if dimension else ""
     words = ", ".join(filter(None, (words, found.choice)))
-    values = _read_plane(frame, found, window, (y, x), units)
-    if not any(bool(np.isfinite(rows).any()) for _, rows in _blocks(values)):
-        raise FrameError(f"{variable}: all values are NaN")
     return Field(
         variable,
         found.long_name,
         units or found.units,
-        values,
+        _read_plane(frame, found, window, (y, x), units),
         grid.map_plane(frame, variable, window),
         words,
         (y, x),
@@ -136,6 +143,13 @@ def read_field(
         (window[y].step or 1, window[x].step or 1),
         found.is_difference,
     )
+
+
+def read_values(frame: OpenFrame, variable: str, *, level: int | None, crop: Crop) -> NDArray[Any]:
+    """The values of :func:`read_plain_field` alone, in the file's units."""
+    window, _ = one_level_of(frame, variable, level, resolve(crop, frame, variable))
+    x, y = grid.horizontal_dimensions(frame, variable)
+    return _read_plane(frame, frame.variable(variable), window, (y, x), None)
 
 
 def _read_plane(

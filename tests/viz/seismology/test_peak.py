@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +13,16 @@ import pytest
 from PIL import Image
 from pydantic import TypeAdapter, ValidationError
 
+from burstlens.core import valid_time
+from burstlens.core.allowance import MEMORY_VARIABLE
 from burstlens.core.errors import FrameError
+from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.diagnostics.seismology.intensity import intensity
 from burstlens.viz.frames.reader import netCDF4
 from burstlens.viz.kinds.peak.kind import PeakKind
 from burstlens.viz.kinds.peak.options import PeakOptions
-from burstlens.viz.product import wants
+from burstlens.viz.kinds.peak.read import read_peaks
+from burstlens.viz.product import Context, wants
 from burstlens.viz.registry import product_kind
 
 pytestmark = pytest.mark.integration
@@ -292,3 +298,31 @@ def test_options_that_mean_nothing_are_refused_before_the_run(
 ):
     with pytest.raises(ValidationError, match=message):
         TypeAdapter(PeakOptions).validate_python(options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("components", [("vx", "vy"), ("vx", "vy", "vz")])
+def test_components_are_read_some_rows_at_a_time(
+    components: tuple[str, ...], surface: Callable[..., Path], context: Context,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    dice = np.random.default_rng(5)
+    ground = {name: dice.normal(size=(2500, 2000)).astype(np.float32) for name in components}
+    options = PeakOptions(components=components)
+    here = replace(context, stream="surface", time=valid_time.elapsed_key(1.0))
+
+    def read() -> tuple[Any, int]:
+        with open_frame([surface(1.0, ground)], stream="surface", time=here.time) as frame:
+            tracemalloc.start()
+            peaks = read_peaks(options, frame, here)
+            _, most = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+        return peaks.state.values, most
+
+    at_once, _ = read()
+    monkeypatch.setenv(MEMORY_VARIABLE, "100000000")
+    in_parts, most = read()
+    np.testing.assert_array_equal(in_parts, at_once)
+    np.testing.assert_allclose(at_once, np.sqrt(sum(v * v for v in ground.values())), rtol=1e-6)
+    # The peak and its unit's, the time of it and the intensity in float64; temporaries of parts.
+    assert most < 7.2 * ground["vx"].nbytes

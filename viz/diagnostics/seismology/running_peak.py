@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,42 @@ Combine = Literal["vector", "larger", "geometric-mean"]
 KIND = "peak 1"
 _TEMPORARIES = 8
 """Arrays of the motion's size that are needed beside it, about."""
+_LEAST_ROWS = 16
+"""Rows that are read together, at least: each part takes as long to begin with."""
+
+
+class Motion(Protocol):
+    """Components of one frame's motion, read some rows at a time.
+
+    ``shape`` is (n, y, x); parts are read without waste where they end at multiples of ``chunk``.
+    """
+
+    @property
+    def shape(self) -> tuple[int, int, int]: ...
+
+    @property
+    def chunk(self) -> int: ...
+
+    def rows(self, part: slice) -> Array:
+        """All components of some rows, as float32."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldMotion:
+    """Components (n, y, x) that are in memory, float32."""
+
+    values: Array
+    chunk: int = 1
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """As :class:`Motion` has it."""
+        number, rows, columns = self.values.shape
+        return number, rows, columns
+
+    def rows(self, part: slice) -> Array:
+        """As :class:`Motion` has it."""
+        return self.values[:, part]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +114,12 @@ def read_peak(path: Path | None) -> RunningPeak | None:
 
 
 def advanced(
-    before: RunningPeak | None, motion: Array, time_s: float, *, order: int, combine: Combine
+    before: RunningPeak | None,
+    motion: Array | Motion,
+    time_s: float,
+    *,
+    order: int,
+    combine: Combine,
 ) -> RunningPeak:
     """The peaks with one more frame: components ``motion`` (n, y, x) at ``time_s``.
 
@@ -86,31 +127,38 @@ def advanced(
     by trapezoids from the first frame on; the first frame alone has a derivative and an integral of
     zero. Raises StateError if ``before`` has another grid or is not earlier than ``time_s``.
     """
-    motion = np.asarray(motion, np.float32)
+    held: Array | None = None
+    if isinstance(motion, np.ndarray):
+        held = np.asarray(motion, np.float32)
+        motion = HeldMotion(held)
+    number, *shape = motion.shape
     if before is not None:
-        if before.when.shape != motion.shape[1:]:
+        if before.when.shape != tuple(shape):
             raise StateError(
-                f"the state has {before.when.shape} points (y, x), the frame has {motion.shape[1:]}"
+                f"the state has {before.when.shape} points (y, x), the frame has {tuple(shape)}"
             )
         if not np.float32(time_s - before.time_s) > 0:
             raise StateError(f"the state is at {before.time_s:g} s, the frame at {time_s:g} s")
-    number, *shape = motion.shape
     peaks = JoinedArray((number if combine == "geometric-mean" else 1, *shape))
-    when, integral = JoinedArray((shape[0], shape[1])), JoinedArray(motion.shape)
-    at_once = max(1, part_bytes() // (_TEMPORARIES * motion.itemsize * max(1, number * shape[1])))
-    for rows in cut(range(shape[0]), at_once, 1):
+    when = JoinedArray((shape[0], shape[1]))
+    kept, integral = JoinedArray(motion.shape), JoinedArray(motion.shape)
+    row_bytes = max(1, number * shape[1]) * np.dtype(np.float32).itemsize
+    at_once = max(_LEAST_ROWS, part_bytes() // (_TEMPORARIES * row_bytes))
+    for rows in cut(range(shape[0]), at_once, motion.chunk):
         earlier = None if before is None else before.of_rows(rows)
-        part = _grown(earlier, motion[:, rows], time_s, order=order, combine=combine)
+        part = _grown(earlier, motion.rows(rows), time_s, order=order, combine=combine)
         peaks.put((slice(None), rows), part.peaks)
         when.put((rows,), part.when)
+        if order and held is None:
+            kept.put((slice(None), rows), part.motion)
         if order < 0:
             integral.put((slice(None), rows), part.integral)
     # Arrays that are not needed again are dropped.
-    unused = motion[:, :0, :0]
+    unused = np.empty((number, 0, 0), np.float32)
     return RunningPeak(
         peaks.values(),
         when.values(),
-        motion if order else unused,
+        unused if not order else kept.values() if held is None else held,
         integral.values() if order < 0 else unused,
         time_s,
         1 if before is None else before.frames + 1,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +26,8 @@ from burstlens.viz.frames.times import elapsed_s
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.enriched import EnrichedFrame
-from burstlens.viz.geometry.field import Field, read_field
+from burstlens.viz.geometry.field import Field, read_plain_field, read_values
+from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.kinds.peak.options import PeakOptions
 from burstlens.viz.product import Context, ProductFrame
 
@@ -62,6 +64,7 @@ def read_peaks(options: PeakOptions, frame: ProductFrame, context: Context) -> P
         read_peak(frame.previous), motion, elapsed_s(frame, context), order=order,
         combine=combine,
     )  # fmt: skip
+    motion.check_known()
     shaken = _shaken(options.components, where.long_name, combine)
     added = _variables(options, frame, where, peak, shaken)
     return Peaks(peak, over(frame, EnrichedFrame(frame, where, added)), shaken)
@@ -82,15 +85,60 @@ def _shaken(components: tuple[str, ...], long_name: str, combine: Combine) -> st
     return f"{combine.replace('-', ' ')} of {', '.join(most)} and {last}"
 
 
+class FrameMotion:
+    """Components of a frame in SI units, read some rows at a time: see :class:`.Motion`."""
+
+    def __init__(
+        self, frame: ProductFrame, fields: Sequence[Field], level: int | None, factor: float
+    ) -> None:
+        self._frame, self._level, self._factor = frame, level, factor
+        self._names = [field.name for field in fields]
+        along, across = fields[0].dimensions
+        sizes = frame.dimensions
+        self.shape = len(fields), sizes[along], sizes[across]
+        self._cells = unstaggered(along, frame)
+        about = frame.variable(self._names[0])
+        self.chunk = max(1, about.chunks[about.dimensions.index(along)] if about.chunks else 1)
+        self._is_known = [False] * len(fields)
+
+    def rows(self, part: slice) -> Array:
+        """All components of some rows, as float32."""
+        first, stop, _ = part.indices(self.shape[1])
+        whole = stop - first == self.shape[1]
+        # A staggered dimension has one row more than its cells.
+        last = min(stop, self._frame.dimensions[self._cells])
+        begin = min(first, last - 1)
+        crop = Crop() if whole else Crop(index={self._cells: (begin, last)})
+        found = np.empty((len(self._names), stop - first, self.shape[2]), np.float32)
+        for number, name in enumerate(self._names):
+            values = read_values(self._frame, name, level=self._level, crop=crop)
+            values = values[first - begin : stop - begin] if not whole else values
+            self._is_known[number] |= bool(np.isfinite(values).any())
+            found[number] = values
+        if self._factor != 1:
+            found *= np.float32(self._factor)
+        return found
+
+    def check_known(self) -> None:
+        """FrameError where all values of a component are NaN, once all rows were read."""
+        for name, known in zip(self._names, self._is_known, strict=True):
+            if not known:
+                raise FrameError(f"{name}: all values are NaN")
+
+
 def read_motion(
     frame: ProductFrame, components: tuple[str, ...], level: int | None, wanted: str
-) -> tuple[Field, Array, int]:
-    """The whole field of the first component; all of them as (n, y, x) in SI units.
+) -> tuple[Field, FrameMotion, int]:
+    """The first two rows of the first component; all of them, yet to be read.
 
     The number says how often ``wanted`` (``pgd``, ``pgv``, ``pga``) is a derivative of them: 1, 0
     or -1. FrameError when they are not ground motion, not of one unit or not on one grid.
     """
-    fields = [read_field(frame, name, level=level, crop=Crop(), units=None) for name in components]
+    fields = []
+    for name in components:
+        _, along = grid.horizontal_dimensions(frame, name, centred=True)
+        few = Crop(index={along: (0, min(2, frame.dimensions[along]))})
+        fields.append(read_plain_field(frame, name, level=level, crop=few, units=None))
     first = fields[0]
     for field in fields[1:]:
         if field.dimensions != first.dimensions or field.units != first.units:
@@ -105,10 +153,7 @@ def read_motion(
             f"{wanted} of {first.name} in {first.units} would be taken over two steps of time: "
             "name components of the velocity"
         )
-    motion = np.stack([field.values for field in fields])
-    if factor != 1:
-        motion *= np.asarray(factor, motion.dtype)
-    return first, motion, order
+    return first, FrameMotion(frame, fields, level, factor), order
 
 
 def _variables(
