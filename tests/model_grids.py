@@ -21,11 +21,19 @@ Array = np.ndarray[Any, Any]
 RADIUS = 6_370_000.0
 
 
+Written = tuple[tuple[str, ...], Array, dict[str, Any]]
+"""Dimensions, values and attributes of a variable in a file."""
+
+
 @dataclass(frozen=True)
 class ModelGrid:
     """Longitudes and latitudes (row, column) of points. ``axes`` are the file's own 1-D coordinates
     along y and x, with their attributes, ``mapping`` the attributes of its grid mapping; ``two``:
-    the file has 2-D degrees; ``unset``: points without a position there."""
+    the file has 2-D degrees; ``unset``: points without a position there, written as ``fill``.
+
+    ``names`` are those of the 2-D longitude and latitude, on ``dimensions``; ``is_named``: the
+    field's ``coordinates`` say so. ``further`` are variables beside them, by name.
+    """
 
     lon: Array
     lat: Array
@@ -33,10 +41,16 @@ class ModelGrid:
     mapping: dict[str, Any] = field(default_factory=dict)
     two: bool = True
     unset: Array | None = None
+    fill: float = 1e30
+    variable: str = "tas"
+    names: tuple[str, str] = ("TLON", "TLAT")
+    dimensions: tuple[str, str] = ("nj", "ni")
+    is_named: bool = True
+    further: dict[str, Written] = field(default_factory=dict)
 
     def write(self, path: Path, values: Array) -> Path:
-        """A file with ``values`` as the variable ``tas``."""
-        y, x = (name for name, _, _ in self.axes) if self.axes else ("nj", "ni")
+        """A file with ``values`` as its variable."""
+        y, x = (name for name, _, _ in self.axes) if self.axes else self.dimensions
         with netCDF4.Dataset(os.fspath(path), "w") as data:
             for name, size in zip((y, x), self.lon.shape, strict=True):
                 data.createDimension(name, size)
@@ -44,21 +58,29 @@ class ModelGrid:
                 made = data.createVariable(name, "f8", (name,))
                 made.setncatts(attributes)
                 made[:] = points
-            made = data.createVariable("tas", "f8", (y, x), fill_value=1e30)
+            made = data.createVariable(self.variable, "f8", (y, x), fill_value=1e30)
             made.units = "1"
             gone = False if self.unset is None else self.unset
             made[:] = np.ma.masked_where(np.broadcast_to(gone, values.shape), values)
             if self.two:
-                made.coordinates = "TLON TLAT"
-                for name, points, units in (
-                    ("TLON", self.lon, "degrees_east"), ("TLAT", self.lat, "degrees_north"),
-                ):  # fmt: skip
+                if self.is_named:
+                    made.coordinates = " ".join(self.names)
+                for name, points, units in zip(
+                    self.names, (self.lon, self.lat), ("degrees_east", "degrees_north"), strict=True
+                ):
                     on = data.createVariable(name, "f8", (y, x), fill_value=1e30)
                     on.units = units
-                    on[:] = np.ma.masked_where(np.broadcast_to(gone, values.shape), points)
+                    on[:] = np.where(np.broadcast_to(gone, values.shape), self.fill, points)
             if self.mapping:
                 made.grid_mapping = "crs"
                 data.createVariable("crs", "i4", ()).setncatts(self.mapping)
+            for name, (dimensions, points, attributes) in self.further.items():
+                for dimension, size in zip(dimensions, points.shape, strict=True):
+                    if dimension not in data.dimensions:
+                        data.createDimension(dimension, size)
+                on = data.createVariable(name, "f8", dimensions, fill_value=1e30)
+                on.setncatts(attributes)
+                on[:] = points
         return path
 
     def fields(self) -> dict[str, Array]:

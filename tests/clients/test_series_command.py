@@ -11,8 +11,13 @@ import sys
 import threading
 import time
 
+import netCDF4
 import pytest
+from model_grids import GRIDS
+from place_truth import shown_field
 from values_case import ValuesRun, degrees_grid, ramp
+
+from burstlens.core.durable import write_json
 
 PROGRAM = [sys.executable, "-m", "burstlens"]
 AT = ["--at", "27,-92"]
@@ -55,6 +60,60 @@ def test_values_of_a_thinned_field_are_said_to_be_those_of_the_nearest_kept_poin
     done = call("series", "made", "t2", *AT, "--json")
     assert json.loads(done.stdout)["stride"] == 3
     assert done.stderr.startswith("burstlens: 1 of 3 points of the grid is kept")
+
+
+@pytest.fixture
+def thinned(made):
+    """A run of two frames in files of their own; pictures keep every fourth point of a field whose
+    value is its latitude. Returns the files."""
+    grid = GRIDS["regular"]()
+    table = {"product": [{"name": "t2", "kind": "map", "variable": "tas"}]}
+    write_json(made.run.facts, {"run": "made", "title": "Made", "created": 1.0, "table": table})
+    folder = made.run.path.parent / "theirs"
+    folder.mkdir()
+    events, files = [{"event": "run.attached", "path": str(folder)}], []
+    for hour in range(2):
+        file = grid.write(folder / f"{hour}.nc", grid.lat + hour)
+        shown = shown_field(file, "tas", 20)
+        made.publish(hour, (shown.values, shown.grid), stride=shown.facts["stride"])
+        time_ = f"20050828T0{hour}0000"
+        events.append({"event": "frame.ready", "attempt": 1, "stream": "d01", "time": time_,
+                       "record": 0, "file": file.name})  # fmt: skip
+        files.append(file)
+    made.run.journal.write_text("".join(json.dumps(one) + "\n" for one in events))
+    return files
+
+
+def series_of(call, *words):
+    done = call("series", "made", "t2", "--at", "41.6,-3.1", *words)
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def test_the_cell_of_a_thinned_field_is_read_from_the_frame_s_file(thinned, call):
+    done = series_of(call, "--json")
+    found = json.loads(done.stdout)
+    assert [one["value"] for one in found["samples"]] == [41.5, 42.5]
+    assert [one["from_frame"] for one in found["samples"]] == [True, True]
+    assert found["index"] == found["samples"][0]["index"] == {"lat": 23, "lon": 34}
+    assert done.stderr.startswith("burstlens: the values are those of the grid cells, read from")
+
+
+def test_where_its_file_is_gone_or_written_anew_the_kept_point_counts(thinned, call):
+    thinned[1].unlink()
+    done = series_of(call, "--json")
+    first, second = json.loads(done.stdout)["samples"]
+    assert (first["value"], first["from_frame"]) == (41.5, True)
+    assert (round(second["value"], 2), second["from_frame"]) == (43.0, False)
+    assert "1 of 2 values are those of the grid cells" in done.stderr
+    with netCDF4.Dataset(thinned[0], "a") as data:
+        data["tas"][:] += 7
+    done = series_of(call)
+    assert [float(line.split(",")[1]) for line in done.stdout.splitlines()[1:]] == pytest.approx(
+        [42.0, 43.0], abs=1e-3
+    )
+    assert done.stderr.startswith("burstlens: 1 of 4 points of the grid is kept")
+    assert "read: their files" in done.stderr
 
 
 def test_json_is_one_document(made, call):

@@ -9,105 +9,42 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from model_grids import GRIDS, ModelGrid
+from model_grids import GRIDS as ANY_GRIDS
+from ocean_grids import OCEAN_GRIDS
+from place_truth import answered, places, shown, wrong
 
 from burstlens.viz import live
-from burstlens.viz.diagnostics.derived import open_frame
-from burstlens.viz.drawing.maps.reach import extent
-from burstlens.viz.geometry.around_pole import pole_centred
-from burstlens.viz.geometry.crop import Crop
-from burstlens.viz.geometry.field import read_field
-from burstlens.viz.geometry.grid import Plane, separated
+from burstlens.viz.geometry.grid import Plane
 from burstlens.viz.geometry.projection import longitude_latitude
-from burstlens.viz.geometry.sphere import angle, bilinear, degrees, vectors
 from burstlens.viz.values.grid import Axis, pixel_grid
 from burstlens.viz.values.lookup import Grid, Place
-from burstlens.viz.values.options import Values
-from burstlens.viz.values.shown import shown_on_map
 
+GRIDS = ANY_GRIDS | OCEAN_GRIDS
 PLACES = 1000
 PAGE = Path(__file__).parent / "points_of_page.js"
-BOX = (20, 10, 160, 122)
 
 
-def places(grid: ModelGrid, count: int, seed: int = 1) -> tuple[Any, Any]:
-    """Longitudes and latitudes of random places between points that all have a position."""
-    dice = np.random.default_rng(seed)
-    rows, columns = (dice.uniform(0, size - 1, count) for size in grid.lon.shape)
-    nodes = vectors(grid.lon, grid.lat)
-    lon, lat = degrees(bilinear(nodes, rows, columns))
-    known = np.ones(count, bool)
-    if grid.unset is not None:
-        for r in (np.floor(rows), np.ceil(rows)):
-            for c in (np.floor(columns), np.ceil(columns)):
-                known &= ~grid.unset[r.astype(int), c.astype(int)]
-    return lon[known], lat[known]
-
-
-def wrong(grid: ModelGrid, lon: Any, lat: Any, found: Any, every: int = 1) -> list[str]:
-    """The places whose answers lie further away than the nearest kept point, by more than half a
-    cell; ``found`` are longitudes and latitudes that the fields answer, NaN where they do not."""
-    at = vectors(lon, lat)
-    kept = slice(None, None, every)
-    points = vectors(grid.lon[kept, kept], grid.lat[kept, kept])
-    if grid.unset is not None:
-        points[grid.unset[kept, kept]] = np.nan
-    long = np.zeros(points.shape[:2])
-    for axis in (0, 1):
-        steps = angle(np.take(points, range(1, points.shape[axis]), axis),
-                      np.take(points, range(points.shape[axis] - 1), axis))  # fmt: skip
-        for part in (slice(None, -1), slice(1, None)):
-            index = [slice(None), slice(None)]
-            index[axis] = part
-            long[tuple(index)] = np.fmax(long[tuple(index)], steps)
-    flat, sizes = points.reshape(-1, 3), long.ravel()
-    known = np.isfinite(flat[:, 0])
-    flat, sizes = flat[known], sizes[known]
-    nearest = (at @ flat.T).argmax(axis=1)
-    least = angle(at, flat[nearest])
-    away = angle(at, vectors(*found))
-    bad = ~(away <= least + 0.5 * sizes[nearest])
-    return [
-        f"{lat[n]:.3f}, {lon[n]:.3f}: {found[1][n]:.3f}, {found[0][n]:.3f}, "
-        f"{np.degrees(away[n]):.2f} degrees away" for n in np.flatnonzero(bad)
-    ]  # fmt: skip
-
-
-def shown(grid: ModelGrid, path: Path, points: int = 500) -> tuple[Grid, Any, int]:
-    """The grid file of a map of such a file, the kept longitudes and latitudes, the stride."""
-    answers = []
-    for name, values in grid.fields().items():
-        grid.write(path / f"{name}.nc", values)
-        with open_frame([path / f"{name}.nc"]) as frame:
-            field = read_field(frame, "tas", level=None, crop=Crop(), units=None)
-        plane = separated(pole_centred(field.plane))
-        one = shown_on_map(field, plane, extent(plane, 0.0)[0], BOX, Values(points=points))
-        answers.append(one.values)
-    file = path / "grid.js"
-    file.write_bytes(one.grid.text)
-    return Grid.read(file), answers, int(one.facts["stride"])
-
-
-QUICK = ("EASE", "displaced pole", "across 180 degrees", "tripolar")
+QUICK = (
+    "EASE",
+    "displaced pole",
+    "across 180 degrees",
+    "tripolar",
+    "ROMS around the pole, psi",
+    "CICE, velocities",
+)
 
 
 def answers(kind: str, count: int, every: int, path: Path) -> list[str]:
     """The wrong answers of a kind of grid at so many places, of every so many-th point kept."""
     grid = GRIDS[kind]()
     points = -(-max(grid.lon.shape) // every)
-    on, (lons, lats), stride = shown(grid, path, points)
+    on, fields, stride = shown(grid, path, points)
     assert stride == every
     lon, lat = places(grid, count)
-    found = np.full((2, lon.size), np.nan)
-    for n, at in enumerate(zip(lon.tolist(), lat.tolist(), strict=True)):
-        cell = on.point(Place(lat=at[1], lon=at[0]))
-        if cell is not None:
-            found[:, n] = lons[cell], lats[cell]
-    return wrong(grid, lon, lat, found, every)
+    return wrong(grid, lon, lat, answered(on, fields, lon, lat), every)
 
 
 @pytest.mark.parametrize("kind", QUICK)

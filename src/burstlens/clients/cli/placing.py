@@ -56,9 +56,11 @@ def series(
 
     The columns are the valid time, the value (its units are in the first line), the step of its
     quantisation, the grid point of the model's file that it is of, and why it is missing, where it
-    is. The model's value lies within half a step. There is no interpolation: it is the nearest grid
-    point of those that the values keep. The place is looked up in each frame's own grid, so it may
-    leave a nest that moves; of several nests the topmost one there counts.
+    is. The model's value lies within half a step. There is no interpolation: it is that of the grid
+    cell at the place. Where pictures keep fewer points than the grid has, the cell is read from the
+    frame's file, and has no step; where that cannot be read, the nearest kept point counts, and a
+    note says so. The place is looked up in each frame's own grid, so it may leave a nest that
+    moves; of several nests the topmost one there counts.
 
     A gap is one of: outside (of the frame's grid), no values (published without), unreadable,
     another picture (published anew just now), another field, nan, inf, -inf.
@@ -83,6 +85,7 @@ def series(
         if not follow:
             raise
     finally:
+        found.close()
         progress.clear()
     sys.stdout.flush()
     if note := found.note():

@@ -8,18 +8,21 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from burstlens.clients.opened.looks import looks
 from burstlens.clients.opened.pictured import Pictured
 from burstlens.clients.opened.points import Files, Grids
-from burstlens.clients.opened.series import Sample, heading, reader, sample, samples
+from burstlens.clients.opened.series import Sample, heading, sample, samples
 from burstlens.clients.opened.spot import Spot
 from burstlens.clients.opened.status import is_over
 from burstlens.clients.opened.view import RunView
 from burstlens.core import valid_time
 from burstlens.core.printable import printable
 from burstlens.core.run.index import Published
+
+if TYPE_CHECKING:
+    from burstlens.clients.opened.frame_cells import FrameCells
 
 POLL_S = 0.5
 
@@ -42,8 +45,14 @@ class Listing:
         self._files = Files(run.directory.products)
         self._grids = Grids()
         self._gaps: Counter[str] = Counter()
-        self._values = 0
+        self._values = self._cells_read = 0
         self._stride = 1
+        self._cells: FrameCells | None = None
+
+    def close(self) -> None:
+        """End the process that reads the frames' files, if one was started."""
+        if self._cells is not None:
+            self._cells.close()
 
     def document(self, told: Told) -> dict[str, Any]:
         """The series as JSON values: its heading, and ``samples``."""
@@ -55,6 +64,7 @@ class Listing:
             row: dict[str, Any] = {"time": one.time, "value": one.finite, "step": one.step or None}
             row["index"] = dict(one.point.index) if one.point else None
             row["label"] = one.facts.get("label") or None
+            row["from_frame"] = one.from_frame
             rows.append(row | {"gap": one.gap.value or None, "reason": one.reason or None})
         return {"run": self._run.id, **head, "stride": self._stride, "samples": rows}
 
@@ -91,9 +101,23 @@ class Listing:
         """Which points of the grid the values are of, as a sentence; empty where of all."""
         if self._stride == 1:
             return ""
-        return (
-            f"1 of {self._stride} points of the grid is kept along each direction: the values are "
-            "those of the nearest one (points in the product's `values` keeps more)"
+        thinned = f"1 of {self._stride} points of the grid is kept along each direction"
+        if self._cells_read == self._values:
+            return (
+                "the values are those of the grid cells, read from the frames' files (in the "
+                f"pictures' values {thinned})"
+            )
+        reasons = self._cells.reasons.most_common(1) if self._cells is not None else []
+        why = f", since the frames cannot be read: {reasons[0][0]}" if reasons else ""
+        if self._cells_read:
+            return printable(
+                f"{self._cells_read} of {self._values} values are those of the grid cells, read "
+                f"from the frames' files; the others are those of the nearest kept point{why} "
+                f"({thinned})"
+            )
+        return printable(
+            f"{thinned}: the values are those of the nearest one{why} (points in the product's "
+            "`values` keeps more)"
         )
 
     def complaint(self) -> str:
@@ -109,20 +133,33 @@ class Listing:
         return self._pictured.entries(self._stream)
 
     def _heading(self, entries: Sequence[Published]) -> dict[str, Any]:
-        newest = sample(self._files, entries[-1], self._spot, self._grids)
+        newest = self._read(entries[-1])
         stream = entries[-1].stream
         return heading(self._pictured.product, stream, entries, [newest], self._spot)
 
     def _samples(self, entries: Sequence[Published], head: dict[str, Any]) -> Iterator[Sample]:
         kind = (head["variable"], head["units"]) if head.get("index") else None
-        read = reader(self._files, self._spot, self._grids)
-        for one in samples(read, entries, self._pictured.newest, kind):
+        for one in samples(self._read, entries, self._pictured.newest, kind):
             if one.gap:
                 self._gaps[one.reason or one.gap.value] += 1
             else:
                 self._values += 1
                 self._stride = max(self._stride, one.stride)
+                self._cells_read += one.from_frame
             yield one
+
+    def _read(self, entry: Published) -> Sample:
+        """The value of one frame: of the grid cell itself where that can be read."""
+        kept = sample(self._files, entry, self._spot, self._grids)
+        if kept.stride == 1:
+            return kept
+        if self._cells is None:
+            from burstlens.clients.opened.frame_cells import FrameCells
+
+            self._cells = FrameCells(
+                self._run.directory, self._pictured.product, self._files, self._spot, self._grids
+            )
+        return self._cells.cell(entry, kept)
 
 
 def _mark(entry: Published) -> tuple[object, ...]:

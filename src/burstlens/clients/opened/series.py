@@ -51,7 +51,8 @@ class Sample:
 
     ``step`` is the step of quantisation at the value, in its units: the model's value lies within
     half of it; every ``stride``-th point of the grid is kept. ``facts`` has variable, units and
-    more, ``number`` is that of the field, the lowest first.
+    more, ``number`` is that of the field, the lowest first. ``from_frame``: it was read from the
+    frame's own file, so it is of the grid cell itself and exact.
     """
 
     time: str
@@ -63,6 +64,7 @@ class Sample:
     point: Point | None = None
     facts: Mapping[str, Any] = made(default_factory=dict)
     stride: int = 1
+    from_frame: bool = False
 
     @property
     def finite(self) -> float | None:
@@ -158,11 +160,12 @@ def _sample(files: Files, time: str, values: ValuesFile, spot: Spot, grids: Grid
         facts = _facts(values.header["fields"][number], one)
         step = _step(value, one)
         stride = int(values.header["fields"][number].get("stride", 1))
-        return Sample(time, value, _gap(value), "", step, number, point, facts, stride)
+        return Sample(time, value, gap_of(value), "", step, number, point, facts, stride)
     return Sample(time, None, Gap.OUTSIDE, "the frame's grid does not hold the place")
 
 
-def _gap(value: float) -> Gap:
+def gap_of(value: float) -> Gap:
+    """Why a value is none that can be plotted."""
     if math.isfinite(value):
         return Gap.NONE
     return Gap.NAN if math.isnan(value) else Gap.INFINITE if value > 0 else Gap.MINUS_INFINITE
