@@ -1,4 +1,4 @@
-"""A child process answers with values or errors, and holds its owner up for a given time at most."""
+"""A child process gives values or errors, and holds its owner up for a given time at most."""
 
 from __future__ import annotations
 
