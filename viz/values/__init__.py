@@ -2,7 +2,10 @@
 
 ``options`` is what a recipe says; ``header``, ``grid`` and ``shown`` are what kinds write values
 with; ``script`` and ``lookup`` read both back, a point at a time; ``traces`` writes and reads what
-stations recorded. Imports ``viz.geometry``, ``viz.drawing`` and ``core``; never a kind.
+stations recorded; ``frame_cell`` reads a cell from a frame's own file. Imports
+``viz.diagnostics``, ``viz.geometry``, ``viz.drawing`` and ``core``; never a kind.
 """
 
-__all__ = ["grid", "header", "lookup", "names", "options", "script", "shown", "traces"]
+__all__ = [
+    "frame_cell", "grid", "header", "lookup", "names", "options", "script", "shown", "traces",
+]  # fmt: skip

@@ -10,6 +10,7 @@ __all__ = [
     "arithmetic",
     "calendars",
     "cdf",
+    "child_process",
     "decode",
     "difference",
     "digits",
