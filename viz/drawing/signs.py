@@ -40,7 +40,7 @@ _STROKES: dict[str, tuple[tuple[Points, str], ...]] = {
     "barb": ((((0.0, -2.2), (_LONG, -2.2)), "-"), (((4.4, -2.2), (3.2, 2.8)), "-")),
     "arrow": ((((0.0, 0.0), (9.0, 0.0)), "-"),),
     "stream": ((_LINE, "-"),),
-    "box": ((((0.6, -2.7), (9.4, -2.7), (9.4, 2.7), (0.6, 2.7), (0.6, -2.7)), "-"),),
+    "box": ((((0.6, -2.7), (11.4, -2.7), (11.4, 2.7), (0.6, 2.7), (0.6, -2.7)), "-"),),
 }
 """The lines of a sign, in points from its left end and from the middle of the letters."""
 _FILLS: dict[str, tuple[tuple[Points, str], ...]] = {

@@ -49,7 +49,7 @@ const SIGNS = {
       fill: "#e3120b",
     },
   ],
-  box: [{ d: "M.6-2.7H9.4V2.7H.6Z", width: 1.2 }],
+  box: [{ d: "M.6-2.7H11.4V2.7H.6Z", width: 1.2 }],
   shade: [
     { d: "M0 2.8V-2.8H12Z", fill: "#dcdfe2" },
     { d: "M0 2.8H12V-2.8Z", fill: "#6b747d" },
