@@ -9,8 +9,9 @@ import shutil
 import pytest
 
 from burstlens.core.errors import RunError
-from burstlens.core.run.directory import RunDir
+from burstlens.core.run.directory import RunDir, all_runs
 from burstlens.core.run.making import OLD_S, made_aside
+from burstlens.core.run.places import all_folders
 
 
 @pytest.fixture
@@ -78,3 +79,13 @@ def test_what_a_killed_command_left_goes_after_a_day(run):
         pass
     assert names(run) == [".making-new", "storm"]
     shutil.rmtree(new)
+
+
+def test_its_folder_is_remembered_and_not_the_one_beside_it(run, monkeypatch, tmp_path):
+    monkeypatch.delenv("BURSTLENS_RUNS")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.chdir(tmp_path.parent)
+    with made_aside(run) as made:
+        made.facts.write_text("{}")
+    assert all_folders()[2:] == (run.path.parent,)
+    assert [one.path for one in all_runs()] == [run.path]

@@ -11,6 +11,7 @@ import pytest
 from burstlens.core.durable import write_json
 from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir, all_runs, folder_for, open_run_dir, runs_in
+from burstlens.core.run.making import made_aside
 from burstlens.core.run.places import (
     all_folders,
     remember_folder,
@@ -33,8 +34,8 @@ def home(tmp_path, monkeypatch):
 
 def made(folder, name, age=0):
     run = RunDir(folder / name)
-    run.create()
-    write_json(run.facts, {"run": name, "title": str(folder)})
+    with made_aside(run) as aside:
+        write_json(aside.facts, {"run": name, "title": str(folder)})
     os.utime(run.facts, (1000 + age, 1000 + age))
     return run
 

@@ -18,7 +18,7 @@ from burstlens.core.durable import read_dropped
 from burstlens.core.errors import RunError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.renamed import renamed
-from burstlens.core.run.places import all_folders, remember_folder, runs_folders, runs_places
+from burstlens.core.run.places import all_folders, runs_folders, runs_places
 from burstlens.core.run.places import folder_for as folder_for
 from burstlens.core.run.places import runs_folder as runs_folder
 from burstlens.core.run.requests import STOPS, find_requests
@@ -161,7 +161,6 @@ class RunDir:
                 f"cannot make the run directory {self.path}: {error.strerror}; "
                 "BURSTLENS_RUNS names another place"
             ) from error
-        remember_folder(self.path.parent)
 
     def request(
         self, name: str, reason: Mapping[str, Any] | None = None, *, fill: bool = False

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.places import remember_folder
 
 ASIDE = ".making-"
 """How the names of the folders begin in which run directories are made, beside the runs."""
@@ -46,6 +47,7 @@ def made_aside(run: RunDir) -> Iterator[RunDir]:
             raise RunError(str(error).replace(str(made.path), str(run.path))) from error
         yield made
         _rename(made, run)
+        remember_folder(parent)
     finally:
         # Also where a file server made it and reported an error.
         shutil.rmtree(aside, ignore_errors=True)
