@@ -115,3 +115,25 @@ def test_units_and_texts_are_of_the_calendar_that_fms_names():
 def test_without_a_time_records_lie_along_what_may_grow():
     assert record_dimension({}, ("x", "step"), ("step",), "") == "step"
     assert record_dimension({}, ("x", "y"), (), "") is None
+
+
+@pytest.mark.parametrize(
+    "dimension", ["t", "nt", "TIME", "ntimes", "time_step", "frames", "record"]
+)
+def test_without_a_time_and_an_unlimited_dimension_records_lie_along_one_with_the_name_of_a_time(
+    dimension: str,
+):
+    field = Content((dimension, "y", "x"), (3, 4, 5), "f", {})
+    assert record_dimension({"v": field}, ("x", "y", dimension), (), "") == dimension
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"v": Content(("y", "x", "t"), (4, 5, 3), "f", {})},
+        {"v": Content(("t", "x"), (3, 5), "f", {})},
+        {"v": Content(("step", "y", "x"), (3, 4, 5), "f", {})},
+    ],
+)
+def test_other_dimensions_of_fixed_length_hold_no_records(about: dict[str, Content]):
+    assert record_dimension(about, ("x", "y", "t", "step"), (), "") is None

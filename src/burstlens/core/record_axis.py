@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 from burstlens.core.calendars import calendar_of
@@ -29,6 +29,12 @@ _OTHER_TIMES = re.compile(
 )
 _SINCE = re.compile(r"\bsince\s|\bas\s+%Y", re.IGNORECASE)
 _SURE, _UNDECODED = 5, 8
+_COUNTED = re.compile(
+    r"n?_?t|[tm]t|t_?dim|dim_?t|(?:n|num|ocean|dim)?_?times?(?:_?(?:steps?|index|dim|counter|levels?))?"
+    r"|n?_?(?:records?|frames?|snapshots?|timesteps?)",
+    re.IGNORECASE,
+)
+"""Names of the dimension of records in files that have no times along it."""
 
 
 class StoredVariable(Protocol):
@@ -83,7 +89,8 @@ def record_dimension(
 
     That of the time variable ``name`` if the file has it, or a dimension of that name, along which
     records are counted; else one with a usual name, then that of a sure time variable, then the
-    first unlimited one. ``sizes`` and ``unlimited`` are names of dimensions.
+    first unlimited one, then one that fields begin with and whose name is that of a time.
+    ``sizes`` and ``unlimited`` are names of dimensions.
     """
     if name in variables:
         return _along(variables[name])
@@ -94,7 +101,15 @@ def record_dimension(
             return usual
     if own := time_variable(variables, _SURE):
         return _along(variables[own])
-    return next(iter(unlimited), None)
+    return next(iter(unlimited), None) or next(_counted(variables), None)
+
+
+def _counted(variables: Mapping[str, StoredVariable]) -> Iterator[str]:
+    """The first dimensions of fields that have the name of a time, but no such variable."""
+    for one in variables.values():
+        first = one.dimensions[0] if len(one.dimensions) > 2 else ""
+        if _COUNTED.fullmatch(first) and first not in variables:
+            yield first
 
 
 def text_calendar(
