@@ -26,8 +26,8 @@ Points = tuple[tuple[float, float], ...]
 
 _LONG, _SHORT, _GAP = 12.0, 7.0, 3.5
 """Points: width of a line and of a mark, and from a sign to its text."""
-_EDGE = 1.7
-"""Points by which the dark edge of a pale line is wider."""
+_EDGE = 2.6
+"""Points by which the dark band below a pale line is wider."""
 _PALE = 0.475
 """Luminance above which a colour has less than 2 to 1 of contrast with white."""
 _LINE: Points = ((0.0, 0.0), (_LONG, 0.0))
@@ -96,11 +96,12 @@ def draw_sign(figure: Figure, sign: Sign, x: float, y: float) -> Iterator[Artist
         return [(x + across * point, y + up * point) for across, up in points]
 
     is_pale = style.luminance(sign.colour) > _PALE
-    for points, dashes in _STROKES.get(sign.kind, ()):
-        edge = [(style.INK, sign.width + _EDGE)] if is_pale else []
-        for colour, width in [*edge, (sign.colour, sign.width)]:
-            line = Line2D(*zip(*at(points), strict=True), color=colour, lw=width, ls=dashes)
-            yield _placed(line, figure)
+    edge = [(style.INK, _EDGE)] if is_pale else []
+    for colour, more in [*edge, (sign.colour, 0.0)]:
+        looks: dict[str, Any] = {"color": colour, "lw": sign.width + more, "solid_capstyle": "butt"}
+        for points, dashes in _STROKES.get(sign.kind, ()):
+            ls = "-" if more else dashes
+            yield _placed(Line2D(*zip(*at(points), strict=True), ls=ls, **looks), figure)
     for points, own in _FILLS.get(sign.kind, ()):
         rim = style.INK if is_pale else "none"
         yield _placed(Polygon(at(points), fc=own or sign.colour, ec=rim, lw=0.6), figure)
@@ -108,7 +109,7 @@ def draw_sign(figure: Figure, sign: Sign, x: float, y: float) -> Iterator[Artist
         marker, size, face, rim, width = _MARKS[sign.kind]
         middle = 0.5 * (_LONG if sign.kind in _STROKES else _SHORT)
         ((left, up),) = at([(middle, 0.0)])
-        looks: dict[str, Any] = {"mfc": face, "mec": rim, "mew": width}
+        looks = {"mfc": face, "mec": rim, "mew": width}
         yield _placed(Line2D([left], [up], marker=marker, ms=size, **looks), figure)
 
 

@@ -4,8 +4,8 @@
 const INK = "#1b1f24";
 /** The letters that sizes are for; widths of a line and of a mark, and the gap after them. */
 const [LETTERS, LONG, SHORT, GAP] = [8, 12, 7, 3.5];
-/** How much wider than a line its edge is. */
-const EDGE = 1.4;
+/** How much wider an edge is than a line: a dark one below a pale line, and a light one. */
+const [BAND, RIM] = [2.6, 1.4];
 /** Luminance of the page's ground, dark and light, and the least contrast with it. */
 const [DARK, LIGHT, LEAST] = [0.01, 1, 2];
 
@@ -79,7 +79,7 @@ export function drawSign(context, { sign = "", colour = INK }, left, middle, let
   const contrast = (Math.max(light, ground) + 0.05) / (Math.min(light, ground) + 0.05);
   for (const part of parts) {
     const isOwn = !part.fill || part.fill === INK; // others are seen on any ground
-    if (contrast < LEAST && isOwn) stroke(context, part, ink, EDGE);
+    if (contrast < LEAST && isOwn) stroke(context, part, ink, letters > 0.5 ? RIM : BAND);
   }
   for (const part of parts) {
     const { d, fill, edge = colour, width } = part;
