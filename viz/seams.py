@@ -30,7 +30,8 @@ class Variable:
 
     ``chunks`` is the shape in which a file compresses it, each inflated as a whole; empty where any
     part can be read alone. ``choice`` says in words at which point of further dimensions, of
-    members say, it is taken; ``further`` are those along which none was named.
+    members say, it is taken; ``further`` are those along which none was named. ``is_text``: its
+    values are texts.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Variable:
     chunks: tuple[int, ...] = ()
     choice: str = ""
     further: tuple[str, ...] = ()
+    is_text: bool = False
 
     @property
     def units(self) -> str:

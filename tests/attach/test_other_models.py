@@ -173,7 +173,7 @@ def test_of_volumes_of_several_months_one_level_of_one_month_is_shown(tmp_path: 
 
 
 @pytest.mark.integration
-def test_a_dimension_with_names_is_no_level(tmp_path: Path):
+def test_one_point_of_a_dimension_with_names_is_shown(tmp_path: Path):
     path = write_netcdf(
         tmp_path / "land.nc", {"time": None, "surface": 3, "lat": 6, "lon": 8},
         {"time": TIME, **LONLAT, "frac": (("time", "surface", "lat", "lon"), {"units": "1"}),
@@ -182,7 +182,49 @@ def test_a_dimension_with_names_is_no_level(tmp_path: Path):
     with netCDF4.Dataset(path, "a") as data:
         data.createVariable("surface", str, ("surface",))[:] = np.array(["a", "b", "c"], object)
     _, made = seen(tmp_path)
-    assert names(made) == ["tas"]
+    assert names(made) == ["tas", "frac"]
+    assert "level" not in made.products[1]
+    assert made.left_out[0].endswith('--product "frac[surface=...]" shows another')
+
+
+def test_a_dimension_that_is_not_known_to_be_of_levels_is_named(tmp_path: Path):
+    deep = {name: (("time", name, "lat", "lon"), {"units": "1"}) for name in ("foo", "lev", "alt")}
+    write_netcdf(
+        tmp_path / "odd.nc", {"time": None, "foo": 3, "lev": 3, "alt": 3, "lat": 6, "lon": 8},
+        {"time": TIME, **LONLAT, "alt": (("alt",), {"units": "m"}),
+         **{f"of_{name}": one for name, one in deep.items()}},
+    )  # fmt: skip
+    _, made = seen(tmp_path)
+    assert names(made) == ["of_alt", "of_foo", "of_lev"]
+    assert made.left_out == (
+        'of_foo: level 0 of 3 along foo, which may be no height; --product "of_foo[foo=2]" shows '
+        "another",
+    )
+    asked = shown(tmp_path, known(tmp_path), ["of_foo[foo=2]"])
+    assert "level" not in asked.products[0]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "fields"),
+    [
+        ({"featureType": "trajectory"}, {"lat": ("traj", "obs"), "temp": ("traj", "obs")}),
+        ({"featureType": "timeSeriesProfile"}, {"temp": ("time", "station", "z")}),
+        ({}, {"palette": ("rgb", "eightbitcolor")}),
+    ],
+)
+def test_what_lies_along_paths_or_is_a_table_of_colours_is_no_map(
+    tmp_path: Path, attributes: dict[str, str], fields: dict[str, tuple[str, ...]]
+):
+    sizes = {"traj": 3, "obs": 5, "station": 3, "z": 4, "rgb": 3, "eightbitcolor": 9}
+    path = write_netcdf(
+        tmp_path / "out_1.nc", {"time": None, **sizes},
+        {"time": TIME, **{name: (along, {}) for name, along in fields.items()}},
+    )  # fmt: skip
+    with netCDF4.Dataset(path, "a") as data:
+        data.setncatts(attributes)
+    _, made = seen(tmp_path)
+    assert made.products == ()
+    assert attributes.get("featureType", "") in made.left_out[0]
 
 
 @pytest.mark.parametrize(

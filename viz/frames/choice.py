@@ -124,13 +124,16 @@ class ChosenFrame:
         return bool(wanted) and base in self.frame
 
     def is_further(self, dimension: str) -> bool:
-        """Whether a dimension is a further one."""
+        """Whether a dimension is a further one, as all are whose points have names."""
         if dimension not in self._further:
             attributes: Mapping[str, Any] = {}
+            has_names = False
             if dimension in self.frame:
                 with suppress(UnknownYet):
-                    attributes = self.frame.variable(dimension).attributes
-            self._further[dimension] = is_further(dimension, attributes)
+                    about = self.frame.variable(dimension)
+                    attributes = about.attributes
+                    has_names = about.is_text and about.dimensions[:1] == (dimension,)
+            self._further[dimension] = has_names or is_further(dimension, attributes)
         return self._further[dimension]
 
     def variable(self, name: str) -> Variable:

@@ -12,12 +12,15 @@ from typing import Any
 
 _NAMES = re.compile(
     r"(?!.*(?:lev|depth|height|layer))"
-    r"(?:expver|ensembles?|ens|n?members?|numbers?|reali[sz]ations?|experiments?|scenarios?|steps?"
-    r"|lead_?(?:times?)?|leads|forecast_(?:period|hour|day|reference_time)|quantiles?|percentiles?"
-    r"|thresholds?|months?|seasons?|dayofyear|basins?|regions?|types?|category|categories|ncat|class"
-    r"(?:es)?|nc|n?bands?|n?channels?|wavelengths?|wave_?numbers?|freq(?:uency|uencies)?"
-    r"|directions?|dir|species|tracers?|n?tiles?|n?pfts?|nvegtyp|land_cat|soil_cat|n?bins?"
-    r"|polari[sz]ations?|samples?|replicates?|hours?|days?|years?|dates?|time\w*|init\w*)(?:_.*)?",
+    r"(?:expver|ensembles?|n?ens|n?members?|numbers?|reali[sz]ations?|experiments?|scenarios?|steps?"
+    r"|lead_?(?:times?)?|leads|(?:forecast|fcst|f)_?(?:period|hours?|days?|hr|step|reference_time)"
+    r"|ref(?:erence)?_?time|quantiles?|percentiles?|return_?periods?|thresholds?|months?|seasons?"
+    r"|dayofyear|doy|basins?|regions?|(?:\w+_?)?types?|category|categories|ncat|class(?:es)?|nc"
+    r"|n?bands?|n?channels?|wl|wavelengths?|wave_?numbers?|freq(?:uency|uencies)?|directions?|dir"
+    r"|species|tracers?|aerosols?|n?tiles?|n?pfts?|nvegtyp|land_cat|soil_cat|(?:\w+_)?n?bins?"
+    r"|polari[sz]ations?|samples?|replicates?|iterations?|n?runs?|n?models?|rcps?|ssps?|sources?"
+    r"|modes?|n?components?|parameters?|variables?|stat(?:istic)?s?|hours?|days?|years?|dates?"
+    r"|time\w*|init\w*)(?:_.*)?",
     re.IGNORECASE,
 )
 _STANDARD = re.compile(

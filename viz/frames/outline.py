@@ -67,6 +67,8 @@ class Known:
     """Why there will be no frame; empty if there will be frames."""
     is_complete: bool = True
     """Whether no other variables are possible: settings that are not known may add more."""
+    texts: frozenset[str] = frozenset()
+    """Variables whose values are texts."""
     is_placed: bool = True
     """Whether the domain's position is certain: a nest may move, a step may make it anew."""
 
@@ -116,7 +118,7 @@ class Outline:
             raise UnknownYet(f"only the name of {name} is known yet")
         dimensions, attributes = described
         shape = tuple(self.known.sizes.get(dimension, 0) for dimension in dimensions)
-        return Variable(name, dimensions, shape, attributes)
+        return Variable(name, dimensions, shape, attributes, is_text=name in self.known.texts)
 
     def read(self, name: str, window: Window | None = None) -> Array:
         """The values of a coordinate. UnknownYet for anything else."""

@@ -101,7 +101,9 @@ class FrameReader:
             missing = self.attributes.get(_GAPS[dimension], -999.0)
             attributes.setdefault("missing_value", missing)
         shape = tuple(sizes[dimension] for dimension in dimensions)
-        return Variable(name, dimensions, shape, attributes, self._chunks(stored, shape))
+        is_text = stored.dtype is str or getattr(stored.dtype, "kind", "") in ("S", "U")
+        chunks = self._chunks(stored, shape)
+        return Variable(name, dimensions, shape, attributes, chunks, is_text=is_text)
 
     def _chunks(self, stored: Any, whole: tuple[int, ...]) -> tuple[int, ...]:
         """The shape of a compressed variable's chunks, without time. The chunks of tiles lie

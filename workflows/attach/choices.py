@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from burstlens.viz.frames.further import JOINED
+from burstlens.workflows.attach.fields import Candidate
 from burstlens.workflows.frames.contents import Contents
 
 
@@ -27,3 +28,15 @@ def chosen_words(shown: Mapping[str, Sequence[str]], contents: Contents) -> list
         )
         said[-1] += f'; --product "{names[0]}[{dimension}={last}]" shows another'
     return said
+
+
+def level_words(shown: Candidate, level: int, contents: Contents) -> str:
+    """The sentence for a dimension of which one point is shown as a level, as nothing in the file
+    says what it is."""
+    dimension = shown.counted
+    about, size = contents.variables.get(dimension), contents.sizes.get(dimension, 0)
+    last = f"{about.ends[1]:g}" if about is not None and about.ends else f"{max(0, size - 1)}"
+    return (
+        f"{shown.name}: level {level} of {size} along {dimension}, which may be no height; "
+        f'--product "{shown.name}[{dimension}={last}]" shows another'
+    )

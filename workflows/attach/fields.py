@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from burstlens.core.difference import is_difference
 from burstlens.core.errors import BurstlensError
+from burstlens.core.lengths import metres
 from burstlens.core.units import is_temperature
-from burstlens.viz.frames.further import is_further
+from burstlens.viz.frames.further import is_further, is_upwards
 from burstlens.viz.geometry.mesh import is_of_mesh, is_table
 from burstlens.workflows.attach.content import fields, record_dimension
 from burstlens.workflows.frames.contents import Content, Contents
@@ -60,9 +61,12 @@ _COMPILED = [(re.compile(a), re.compile(b, re.IGNORECASE), units) for a, b, unit
 _NEVER = re.compile(
     r"(?:.*_)?(?:mask|bnds|bounds|vertices|corners)(?:_.*)?|lsm|land(?:frac|mask)?|angle|area\w*"
     r"|[xy]?(?:lat|lon)[a-z]*(?:_\w+)?|nav_l(?:at|on).*|e[123][tuvfw].*|gdep.*|hy[ab][mi]"
-    r"|date(?:sec)?|crs|.*_qc|.*_flag|wetdry.*",
+    r"|date(?:sec)?|crs|.*_qc|.*_flag|wetdry.*|palette|colou?r_?(?:map|table)|lut",
     re.IGNORECASE,
 )
+_SAMPLED = re.compile(r"(?:point|trajectory|profile|time_?series|station)(?:_?profile)?", re.I)
+_UPWARDS = ("pa", "hpa", "kpa", "mb", "mbar", "millibar", "millibars", "k", "kelvin")
+"""Units of heights in the air that are no lengths."""
 _HORIZONTAL = re.compile(r"projection_|grid_|latitude|longitude")
 _ON_EARTH = re.compile(r"degrees?_?(?:n(?:orth)?|e(?:ast)?|s(?:outh)?|w(?:est)?|t(?:rue)?)")
 """Units of latitude and longitude (CF 4.1, 4.2); a temperature may be in degrees as well."""
@@ -73,7 +77,8 @@ _ANGLES = re.compile(rf"{_ON_EARTH.pattern}|deg(?:ree)?s?|rad(?:ian)?s?")
 class Candidate:
     """A field that can be mapped. ``rank`` is its place among first looks, larger for others.
 
-    ``deep``: one level of it is shown, or one point of its ``further`` dimensions."""
+    ``deep``: one level of it is shown, or one point of its ``further`` dimensions. ``counted`` is a
+    dimension of levels that nothing shows to be heights."""
 
     name: str
     rank: int
@@ -82,6 +87,7 @@ class Candidate:
     score: int
     units: str
     further: tuple[str, ...] = ()
+    counted: str = ""
 
     @property
     def order(self) -> tuple[bool, int, bool, int, str]:
@@ -111,6 +117,8 @@ def candidates(frame: DerivedFrame, contents: Contents, time: str | None) -> lis
 
 def why_none(contents: Contents, time: str | None) -> str:
     """Why nothing of a file can be mapped, in words."""
+    if sampling := _sampling(contents):
+        return f"its values lie at stations or along paths (featureType {sampling}): nothing to map"
     names = list(fields(contents, time))
     tables = [name for name in names if _is_table(contents, name)]
     of_mesh = [
@@ -141,6 +149,8 @@ def _candidate(
     from burstlens.viz.geometry.grid import axes
 
     about = contents.variables[name]
+    if _sampling(contents):
+        return None
     if _NEVER.fullmatch(name) or _is_coordinate(contents, name) or _is_flag(about):
         return None
     if _is_table(contents, name):
@@ -174,10 +184,11 @@ def _candidate(
     score += bool(about.text("long_name")) - 4 * (
         about.kind != "f" and "scale_factor" not in about.attributes
     )
+    z = directions.get("z", "")
+    deep = bool(z) and sizes.get(z, 2) > 1
     return Candidate(
-        name, rank, bool(further) or ("z" in directions and sizes.get(directions["z"], 2) > 1),
-        record is None or record in about.dimensions, score, _usual(name, about, units),
-        further,
+        name, rank, bool(further) or deep, record is None or record in about.dimensions, score,
+        _usual(name, about, units), further, z if deep and not _is_vertical(contents, z) else "",
     )  # fmt: skip
 
 
@@ -188,6 +199,22 @@ def _may_be_vertical(contents: Contents, dimension: str) -> bool:
     if about is None:
         return not is_further(dimension, {})
     return about.kind in "fiu" and not is_further(dimension, about.attributes)
+
+
+def _is_vertical(contents: Contents, dimension: str) -> bool:
+    """Whether a dimension is known to be one of levels, by its coordinate or its usual name."""
+    about = contents.variables.get(dimension)
+    attributes = {} if about is None else about.attributes
+    if is_upwards(dimension, attributes) or "standard_name" in attributes:
+        return True
+    units = "" if about is None else about.text("units")
+    return metres(units) is not None or units.lower() in _UPWARDS
+
+
+def _sampling(contents: Contents) -> str:
+    """The kind of stations or paths along which a file's values lie (CF 9.4); "" for grids."""
+    kind = contents.attributes.get("featureType", contents.attributes.get("CF:featureType", ""))
+    return kind if isinstance(kind, str) and _SAMPLED.fullmatch(kind) else ""
 
 
 def _rank(name: str, about: Content) -> tuple[int, str]:

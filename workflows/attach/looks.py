@@ -7,7 +7,7 @@ from typing import Any
 from burstlens.core.expression import quoted
 from burstlens.viz.diagnostics.derived import DerivedFrame
 from burstlens.viz.frames.outline import Outline
-from burstlens.workflows.attach.choices import chosen_words
+from burstlens.workflows.attach.choices import chosen_words, level_words
 from burstlens.workflows.attach.fields import MOST, Candidate, candidates, why_none
 from burstlens.workflows.attach.levels import with_level
 from burstlens.workflows.attach.names import unique
@@ -47,6 +47,8 @@ def first_looks(streams: Streams) -> tuple[list[Table], list[str]]:
         }
         tables.append(_map(one, stream, contents, streams, [table["name"] for table in tables]))
         shown.setdefault(stream, {})[one.name] = one.further
+        if one.counted and "level" in tables[-1]:
+            why.append(level_words(one, tables[-1]["level"], contents))
     for stream, further in shown.items():
         contents = streams.contents(stream)
         why += [] if contents is None else chosen_words(further, contents)

@@ -29,6 +29,8 @@ Write = Callable[..., Path]
         ("frequency", {"units": "Hz"}), ("f", {"standard_name": "wave_frequency"}), ("band", {}),
         ("M", {"long_name": "Ensemble Member"}), ("hour", {}), ("t1", {"units": "days since 1900"}),
         ("lambda", {"units": "nm"}), ("category", {}), ("n", {"standard_name": "realization"}),
+        ("nens", {}), ("run", {}), ("soil_type", {}), ("size_bin", {}), ("return_period", {}),
+        ("fcst_hour", {}), ("doy", {}), ("model", {}), ("ssp", {}), ("component", {}), ("wl", {}),
     ],
 )  # fmt: skip
 def test_members_steps_and_bands_are_further_dimensions(
@@ -44,6 +46,7 @@ def test_members_steps_and_bands_are_further_dimensions(
         ("lat", {"units": "degrees"}), ("number_of_levels", {}), ("level_type", {}), ("ny", {}),
         ("number", {"positive": "up"}), ("class", {"axis": "Z"}), ("twt", {"units": "s"}),
         ("band", {"standard_name": "height"}), ("bottom_top", {}), ("isentropic", {"units": "K"}),
+        ("model_level", {}), ("soil_layer", {}), ("modelz", {}), ("f", {}), ("s", {}), ("xs", {}),
     ],
 )  # fmt: skip
 def test_heights_and_places_are_none(dimension: str, attributes: dict[str, str]) -> None:
@@ -225,7 +228,9 @@ def test_points_without_a_coordinate_are_numbered_and_names_are_texts(write: Wri
         {"kind": (("category",), np.array(["sea", "ice"], object)),
          "a": (("member", "lat", "lon"), place(2, 4, 5)),
          "type": (("type",), np.array(["sea", "ice"], object)),
-         "b": (("type", "lat", "lon"), place(2, 4, 5))},
+         "b": (("type", "lat", "lon"), place(2, 4, 5)),
+         "crop": (("crop",), np.array(["rice", "maize"], object)),
+         "c": (("crop", "lat", "lon"), place(2, 4, 5))},
         None,
     )  # fmt: skip
     with open_frame([path]) as frame:
@@ -233,6 +238,9 @@ def test_points_without_a_coordinate_are_numbered_and_names_are_texts(write: Wri
         with pytest.raises(FrameError, match="member is 0 to 1, not 2"):
             frame.variable("a[member=2]")
         assert np.array_equal(shown(frame, "b[type=ice]").values, place(2, 4, 5)[1])
+        assert shown(frame, "c").level == "crop rice (1 of 2)"
+        with pytest.raises(FrameError, match=r"c\[crop=...\] chooses along crop"):
+            shown(frame, "c", level=1)
 
 
 def test_of_four_dimensions_the_unknown_one_is_a_further_one(write: Write) -> None:
