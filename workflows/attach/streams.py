@@ -131,9 +131,11 @@ def known_of(contents: Contents, time: str | None) -> Known:
             sizes[dimension] = whole - 1
             if f"{dimension}_stag" in sizes:
                 sizes[f"{dimension}_stag"] = whole
-    texts = frozenset(name for name, one in contents.variables.items() if one.kind == "c")
-    return Known({n: _described(one, record) for n, one in contents.variables.items()},
-                 sizes, dict(contents.attributes), partial(_ends, contents), texts=texts)  # fmt: skip
+    return Known(
+        {name: _described(one, record) for name, one in contents.variables.items()},
+        sizes, dict(contents.attributes), partial(_ends, contents),
+        texts=frozenset(name for name, one in contents.variables.items() if one.kind == "c"),
+    )  # fmt: skip
 
 
 def _ends(contents: Contents, name: str) -> Array:
