@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import netCDF4
 import numpy as np
 import pytest
 from pydantic import TypeAdapter
@@ -13,6 +14,7 @@ from pydantic import TypeAdapter
 from burstlens.core.errors import FrameError
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.geometry.crop import Crop, resolve
+from burstlens.viz.geometry.locate import spacing_km
 
 
 def slices(path: Path, variable: str, record: int = 0, **crop: Any) -> dict[str, tuple[int, ...]]:
@@ -107,6 +109,30 @@ def test_following_a_maximum_centres_on_it(supercell: Path):
 def test_a_half_width_in_km_is_turned_into_points(supercell: Path):
     kept = slices(supercell, "T", follow="max:W", half_width_km=12)["west_east"]
     assert kept[1] - kept[0] == 13
+
+
+@pytest.mark.parametrize(
+    "longitudes",
+    [
+        (np.arange(170, 191) + 180) % 360 - 180.0,
+        np.arange(350, 371) % 360.0,
+        np.r_[np.arange(0.5, 20), np.arange(340.5, 360)],
+        np.r_[np.arange(0.0, 11), np.arange(100.0, 111)],
+        np.r_[np.arange(170.0, 180), np.arange(-60.0, -50)],
+    ],
+    ids=["across 180", "across 0", "glued", "two pieces", "two pieces across 180"],
+)
+def test_neighbours_are_as_far_apart_across_a_seam_or_a_hole(longitudes: Any, tmp_path: Path):
+    path = tmp_path / "a.nc"
+    with netCDF4.Dataset(path, "w") as data:
+        for name, points in (("lat", np.arange(-10.0, 11)), ("lon", longitudes)):
+            data.createDimension(name, points.size)
+            data.createVariable(name, "f8", (name,))[:] = points
+            data[name].units = f"degrees_{'north' if name == 'lat' else 'east'}"
+        data.createVariable("tas", "f8", ("lat", "lon"))[:] = 1.0
+    with open_frame([path]) as frame:
+        assert spacing_km(frame, "tas", "x") == pytest.approx(111.18, abs=0.01)
+        assert spacing_km(frame, "tas", "y") == pytest.approx(111.18, abs=0.01)
 
 
 def test_a_followed_window_is_moved_into_the_domain_and_keeps_its_size(katrina: Path):

@@ -20,13 +20,14 @@ from burstlens.viz.seams import OpenFrame, Window
 def spacing_km(frame: OpenFrame, variable: str, direction: str) -> float:
     """The distance of neighbours along ``x`` or ``y`` in km; FrameError if unknown.
 
-    The mean of the grid; where rows and columns are not straight in degrees, that in its middle.
+    The median of the grid, so that a hole between two pieces of it does not count; where rows and
+    columns are not straight in degrees, that in its middle.
     """
     dimension = axes(frame, variable)[direction]
     values, units = distances(frame, dimension, {})
     length = metres(units)
     if length is not None and values.size > 1:
-        return float(np.abs(np.diff(values)).mean()) * length / 1000
+        return float(np.median(np.abs(np.diff(values)))) * length / 1000
     here = map_plane(frame, variable, {}, centred=True)
     if here.projection is None:
         raise FrameError(f"half_width_km: {dimension} has no coordinate of lengths or degrees")
@@ -34,7 +35,7 @@ def spacing_km(frame: OpenFrame, variable: str, direction: str) -> float:
         rows, columns = here.y.shape[0], here.x.shape[-1]
         return position.spacing_km(here, rows // 2, columns // 2)[direction == "x"]
     along = here.x if direction == "x" else here.y
-    degrees = float(np.abs(np.diff(along)).mean())
+    degrees = float(np.median(np.abs(np.diff(along))))
     shrink = np.cos(np.radians(here.y.mean())) if direction == "x" else 1.0
     return float(np.radians(degrees) * EARTH_RADIUS_M / 1000 * shrink)
 
