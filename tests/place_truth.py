@@ -63,6 +63,11 @@ def wrong(grid: ModelGrid, lon: Any, lat: Any, found: Any, every: int = 1) -> li
     least = angle(at, flat[nearest])
     away = angle(at, vectors(*found))
     bad = ~(away <= least + 0.5 * sizes[nearest])
+    if every > 1 and grid.unset is not None:
+        # The nearest kept point may be one without a value.
+        all_points = vectors(grid.lon[kept, kept], grid.lat[kept, kept]).reshape(-1, 3)
+        without = grid.unset[kept, kept].ravel()[(at @ all_points.T).argmax(axis=1)]
+        bad &= ~(without & np.isnan(away))
     return [
         f"{lat[n]:.3f}, {lon[n]:.3f}: {found[1][n]:.3f}, {found[0][n]:.3f}, "
         f"{np.degrees(away[n]):.2f} degrees away" for n in np.flatnonzero(bad)

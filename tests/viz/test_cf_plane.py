@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyproj
 import pytest
 
 from burstlens.core.errors import FrameError
@@ -190,3 +191,18 @@ def test_degrees_on_the_axes_win_over_a_mapping(on_mapping: Any):
     with netCDF4.Dataset(os.fspath(path), "a") as data:
         data["x"].units, data["y"].units = "degrees_east", "degrees_north"
     assert plane_of(path).geographic
+
+
+@pytest.mark.parametrize("name", ["crs_wkt", "spatial_ref"])
+def test_a_mapping_of_well_known_text_alone_is_one(name: str, on_mapping: Callable[..., Path]):
+    text = pyproj.CRS.from_cf(POLAR).to_wkt()
+    x, y = np.linspace(-3e6, 3e6, 7), np.linspace(-2e6, 2e6, 5)
+    told, named = (plane_of(on_mapping(by, x, y)) for by in ({name: text}, POLAR))
+    assert told.projection is not None
+    assert named.projection is not None
+    for one, other in zip(
+        told.projection.inverse(x, x), named.projection.inverse(x, x), strict=True
+    ):
+        assert one == pytest.approx(other)
+    assert plane_of(on_mapping({name: pyproj.CRS("EPSG:4326").to_wkt()}, x, y)).projection is None
+    assert plane_of(on_mapping({name: "no such text"}, x, y)).projection is None

@@ -152,6 +152,45 @@ def test_radians_become_degrees(named: Any):
     assert plane.y == pytest.approx(LAT)
 
 
+def test_names_and_radians_are_enough(named: Any):
+    path = named("lat", "lon", np.radians(LAT), np.radians(LON), units=("radian", "radians"))
+    plane = plane_of(path)
+    assert plane.geographic
+    assert plane.x == pytest.approx(LON)
+    assert plane.y == pytest.approx(LAT)
+
+
+@pytest.mark.parametrize("bent", ["lat", "lon"])
+def test_one_of_both_may_be_straight(named: Any, bent: str):
+    x, y = np.meshgrid(LON, LAT)
+    lat, lon = (y + 0.1 * x, LON) if bent == "lat" else (LAT, x - 0.1 * y)
+    plane = plane_of(
+        named("latitude", "longitude", lat, lon, dimensions=("j", "i"),
+              coordinates="latitude longitude")
+    )  # fmt: skip
+    assert plane.geographic
+    assert plane.x.tolist() == (x if bent == "lat" else lon).tolist()
+    assert plane.y.tolist() == (lat if bent == "lat" else y).tolist()
+
+
+def test_coordinates_may_have_their_dimensions_the_other_way_round(tmp_path: Path):
+    x, y = np.meshgrid(LON, LAT)
+    x, y = x - 0.1 * y, y + 0.1 * x
+    path = tmp_path / "turned.nc"
+    with netCDF4.Dataset(os.fspath(path), "w") as data:
+        for name, size in zip(("j", "i"), x.shape, strict=True):
+            data.createDimension(name, size)
+        for name, values in (("lat", y), ("lon", x)):
+            data.createVariable(name, "f8", ("i", "j"))[:] = values.T
+            data[name].units = "degrees_north" if name == "lat" else "degrees_east"
+        data.createVariable("ssh", "f4", ("j", "i"))[:] = x
+    for part in (slice(None), slice(1, 3)):
+        with open_frame([path]) as frame:
+            plane = grid.map_plane(frame, "ssh", {"i": part})
+        assert plane.x.tolist() == x[:, part].tolist()
+        assert plane.y.tolist() == y[:, part].tolist()
+
+
 def test_a_grid_latitude_is_not_a_latitude():
     assert role_by_attributes("degrees", "grid_latitude") is None
     assert role_by_attributes("degrees_north", "grid_latitude") is None

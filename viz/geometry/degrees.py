@@ -1,7 +1,7 @@
 """Longitudes and latitudes of a variable's points: which variables they are, and their values.
 
-Known by CF's attributes (CF 1.8, 4.1 and 4.2); where a file gives no units, or plain degrees, by
-their names, and then only if their values can be longitudes and latitudes.
+Known by CF's attributes (CF 1.8, 4.1 and 4.2); where a file gives no units, or those of an angle,
+by their names, and then only if their values can be longitudes and latitudes.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def role_by_attributes(units: str, standard_name: str = "") -> str | None:
 
 
 def role_by_name(name: str, units: str, standard_name: str = "") -> str | None:
-    """``lat`` or ``lon`` by a variable's name, where it has no units or plain degrees."""
-    if standard_name or (units and radians(units) != _DEGREE):
+    """``lat`` or ``lon`` by a variable's name, where it has no units or those of an angle."""
+    if standard_name or (units and radians(units) is None):
         return None
     return next((role for role, names in _NAMES.items() if names.fullmatch(name)), None)
 
@@ -61,10 +61,35 @@ def read_degrees(
         pair = _only_pair(frame, y, x) or _pair_by_names(frame, variable, x, y)
     if len(pair) < 2:
         return None
-    lon, lat = (_in_degrees(frame, pair[role], window) for role in ("lon", "lat"))
+    found = {role: _in_degrees(frame, pair[role], window) for role in ("lon", "lat")}
+    along = {role: frame.variable(pair[role]).dimensions for role in found}
+    placed = _as_rows(found, along, x, y)
+    if placed is None:
+        return None
+    lon, lat = placed
     # In idealized cases on a projection all of them are equal.
     one_place = lon.size > 1 and np.ptp(lon) == 0 and np.ptp(lat) == 0
     return None if one_place else without_gaps(lon, lat)
+
+
+def _as_rows(
+    values: dict[str, Array], along: dict[str, tuple[str, ...]], x: str, y: str
+) -> tuple[Array, Array] | None:
+    """Longitudes and latitudes, 1-D along x and y, or both as (y, x); None where both are along one
+    dimension alone."""
+    if along == {"lon": (x,), "lat": (y,)}:
+        return values["lon"], values["lat"]
+    if along["lon"] == along["lat"] and len(along["lon"]) == 1:
+        return None
+    whole = {
+        role: at.T if along[role] == (x, y) else at[:, None] if along[role] == (y,) else at
+        for role, at in values.items()
+    }
+    lon, lat = whole["lon"], whole["lat"]
+    if lon.shape == lat.shape:
+        return lon, lat
+    shape = np.broadcast_shapes(lon.shape, lat.shape)
+    return np.broadcast_to(lon, shape).copy(), np.broadcast_to(lat, shape).copy()
 
 
 def _in_degrees(frame: OpenFrame, name: str, window: Window) -> Array:
@@ -89,7 +114,7 @@ def _named_pair(frame: OpenFrame, variable: str, x: str, y: str) -> dict[str, st
         role = _WRF_ROLES.get(name.partition("_")[0]) or role_by_attributes(
             found.units, str(found.attributes.get("standard_name", ""))
         )
-        if role and role not in pair and found.dimensions in ((y, x), (x,), (y,)):
+        if role and role not in pair and found.dimensions in _placings(x, y):
             pair[role] = name
     return pair
 
@@ -99,7 +124,7 @@ def _only_pair(frame: OpenFrame, y: str, x: str) -> dict[str, str]:
     pair: dict[str, str] = {}
     for name in frame.names:
         found = frame.variable(name)
-        if found.dimensions == (y, x):
+        if found.dimensions in ((y, x), (x, y)):
             role = role_by_attributes(found.units, str(found.attributes.get("standard_name", "")))
             if role in pair:
                 return {}
@@ -115,11 +140,11 @@ def _pair_by_names(frame: OpenFrame, variable: str, x: str, y: str) -> dict[str,
     """
     own = () if mapping_names(frame.variable(variable)) else (x, y)
     likely = [name for name in frame.names if role_by_name(name, "") and name not in (x, y)]
-    on_plane = [name for name in likely if frame.variable(name).dimensions == (y, x)]
+    on_plane = [name for name in likely if frame.variable(name).dimensions in ((y, x), (x, y))]
     for names in (_coordinates(frame, variable), own, on_plane):
         found: dict[str, list[str]] = {"lat": [], "lon": []}
         for name in names:
-            if name not in frame or frame.variable(name).dimensions not in ((y, x), (x,), (y,)):
+            if name not in frame or frame.variable(name).dimensions not in _placings(x, y):
                 continue
             if name in (x, y) and is_turned(frame, variable, name):
                 continue
@@ -138,13 +163,18 @@ def _pair_by_names(frame: OpenFrame, variable: str, x: str, y: str) -> dict[str,
 
 def _is_plausible(frame: OpenFrame, name: str, role: str) -> bool:
     """Whether values can be longitudes or latitudes: in their range; 1-D ones are monotonic."""
-    values = np.asarray(frame.read(name), np.float64)
+    values = np.asarray(_in_degrees(frame, name, {}), np.float64)
     low, high = _RANGES[role]
     known = values[np.isfinite(values)]
     if not known.size or known.min() < low - _SLACK or known.max() > high + _SLACK:
         return False
     steps = np.diff(values)
     return values.ndim == 2 or bool((steps > 0).all() or (steps < 0).all())
+
+
+def _placings(x: str, y: str) -> tuple[tuple[str, ...], ...]:
+    """The dimensions that longitudes and latitudes of a field on (y, x) may have."""
+    return (y, x), (x, y), (x,), (y,)
 
 
 def _coordinates(frame: OpenFrame, variable: str) -> list[str]:

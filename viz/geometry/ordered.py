@@ -203,7 +203,7 @@ def _straight_orders(frame: OpenFrame) -> dict[str, CoordinateOrder]:
             if window is None and np.isfinite(values).all():
                 frame.hold(name, None, values)
             line = values[0] if role == "lon" else values[:, 0]
-            order = order_of(line, 360.0 if role == "lon" else 0.0)
+            order = order_of(line, (_period(about) or 0.0) if role == "lon" else 0.0)
             if order is None or not np.isfinite(line).all():
                 continue
             whole = frame.read(name)

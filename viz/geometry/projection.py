@@ -22,6 +22,8 @@ EARTH_RADIUS_M = 6_370_000.0
 
 LAMBERT, POLAR, MERCATOR, LATLON = 1, 2, 3, 6
 """MAP_PROJ as WRF numbers it (Registry.EM_COMMON); 0 is an idealized plane."""
+_WELL_KNOWN_TEXT = frozenset({"crs_wkt", "spatial_ref"})
+"""Attributes of a grid mapping that hold all of it as well-known text."""
 ROTATED_POLE, GEOSTATIONARY = "rotated_latitude_longitude", "geostationary"
 """CF's names of grid mappings whose coordinates are angles."""
 
@@ -148,11 +150,12 @@ def _about(centre: float, period: float, x: Array) -> Array:
 def cf_projection(attributes: Mapping[str, Any]) -> Projection | None:
     """The projection in the attributes of a CF grid mapping (CF 1.8, appendix F), else None.
 
-    Read by pyproj. The plane of a rotated pole has its longitudes and latitudes as arcs of the
-    earth, in metres. None for plain longitude and latitude, and for mappings unknown to pyproj.
+    Read by pyproj, from ``crs_wkt`` or ``spatial_ref`` where that is all there is. The plane of a
+    rotated pole has its longitudes and latitudes as arcs of the earth, in metres. None for plain
+    longitude and latitude, and for mappings unknown to pyproj.
     """
     name = str(attributes.get("grid_mapping_name", "")).strip().lower()
-    if name in ("", "latitude_longitude"):
+    if name == "latitude_longitude" or not (name or attributes.keys() & _WELL_KNOWN_TEXT):
         return None
     try:
         if name == ROTATED_POLE:
@@ -183,7 +186,10 @@ def _cf_definition(attributes: tuple[tuple[str, Any], ...]) -> str:
         # A PROJ string cannot hold names and datums; datums are not shifted here.
         warnings.simplefilter("ignore", UserWarning)
         try:
-            return str(pyproj.CRS.from_cf(plain).to_proj4())
+            found = pyproj.CRS.from_cf(plain)
+            if not plain["grid_mapping_name"] and not found.is_projected:
+                raise ValueError("no plane")
+            return str(found.to_proj4())
         except pyproj.exceptions.CRSError as error:
             raise ValueError(str(error)) from error
 
