@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 
 import pytest
 from PIL import Image
@@ -15,6 +16,7 @@ from burstlens.core.run.directory import RunDir
 from burstlens.core.run.snapshot import new_snapshot
 
 LOOK_MS = 15_000
+BEGAN = 1795730282.5
 
 
 def test_a_picture_that_was_away_for_a_while_is_shown_again(serve, standing, tmp_path, page):
@@ -45,7 +47,8 @@ def many(serve, tmp_path, page):
         os.utime(run.facts, (number, number))
         state = "failed" if number % 10 == 0 else "done"
         alarms = [{"t": 1.0, "text": "W is 90"}] * (number == 7)
-        status = record(new_snapshot(run)) | {"state": state, "alarms": alarms}
+        began = BEGAN if number == 119 else None
+        status = record(new_snapshot(run)) | {"state": state, "alarms": alarms, "started": began}
         run.status.write_text(json.dumps(status))
         if number in (0, 119):
             place = run.products / "slp" / "one.png"
@@ -80,6 +83,12 @@ def test_search_filter_and_order_are_kept_in_the_address(many):
     many.get_by_label("Which runs").select_option("With alarms")
     expect(many.locator("#runs li")).to_have_count(1)
     expect(many.locator("#runs .alarms")).to_have_text("1 alarm")
+
+
+def test_a_card_has_the_date_at_which_its_run_began(many):
+    date = time.strftime("%Y-%m-%d %H:%M", time.localtime(BEGAN))
+    expect(many.locator("#runs li").first).to_contain_text(f"storm-119began {date}")
+    expect(many.locator("#runs li").last).not_to_contain_text("began")
 
 
 def test_only_pictures_in_sight_are_loaded(many):

@@ -14,6 +14,7 @@
  * @property {number | null} eta_s
  * @property {number | null} speed  model seconds per second
  * @property {number | null} rate_mpps  million grid points per second
+ * @property {number | null} started  seconds since 1970
  * @property {string} path  of its folder, relative to the list
  * @property {string | null} picture  of the newest one, relative to the list
  */
@@ -92,7 +93,9 @@ export class Card {
     const last = element("div", "row", words);
     this.time = element("span", "", last);
     this.pace = element("span", "", last);
-    this.id = element("div", "row id", words);
+    const least = element("div", "row", words);
+    this.id = element("span", "id", least);
+    this.began = element("span", "", least);
     const label = element("label", "pick", this.root);
     this.pick = element("input", "", label);
     this.pick.type = "checkbox";
@@ -116,6 +119,7 @@ export class Card {
     set(this.alarms, row.alarms ? counted(row.alarms, "alarm") : "");
     set(this.frames, counted(row.frames, "frame"));
     set(this.id, row.run);
+    set(this.began, row.started ? `began ${date(row.started)}` : "");
     set(this.time, modelTime(row.time));
     set(this.pace, paceOf(row));
     this.pick.setAttribute("aria-label", `Choose ${row.title || row.run} to show side by side`);
@@ -214,6 +218,14 @@ function duration(seconds) {
   if (minutes < 1) return `${Math.round(seconds)} s`;
   if (minutes < 60) return `${minutes} min`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/**
+ * To the minute, in the viewer's time, as `burstlens list` has it.
+ * @param {number} seconds
+ */
+function date(seconds) {
+  return new Date(1000 * seconds).toLocaleString("sv-SE").slice(0, 16);
 }
 
 /**
