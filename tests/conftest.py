@@ -57,9 +57,17 @@ ORDINARY = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
 LONGEST = (
     "test_slabs.py", "slurm", "test_live_page.py", "live", "serving", "jupyter", "emulator",
     "fault", "runs", "steering", "test_watch.py", "test_cli.py", "test_status.py",
-    "test_plugins.py", "driving", "awm", "recipes", "after", "test_slab_faults.py",
+    "test_plugins.py", "driving", "awm", "recipes", "after", "test_slab_faults.py", "attached",
+    "tuning",
 )  # fmt: skip
 """The slowest folders and files: they start first, or one worker would end much later."""
+
+TOGETHER = ("tests/stagers/emulator/",)
+"""Folders whose files share what takes long to build: one worker has all of them."""
+
+APART = ("tests/cases/test_cases.py",)
+"""Long files whose tests share nothing: each goes to the worker that is free, and they come last,
+so that all workers end together."""
 
 FOREIGN = {"slurm", "jupyter", "live", "serving"}
 """Folders whose tests drive Slurm, JupyterLab or Chromium. On a busy machine these programs fail
@@ -103,8 +111,10 @@ def pytest_collection() -> Iterator[None]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sort each test into its tier, the slowest first."""
 
-    def rank(item: pytest.Item) -> int:
-        return next((n for n, name in enumerate(LONGEST) if name in item.path.parts), len(LONGEST))
+    def rank(item: pytest.Item) -> tuple[bool, int]:
+        parts = item.path.parts
+        longest = next((n for n, name in enumerate(LONGEST) if name in parts), len(LONGEST))
+        return item.nodeid.startswith(APART), longest
 
     items.sort(key=rank)
     for item in items:
@@ -115,6 +125,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.integration)
         if FOREIGN & set(item.path.parts):
             item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """``--dist loadfile``, where TOGETHER and APART say nothing else."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            if nodeid.startswith(APART):
+                return nodeid
+            together = (folder for folder in TOGETHER if nodeid.startswith(folder))
+            return next(together, super()._split_scope(nodeid))
+
+    return Scheduling(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 STARTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"}

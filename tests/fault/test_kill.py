@@ -41,17 +41,13 @@ SAMPLE = {
 }  # fmt: skip
 
 
-LONG = (
-    "driver-after-submit",
-    "supervisor-before-started",
-    "early-in-stage-in",
-    "worker-in-staging",
-    "interchange",
-    "manager",
-)
+LONG = ("driver-after-submit", "early-in-stage-in", "worker-in-staging", "interchange")
 """Those of the sample that are left to `make test-slow`."""
 
-LONGEST = ("driver-before-submit", "driver-after-rename", "model-in-mid-write")
+LONGEST = (
+    "driver-before-submit", "driver-after-rename", "model-in-mid-write",
+    "supervisor-before-started", "manager",
+)  # fmt: skip
 """Those that are left to `make fault`."""
 
 

@@ -1,4 +1,8 @@
-"""The real model's writes, replayed in its place: whole runs, in each of its ways to write."""
+"""The real model's writes, replayed in its place: whole runs, in each of its ways to write.
+
+The slow tier has a growing file, nested domains, files of a server that writes behind the log, and
+tiles; the watcher is held against every way in tests/watching, `make fault` runs whole runs of all.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +26,7 @@ from burstlens.viz.registry import product_kind
 pytestmark = pytest.mark.slow
 TESTS = Path(__file__).parents[1]
 IO_FORM = {"pnetcdf_growing": 11, "pnetcdf_one": 11, "tiles": 102}
+SLOW = {"classic_growing", "nest", "quilting", "tiles"}
 TRACES = (
     "classic_growing",
     "classic_one",
@@ -33,6 +38,10 @@ TRACES = (
     "quilting",
     "ready_flag",
     "tiles",
+)
+EACH = pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.fault] * (name not in SLOW)) for name in TRACES],
 )
 RECIPE = """
 title = "Replayed"
@@ -153,14 +162,14 @@ def finals(replay, selected, tmp_path_factory):
     return {name: final(name) for name in selected}
 
 
-@pytest.mark.parametrize("name", TRACES)
+@EACH
 def test_the_run_ends_well_and_frees_its_buffer(runs, name):
     made, code, output = runs[name]
     assert code == 0, output
     assert made.on_buffer() == []
 
 
-@pytest.mark.parametrize("name", TRACES)
+@EACH
 def test_each_frame_gives_each_product_exactly_once(runs, finals, name):
     made, _, _ = runs[name]
     _, frames = finals[name]
@@ -179,7 +188,7 @@ def test_each_frame_gives_each_product_exactly_once(runs, finals, name):
     assert list((made.run_dir / "products" / ".incoming").iterdir()) == []
 
 
-@pytest.mark.parametrize("name", TRACES)
+@EACH
 def test_values_are_those_of_the_finished_file(runs, finals, name):
     made, _, _ = runs[name]
     _, frames = finals[name]
@@ -195,7 +204,7 @@ def test_values_are_those_of_the_finished_file(runs, finals, name):
             )
 
 
-@pytest.mark.parametrize("name", TRACES)
+@EACH
 def test_pixels_are_those_of_the_finished_file(runs, finals, name, tmp_path):
     made, _, _ = runs[name]
     _, frames = finals[name]
@@ -244,7 +253,7 @@ def test_the_parent_s_maps_show_the_nest_s_frames_of_their_own_times(runs, final
             assert shown[key]["max"] == highest
 
 
-@pytest.mark.parametrize("name", TRACES)
+@EACH
 def test_the_models_files_are_those_of_an_unwatched_run(runs, finals, name):
     made, _, _ = runs[name]
     trace, _ = finals[name]
@@ -255,7 +264,7 @@ def test_the_models_files_are_those_of_an_unwatched_run(runs, finals, name):
     assert home == {file: tuple(what) for file, what in trace.final.items() if "wrfout" in file}
 
 
-@pytest.mark.parametrize("name", TRACES)
+@EACH
 def test_logs_and_settings_come_home(runs, name):
     made, _, _ = runs[name]
     logs = made.run_dir / "logs" / "attempt-1"
@@ -263,7 +272,7 @@ def test_logs_and_settings_come_home(runs, name):
     assert (logs / "namelist.input").is_file()
 
 
-@pytest.mark.parametrize("name", TRACES)
+@EACH
 def test_the_signal_that_decided_is_journalled(runs, name):
     made, _, _ = runs[name]
     signals = {event["signal"] for event in made.events("frame.ready")}

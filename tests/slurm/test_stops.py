@@ -295,8 +295,9 @@ def test_a_job_with_the_buffer_that_waits_is_cancelled(
     assert not case.faults(), case.said()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("how", ["stop", "SIGTERM"])
+@pytest.mark.parametrize(
+    "how", [pytest.param("stop", marks=SLOW), pytest.param("SIGTERM", marks=FAULT)]
+)
 def test_a_stop_during_stage_in_ends_the_job_with_its_buffer(
     slurm: Testbed, make_case: Any, how: str
 ) -> None:

@@ -37,6 +37,7 @@ def test_all_trials_run_in_one_job_that_ends_with_the_tuning(slurm: Testbed, cas
     assert not list((case.folder / "buffer").iterdir()), "the buffer is given back"
 
 
+@pytest.mark.fault  # tests/tuning kills drivers, supervisors and programs of trials
 def test_a_job_that_is_cancelled_under_a_tuning_loses_one_trial_and_no_other(
     slurm: Testbed, case: Any
 ) -> None:

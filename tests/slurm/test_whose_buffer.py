@@ -56,7 +56,8 @@ def test_a_buffer_that_others_made_while_the_run_waited_for_its_own_is_adopted_a
     assert set(slurm.burst()) == {"storms"}
 
 
-@pytest.mark.timeout(900)  # three times the whole of SILENT_S passes
+@pytest.mark.fault  # an outage; three times the whole of SILENT_S passes
+@pytest.mark.timeout(900)
 def test_while_the_service_is_silent_nobody_says_that_the_buffer_is_gone(
     slurm: Testbed, make_case: Any
 ) -> None:

@@ -33,7 +33,9 @@ def live(standing):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kill", [None, pytest.param(KILL, id="driver-killed-as-it-takes-them")])
+@pytest.mark.parametrize(
+    "kill", [None, pytest.param(KILL, id="driver-killed-as-it-takes-them", marks=pytest.mark.fault)]
+)
 def test_products_added_at_once_are_made_once(steered, kill):
     case = steered(held=True)
     driver = case.launch(kill=kill)
