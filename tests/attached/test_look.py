@@ -28,7 +28,7 @@ def _counts(case: LookCase) -> dict[str, int]:
     return {stream: streams.count(stream) for stream in set(streams)}
 
 
-SLOW = ("pnetcdf_growing", "tiles")
+SLOW = ("pnetcdf_growing",)
 
 
 def _tier(name: str, slow: Iterable[str]) -> pytest.MarkDecorator:

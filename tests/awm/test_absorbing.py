@@ -20,7 +20,7 @@ STEPS, QUIET = (9_000, 20_000), 0.01
 BLAST = {"mxx_n_m": 1e15, "myy_n_m": 1e15, "mzz_n_m": 1e15}
 # Contrast of vs, Vp/Vs of the soft layer and of the rock, depth of the interface in m, points of
 # the layers, the source's frequency in Hz: the six worst of bench/stability.py, and two that grew
-# before.
+# before. The slow tier has the last one, `make fault` all others: each takes minutes.
 WORST = [
     (5.0, 1.5, 1.73, 900.0, 10, 2.0),
     (5.0, 4.0, 4.0, 500.0, 10, 2.0),
@@ -78,7 +78,7 @@ def test_three_to_one_under_a_free_surface_ends_quiet(parameters: Make) -> None:
 
 @pytest.mark.parametrize(
     "case",
-    [pytest.param(case, marks=[pytest.mark.fault] * (n < 6)) for n, case in enumerate(WORST)],
+    [pytest.param(case, marks=[pytest.mark.fault] * (case != WORST[-1])) for case in WORST],
     ids=str,
 )
 def test_random_velocities_die_in_the_worst_materials(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -44,6 +45,7 @@ def error(
 ) -> Callable[[float, float], float]:
     """The misfit in a full space, all receivers together, for a spacing and a step."""
 
+    @functools.cache
     def of(spacing: float, step: float) -> float:
         nodes = round(4400.0 / spacing) + 1
         run = parameters(

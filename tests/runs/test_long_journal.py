@@ -11,10 +11,8 @@ from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history_file import history_of, history_path
 from burstlens.core.run.volumes import VOLUME_EVENTS, volume_path
 
-pytestmark = pytest.mark.integration
 
-
-@pytest.mark.slow
+@pytest.mark.fault  # two kills; tests/core and tests/driving have volumes and their histories
 def test_a_long_run_is_resumed_from_the_history_beside_its_last_volume(tmp_path):
     case = Case(tmp_path / "case", model=WAITS)
     run = RunDir(case.run)
