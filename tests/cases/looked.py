@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import program
 
 LIMIT_S = 200.0
 _LONG_AGO_S = 1_100_000_000
@@ -27,15 +27,12 @@ class Looked:
         self.code, self.said = self.burstlens("look", files, "--no-page", "--all", *words)
 
     def burstlens(self, *words: str | Path) -> tuple[int, str]:
-        """The exit code and the output of ``burstlens words``; no traceback."""
-        done = subprocess.run(
-            [sys.executable, "-m", "burstlens", *words], cwd=self._folder, text=True,
-            env=os.environ | {"BURSTLENS_RUNS": str(self._folder / "runs")}, errors="replace",
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            timeout=LIMIT_S, check=False,
-        )  # fmt: skip
-        assert "Traceback" not in done.stdout, done.stdout
-        return done.returncode, done.stdout
+        """The exit code of ``burstlens words``, its errors and then its output; no traceback."""
+        environment = os.environ | {"BURSTLENS_RUNS": str(self._folder / "runs")}
+        done = program.burstlens(list(map(str, words)), self._folder, environment, LIMIT_S)
+        said = (done.stderr + done.stdout).decode(errors="replace")
+        assert "Traceback" not in said, said
+        return done.returncode, said
 
     @property
     def run(self) -> Path:
