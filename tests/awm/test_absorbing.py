@@ -103,7 +103,12 @@ def test_random_velocities_die_in_the_worst_materials(
 
 @pytest.mark.parametrize(
     ("free_surface", "contrast", "most"),
-    [(False, 1.0, 5e-4), (True, 1.0, 5e-4), (True, 3.0, 0.02), (True, 5.0, 0.02)],
+    [
+        (False, 1.0, 5e-4),
+        (True, 1.0, 5e-4),
+        pytest.param(True, 3.0, 0.02, marks=pytest.mark.fault),  # less than the next one
+        (True, 5.0, 0.02),
+    ],
 )
 def test_the_echo_is_a_small_part_of_the_wave(
     parameters: Make,
