@@ -8,7 +8,7 @@ LOOK = {"limits": [270, 300], "map": "viridis", "minus": "", "extremes": False}
 
 
 def bar(low, high, units="K"):
-    return {"bar": {"limits": [low, high], "units": units}}
+    return {"limits": [low, high], "units": units}
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,6 @@ def test_limits_do_not_pass_to_a_picture_in_other_units(ask, units, minus, limit
 
 
 def test_planes_over_each_other_have_the_same_room_below(ask):
-    mine, theirs = ask("around.laidOver", {"legend": ["barbs"]}, {"legend": []})
+    mine, theirs = ask("surroundings.laidOver", {"legend": ["barbs"]}, {"legend": []})
     assert (mine["legend"], theirs["legend"]) == (["barbs"], [""])
-    assert ask("around.laidOver", {"legend": ["barbs"]}, None) == [None, None]
+    assert ask("surroundings.laidOver", {"legend": ["barbs"]}, None) == [None, None]

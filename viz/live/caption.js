@@ -1,5 +1,8 @@
+import { isHole } from "./album.js";
+import { caveat } from "./attached.js";
 import { showNumbers, showRough, stepBetween } from "./digits.js";
 import { showUnits } from "./quantity.js";
+import { timeLabel } from "./valid_time.js";
 
 /** @import { Difference } from "./difference.js" */
 /** @import { Facts, IndexLine } from "./types.d.ts" */
@@ -67,4 +70,14 @@ export function limitsOf(facts) {
   const limits = facts?.limits;
   const isKnown = Array.isArray(limits) && limits.length === 2 && limits.every(Number.isFinite);
   return isKnown ? limits : null;
+}
+
+/**
+ * A picture in words, for those who do not see it.
+ * @param {IndexLine} line
+ */
+export function describe(line) {
+  const hole = isHole(line) ? `, placeholder: ${line.facts?.reason ?? "damaged"}` : "";
+  const parts = [line.product, timeLabel(line.time), caveat(line)].filter(Boolean);
+  return parts.join(", ") + hole;
 }

@@ -25,6 +25,25 @@ const NODES = 32;
  * @returns {Difference}
  */
 export function differenceOf(first, second) {
+  const known = differences.get(first);
+  if (known?.second === second) return known.difference;
+  const difference = newDifference(first, second);
+  differences.set(first, { second, difference });
+  return difference;
+}
+
+/**
+ * By the first picture's values: the latest one that was asked for.
+ * @type {WeakMap<Fields, { second: Fields, difference: Difference }>}
+ */
+const differences = new WeakMap();
+
+/**
+ * @param {Fields} first
+ * @param {Fields} second
+ * @returns {Difference}
+ */
+function newDifference(first, second) {
   const same = first.header.fields.every(
     ({ grid }, number) => grid === second.header.fields[number]?.grid,
   );

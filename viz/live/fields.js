@@ -153,7 +153,8 @@ export class Fields {
     const key = `${fields[number].grid} ${box} ${extent}`;
     let map = pixelMaps.get(key);
     if (!map) {
-      map = new PixelMap(this, number);
+      const [left, top, right, bottom] = box;
+      map = new PixelMap(this, number, middlesOf(left, right), middlesOf(top, bottom));
       if (pixelMaps.size >= MAPS) pixelMaps.clear();
       pixelMaps.set(key, map);
     }
@@ -223,4 +224,13 @@ export class Fields {
     }
     return null;
   }
+}
+
+/**
+ * The middles of the pixels from one edge to another.
+ * @param {number} first
+ * @param {number} last
+ */
+function middlesOf(first, last) {
+  return Float64Array.from({ length: last - first }, (_, at) => first + at + 0.5);
 }

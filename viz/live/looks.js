@@ -2,6 +2,7 @@ import { namesIn, namesOut } from "./address.js";
 import { differenceOf } from "./difference.js";
 import { MAPS } from "./maps.js";
 import { coloursOf, rampOf, repainted } from "./paint.js";
+import { Plane } from "./plane.js";
 import { timeLabel } from "./valid_time.js";
 import { unitsOfDifference } from "./value_label.js";
 
@@ -103,16 +104,14 @@ export class Looks {
 
   /**
    * A picture in a look; the same object for the same picture and look.
-   * @param {Look} look
-   * @param {ImageBitmap} picture
-   * @param {Fields} fields
-   * @param {Fields | null} other the values that are taken away, of `minus`
+   * @param {Paintable} paintable
    */
-  paint(look, picture, fields, other) {
+  paint(paintable) {
+    const { look, fields, other } = paintable;
     const key = [fields.key, other?.key, look.limits, look.map, look.minus].join("|");
     let painted = this.#painted.get(key);
     if (!painted) {
-      painted = paintedIn(look, picture, fields, other);
+      painted = paintedIn(paintable);
       if (this.#painted.size >= HELD) this.#painted.delete([...this.#painted.keys()][0]);
     }
     this.#painted.delete(key); // the most recently used is the last
@@ -138,8 +137,30 @@ export function isPainted({ limits, map, minus }) {
 }
 
 /**
+ * What is needed to paint a picture; `other` are the values that are taken away, of `minus`.
+ * @typedef {object} Paintable
+ * @property {Look} look
+ * @property {ImageBitmap} picture
+ * @property {Fields} fields
+ * @property {Fields | null} other
+ */
+
+/**
+ * The limits of a picture's colours in a look, and their units.
+ * @param {Paintable} paintable
+ * @returns {{ limits: [low: number, high: number], units: string }}
+ */
+export function limitsIn({ look: { limits }, fields, other }) {
+  const units = fields.header.fields[0].printed;
+  if (!other) return { limits: limits ?? fields.header.colours.limits, units };
+  const bound = limits ? 0 : differenceOf(fields, other).bound;
+  return { limits: limits ?? [-bound, bound], units: unitsOfDifference(units) };
+}
+
+/**
  * @typedef {object} Painted
  * @property {OffscreenCanvas} canvas
+ * @property {Plane} plane
  * @property {[number, number]} limits
  * @property {Difference | null} difference
  * @property {string} minus what is taken away, in words
@@ -171,39 +192,24 @@ function noteOf({ header }, { header: base, run }) {
 }
 
 /**
- * @param {Look} look
- * @param {ImageBitmap} picture
- * @param {Fields} fields
- * @param {Fields | null} other
+ * @param {Paintable} paintable
  * @returns {Painted}
  */
-function paintedIn({ limits, map }, picture, fields, other) {
+function paintedIn(paintable) {
+  const { look, picture, fields, other } = paintable;
   const own = fields.header.colours;
-  if (other) {
-    const difference = differenceOf(fields, other);
-    const [low, high] = limits ?? [-difference.bound, difference.bound];
-    const ramp = rampOf({ ...own, edges: [] }, map ?? DIVERGING);
-    const units = unitsOfDifference(fields.header.fields[0].printed);
-    const minus = noteOf(fields, other);
-    /** @type {Bar} */
-    const bar = { ramp, limits: [low, high], log: false, units, note: `minus ${minus}` };
-    const canvas = repainted(
-      picture,
-      fields,
-      (number) => coloursOf(difference.values[number], ramp, [low, high], false),
-      bar,
-    );
-    return { canvas, limits: [low, high], difference, minus, bar };
-  }
-  const shown = limits ?? own.limits;
-  const log = own.log && shown[0] > 0;
-  const ramp = rampOf(own, map);
-  const bar = { ramp, limits: shown, log, units: fields.header.fields[0].printed };
-  const canvas = repainted(
-    picture,
-    fields,
-    (number) => fields.each(number, (values) => coloursOf(values, ramp, shown, log)),
-    bar,
+  const { limits, units } = limitsIn(paintable);
+  const difference = other && differenceOf(fields, other);
+  const ramp = other ? rampOf({ ...own, edges: [] }, look.map ?? DIVERGING) : rampOf(own, look.map);
+  const log = !other && own.log && limits[0] > 0;
+  const minus = other ? noteOf(fields, other) : "";
+  /** @type {Bar} */
+  const bar = { ramp, limits, log, units, ...(other ? { note: `minus ${minus}` } : {}) };
+  const plane = new Plane(fields, (number) =>
+    difference
+      ? coloursOf(difference.values[number], ramp, limits, log)
+      : fields.each(number, (values) => coloursOf(values, ramp, limits, log)),
   );
-  return { canvas, limits: shown, difference: null, minus: "", bar };
+  const canvas = repainted(picture, fields, plane.colours, bar);
+  return { canvas, plane, limits, difference, minus, bar };
 }

@@ -26,7 +26,7 @@ import { Profile } from "./profile.js";
 import { Pulse } from "./pulse.js";
 import { SeriesStore } from "./series.js";
 import { Share } from "./share.js";
-import { messageOf } from "./source.js";
+import { unshown } from "./source.js";
 import { isOver, standing } from "./standing.js";
 import { Stop } from "./stop.js";
 import { themeButton } from "./theme.js";
@@ -62,15 +62,6 @@ export function mount(host, source, onPoll = () => {}, address = null) {
     /** @param {KeyboardEvent} event */
     key: (event) => view.key(event),
   };
-}
-
-/**
- * The message for a status that cannot be drawn (another version, another program); the view
- * keeps polling.
- * @param {unknown} error
- */
-function unshown(error) {
-  return `Something here cannot be shown (${messageOf(error)}); trying again.`;
 }
 
 /** The whole view: passes what a poll returns to the parts, at most once per screen refresh. */

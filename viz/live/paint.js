@@ -1,4 +1,5 @@
 import { decadeTicks, labelledTicks } from "./axis.js";
+import { drawWords, wordsAsDrawn } from "./inner_words.js";
 import { MAPS } from "./maps.js";
 
 /** @import { Fields } from "./fields.js" */
@@ -10,13 +11,28 @@ const BAR = { gap: 18, width: 17, above: 34, below: 16 };
 const LETTERS = 11.5 / 900;
 
 /**
- * Colours by value: 256 from low to high as 0xAABBGGRR, and those beyond the ends.
- * @typedef {{ table: Uint32Array, under: number, over: number, bad: number }} Ramp
+ * Colours by value: 256 from low to high as 0xAABBGGRR, those beyond the ends, of points without a
+ * value, and where there is no field. In steps there is one for each.
+ * @typedef {object} Ramp
+ * @property {Uint32Array} table
+ * @property {Uint32Array} steps
+ * @property {number} under
+ * @property {number} over
+ * @property {number} bad
+ * @property {number} ground
  */
 
 /**
- * What a picture's colours mean; `note` stands in the map's corner.
- * @typedef {{ ramp: Ramp, limits: [number, number], log: boolean, units: string, note?: string }} Bar
+ * What a picture's colours mean; `note` stands in the map's corner. Colours in steps have the edges
+ * of these, and may have names.
+ * @typedef {object} Bar
+ * @property {Ramp} ramp
+ * @property {[number, number]} limits
+ * @property {boolean} log
+ * @property {string} units
+ * @property {string} [note]
+ * @property {number[]} [edges]
+ * @property {string[]} [names]
  */
 
 /** @type {Map<string, Ramp>} */
@@ -30,8 +46,8 @@ const ramps = new Map();
  * @returns {Ramp}
  */
 export function rampOf(own, name) {
-  const { table, under, over, bad, edges } = own;
-  const key = [name, table, under, over, bad, edges.length].join();
+  const { table, under, over, bad, ground, edges } = own;
+  const key = [name, table, under, over, bad, ground, edges.length].join();
   const known = ramps.get(key) ?? newRamp(own, name);
   ramps.set(key, known);
   return known;
@@ -65,7 +81,13 @@ function newRamp(own, name) {
         under: colour(bytesOfHex(own.under.slice(1))),
         over: colour(bytesOfHex(own.over.slice(1))),
       };
-  return { table, ...ends, bad: colour(bytesOfHex(own.bad.slice(1))) };
+  const steps = Uint32Array.from({ length: own.edges.length ? count : 0 }, (_, at) =>
+    colour(stops.subarray(3 * at, 3 * at + 3)),
+  );
+  const [bad, ground] = [own.bad, own.ground ?? own.bad].map((hex) =>
+    colour(bytesOfHex(hex.slice(1))),
+  );
+  return { table, steps, ...ends, bad, ground };
 }
 
 /**
@@ -90,23 +112,41 @@ export function coloursOf(values, { table, under, over, bad }, [low, high], log)
   return found;
 }
 
-/** Where each pixel of a picture's map has its point: for one grid, once. */
+/**
+ * The colour of each value where colours are steps: from its lower edge on, to the upper one.
+ * @param {ArrayLike<number>} values
+ * @param {Ramp} ramp
+ * @param {number[]} edges
+ */
+export function coloursBetween(values, { steps, under, over, bad }, edges) {
+  const found = new Uint32Array(values.length);
+  for (let at = 0; at < values.length; at += 1) {
+    const value = values[at];
+    let step = -1;
+    while (step + 1 < edges.length && value >= edges[step + 1]) step += 1;
+    if (Number.isNaN(value)) found[at] = bad;
+    else found[at] = step < 0 ? under : step < steps.length ? steps[step] : over;
+  }
+  return found;
+}
+
+/** Where each of some pixels of a map has its point. */
 export class PixelMap {
   /**
    * @param {Fields} fields
    * @param {number} number
+   * @param {ArrayLike<number>} xs their middles, in pixels of the picture
+   * @param {ArrayLike<number>} ys
    */
-  constructor(fields, number) {
-    const [left, top, right, bottom] = fields.header.box;
-    this.width = right - left;
-    this.height = bottom - top;
+  constructor(fields, number, xs, ys) {
+    this.width = xs.length;
+    this.height = ys.length;
     this.points = new Int32Array(this.width * this.height);
+    const [left, top] = fields.header.box;
     const grid = fields.grids[number];
     const separable = grid.facts.kind === "axes";
-    const xs = Array.from({ length: this.width }, (_, at) => at + left + 0.5);
-    const ys = Array.from({ length: this.height }, (_, at) => at + top + 0.5);
-    const x = xs.map((at) => fields.coordinates(at, top + 0.5)?.[0] ?? NaN);
-    const y = ys.map((at) => fields.coordinates(left + 0.5, at)?.[1] ?? NaN);
+    const x = Array.from(xs, (at) => fields.coordinates(at, top + 0.5)?.[0] ?? NaN);
+    const y = Array.from(ys, (at) => fields.coordinates(left + 0.5, at)?.[1] ?? NaN);
     // A plane of straight rows is looked up along its edges alone.
     const middle = separable ? [grid.of(0)?.[0] ?? NaN, grid.of(0)?.[1] ?? NaN] : [];
     const columns = separable ? x.map((at) => grid.pointAt(at, middle[1])) : [];
@@ -129,7 +169,7 @@ export class PixelMap {
  * lies over it, and a colour bar of its own.
  * @param {ImageBitmap} picture
  * @param {Fields} fields
- * @param {(number: number) => Uint32Array} colours of each point of a field
+ * @param {Uint32Array[]} colours of each field's points
  * @param {Bar} bar
  */
 export function repainted(picture, fields, colours, bar) {
@@ -141,16 +181,17 @@ export function repainted(picture, fields, colours, bar) {
   context.drawImage(picture, 0, 0);
   const image = new ImageData(right - left, bottom - top);
   const pixels = new Uint32Array(image.data.buffer);
-  pixels.fill(bar.ramp.bad);
+  pixels.fill(bar.ramp.ground);
   header.fields.forEach((_, number) => {
     const { points } = fields.pixels(number);
-    const shown = colours(number);
+    const shown = colours[number];
     for (let pixel = 0; pixel < pixels.length; pixel += 1) {
       if (points[pixel] >= 0) pixels[pixel] = shown[points[pixel]];
     }
   });
   context.putImageData(image, left, top);
   for (const { image: over, box } of fields.overlay ?? []) context.drawImage(over, box[0], box[1]);
+  drawWords(context, wordsAsDrawn(header.words ?? []));
   drawBar(context, header, bar);
   if (bar.note) drawNote(context, bar.note, left, top, lettersOf(header));
   return canvas;

@@ -1,9 +1,9 @@
 import { seriesId } from "./album.js";
-import { isPainted } from "./looks.js";
+import { isPainted, limitsIn } from "./looks.js";
 
 /** @import { Album } from "./album.js" */
 /** @import { FieldStore } from "./field_store.js" */
-/** @import { Look, Looks, Painted } from "./looks.js" */
+/** @import { Look, Looks, Paintable, Painted } from "./looks.js" */
 /** @import { Pictures } from "./pictures.js" */
 /** @import { IndexLine } from "./types.d.ts" */
 
@@ -20,16 +20,15 @@ export class Painting {
   lacks = false;
 
   /**
-   * The painted picture, or null: then it is shown as it was drawn. While values are loaded the one
-   * before stays, without its difference.
-   * @param {Looks} looks
+   * What is needed to paint the picture in that look, or null: it is to be shown as it was drawn, or
+   * values are not loaded yet.
    * @param {{ album: Album, fields: FieldStore, pictures: Pictures }} run
    * @param {IndexLine} seen
    * @param {{ line: IndexLine | undefined, fields: FieldStore } | null} other of the other run
    * @param {Look} look
-   * @returns {Painted | null}
+   * @returns {Paintable | null}
    */
-  of(looks, { album, fields, pictures }, seen, other, look) {
+  prepare({ album, fields, pictures }, seen, other, look) {
     const id = seriesId(seen);
     const name = `${id} ${look.minus}`;
     if (this.#of !== name || this.#run !== fields) this.#painted = null;
@@ -51,11 +50,32 @@ export class Painting {
     const units = [mine, away].map((one) => one?.header.fields[0].units);
     this.lacks = Boolean(mine && away) && units[0] !== units[1];
     if (this.lacks) return this.#leave();
-    if (picture && mine && (away || !minus)) {
-      this.#painted = looks.paint(look, picture, mine, away);
-      return this.#painted;
-    }
-    return this.#painted && { ...this.#painted, difference: null };
+    return picture && mine && (away || !minus)
+      ? { look, picture, fields: mine, other: away }
+      : null;
+  }
+
+  /**
+   * The limits of the colours that will be shown, and their units; null where the picture is shown
+   * as it was drawn.
+   * @param {Paintable | null} paintable
+   */
+  limits(paintable) {
+    return paintable ? limitsIn(paintable) : (this.#painted?.bar ?? null);
+  }
+
+  /**
+   * The painted picture; null where it is shown as it was drawn. While values are loaded the one
+   * before stays, without its difference.
+   * @param {Looks} looks
+   * @param {Paintable | null} paintable
+   * @param {[low: number, high: number] | null} limits other ones than those of the look
+   * @returns {Painted | null}
+   */
+  paint(looks, paintable, limits) {
+    const look = paintable && limits ? { ...paintable.look, limits } : paintable?.look;
+    if (paintable && look) this.#painted = looks.paint({ ...paintable, look });
+    return paintable ? this.#painted : this.#painted && { ...this.#painted, difference: null };
   }
 
   #leave() {

@@ -1,20 +1,20 @@
-import { isHole, seriesId } from "./album.js";
-import { laidOver, Surroundings } from "./around.js";
+import { seriesId } from "./album.js";
 import { caveat } from "./attached.js";
-import { coloursOf, differenceLabel, rangeOf } from "./caption.js";
+import { coloursOf, describe, differenceLabel, rangeOf } from "./caption.js";
 import { element, say, set } from "./element.js";
 import { asDifference } from "./looks.js";
 import { Painting } from "./painting.js";
 import { Palette } from "./palette.js";
 import { Probe } from "./probe.js";
 import { Sheet } from "./sheet.js";
+import { StillPlane } from "./still_plane.js";
+import { laidOver, Surroundings } from "./surroundings.js";
 import { commonScale, lookBeside, scaleLabel, shownMode, widerLimits } from "./two_runs.js";
 import { timeLabel } from "./valid_time.js";
 import { unitsOfDifference } from "./value_label.js";
 
 /** @import { Series } from "./album.js" */
-/** @import { Around } from "./surround.js" */
-/** @import { Comparison } from "./comparison.js" */
+/** @import { Around } from "./draw_surroundings.js" */
 /** @import { Lens } from "./lens.js" */
 /** @import { Painted } from "./looks.js" */
 /** @import { Pictures } from "./pictures.js" */
@@ -97,6 +97,8 @@ export class Pane {
   #theirPainting = new Painting();
   #surroundings = new Surroundings();
   #theirSurroundings = new Surroundings();
+  #still = new StillPlane();
+  #theirStill = new StillPlane();
   /** @type {Painted | null} */
   #painted = null;
   /** @type {string | null} */
@@ -127,8 +129,8 @@ export class Pane {
     },
     "×",
   );
-  #first = new Sheet("sheet");
-  #second = new Sheet("sheet second");
+  #first = new Sheet("sheet", () => this.#changed());
+  #second = new Sheet("sheet second", () => this.#changed());
   #handle = element("div", {
     className: "handle",
     tabIndex: 0,
@@ -192,7 +194,7 @@ export class Pane {
    * @param {ViewState} state
    */
   show(state) {
-    const { album, player, pictures, source, run, comparison } = state;
+    const { album, player, pictures, source, comparison } = state;
     this.#time = this.held ?? player.time;
     const id = this.seriesId ?? "";
     const series = album.series.get(id);
@@ -211,19 +213,17 @@ export class Pane {
         ? commonScale(seen, other, looks.of(id), comparison.run)
         : null;
     const own = looks.of(lookId);
-    let look = scale?.limits ? { ...own, limits: scale.limits } : own;
-    const paintMine = () => (seen ? this.#painting.of(looks, state, seen, rival, look) : null);
-    const paintTheirs = () =>
-      seen && other && comparison && !isDifference
-        ? this.#theirPainting.of(looks, comparison, other, null, lookBeside(look, seen, other))
-        : null;
-    let [painted, theirs] = [paintMine(), paintTheirs()];
+    const look = scale?.limits ? { ...own, limits: scale.limits } : own;
+    const [mine, beyond] = [this.#painting, this.#theirPainting];
+    const ready = seen ? mine.prepare(state, seen, rival, look) : null;
+    const isBeside = seen && other && comparison && !isDifference;
+    const others = isBeside
+      ? beyond.prepare(comparison, other, null, lookBeside(look, seen, other))
+      : null;
     // As drawn the two may have other limits, and differences have limits by their sizes.
-    const wider = widerLimits(painted, theirs);
-    if (wider) {
-      look = { ...look, limits: wider };
-      [painted, theirs] = [paintMine(), paintTheirs()];
-    }
+    const wider = isBeside ? widerLimits(mine.limits(ready), beyond.limits(others)) : null;
+    const painted = seen ? mine.paint(looks, ready, wider) : null;
+    const theirs = isBeside ? beyond.paint(looks, others, wider) : null;
     this.#painted = painted;
     const mode = shownMode(comparison, other, painted);
     const fields = seen ? state.fields.get(seen) : null;
@@ -232,9 +232,10 @@ export class Pane {
     let beside = this.#theirSurroundings.of(other, theirFields, theirs);
     if (OVER.has(mode)) [around, beside] = laidOver(around, beside);
     // First: beside another picture this one has half of the room.
-    const from = this.#compare(mode, comparison, other, run, theirs, beside);
+    const from = this.#compare(mode, state, other, theirs, beside);
     const shown = painted?.canvas ?? (seen ? pictures.get(seen) : null);
-    this.#first.show(shown, this.#lens, around);
+    const plane = this.#still.of(this.#first, shown, state, around ? seen : undefined, painted);
+    this.#first.show(shown, this.#lens, around, plane);
     this.#label(line, seen, other, state, mode === "without" ? this.#painting.lacks : null);
     const newest = series?.at(series.times[series.times.length - 1]);
     const { difference } = painted ?? {};
@@ -281,8 +282,11 @@ export class Pane {
     });
     const theirsNeeded = other && !isDifference ? [...this.#theirPainting.needs] : [];
     if (other && this.#theirSurroundings.needs) theirsNeeded.push(other);
+    theirsNeeded.push(...this.#theirStill.needs);
     const isAsked = this.#palette.asks || this.#surroundings.needs;
-    const needs = seen ? [...(isAsked ? [seen] : []), ...this.#painting.needs] : [];
+    const needs = seen
+      ? [...(isAsked ? [seen] : []), ...this.#painting.needs, ...this.#still.needs]
+      : [];
     return { line, other, seen, needs, theirs: theirsNeeded };
   }
 
@@ -304,16 +308,19 @@ export class Pane {
   /**
    * Returns from which part of the width on the other run's picture is the one that is seen.
    * @param {string} mode
-   * @param {Comparison | null} comparison
+   * @param {ViewState} state
    * @param {IndexLine | undefined} other
-   * @param {string} run
    * @param {Painted | null} painted the other run's picture
    * @param {Around | null} around
    */
-  #compare(mode, comparison, other, run, painted, around) {
+  #compare(mode, { comparison, player, run }, other, painted, around) {
     set(this.#glass, { "data-mode": mode });
     const drawn = other && comparison ? comparison.pictures.get(other) : null;
-    this.#second.show(painted?.canvas ?? drawn, this.#lens, around);
+    const shown = painted?.canvas ?? drawn;
+    const theirRun = comparison && { fields: comparison.fields, player };
+    const line = around ? other : undefined;
+    const plane = theirRun && this.#theirStill.of(this.#second, shown, theirRun, line, painted);
+    this.#second.show(shown, this.#lens, around, plane);
     const style = this.#second.element.style;
     const lit = comparison?.lit ?? false;
     style.visibility = mode === "blink" && !lit ? "hidden" : "visible";
@@ -387,11 +394,4 @@ export class Pane {
       move(this.#split + by);
     });
   }
-}
-
-/** @param {IndexLine} line */
-function describe(line) {
-  const hole = isHole(line) ? `, placeholder: ${line.facts?.reason ?? "damaged"}` : "";
-  const parts = [line.product, timeLabel(line.time), caveat(line)].filter(Boolean);
-  return parts.join(", ") + hole;
 }

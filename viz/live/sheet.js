@@ -1,9 +1,12 @@
+import { drawAround, drawTime, layoutOf, letterOf } from "./draw_surroundings.js";
 import { element, set } from "./element.js";
-import { drawAround, drawTime, layoutOf, letterOf } from "./surround.js";
+import { drawWords, measureIn, placeWords } from "./inner_words.js";
+import { drawPart, insideOf } from "./plane.js";
 
 /** @import { Lens } from "./lens.js" */
-/** @import { Around, Layout } from "./surround.js" */
-/** @import { Box, Sized } from "./types.d.ts" */
+/** @import { Around, Layout } from "./draw_surroundings.js" */
+/** @import { Plane } from "./plane.js" */
+/** @import { Box, Changed, Sized } from "./types.d.ts" */
 
 const STILL_MS = 150;
 
@@ -24,25 +27,45 @@ export class Sheet {
   #drawnFor = "";
   /** @type {object | undefined} */
   #drawnRamp;
+  /** @type {Plane | null} the picture's plane by its values */
+  #plane = null;
+  /** Whether the plane is drawn by its values, with all that the picture shows. */
+  #isDone = false;
+  #isStill = false;
   /** @type {number | undefined} */
   #better;
+  #settled;
   /** @type {ImageBitmap | OffscreenCanvas | null} */
   bitmap = null;
 
-  /** @param {string} className */
-  constructor(className) {
+  /**
+   * `settled()` is called as soon as a picture stays.
+   * @param {string} className
+   * @param {Changed} settled
+   */
+  constructor(className, settled) {
+    this.#settled = settled;
     this.element = element("canvas", { className, role: "img" });
     this.#context = this.element.getContext("2d");
   }
 
   /**
+   * Whether a picture is shown that no longer changes.
+   * @param {ImageBitmap | OffscreenCanvas | null} bitmap
+   */
+  isStill(bitmap) {
+    return this.#isStill && bitmap !== null && bitmap === this.bitmap;
+  }
+
+  /**
    * Draw a decoded picture; null draws nothing. With `around` only its plane, and the page's own
-   * words, axes and colour bar.
+   * words, axes and colour bar; `plane` is that of the picture, drawn by its values once it stays.
    * @param {ImageBitmap | OffscreenCanvas | null} bitmap
    * @param {Lens} lens
    * @param {Around | null} [around]
+   * @param {Plane | null} [plane]
    */
-  show(bitmap, lens, around = null) {
+  show(bitmap, lens, around = null, plane = null) {
     const { clientWidth, clientHeight } = this.element;
     const ratio = window.devicePixelRatio || 1;
     const width = Math.round(clientWidth * ratio);
@@ -55,8 +78,12 @@ export class Sheet {
     this.element.style.touchAction = lens.scale > 1 ? "none" : "pan-y";
     const { title, subtitle, when, legend, bar } = around ?? {};
     const words = around && [title, subtitle, when, legend, bar?.limits, this.#ink, this.#letter];
-    const name = JSON.stringify([width, height, lens.scale, lens.x, lens.y, words]);
-    if (this.bitmap === bitmap && this.#shown === name) return;
+    const ready = plane?.isReady;
+    const name = JSON.stringify([width, height, lens.scale, lens.x, lens.y, words, ready]);
+    const isSame = this.bitmap === bitmap;
+    if (isSame && this.#shown === name && this.#plane === plane) return;
+    this.#isStill &&= isSame;
+    this.#plane = plane;
     const { element } = this;
     if (element.width !== width || element.height !== height) {
       [element.width, element.height] = [width, height];
@@ -70,11 +97,18 @@ export class Sheet {
     const whole = bitmap && width && height ? fitted(bitmap, width, height, lens) : null;
     this.#box = bitmap && this.#layout ? this.#layout.frame : whole;
     const { left = 0, top = 0, width: across = 0, height: down = 0 } = this.#layout?.plane ?? {};
-    const plane = [left, top, across, down].map((at) => (at / ratio).toFixed(2)).join();
-    set(this.element, { "data-plane": this.#layout ? plane : "" });
+    const seen = [left, top, across, down].map((at) => (at / ratio).toFixed(2)).join();
+    set(this.element, { "data-plane": this.#layout ? seen : "" });
     this.#paint("low");
     clearTimeout(this.#better);
-    this.#better = setTimeout(() => this.#paint("high"), STILL_MS);
+    this.#better = setTimeout(() => this.#settle(), STILL_MS);
+  }
+
+  #settle() {
+    const before = this.#isStill;
+    this.#isStill = true;
+    if (!this.#isDone) this.#paint("high");
+    if (!before) this.#settled();
   }
 
   /**
@@ -91,11 +125,34 @@ export class Sheet {
       context.clearRect(0, 0, this.element.width, this.element.height);
       this.#drawnFor = "";
     }
+    this.#isDone = false;
     if (!box || !bitmap) return;
-    context.imageSmoothingEnabled = box.width < 6 * bitmap.width;
-    context.imageSmoothingQuality = quality;
-    if (layout) drawPart(context, bitmap, box, layout.plane);
-    else context.drawImage(bitmap, box.left, box.top, box.width, box.height);
+    if (layout) this.#paintPlane(context, bitmap, box, layout, quality);
+    else drawWhole(context, bitmap, box, quality);
+  }
+
+  /**
+   * The plane by its values where these are known, else as the picture has it; and its words.
+   * @param {CanvasRenderingContext2D} context
+   * @param {ImageBitmap | OffscreenCanvas} bitmap
+   * @param {Box} box
+   * @param {Layout} layout
+   * @param {ImageSmoothingQuality} quality
+   */
+  #paintPlane(context, bitmap, box, { plane: seen, letter }, quality) {
+    const [plane, part] = [this.#plane, insideOf(seen)];
+    const isFine = quality === "high";
+    const isDrawn = this.#isStill && Boolean(plane?.paint(context, box, part, isFine));
+    if (!isDrawn) {
+      smooth(context, bitmap, box, quality);
+      drawPart(context, bitmap, box, part);
+    }
+    const scale = plane ? box.width / plane.fields.header.size[0] : 1;
+    const measure = measureIn(context, letter);
+    const frame = { left: box.left, top: box.top, scale };
+    const words = plane?.words ?? [];
+    drawWords(context, placeWords(words, frame, part, letter, measure, !isDrawn));
+    this.#isDone = isDrawn && isFine;
   }
 
   /**
@@ -164,21 +221,25 @@ export class Sheet {
 }
 
 /**
- * Draw what of a picture lies in the plane. Only its own pixels are read: to clip all of it at
- * edges between pixels takes more time than to draw it.
  * @param {CanvasRenderingContext2D} context
  * @param {ImageBitmap | OffscreenCanvas} bitmap
- * @param {Box} box of the whole picture on the canvas
- * @param {Box} plane
+ * @param {Box} box
+ * @param {ImageSmoothingQuality} quality
  */
-function drawPart(context, bitmap, box, plane) {
-  const [left, top] = [Math.ceil(plane.left + 1), Math.ceil(plane.top + 1)];
-  const width = Math.floor(plane.left + plane.width - 1) - left;
-  const height = Math.floor(plane.top + plane.height - 1) - top;
-  if (width < 1 || height < 1) return;
-  const [across, down] = [bitmap.width / box.width, bitmap.height / box.height];
-  const part = [(left - box.left) * across, (top - box.top) * down, width * across, height * down];
-  context.drawImage(bitmap, part[0], part[1], part[2], part[3], left, top, width, height);
+function drawWhole(context, bitmap, box, quality) {
+  smooth(context, bitmap, box, quality);
+  context.drawImage(bitmap, box.left, box.top, box.width, box.height);
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {ImageBitmap | OffscreenCanvas} bitmap
+ * @param {Box} box
+ * @param {ImageSmoothingQuality} quality
+ */
+function smooth(context, bitmap, box, quality) {
+  context.imageSmoothingEnabled = box.width < 6 * bitmap.width;
+  context.imageSmoothingQuality = quality;
 }
 
 /**

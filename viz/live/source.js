@@ -155,3 +155,12 @@ export class Retry {
       : `${this.#subject} cannot be read since ${since}: ${this.#reason}. The run may go on.`;
   }
 }
+
+/**
+ * The message for a status that cannot be drawn (another version, another program); the view
+ * keeps polling.
+ * @param {unknown} error
+ */
+export function unshown(error) {
+  return `Something here cannot be shown (${messageOf(error)}); trying again.`;
+}

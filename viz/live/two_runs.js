@@ -3,6 +3,7 @@ import { unitsOfDifference } from "./value_label.js";
 
 /** @import { Comparison } from "./comparison.js" */
 /** @import { Look, Painted } from "./looks.js" */
+/** @import { Bar } from "./paint.js" */
 /** @import { IndexLine } from "./types.d.ts" */
 
 /**
@@ -42,13 +43,13 @@ export function commonScale(mine, theirs, look, run) {
 /**
  * The limits that hold those of two pictures in the same units, where these are not the same; else
  * null.
- * @param {Pick<Painted, "bar"> | null} mine
- * @param {Pick<Painted, "bar"> | null} theirs
+ * @param {Pick<Bar, "limits" | "units"> | null} mine
+ * @param {Pick<Bar, "limits" | "units"> | null} theirs
  * @returns {[low: number, high: number] | null}
  */
 export function widerLimits(mine, theirs) {
-  if (!mine || !theirs || mine.bar.units !== theirs.bar.units) return null;
-  const [first, second] = [mine.bar.limits, theirs.bar.limits];
+  if (!mine || !theirs || mine.units !== theirs.units) return null;
+  const [first, second] = [mine.limits, theirs.limits];
   if (first.join() === second.join()) return null;
   return [Math.min(first[0], second[0]), Math.max(first[1], second[1])];
 }

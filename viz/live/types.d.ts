@@ -388,14 +388,36 @@ export interface ValuesHeader {
     under: string;
     over: string;
     bad: string;
+    /** Where there is no field; in older files that of points without a value. */
+    ground?: string;
     limits: [number, number];
     edges: number[];
+    /** Of colours in steps, where they have names. */
+    names?: string[];
     log: boolean;
   };
+  /** Whether the picture blends neighbouring points. */
+  smooth?: boolean;
   block: number;
   bytes: number;
   fields: FieldFacts[];
   overlay: { at: [number, number, number, number]; bytes: number }[];
+  /** Over the field; in older files they are in the overlay's pixels. */
+  words?: InnerWords[];
+}
+
+/** Words over the field of a picture, in its pixels (inner_words.py). */
+export interface InnerWords {
+  text: string;
+  at: [x: number, y: number];
+  /** Where in their box the place is, 0 to 1 from its left and its top; by default the middle. */
+  align?: [number, number];
+  size: [width: number, height: number];
+  letter: number;
+  /** In degrees, counter-clockwise. */
+  angle?: number;
+  colour: string;
+  bold?: boolean;
 }
 
 /** The header of the traces beside a seismogram; docs/values.md explains its keys. */

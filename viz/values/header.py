@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from matplotlib.colors import Colormap, to_hex
 
+from burstlens.viz.drawing import style
 from burstlens.viz.product import Context
 
-_KEPT = ("size", "box", "extent", "projection", "limits", "length_units", "title")
+_KEPT = ("size", "box", "extent", "projection", "limits", "length_units", "title", "smooth")
 
 
 def header(
@@ -28,6 +29,8 @@ def header(
     ``picture`` is the CRC-32 of the picture that these values belong to: a reader who finds
     another one in the index has values of an older or a newer picture. ``facts`` are the product's.
     """
+    scale = style.SCALES.get(colours.name)
+    names = {"names": list(scale.names)} if scale and scale.names else {}
     shared = {name: facts[name] for name in _KEPT if name in facts}
     return {
         "product": context.product,
@@ -42,9 +45,11 @@ def header(
             "under": _hex(colours.get_under()),
             "over": _hex(colours.get_over()),
             "bad": _hex(colours.get_bad()),
+            "ground": _hex(facts.get("ground", colours.get_bad())),
             "limits": facts["limits"],
             "edges": list(edges),
             "log": log,
+            **names,
         },
     }
 

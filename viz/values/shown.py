@@ -110,7 +110,8 @@ def write(
         codes, scale = quantised(np.ascontiguousarray(one.values), asked.bits, log=log)
         parts.append(({**one.facts, "grid": one.grid.hash}, codes, scale))
     pieces = [overlaid.piece for overlaid in overlay]
-    text = script(header, parts, [piece for piece in pieces if piece is not None])
+    words = [one.facts() for overlaid in overlay for one in overlaid.words]
+    text = script({**header, "words": words}, parts, [piece for piece in pieces if piece is not None])
     folder.mkdir(exist_ok=True)
     for grid in {one.grid.hash: one.grid for one in fields}.values():
         _write(folder / GRID.format(grid.hash), grid.text)

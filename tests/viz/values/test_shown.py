@@ -11,9 +11,11 @@ import pytest
 from matplotlib.image import imread
 
 from burstlens.viz.diagnostics.derived import open_frame
-from burstlens.viz.drawing.maps.layers import Wind
+from burstlens.viz.drawing import style
+from burstlens.viz.drawing.maps.layers import Contours, Wind
 from burstlens.viz.frames.reader import netCDF4
 from burstlens.viz.geometry.place import End
+from burstlens.viz.geometry.place import Place as NamedPlace
 from burstlens.viz.kinds.map.kind import MapKind
 from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.product import Beside
@@ -169,3 +171,78 @@ def test_a_nest_s_own_values_lie_over_its_parent_s_in_one_file(context, tmp_path
             assert abs(found[row, column] - expected) <= half
     # Both lie on the parent's plane: the nest's first cell begins 28 km from its corner.
     assert grid.place(grid.rows - 1, 0).x == pytest.approx(28000 + 1000 / 3, abs=1)
+
+
+CROWD = {
+    "variable": "T2",
+    "coast": False,
+    "contours": Contours("PSFC", units="hPa", interval=2),
+    "cities": (NamedPlace("Gulfport", 25.3, -91.5), NamedPlace("Merida", 24.0, -92.5)),
+    "vectors": Wind(spacing_px=60),
+}
+
+
+def test_words_over_a_map_are_text_and_its_picture_keeps_them(made, cyclone):
+    picture, values, _, _ = made("map", cyclone, **CROWD)
+    drawn = picture.read_bytes()
+    alone, *_ = made("map", cyclone, **CROWD, values=False)
+    assert drawn == alone.read_bytes()
+    words = {one["text"]: one for one in values.header["words"]}
+    assert {"Gulfport", "Merida", "998"} <= set(words)
+    assert any(text.endswith(" km") for text in words)
+    assert any(text.endswith("m s⁻¹") for text in words)
+    # Beside its mark, and turned along its line.
+    assert words["Gulfport"]["align"] != [0.5, 0.5]
+    assert "align" not in words["998"]
+    assert words["998"]["letter"] == pytest.approx(8.5 * 95 / 72, rel=0.1)
+    pixels = np.asarray(imread(picture), "f8")[..., :3].min(axis=-1)
+    for text in ("Gulfport", "Merida"):
+        left, top, right, bottom = box_of(words[text])
+        assert pixels[top:bottom, left:right].min() < 0.2  # ink
+        assert cover(values, picture)[top:bottom, left:right].mean() < 0.25
+
+
+def box_of(words):
+    """Left, top, right, bottom, in whole pixels of the picture, of words that are not turned."""
+    (x, y), (width, height), (across, down) = words["at"], words["size"], words["align"]
+    left, top = x - across * width, y - down * height
+    return round(left), round(top), round(left + width), round(top + height)
+
+
+def cover(values, picture):
+    """How opaque the overlay is at each pixel of the picture."""
+    found = np.zeros(values.header["size"][::-1])
+    for (x, y, width, height), image in values.overlay:
+        path = picture.with_name("over.png")
+        path.write_bytes(image)
+        part = found[y : y + height, x : x + width]
+        np.maximum(part, imread(path)[..., 3], out=part)
+    return found
+
+
+def test_what_lies_over_words_stays_in_the_overlay(made, cyclone):
+    """A name below a later place's mark: the mark is not taken out with it."""
+    places = (NamedPlace("Gulfport", 25.3, -91.5), NamedPlace("", 25.3, -91.3))
+    picture, values, _, _ = made("map", cyclone, variable="T2", coast=False, cities=places)
+    (words,) = (one for one in values.header["words"] if one["text"] == "Gulfport")
+    left, top, right, bottom = box_of(words)
+    assert cover(values, picture)[top:bottom, left:right].max() > 0.9
+
+
+def test_words_of_a_section_are_text_too(made, cyclone):
+    ends = {"start": End(lat=25, lon=-92), "end": End(lat=26, lon=-89)}
+    contours = Contours("T", interval=5)
+    _, values, _, _ = made("section", cyclone, variable="W", contours=contours, **ends)
+    words = values.header["words"]
+    assert words
+    left, top, right, bottom = values.header["box"]
+    for one in words:
+        assert float(one["text"].replace("−", "-")) % 5 == 0
+        assert left <= one["at"][0] <= right
+        assert top <= one["at"][1] <= bottom
+
+
+def test_the_ground_of_a_map_has_a_colour_of_its_own(made, cyclone):
+    _, values, _, _ = made("map", cyclone, variable="T2", margin_km=50)
+    assert values.header["colours"]["ground"] == style.CALM
+    assert values.header["colours"]["bad"] == style.MISSING

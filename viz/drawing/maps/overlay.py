@@ -2,7 +2,7 @@
 
 What all maps of a series share is drawn once; for each frame only the pixels that an overlay covers
 are blended with the field, which takes a few milliseconds. Beside the values of a picture it is
-kept as a PNG of its own, for readers who change the field's colours.
+kept as a PNG of its own without words, and the words as text: readers draw both over the field.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from burstlens.viz.drawing import style
 from burstlens.viz.drawing.coast.lines import KINDS, Kind, lines
 from burstlens.viz.drawing.maps.graticule import Extent, Graticule, scale_length
+from burstlens.viz.drawing.maps.inner_words import inner_words, words_of
 from burstlens.viz.drawing.png import overlay_png
 from burstlens.viz.geometry.projection import Projection
 
@@ -37,18 +38,16 @@ Piece = tuple[tuple[int, int, int, int], bytes]
 
 
 class Overlay:
-    """Pixels that are not fully transparent: positions, colours and opacity."""
+    """Pixels that are not fully transparent: positions, colours and opacity.
 
-    def __init__(self, artists: Sequence[Artist], axes: Axes) -> None:
-        figure: Any = axes.figure
-        renderer: Any = RendererAgg(figure.bbox.width, figure.bbox.height, figure.dpi)  # type: ignore[no-untyped-call]
-        for artist in artists:
-            artist.draw(renderer)
-        pixels = np.asarray(renderer.buffer_rgba())
-        self._shape = pixels.shape
-        pixels = pixels.reshape(-1, 4)
-        self._where = np.flatnonzero(pixels[:, 3])
-        self._seen = pixels[self._where]
+    With ``apart`` it also knows what it is without its words, and these as text.
+    """
+
+    def __init__(self, artists: Sequence[Artist], axes: Axes, *, apart: bool = False) -> None:
+        renderer, bare, texts = _draw(artists, axes, apart=apart)
+        self._shape = np.asarray(renderer.buffer_rgba()).shape
+        self._where, self._seen = _covered(renderer)
+        self._bare = (self._where, self._seen) if bare is None else _covered(bare)
         cover = self._seen[:, 3:].astype(np.uint16)
         self._rest = np.repeat(255 - cover, 4, axis=1)
         self._colour = self._seen * cover + 127
@@ -56,12 +55,16 @@ class Overlay:
         box = axes.bbox
         height = self._shape[0]
         self._box = [round(v) for v in (box.x0, height - box.y1, box.x1, height - box.y0)]
+        self.words = tuple(inner_words(texts, renderer, self._box))
 
     @cached_property
     def piece(self) -> Piece | None:
-        """The part of it that lies in the axes, as small as possible; None where that is empty."""
+        """The part of it that lies in the axes, as small as possible; None where that is empty.
+
+        Of an overlay whose words are known ``apart`` it has none of them."""
         left, top, right, bottom = self._box
-        rows, columns = np.divmod(self._where, self._shape[1])
+        covered, seen = self._bare
+        rows, columns = np.divmod(covered, self._shape[1])
         inside = (rows >= top) & (rows < bottom) & (columns >= left) & (columns < right)
         if not inside.any():
             return None
@@ -69,7 +72,7 @@ class Overlay:
         y, x = int(rows.min()), int(columns.min())
         width, height = int(columns.max()) - x + 1, int(rows.max()) - y + 1
         where = (rows - y) * width + columns - x
-        return (x, y, width, height), overlay_png(where, self._seen[inside], width, height)
+        return (x, y, width, height), overlay_png(where, seen[inside], width, height)
 
     def lay_over(self, pixels: NDArray[np.uint8]) -> None:
         """Change opaque ``pixels`` (height, width, 4), contiguous, in place."""
@@ -77,6 +80,39 @@ class Overlay:
         below = flat[self._where].view(np.uint8).reshape(-1, 4)
         blended = ((below * self._rest + self._colour) // 255).astype(np.uint8)
         flat[self._where] = blended.view(np.uint32)[:, 0]
+
+
+def _draw(
+    artists: Sequence[Artist], axes: Axes, *, apart: bool
+) -> tuple[RendererAgg, RendererAgg | None, list[Text]]:
+    """The artists as pixels; with ``apart`` also those without words, if there are any, and the
+    texts."""
+    figure: Any = axes.figure
+    size = figure.bbox.width, figure.bbox.height, figure.dpi
+    whole, bare, texts = RendererAgg(*size), None, list[Text]()  # type: ignore[no-untyped-call]
+    for artist in artists:
+        text = words_of(artist) if apart else None
+        if text is not None:
+            texts.append(text)
+            if bare is None:  # what lies below the first words is the same
+                bare = RendererAgg(*size)  # type: ignore[no-untyped-call]
+                np.asarray(bare.buffer_rgba())[:] = np.asarray(whole.buffer_rgba())  # type: ignore[no-untyped-call]
+        artist.draw(whole)
+        if bare is None or artist is text:
+            continue
+        if text is not None:
+            text.set_visible(False)
+        artist.draw(bare)
+        if text is not None:
+            text.set_visible(True)
+    return whole, bare, texts
+
+
+def _covered(renderer: RendererAgg) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
+    """The pixels that are not transparent, and their colours."""
+    pixels = np.asarray(renderer.buffer_rgba()).reshape(-1, 4)  # type: ignore[no-untyped-call]
+    where = np.flatnonzero(pixels[:, 3])
+    return where, pixels[where]
 
 
 def map_lines(

@@ -121,11 +121,12 @@ class Sheet:
         if look.projection is not None:
             fixed += map_lines(self.axes, look.projection, look.extent, net, look.lines)
             fixed += inside
-        self._overlay = Overlay([*fixed, *nest_outlines(self.axes, look.nests)], self.axes)
+        fixed += nest_outlines(self.axes, look.nests)
+        self._overlay = Overlay(fixed, self.axes, apart=True)
         self._scale = (
             () if look.projection is None else scale_bar(self.axes, look.projection, look.extent)
         )
-        self._ruler = Overlay(self._scale, self.axes)
+        self._ruler = Overlay(self._scale, self.axes, apart=True)
 
     @property
     def reserved(self) -> list[Bbox]:
@@ -139,6 +140,8 @@ class Sheet:
         outside: tuple[int, int],
         layers: Sequence[Artist] = (),
         entries: Sequence[LegendEntry] = (),
+        *,
+        apart: bool = False,
     ) -> tuple[NDArray[np.uint8], list[Overlay]]:
         """The picture as (height, width, 4) bytes, valid until the next one is printed; and what
         lies over the field, the lowest first.
@@ -146,7 +149,7 @@ class Sheet:
         ``painted`` are the field's artists and ``layers`` those above the coast, in the axes'
         coordinates; ``words`` the valid time, the time since the start, and the caption;
         ``outside`` how many values lie beyond each end of the colour bar; ``entries`` are those of
-        the legend.
+        the legend. With ``apart`` the words of the layers are known apart from their pixels.
         """
         renderer = self._canvas.get_renderer()
         self._write_legend(tuple(entries))
@@ -159,7 +162,7 @@ class Sheet:
             artist.draw(renderer)
         over = [self._overlay, self._ruler]
         if layers:
-            over.insert(1, Overlay(layers, self.axes))
+            over.insert(1, Overlay(layers, self.axes, apart=apart))
         for overlay in over:
             overlay.lay_over(pixels)
         for artist in (*self.axes.spines.values(), *self._changing):

@@ -108,7 +108,9 @@ def draw(
         over = laid_over.artists + _marks(paper, plane, field, options.mark)
         over += rings(paper, plane, field, context.marks)
         legend = entries(layers, options, laid_over.levels)
-        pixels, overlay = paper.print(painted, words, (below, above), over, legend)
+        kept = context.values is not None and bool(options.values)
+        beyond_ends = below, above
+        pixels, overlay = paper.print(painted, words, beyond_ends, over, legend, apart=kept)
         texts = heading.texts(f"{field.name} {field.level}".rstrip(), context, field.long_name)
         picture = write_png(pixels, out, texts, options.dpi)
     box = paper.axes.bbox
@@ -128,7 +130,8 @@ def draw(
             shown_on_map(each, on, reach, facts["box"], options.values, label)
             for (on, each), label in zip(shown, labels, strict=True)
         ]
-        known = facts | {"title": title}
+        known = facts | {"title": title, "ground": paper.look.ground}
+        known |= {"smooth": True} if options.smooth else {}
         head = header(context, picture, known, paper.colours, bounds, log=options.log)
         write_values(context.values, head, fields, overlay, options.values, log=options.log)
     return facts

@@ -157,7 +157,7 @@ def draw(
             context.values,
             head,
             [section_values(sections, shown, rows, options.values)],
-            [Overlay(over, axes)],
+            [Overlay(over, axes, apart=True)],
             options.values,
             log=options.log,
         )

@@ -1,6 +1,5 @@
 import { decadeTicks, labelledTicks } from "./axis.js";
 import { showNumbers } from "./digits.js";
-import { STEPS } from "./paint.js";
 import { drawSign } from "./signs.js";
 
 /** @import { Fields } from "./fields.js" */
@@ -292,14 +291,16 @@ function degrees(value, side, step) {
  * @param {number} left
  * @param {number} letter
  */
-function drawBar(context, { ramp, limits, log }, beyond, plane, left, letter) {
+function drawBar(context, bar, beyond, plane, left, letter) {
+  const { ramp, edges = [] } = bar;
   const [bottom, width] = [plane.top + plane.height, 1.2 * letter];
-  for (let step = 0; step < STEPS; step += 1) {
-    const y = Math.round(bottom - ((step + 1) / STEPS) * plane.height);
-    const below = Math.round(bottom - (step / STEPS) * plane.height);
-    context.fillStyle = cssColour(ramp.table[step]);
+  const table = edges.length ? ramp.steps : ramp.table;
+  table.forEach((colour, step) => {
+    const y = Math.round(bottom - ((step + 1) / table.length) * plane.height);
+    const below = Math.round(bottom - (step / table.length) * plane.height);
+    context.fillStyle = cssColour(colour);
     context.fillRect(left, y, width, below - y);
-  }
+  });
   const ends = [
     [ramp.under, bottom, 1],
     [ramp.over, plane.top, -1],
@@ -314,19 +315,39 @@ function drawBar(context, { ramp, limits, log }, beyond, plane, left, letter) {
     context.fill();
   });
   context.strokeRect(left, plane.top, width, plane.height);
-  const scale = log ? Math.log : (/** @type {number} */ v) => v;
-  const [low, high] = limits.map(scale);
-  const count = Math.max(2, Math.floor(plane.height / (3 * letter)));
-  const labels = log
-    ? decadeTicks(...limits)
-    : labelledTicks(limits[0], limits[1], Math.min(8, count));
   Object.assign(context, { textAlign: "left", textBaseline: "middle" });
   context.fillStyle = context.strokeStyle;
-  for (const [value, text] of labels) {
-    const y = bottom - ((scale(value) - low) / (high - low)) * plane.height;
+  for (const [share, text] of barLabels(bar, plane.height / letter)) {
+    const y = bottom - share * plane.height;
     context.fillRect(left + width, y, 0.3 * letter, Math.max(1, letter / 12));
     context.fillText(text, left + width + 0.5 * letter, y, (ROOM.right - 2.6) * letter);
   }
+}
+
+/**
+ * Labels of a colour bar, each with its part of the way up: of steps their names, or their edges,
+ * which are equally far apart; every second, third, ... where there is no room for all.
+ * @param {Bar} bar
+ * @param {number} tall in letters
+ * @returns {[share: number, label: string][]}
+ */
+export function barLabels({ limits, log, edges = [], names = [] }, tall) {
+  const count = names.length || edges.length;
+  if (count) {
+    const least = Math.min(...edges.slice(1).map((edge, at) => edge - edges[at]));
+    const texts = names.length ? names : showNumbers(edges, least / 100);
+    const every = Math.ceil((1.3 * count) / tall);
+    const steps = edges.length - 1;
+    return texts.flatMap((text, at) => {
+      const share = (names.length ? at + 0.5 : at) / steps;
+      return at % every ? [] : [/** @type {[number, string]} */ ([share, text])];
+    });
+  }
+  const scale = log ? Math.log : (/** @type {number} */ v) => v;
+  const [low, high] = limits.map(scale);
+  const most = Math.min(8, Math.max(2, Math.floor(tall / 3)));
+  const labels = log ? decadeTicks(...limits) : labelledTicks(limits[0], limits[1], most);
+  return labels.map(([value, text]) => [(scale(value) - low) / (high - low), text]);
 }
 
 /** @param {number} colour as 0xAABBGGRR */

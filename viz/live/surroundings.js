@@ -6,7 +6,7 @@ import { timeLabel } from "./valid_time.js";
 /** @import { Fields } from "./fields.js" */
 /** @import { Painted } from "./looks.js" */
 /** @import { Bar } from "./paint.js" */
-/** @import { Around } from "./surround.js" */
+/** @import { Around } from "./draw_surroundings.js" */
 /** @import { IndexLine } from "./types.d.ts" */
 
 /** What one view knows of its series' pictures, so that it can draw what is around their planes. */
@@ -39,13 +39,14 @@ export class Surroundings {
       this.needs = true;
       return null;
     }
-    const { colours, fields: shown, title } = known.header;
-    if (!painted && colours.edges.length) return null; // steps with names of their own
+    const { colours, fields: shown, title, words } = known.header;
+    // Steps may have names, which files of older versions do not say.
+    if (!painted && colours.edges.length && !words) return null;
     const [{ long_name: name, variable, level, printed }] = shown;
     const between = (facts.ends ?? []).map(([lat, lon]) => placeLabel({ lat, lon }));
     const limits = limitsOf(facts) ?? colours.limits;
     /** @type {Bar} */
-    const own = { ramp: rampOf(colours, null), limits, log: colours.log, units: printed };
+    const own = { ...colours, ramp: rampOf(colours, null), limits, units: printed };
     const bar = painted?.bar ?? own;
     const [low, high] = bar.limits;
     const { min = low, max = high, outside = [] } = facts;

@@ -1,0 +1,177 @@
+/** @import { Context } from "./draw_surroundings.js" */
+/** @import { Box, InnerWords } from "./types.d.ts" */
+
+/** Of the letters: the height of their box, its edge, and how wide a halo is. */
+const TALL = 1.25;
+const EDGE = 0.2;
+const HALO = 0.3;
+const WHITE = "rgb(255 255 255 / 0.85)";
+/** Words of a picture that are so many times as large as the page's are left to the picture. */
+const LARGE = 2;
+
+/**
+ * Words where they stand on a canvas: the middle of their box, its size, and its turn (radians,
+ * clockwise); `cover` is the size of a picture's own words below them.
+ * @typedef {object} PlacedWords
+ * @property {string} text
+ * @property {number} x
+ * @property {number} y
+ * @property {number} width
+ * @property {number} height
+ * @property {number} turn
+ * @property {number} letter
+ * @property {string} colour
+ * @property {boolean} bold
+ * @property {{ x: number, y: number, width: number, height: number } | null} cover
+ */
+
+/**
+ * The words of a picture as the page writes them over its plane, all of one size: at their place,
+ * inside the plane, and none over others. Words beside a mark go before those that are repeated
+ * along lines, and upper ones before lower ones.
+ * @param {InnerWords[]} words
+ * @param {{ left: number, top: number, scale: number }} frame of the picture on the canvas
+ * @param {Box} plane what is seen of it
+ * @param {number} letter in pixels of the canvas
+ * @param {(text: string, bold: boolean) => number} measure how wide a text is in such letters
+ * @param {boolean} covers whether the picture's own words lie below
+ * @returns {PlacedWords[]}
+ */
+export function placeWords(words, frame, plane, letter, measure, covers) {
+  const { scale } = frame;
+  const upper = [...words].reverse();
+  const order = [...upper.filter((one) => one.align), ...upper.filter((one) => !one.align)];
+  /** @type {PlacedWords[]} */
+  const placed = [];
+  for (const { text, at, size, align = [0.5, 0.5], angle = 0, ...looks } of order) {
+    if (covers && looks.letter * scale > LARGE * letter) continue;
+    const [x, y] = [frame.left + at[0] * scale, frame.top + at[1] * scale];
+    const [right, bottom] = [plane.left + plane.width, plane.top + plane.height];
+    if (x < plane.left || y < plane.top || x > right || y > bottom) continue;
+    const bold = Boolean(looks.bold);
+    const width = measure(text, bold) + 2 * EDGE * letter;
+    const height = TALL * letter;
+    const turn = (-angle * Math.PI) / 180;
+    const middle = (/** @type {number} */ wide, /** @type {number} */ tall) => ({
+      x: x + (0.5 - align[0]) * wide,
+      y: y + (0.5 - align[1]) * tall,
+    });
+    const own = { width: size[0] * scale, height: size[1] * scale };
+    const one = { ...middle(width, height), width, height, turn };
+    const [half, tall] = reach(one);
+    if (2 * half > plane.width || 2 * tall > plane.height) continue;
+    one.x = Math.min(right - half, Math.max(plane.left + half, one.x));
+    one.y = Math.min(bottom - tall, Math.max(plane.top + tall, one.y));
+    if (placed.some((other) => overlap(one, other))) continue;
+    const cover = covers ? { ...middle(own.width, own.height), ...own } : null;
+    placed.push({ ...one, text, letter, colour: looks.colour, bold, cover });
+  }
+  return placed;
+}
+
+/**
+ * The words of a picture as it has them itself, on a canvas of its size.
+ * @param {InnerWords[]} words
+ * @returns {PlacedWords[]}
+ */
+export function wordsAsDrawn(words) {
+  return words.map(({ text, at, size, align = [0.5, 0.5], angle = 0, letter, colour, bold }) => ({
+    text,
+    x: at[0] + (0.5 - align[0]) * size[0],
+    y: at[1] + (0.5 - align[1]) * size[1],
+    width: size[0] + 2 * EDGE * letter,
+    height: size[1] + EDGE * letter,
+    turn: (-angle * Math.PI) / 180,
+    letter,
+    colour,
+    bold: Boolean(bold),
+    cover: null,
+  }));
+}
+
+/**
+ * Write words with a halo, so that they show on any colours, over the picture's own where there are
+ * some.
+ * @param {Context} context
+ * @param {PlacedWords[]} placed
+ */
+export function drawWords(context, placed) {
+  context.save();
+  Object.assign(context, { textAlign: "center", textBaseline: "middle", lineJoin: "round" });
+  for (const { text, x, y, width, height, turn, letter, colour, bold, cover } of placed) {
+    context.save();
+    context.translate(x, y);
+    context.rotate(turn);
+    Object.assign(context, { font: fontOf(letter, bold), fillStyle: WHITE, strokeStyle: WHITE });
+    if (cover) {
+      context.fillRect(
+        cover.x - x - cover.width / 2,
+        cover.y - y - cover.height / 2,
+        cover.width,
+        cover.height,
+      );
+      context.fillRect(-width / 2, -height / 2, width, height);
+    }
+    context.lineWidth = HALO * letter;
+    context.strokeText(text, 0, 0);
+    context.fillStyle = colour;
+    context.fillText(text, 0, 0);
+    context.restore();
+  }
+  context.restore();
+}
+
+/**
+ * How wide texts are in letters of a size.
+ * @param {Context} context
+ * @param {number} letter
+ */
+export function measureIn(context, letter) {
+  return (/** @type {string} */ text, /** @type {boolean} */ bold) => {
+    context.font = fontOf(letter, bold);
+    return context.measureText(text).width;
+  };
+}
+
+/**
+ * @param {number} letter
+ * @param {boolean} bold
+ */
+function fontOf(letter, bold) {
+  return `${bold ? 600 : 400} ${letter}px system-ui, sans-serif`;
+}
+
+/** @typedef {{ x: number, y: number, width: number, height: number, turn: number }} TurnedBox */
+
+/**
+ * Half the width and half the height of what a turned box takes.
+ * @param {TurnedBox} box
+ */
+function reach({ width, height, turn }) {
+  const [cos, sin] = [Math.abs(Math.cos(turn)), Math.abs(Math.sin(turn))];
+  return [(width * cos + height * sin) / 2, (width * sin + height * cos) / 2];
+}
+
+/**
+ * Whether two turned boxes have a point in common: no side of either parts them.
+ * @param {TurnedBox} a
+ * @param {TurnedBox} b
+ */
+function overlap(a, b) {
+  return [a, b].every(({ turn }) =>
+    [turn, turn + Math.PI / 2].every((side) => {
+      const apart = (a.x - b.x) * Math.cos(side) + (a.y - b.y) * Math.sin(side);
+      return Math.abs(apart) < along(a, side) + along(b, side);
+    }),
+  );
+}
+
+/**
+ * Half of a turned box along a direction.
+ * @param {TurnedBox} box
+ * @param {number} side
+ */
+function along({ width, height, turn }, side) {
+  const by = side - turn;
+  return (width * Math.abs(Math.cos(by)) + height * Math.abs(Math.sin(by))) / 2;
+}
