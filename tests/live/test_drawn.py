@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import io
+import re
 
 import numpy as np
 import pytest
 from PIL import Image
 from playwright.sync_api import expect
 from pointing import hover, index_of
-from valued_run import EARTH_M, cf, lambert, publish
+from valued_run import EARTH_M, cf, curvilinear, lambert, publish
 
 from burstlens.viz.drawing.maps.layers import Contours
+from burstlens.viz.frames.reader import netCDF4
 
 KEY = "20010203T010000"
 LETTERS = """() => {
   const draw = CanvasRenderingContext2D.prototype.fillText;
   globalThis.texts = [];
+  globalThis.inner = []; // in the plane, each at a place and turn of its own
   globalThis.begins = {};
   CanvasRenderingContext2D.prototype.fillText = function (text, x, y, most) {
     const pixels = Number(/([\\d.]+)px/.exec(this.font)[1]) / devicePixelRatio;
     const wide = this.measureText(text).width;
+    if (this.getTransform().e) {
+      globalThis.inner.push([text, pixels]);
+      return draw.call(this, text, x, y, most);
+    }
     globalThis.texts.push([text, pixels * Math.min(1, (most ?? Infinity) / wide), x, y]);
     const part = {left: 0, center: 0.5, right: 1}[this.textAlign];
     globalThis.begins[text] = x - part * Math.min(wide, most ?? Infinity);
@@ -248,13 +255,79 @@ def test_a_picture_without_a_plane_is_shown_whole(eight, ways, page):
     expect(canvas).to_have_attribute("data-plane", "")
 
 
-def test_one_file_of_values_serves_the_axes_of_all_frames(eight_maps, opened):
+def test_only_a_picture_that_stays_has_its_values_loaded(eight_maps, opened):
     page = opened().page
+    page.wait_for_timeout(600)
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.locator(".timeline").focus()
-    for _ in range(6):
-        page.keyboard.press("ArrowLeft")
-        expect(page.locator("canvas.first[data-plane]:not([data-plane=''])")).to_be_visible()
-    page.wait_for_timeout(300)
-    assert not [url for url in asked if ".values." in url]
+    step = "() => document.activeElement.shadowRoot.activeElement.dispatchEvent(new KeyboardEvent("
+    step += "'keydown', {key: 'ArrowLeft', bubbles: true, composed: true}))"
+    page.evaluate(f"""async () => {{
+      for (let at = 0; at < 6; at += 1) {{
+        ({step})();
+        await new Promise(requestAnimationFrame);
+      }}
+    }}""")
+    expect(page.locator(".timeline")).to_have_attribute("aria-valuenow", "2")
+    page.wait_for_timeout(1000)
+    loaded = [re.search(r"T(\d\d)0000\.values", url) for url in asked]
+    assert {found[1] for found in loaded if found} == {"01"}
+
+
+def row_of(page, down):
+    """The colours along a row of the plane on the screen, as one number each."""
+    canvas = page.locator("canvas.first")
+    box = [float(part) for part in canvas.get_attribute("data-plane").split(",")]
+    left, top, width, height = box
+    with Image.open(io.BytesIO(canvas.screenshot())) as shot:
+        pixels = np.asarray(shot.convert("RGB"), np.int64)
+    part = pixels[round(top + down * height), round(left) + 3 : round(left + width) - 3]
+    return part @ [65536, 256, 1]
+
+
+@pytest.mark.parametrize("grid", [lambert, curvilinear])
+def test_cells_of_a_magnified_plane_have_hard_edges(seen, grid):
+    def chess(folder):
+        case = grid(folder)
+        with netCDF4.Dataset(case.path, "a") as data:
+            rows, columns = np.indices(data["t"].shape[1:])
+            data["t"][0] = 280.0 + 10 * ((rows + columns) % 2)
+        return case
+
+    page, _ = seen(case=chess, options={"coast": False}, fragment="zoom=5,0.45,0.45")
+    page.wait_for_timeout(1500)
+    rows = [row_of(page, down) for down in (0.17, 0.33, 0.5, 0.67, 0.83)]
+    parts = [row[at : at + 200] for row in rows for at in (0, 200, 400)]
+    # The graticule runs through others; a blended edge would have colours of its own.
+    assert sum(np.unique(part).size == 2 for part in parts) >= 5
+
+
+def test_words_in_the_plane_are_eleven_pixels_or_more_on_a_phone_and_magnified(seen):
+    lines = {"contours": (Contours("t", interval=2.0),)}
+    page, _ = seen(390, 844, options=lines)
+    page.wait_for_timeout(600)
+    whole = dict(page.evaluate("inner"))
+    values = {str(value) for value in range(270, 300, 2)}
+    assert len(values & set(whole)) >= 3
+    assert min(whole.values()) >= 11
+    page.evaluate("inner.length = 0")
+    page.goto(f"{page.url.partition('#')[0]}#zoom=4,0.45,0.45")
+    page.wait_for_timeout(600)
+    near = dict(page.evaluate("inner"))
+    assert values & set(near)
+    assert 11 <= min(near.values()) <= max(near.values()) < 16
+
+
+def test_colours_in_steps_have_the_page_s_bar(seen):
+    _, texts = seen(case=rain)
+    assert {"0.2", "2", "400"} <= set(texts)
+
+
+def rain(folder):
+    """An amount of rain, which has the steps of forecasters."""
+    case = lambert(folder)
+    with netCDF4.Dataset(case.path, "a") as data:
+        data["t"].setncatts({"units": "mm", "long_name": "accumulated rain"})
+        data["t"].delncattr("standard_name")
+    return case

@@ -1,5 +1,5 @@
 import { decadeTicks, labelledTicks } from "./axis.js";
-import { showNumbers } from "./digits.js";
+import { showNumber, showNumbers } from "./digits.js";
 import { drawSign } from "./signs.js";
 
 /** @import { Fields } from "./fields.js" */
@@ -334,8 +334,7 @@ function drawBar(context, bar, beyond, plane, left, letter) {
 export function barLabels({ limits, log, edges = [], names = [] }, tall) {
   const count = names.length || edges.length;
   if (count) {
-    const least = Math.min(...edges.slice(1).map((edge, at) => edge - edges[at]));
-    const texts = names.length ? names : showNumbers(edges, least / 100);
+    const texts = names.length ? names : edges.map((edge) => showNumber(edge, 0));
     const every = Math.ceil((1.3 * count) / tall);
     const steps = edges.length - 1;
     return texts.flatMap((text, at) => {

@@ -1,4 +1,4 @@
-/** @import { Context } from "./surround.js" */
+/** @import { Context } from "./draw_surroundings.js" */
 /** @import { LegendEntry } from "./types.d.ts" */
 
 const INK = "#1b1f24";

@@ -111,7 +111,8 @@ def write(
         parts.append(({**one.facts, "grid": one.grid.hash}, codes, scale))
     pieces = [overlaid.piece for overlaid in overlay]
     words = [one.facts() for overlaid in overlay for one in overlaid.words]
-    text = script({**header, "words": words}, parts, [piece for piece in pieces if piece is not None])
+    images = [piece for piece in pieces if piece is not None]
+    text = script({**header, "words": words}, parts, images)
     folder.mkdir(exist_ok=True)
     for grid in {one.grid.hash: one.grid for one in fields}.values():
         _write(folder / GRID.format(grid.hash), grid.text)
