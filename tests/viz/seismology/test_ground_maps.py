@@ -19,8 +19,8 @@ FLAT = {"variable": "vz", "limits": (-1.0, 1.0), "colormap": "matplotlib.Greys"}
 
 
 def reddish(picture: Picture) -> Any:
-    """Where the picture is a pure red, not a grey."""
-    red, green, blue = np.moveaxis(picture.pixels, -1, 0)
+    """Where the map is a pure red, not a grey; the legend below it shows the star again."""
+    red, green, blue = np.moveaxis(picture.pixels[: picture.facts["box"][3]], -1, 0)
     return (red > 190) & (green < 80) & (blue < 80)
 
 
