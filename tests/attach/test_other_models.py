@@ -209,6 +209,7 @@ def test_a_dimension_that_is_not_known_to_be_of_levels_is_named(tmp_path: Path):
     [
         ({"featureType": "trajectory"}, {"lat": ("traj", "obs"), "temp": ("traj", "obs")}),
         ({"featureType": "timeSeriesProfile"}, {"temp": ("time", "station", "z")}),
+        ({}, {"lat": ("traj", "obs"), "temp": ("traj", "obs")}),
         ({}, {"palette": ("rgb", "eightbitcolor")}),
     ],
 )

@@ -53,7 +53,7 @@ def test_what_a_date_leaves_open_is_its_beginning(text, moment):
 @pytest.mark.parametrize(
     "text",
     ["noon", "", "12:00", "3/4/2000", "2000-13-01", "2000-01-01 25:00", "2000-01-01 00:00 EST",
-     "2000-01-01 or so", "99999999999"],
+     "2000-01-01 or so", "99999999999", "2000-366", "2000-01-01 12:00 -366", "2000+01"],
 )  # fmt: skip
 def test_what_is_no_date_or_could_be_two_is_none(text):
     assert read_moment(text) is None

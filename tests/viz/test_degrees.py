@@ -63,6 +63,29 @@ def test_names_and_values_are_enough(named: Any, lat: str, lon: str, units: str)
     assert plane.y.tolist() == LAT.tolist()
 
 
+@pytest.mark.parametrize(
+    "units",
+    [("degN", "degE"), ("deg N", "deg E"), ("°N", "°E"), ("degrees (north)", "degrees (east)"),
+     ("degrees latitude", "degrees longitude"), ("decimal degrees", "decimal degrees"),
+     ("none", "none"), ("-", "-"), ("unknown", "unknown"), ("arc_degree", "arc_degree")],
+)  # fmt: skip
+def test_units_in_other_words_and_units_that_say_nothing_are_degrees(
+    named: Any, units: tuple[str, str]
+):
+    plane = plane_of(named("lat", "lon", units=units))
+    assert plane.geographic
+    assert plane.x.tolist() == LON.tolist()
+    assert plane.y.tolist() == LAT.tolist()
+
+
+def test_radians_by_name_are_turned_to_degrees(named: Any):
+    path = named("lat", "lon", np.radians(LAT), np.radians(LON), units=("radians", "radians"))
+    plane = plane_of(path)
+    assert plane.geographic
+    assert plane.x == pytest.approx(LON)
+    assert plane.y == pytest.approx(LAT)
+
+
 @pytest.mark.parametrize("names", [("nav_lat", "nav_lon"), ("TLAT", "TLONG"), ("gphit", "glamt")])
 @pytest.mark.parametrize("of_field", [{}, {"coordinates": "{1} {0}"}])
 def test_names_of_bent_grids_are_enough(named: Any, names: Any, of_field: dict[str, str]):

@@ -21,7 +21,13 @@ from burstlens.viz.seams import OpenFrame, Window
 Array = NDArray[Any]
 _WRF_ROLES = {"XLAT": "lat", "XLONG": "lon"}
 """Their units were ``degree`` up to WRF 2."""
-_WITH_SIDE = re.compile(r"degrees?[_ ]?(north|south|east|west|[new])", re.IGNORECASE)
+_WITH_SIDE = re.compile(
+    r"(?:deg(?:ree)?s?|°)[_ ]*\(?(north|south|east|west|[new]|latitude|longitude)\)?", re.IGNORECASE
+)
+_SAYS_NOTHING = re.compile(
+    r"|none|-|unitless|unknown|undefined|dimensionless|n/?a|(?:in )?decimal degrees?",
+    re.IGNORECASE,
+)
 _BEFORE, _AFTER = r"(?:nav_?|geo_?|[xtuvfgc]_?)?", r"(?:_?(?:rho|psi|center|2d|[tuvfcm]|\d+))?"
 _NAMES = {
     "lat": re.compile(rf"{_BEFORE}lat(?:s|itudes?)?{_AFTER}|gphi[tuvf]", re.IGNORECASE),
@@ -39,13 +45,13 @@ def role_by_attributes(units: str, standard_name: str = "") -> str | None:
         return None
     side = _WITH_SIDE.fullmatch(units.strip())
     if side is not None:
-        return "lat" if side[1][0] in "nNsS" else "lon"
+        return "lat" if side[1][:2].lower() in ("n", "no", "s", "so", "la") else "lon"
     return {"latitude": "lat", "longitude": "lon"}.get(standard_name)
 
 
 def role_by_name(name: str, units: str, standard_name: str = "") -> str | None:
-    """``lat`` or ``lon`` by a variable's name, where it has no units or those of an angle."""
-    if standard_name or (units and radians(units) is None):
+    """``lat`` or ``lon`` by a variable's name, where its units are angles, say nothing, or lack."""
+    if standard_name or (radians(units) is None and not _SAYS_NOTHING.fullmatch(units.strip())):
         return None
     return next((role for role, names in _NAMES.items() if names.fullmatch(name)), None)
 

@@ -65,6 +65,12 @@ _NEVER = re.compile(
     re.IGNORECASE,
 )
 _SAMPLED = re.compile(r"(?:point|trajectory|profile|time_?series|station)(?:_?profile)?", re.I)
+_LISTED = re.compile(
+    r"(?:n_?|num_?)?(?:obs(?:ervations?)?|traj(?:ector(?:y|ies))?|prof(?:iles?)?|stations?|drifters?"
+    r"|floats?|casts?|buoys?|gauges?|particles?|parcels?)|feature_id",
+    re.IGNORECASE,
+)
+"""Dimensions along which stations, paths and what is on them are listed."""
 _UPWARDS = ("pa", "hpa", "kpa", "mb", "mbar", "millibar", "millibars", "k", "kelvin")
 """Units of heights in the air that are no lengths."""
 _HORIZONTAL = re.compile(r"projection_|grid_|latitude|longitude")
@@ -166,6 +172,8 @@ def _candidate(
         return None
     if not all(_may_be_vertical(contents, directions[way]) for way in "xy"):
         return None  # spectra, classes by latitude
+    if any(_LISTED.fullmatch(directions[way]) for way in "xy"):
+        return None
     further = found.further
     if "z" in directions and not _may_be_vertical(contents, directions["z"]):
         directions = {way: d for way, d in directions.items() if way != "z"}

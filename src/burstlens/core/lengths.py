@@ -42,7 +42,8 @@ _WORDS = {
     "radian": "rad", "degree": "degrees", "deg": "degrees", "°": "degrees",
     "degree north": "degrees", "degree east": "degrees", "degrees north": "degrees",
     "degrees east": "degrees", "degree n": "degrees", "degree e": "degrees",
-    "degrees n": "degrees", "degrees e": "degrees", "arc minute": "arcmin", "arcminute": "arcmin",
+    "degrees n": "degrees", "degrees e": "degrees", "arc degree": "degrees",
+    "arc minute": "arcmin", "arcminute": "arcmin",
     "arc second": "arcsec", "arcsecond": "arcsec", "minute of arc": "arcmin",
     "second of arc": "arcsec",
 }  # fmt: skip

@@ -32,7 +32,7 @@ _DATES = tuple(
         r"(?P<first>\d{1,2})[-/.](?P<other>\d{1,2})[-/.](?P<year>\d{4})(?!\d)",
         r"(?P<year>[-+]?\d{4})[-/](?P<month>\d{1,2})(?!\d)",
         r"(?P<year>[12]\d{3})(?P<month>0[1-9]|1[0-2])(?!\d)",
-        r"(?P<year>[-+]?\d{1,6})(?![\d.:])",
+        r"(?P<year>[-+]?\d{1,6})(?![\d.:+-])",
     )
 )
 """Forms of a date; the first that fits counts."""
@@ -47,6 +47,9 @@ _ZONE = re.compile(
     r"(?:Z|UTC|GMT|UT|(?:UTC|GMT)?(?P<sign>[-+])(?P<hours>\d{1,2})(?::?(?P<minutes>\d\d))?|0?0:00|0?0)",
     re.IGNORECASE,
 )
+
+_FARTHEST_H = 15
+"""No time zone is so many hours off."""
 
 
 class Moment(NamedTuple):
@@ -113,4 +116,6 @@ def _rest(match: re.Match[str], rest: str) -> float | None:
     if found_zone is None:
         return None
     hours, minutes = (int(found_zone[part] or 0) for part in ("hours", "minutes"))
+    if hours > _FARTHEST_H or minutes > 59:
+        return None
     return seconds - (hours * 3600 + minutes * 60) * (-1 if found_zone["sign"] == "-" else 1)
