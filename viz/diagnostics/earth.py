@@ -38,15 +38,20 @@ def vectors(plane: Plane, wind: Array) -> Array:
 
 
 def turn(
-    u: Array, v: Array, frame: ProductFrame, window: Window, *, to_earth: bool
+    u: Array, v: Array, frame: ProductFrame, window: Window, plane: Plane, *, to_earth: bool
 ) -> tuple[Array, Array]:
     """Winds (z, y, x) along the grid as eastward and northward ones, or back.
 
-    Raises FrameError where the frame does not give the angle, as :func:`wind.rotation` does. The
-    axes of a grid that is not WRF's are taken to point east and north.
+    Raises FrameError where the frame does not give the angle, as :func:`wind.rotation` does. Of a
+    grid that is not WRF's, winds towards east and north are turned to the axes of ``plane``; the
+    axes of the grid itself are taken to point east and north.
     """
     if "west_east" not in frame.dimensions:
-        return u, v
+        if to_earth or plane.projection is None or plane.geographic:
+            return u, v
+        x, y = (plane.x, plane.y) if plane.x.ndim == 2 else np.meshgrid(plane.x, plane.y)
+        north = plane.projection.north(x, y).astype(u.dtype)
+        return turned(u, v, np.cos(north), -np.sin(north))
     cosine, sine = rotation(Block(frame, window, {}))
     if not np.isfinite(cosine).all() or not np.isfinite(sine).all():
         raise FrameError("winds cannot be turned: COSALPHA or SINALPHA hold NaN")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from burstlens.core.errors import FrameError
 from burstlens.core.units import convert
 from burstlens.viz.geometry import grid, vertical
+from burstlens.viz.geometry.around_pole import pole_centred
 from burstlens.viz.kinds.vtk.field import read_field
 from burstlens.viz.kinds.vtk.options import Coordinates
 from burstlens.viz.kinds.vtk.xml_file import Curvilinear, Rectilinear, Uniform
@@ -24,7 +25,10 @@ _HEIGHT = "z height"
 def read_plane(
     frame: ProductFrame, variable: str, window: Window, coordinates: Coordinates
 ) -> grid.Plane:
-    """The horizontal coordinates that are asked for; FrameError where the frame lacks them."""
+    """The horizontal coordinates that are asked for; FrameError where the frame lacks them.
+
+    ``auto``: the model's plane, of a grid around a pole one that touches the earth there.
+    """
     if coordinates in ("auto", "projection"):
         plane = grid.map_plane(frame, variable, window, centred=True)
         if coordinates == "projection" and plane.geographic:
@@ -32,7 +36,7 @@ def read_plane(
                 "coordinates: the frame has no projection of the model, only longitude and "
                 "latitude: use lonlat or sphere"
             )
-        return plane
+        return pole_centred(plane) if coordinates == "auto" else plane
     plane = grid.plane(frame, variable, window, centred=True)
     if not plane.geographic:
         raise FrameError(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from burstlens.viz.inspection import Inspection
     from burstlens.viz.kinds.vtk.read import Box
     from burstlens.viz.product import ProductFrame
-from burstlens.viz.kinds.vtk.options import VtkOptions
+from burstlens.viz.kinds.vtk.options import Coordinates, VtkOptions
 
 
 class VtkKind(PlainKind):
@@ -141,12 +141,19 @@ class VtkKind(PlainKind):
         from burstlens.viz.kinds.vtk.read import open_box
 
         frame = choosing(frame, options.crop.index)
-        return open_box(
-            frame, options.variables, centred(options.crop, frame), units=options.units,
-            wind=options.wind, simplest=options.format == "xml" and options.grid == "auto",
-            coordinates=options.coordinates, exaggeration=options.exaggeration,
-            surface=options.surface,
-        )  # fmt: skip
+        crop = centred(options.crop, frame)
+
+        def opened(coordinates: Coordinates) -> Box:
+            return open_box(
+                frame, options.variables, crop, units=options.units, wind=options.wind,
+                simplest=options.format == "xml" and options.grid == "auto",
+                coordinates=coordinates, exaggeration=options.exaggeration, surface=options.surface,
+            )  # fmt: skip
+
+        box = opened(options.coordinates)
+        # In degrees the cells at the seam and around poles would lie across all others.
+        torn = options.coordinates == "auto" and box.plane.goes_around
+        return opened("sphere") if torn else box
 
 
 def _shares(options: VtkOptions) -> bool:

@@ -58,7 +58,8 @@ class VtkOptions:
 
     coordinates: Coordinates = "auto"
     """`projection`: metres on the model's own plane. `lonlat`: degrees. `sphere`: metres from the
-    centre of the earth. `auto`: the model's plane where the frame has it, else degrees."""
+    centre of the earth. `auto`: the model's plane where the frame has it, else degrees; of a grid
+    around a pole a plane there, and the sphere where degrees would tear cells apart."""
 
     exaggeration: float = 1.0
     """Factor by which heights are stretched. Winds are not changed."""

@@ -198,7 +198,7 @@ class Box:
             parts = [self._at_centres(n, window) for n in (of.u, of.v, of.w)]
             u, v, w = (one.astype(np.result_type(one, np.float32), copy=False) for one in parts)
             if plane.geographic != (of.relative_to == "earth"):
-                u, v = earth.turn(u, v, frame, window, to_earth=plane.geographic)
+                u, v = earth.turn(u, v, frame, window, plane, to_earth=plane.geographic)
             arrays[WIND] = np.stack([u, v, w], axis=-1)
             units[WIND] = frame.variable(of.u).units
         mesh: Mesh
