@@ -10,6 +10,7 @@ import pytest
 from look_case import LookCase
 from run_case import TIMES
 
+from burstlens.clients.opened.steering import Added
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.driver.run import recipe_of
 
@@ -178,8 +179,23 @@ def test_a_product_that_no_frame_can_give_is_refused_and_nothing_is_changed(live
     assert "product.x.variable: the stream d01 has no variable 'NOSUCH'" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("all_frames", "earlier", "sentence"),
+    [
+        (False, 0, "look makes rain from now on"),
+        (False, 4, "look makes rain from now on, not of the 4 earlier frames; with --all-frames of "
+                   "those too"),
+        (True, 4, "look makes rain from now on, and of the earlier frames that are still on the "
+                  "buffer"),
+    ],
+)  # fmt: skip
+def test_earlier_frames_that_a_product_is_not_made_of_are_named(all_frames, earlier, sentence):
+    added = Added("look", ("rain",), ("rain",), True, {}, all_frames, earlier)
+    assert added.text() == sentence
+
+
 @pytest.mark.slow
-def test_a_look_refuses_what_its_newest_frame_cannot_give(tmp_path):
+def test_a_look_refuses_what_its_newest_frame_cannot_give_and_names_earlier_frames(tmp_path):
     case = LookCase(tmp_path)
     case.written()
     look = case.start("--name", "look-here", "--detach")
@@ -191,5 +207,8 @@ def test_a_look_refuses_what_its_newest_frame_cannot_give(tmp_path):
     assert case.end(case.burstlens("add", "look-here", "none.toml")) == 1
     assert "none.toml: x: the stream d01 has no variable 'NOSUCH'" in case.said()
     assert not case.events("product.added")
+    (tmp_path / "w.toml").write_text("[[product]]\nname = 'x'\nkind = 'map'\nvariable = 'T2'\n")
+    assert case.end(case.burstlens("add", "look-here", "w.toml")) == 0
+    assert "not of the 3 earlier frames; with --all-frames of those too" in case.said()
     case.stop()
     case.close()

@@ -19,6 +19,7 @@ from burstlens.clients.opened.status import Status, has_ended, status_of
 from burstlens.core.errors import RecipeError, RunError
 from burstlens.core.existence import surely_exists, surely_missing
 from burstlens.core.exit_codes import COMPLETE
+from burstlens.core.quantity import counted
 from burstlens.core.run.directory import RunDir, all_runs, open_run_dir
 from burstlens.core.run.events import ProductAdded, ProductRefused
 from burstlens.core.run.journal import read_only
@@ -34,8 +35,9 @@ class Added:
     """The result of an addition: the names asked for, those that are new, and whether it was
     ``taken``.
 
-    ``gone`` counts, for each new product, the frames that are no longer on the buffer. When not
-    ``taken``, no driver has answered yet; the next one that looks will.
+    ``gone`` counts, for each new product, the frames that are no longer on the buffer, ``earlier``
+    those that had been found. When not ``taken``, no driver has answered yet; the next one that
+    looks will.
     """
 
     run: str
@@ -44,6 +46,7 @@ class Added:
     taken: bool
     gone: dict[str, int]
     all_frames: bool = False
+    earlier: int = 0
 
     def text(self) -> str:
         """One sentence for the user."""
@@ -52,8 +55,12 @@ class Added:
         names = ", ".join(self.new)
         if not self.taken:
             return f"{names}: handed to {self.run}, whose driver adds it as soon as it can"
-        earlier = ", and of the earlier frames that are still on the buffer"
-        sentence = f"{self.run} makes {names} from now on{earlier if self.all_frames else ''}"
+        sentence = f"{self.run} makes {names} from now on"
+        if self.all_frames:
+            sentence += ", and of the earlier frames that are still on the buffer"
+        elif self.earlier:
+            frames = counted(self.earlier, "earlier frame")
+            sentence += f", not of the {frames}; with --all-frames of those too"
         lost = max(self.gone.values(), default=0)
         return f"{sentence}; {lost} frames are no longer on the buffer" if lost else sentence
 
@@ -198,6 +205,7 @@ def add(name: str, file: str, *, all_frames: bool = False) -> Added:
         return Added(run.id, names, new, True, {})
     if lacks := lacks_of(run, history, products):
         raise RecipeError(f"{file}: {'; '.join(lacks)}")
+    earlier = status_of(str(run.path))["frames"]["ready"]
     ships = {ship for product, _ in products for ship in product.kind.ships(product.options)}
     _bring(sorted(ships), source.parent, run)
     try:
@@ -206,7 +214,7 @@ def add(name: str, file: str, *, all_frames: bool = False) -> Added:
         raise RunError(f"cannot write to {run.control}: {error.strerror}") from error
     answers = _await_answer(run, request)
     gone = {event.product: event.gone or 0 for event in answers}
-    return Added(run.id, names, new, bool(answers), gone, all_frames)
+    return Added(run.id, names, new, bool(answers), gone, all_frames, earlier)
 
 
 def _going_on(name: str) -> RunDir:
