@@ -51,6 +51,19 @@ def test_steps_of_three_tenths_of_a_second_in_minutes_are_even_in_4_and_in_8_byt
     assert kept == expected
 
 
+@pytest.mark.parametrize("begin", [0, 1000, 20_000, 86_400, 500_000])
+@pytest.mark.parametrize("step", ["0.1", "0.2", "0.25", "0.5"])
+def test_steps_of_short_decimals_in_4_bytes_stay_even_late_in_a_run(begin, step):
+    expected = [begin + number * Decimal(step) for number in range(1, 300)]
+    kept = [in_4_bytes(float(one)) for one in expected]
+    assert [exact_seconds(one, is_single=True) for one in kept] == expected
+
+
+def test_eighths_and_finer_parts_in_8_bytes_stay_as_they_are():
+    for value in (86400.125, 86400.015625, 1234567.25):
+        assert float(exact_seconds(value)) == value
+
+
 def test_times_of_different_decimals_are_different():
     seconds = [exact_seconds(number / 100000, 86400.0) for number in range(1, 3000)]
     assert len(set(seconds)) == len(seconds)

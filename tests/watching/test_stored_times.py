@@ -208,3 +208,13 @@ def test_the_calendar_of_the_times_is_read_with_them(
             time.calendar = named
         time[:] = [0, 1, 2]
     assert probe(str(tmp_path / "a.nc"), 0, "time", prober).calendar == calendar
+
+
+@BOTH
+def test_tenths_of_a_second_in_4_bytes_stay_tenths_late_in_a_run(tmp_path, prober, form):
+    with create(tmp_path / "a.nc", form) as file:
+        time = file.createVariable("time", "f4", ("time",))
+        time.units = "seconds since 2020-01-01"
+        time[:] = 86400 + np.arange(3) * 0.1
+    found = probe(str(tmp_path / "a.nc"), 0, "time", prober, thorough=True)
+    assert found.times == ("20200102T000000", "20200102T000000.1", "20200102T000000.2")

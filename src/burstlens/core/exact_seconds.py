@@ -17,18 +17,19 @@ _SIGNIFICANT = 9
 _ULPS = 4
 """A computed time is as many units in the last place away from what was meant, or fewer."""
 _HOUR_S = 3600
-_BINARY = 1024
-"""A number of these parts is meant as it is, however it is kept: 1234567.25."""
+_BINARY, _SINGLE_BINARY = 1024, 4
+"""A number of these parts is meant as it is, however it is kept: 1234567.25. In 4 bytes, where each
+number has few binary places, only quarters are: 86400.1015625 is 86400.1."""
 
 
-def exact_seconds(value: float, unit_s: float = 1.0) -> Decimal:
+def exact_seconds(value: float, unit_s: float = 1.0, *, is_single: bool = False) -> Decimal:
     """So many units of ``unit_s`` seconds: the shortest number within the precision of ``value``.
 
     That precision is a few units in the last place of 8 bytes, or half of one in 4 bytes if the
-    number fits these. In units above one second, whole seconds may also be a few units in the last
-    place of 4 bytes away. In hours and longer units a number may be rounded: whole minutes may be
-    half of its last decimal away if that is below half a second. Raises ValueError when it is not
-    finite.
+    number fits these; ``is_single``: it is known to be kept so. In units above one second, whole
+    seconds may also be a few units in the last place of 4 bytes away. In hours and longer units a
+    number may be rounded: whole minutes may be half of its last decimal away if that is below half
+    a second. Raises ValueError when it is not finite.
 
     >>> exact_seconds(0.30000000000000004), exact_seconds(0.3333, 3600)
     (Decimal('0.3'), Decimal('1200'))
@@ -48,7 +49,7 @@ def exact_seconds(value: float, unit_s: float = 1.0) -> Decimal:
             rounded = max(rounded, half if half < 0.5 else 0.0)
         if abs(seconds - whole) <= rounded:
             return Decimal(whole)
-    if value * _BINARY % 1:
+    if value * (_SINGLE_BINARY if is_single else _BINARY) % 1:
         slack = max(slack, single / 2)
     most = min(_MOST, max(6, _SIGNIFICANT - 1 - math.floor(math.log10(abs(seconds)))))
     for digits in range(most):

@@ -29,7 +29,8 @@ class Packing:
     """How the numbers of a variable are stored: ``scale`` and ``offset`` make values of them.
 
     ``missing`` are stored numbers that are no values; ``wrap`` is added to negative ones, as of
-    unsigned numbers in a file that has none. ``is_integer``: whole numbers are stored.
+    unsigned numbers in a file that has none. ``is_integer``: whole numbers are stored;
+    ``is_single``: floating-point ones of 4 bytes.
     """
 
     scale: float = 1.0
@@ -37,6 +38,7 @@ class Packing:
     missing: frozenset[float] = frozenset()
     wrap: int = 0
     is_integer: bool = False
+    is_single: bool = False
 
     @property
     def is_packed(self) -> bool:
@@ -75,6 +77,7 @@ def read_packing(attributes: Mapping[str, Any], code: str) -> Packing:
         frozenset(missing),
         1 << 8 * struct.calcsize(code) if is_unsigned and code in "bhiq" else 0,
         code not in "fd",
+        code == "f",
     )
 
 

@@ -98,7 +98,8 @@ class TimeDecoding:
                     return Decimal(nearest)
         if isinstance(value, int):
             return Decimal(value) * Decimal(repr(unit_s))
-        return exact_seconds(value, unit_s)
+        is_single = self.packing.is_single and not self.packing.is_packed
+        return exact_seconds(value, unit_s, is_single=is_single)
 
 
 def read_axis(attributes: Mapping[str, Any], code: str, path: str = "") -> TimeDecoding:
