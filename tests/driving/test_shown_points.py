@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import netCDF4
 import numpy as np
 import pytest
@@ -41,6 +43,20 @@ def test_a_product_without_further_dimensions_has_no_points():
     known = ShownPoints()
     assert known.note(Receipt("t2", "output", TIMES[0], 1, "u", "i", "n", 1, 1)) == ""
     assert known.of("t2", "output") == {}
+
+
+def test_the_points_of_former_drivers_are_those_of_the_index(run_dir):
+    given = receipt(TIMES[1], 1)
+    lines = [
+        {"product": "rain", "stream": "output", "time": TIMES[0], "facts": {}},
+        {"product": "t2", "stream": "output", "time": TIMES[1], "facts": dict(given.facts)},
+        {"product": "t2", "stream": "output", "time": TIMES[2], "facts": receipt("", 2).facts},
+    ]
+    run_dir.index.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    known = ShownPoints()
+    known.read(run_dir.index)
+    assert known.of("t2", "output") == {"t": {"number": 1}}
+    assert known.note(receipt(TIMES[0], 0)) != ""
 
 
 def test_orders_name_the_point_that_the_first_picture_shows(recipe, backlog, frame):

@@ -95,6 +95,8 @@ class Production:
             recipe.guards,
             facts.streams,
         )
+        if history.standing:
+            self.backlog.shown.read(run.index)
         self.promised = Promised(run.id, buffer.folder, recipe.model, history, facts.streams)
         self.arrivals = Arrivals(self.journal, history, self.snapshot, self.backlog, self.space)
         self.outputs = Outputs(self.journal, history)

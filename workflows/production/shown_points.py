@@ -4,9 +4,11 @@ recipe names none: the same in all of them, or it is said."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from burstlens.core.model import Receipt
+from burstlens.core.run.follow import read_stretch
 from burstlens.core.valid_time import label
 
 Points = Mapping[str, Mapping[str, int]]
@@ -18,6 +20,14 @@ class ShownPoints:
     def __init__(self) -> None:
         self._first: dict[tuple[str, str], tuple[str, Mapping[str, Any]]] = {}
         self._told: set[tuple[str, str]] = set()
+
+    def read(self, index: Path) -> None:
+        """Note what the pictures of former drivers show, by the run's index. Raises OSError."""
+        for line in read_stretch(index, marks=(b'"shown"',)).lines:
+            facts, series = line.get("facts"), (str(line["product"]), str(line["stream"]))
+            shown = facts.get("shown") if isinstance(facts, Mapping) else None
+            if isinstance(shown, Mapping):
+                self._first.setdefault(series, (str(line["time"]), shown))
 
     def of(self, product: str, stream: str) -> Points:
         """By variable and dimension; empty where no picture is made yet."""
