@@ -22,12 +22,15 @@ from burstlens.viz.frames.file import netCDF4 as netCDF4
 from burstlens.viz.frames.held import Held, slices
 from burstlens.viz.frames.inflating import ChunkError
 from burstlens.viz.frames.joining import JoinedArray, parts
+from burstlens.viz.frames.overlooked import is_packed_by_text, with_overlooked
 from burstlens.viz.frames.reading_time import reading
 from burstlens.viz.frames.record import own_fields
 from burstlens.viz.frames.tile import Tile, Tiles
 from burstlens.viz.seams import Stored, Variable, Window
 
 _PACKED = frozenset({"scale_factor", "add_offset", "_Unsigned"})
+_ODD = frozenset({"missing_value", "scale_factor", "add_offset"})
+"""Attributes that may be of a type which netCDF4 passes over."""
 _GAPS = {"num_press_levels_stag": "P_LEV_MISSING", "num_z_levels_stag": "Z_LEV_MISSING"}
 """Global attributes with the values that WRF writes where a level is underground; -999 by default
 (run/README.namelist, ``&diags``)."""
@@ -212,7 +215,8 @@ class FrameReader:
         if not bare and missing is not None and "missing_value" not in stored.ncattrs():
             # The library does not know these values: they are in the file's own attributes.
             values[values == missing] = np.nan
-        return np.asarray(values)
+            return np.asarray(values)
+        return np.asarray(values) if bare else _finished(values, variable, stored)
 
     def __str__(self) -> str:
         tiles = f" ({len(self.paths)} tiles)" if len(self.paths) > 1 else ""
@@ -229,12 +233,22 @@ def _inflated(
         return None, str(error)
 
 
+def _finished(values: Any, variable: Variable, stored: Any) -> NDArray[Any]:
+    """Values with what netCDF4 leaves undone; texts as they are."""
+    kind = np.dtype("S1") if stored.dtype is str else stored.dtype
+    if not _ODD & variable.attributes.keys() or kind.kind not in "fiu":
+        return np.asarray(values)
+    return with_overlooked(np.asarray(values), variable.attributes, kind)
+
+
 def _values(
     tile: Tile, name: str, index: tuple[int | slice, ...], fault: str, *, bare: bool
 ) -> Any:
     """An array, masked by netCDF4 where it has missing values. An error names a damaged chunk."""
     stored = tile.data.variables[name]
     stored.set_auto_mask(not bare)
+    if _ODD & set(stored.ncattrs()) and is_packed_by_text(attributes_of(stored)):
+        stored.set_auto_scale(False)
     try:
         return stored[index if index else ...]
     except AGAIN as error:
