@@ -100,7 +100,10 @@ def test_months_and_years_are_counted_past_a_year_0_that_is_not_there(calendar):
     ("names", "key"),
     [
         (("THIRTY_DAY_MONTHS", "360_day", "360", "thirty_day"), "00010230T000000"),
-        (("NOLEAP", "no_leap", "365_day", "common_year", "365"), "00010301T000000"),
+        (
+            ("NOLEAP", "no_leap", "365_day", "common_year", "365", "gregorian_noleap"),
+            "00010301T000000",
+        ),
         (("JULIAN", "GREGORIAN", "Standard", "proleptic gregorian", ""), "00010301T000000"),
         (("ALLLEAP", "all_leap", "366_day"), "00010229T000000"),
     ],

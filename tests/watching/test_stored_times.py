@@ -114,15 +114,19 @@ def test_texts_are_dates_of_the_calendar_of_the_file(tmp_path, prober, kind):
 
 
 @BOTH
-def test_texts_without_a_calendar_are_dates_of_that_of_the_numbers_beside_them(
-    tmp_path, prober, form
+@pytest.mark.parametrize("where", ["XTIME", "config_calendar_type", "calendar"])
+def test_texts_without_a_calendar_are_dates_of_that_of_the_numbers_beside_them_or_of_the_file(
+    tmp_path, prober, form, where
 ):
     with create(tmp_path / "a.nc", form) as file:
         file.createDimension("length", 10)
         times = file.createVariable("Times", "S1", ("time", "length"))
         times[:] = netCDF4.stringtochar(np.array(DAYS, "S10"))
         file.createVariable("XTIME", "f4", ("time",))[:] = [0.0, 1440.0, 2880.0]
-        file["XTIME"].calendar = "360_day"
+        if where == "XTIME":
+            file["XTIME"].calendar = "360_day"
+        else:
+            setattr(file, where, "360day")
     found = probe(str(tmp_path / "a.nc"), 0, "Times", prober, thorough=True)
     assert found.times == ("20010229T000000", "20010230T000000", "20010301T000000")
     assert found.calendar == "360_day"

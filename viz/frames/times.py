@@ -53,7 +53,7 @@ def calendar(frame: OpenFrame) -> str:
         named = calendar_of(found.attributes)
         if named and (name in usual or _is_own(found)):
             return named
-    return "standard"
+    return calendar_of(frame.attributes) or "standard"
 
 
 def lead(frame: OpenFrame, context: Context) -> str:

@@ -359,6 +359,8 @@ def _times(found: Any, first: int) -> tuple[int, list[str | None], bool, str]:
         return {key: plain_attribute(variable.attrs, key) for key in there}
 
     def beside(name: str) -> dict[str, Any] | None:
+        if not name:
+            return about(found.file)
         return about(found.parent[name]) if name in found.parent else None
 
     attributes, calendar = about(found), ""

@@ -277,11 +277,11 @@ class _ClassicTimes:
             self.calendar = self._axis.calendar
 
     def _about(self, name: str) -> dict[str, Any] | None:
-        """What a variable says of its times; None if there is none."""
+        """What a variable says of its times, "" the file; None if there is none."""
         found = self._header.variables.get(name)
-        if found is None:
+        about = self._header.attributes if not name else found and found.attributes
+        if about is None:
             return None
-        about = found.attributes
         return {key: about[key].value for key in time_axis.ATTRIBUTES & about.keys()}
 
     def of(self, index: int) -> str | None:

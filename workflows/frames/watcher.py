@@ -105,9 +105,6 @@ class Watcher:
             self._away(error, complaints)
         texts = (*complaints, *heard.unreadable)
         self.cursor = replace(self.cursor, complaints=texts[:20], scans=before.scans + 1)
-        self.cursor = replace(
-            self.cursor, speech=self._follower.recount(self.cursor.speech, frames)
-        )
         return Report(
             frames=tuple(sorted(frames, key=lambda frame: (frame.time, frame.stream))),
             damaged=tuple(damaged),

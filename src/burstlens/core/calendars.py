@@ -17,7 +17,7 @@ _NAMES = {
     **dict.fromkeys(("proleptic_gregorian", "gregorian_proleptic", "proleptic"),
                     "proleptic_gregorian"),
     **dict.fromkeys(("noleap", "no_leap", "365", "365_day", "365_days", "365day", "365d",
-                     "common_year", "day365"), "noleap"),
+                     "common_year", "day365", "gregorian_noleap"), "noleap"),
     **dict.fromkeys(("all_leap", "allleap", "366", "366_day", "366_days", "366day", "366d",
                      "day366"), "all_leap"),
     **dict.fromkeys(("julian", "proleptic_julian"), "julian"),
@@ -49,9 +49,10 @@ def calendar_name(text: object) -> str:
 def calendar_of(attributes: Mapping[str, object]) -> str:
     """The calendar that a time's attributes name, as CF calls it; empty where they name none.
 
-    FMS writes ``calendar_type`` in place of CF's ``calendar``.
+    FMS writes ``calendar_type`` in place of CF's ``calendar``, MPAS ``config_calendar_type``.
     """
-    given = (attributes.get(key) for key in ("calendar", "calendar_type"))
+    names = ("calendar", "calendar_type", "config_calendar_type")
+    given = (attributes.get(key) for key in names)
     return next((calendar_name(text) for text in given if _plain(text)), "")
 
 

@@ -116,10 +116,11 @@ def text_calendar(
     attributes: Mapping[str, Any], beside: Callable[[str], Mapping[str, Any] | None]
 ) -> str:
     """The calendar of times kept as text: the one that their attributes name, else those of the
-    numbers with a usual name beside them; empty where none does. ``beside`` gives the attributes of
-    a variable."""
-    about = [attributes, *(found for name in TIME_NAMES if (found := beside(name)) is not None)]
-    return next(filter(None, map(calendar_of, about)), "")
+    numbers with a usual name beside them, else of the file (MPAS); empty where none does.
+    ``beside`` gives the attributes of a variable, "" of the file."""
+    others = map(beside, (*TIME_NAMES, ""))
+    named = map(calendar_of, (attributes, *(about for about in others if about is not None)))
+    return next(filter(None, named), "")
 
 
 def _along(time: StoredVariable) -> str | None:

@@ -26,8 +26,8 @@ from burstlens.core.time_units import DAY_US, DatedMoment, TimeUnits, date_momen
 from burstlens.core.valid_time import elapsed_key, file_key, wrf_key
 
 ATTRIBUTES = frozenset(
-    {"units", "calendar", "calendar_type", "scale_factor", "add_offset", "_FillValue",
-     "missing_value", "_Unsigned"}
+    {"units", "calendar", "calendar_type", "config_calendar_type", "scale_factor", "add_offset",
+     "_FillValue", "missing_value", "_Unsigned"}
 )  # fmt: skip
 """What a time variable says of its numbers."""
 MAX_ELAPSED_S = 1e12
