@@ -125,3 +125,40 @@ def test_where_the_model_has_no_value_there_is_none(tmp_path: Path) -> None:
     values = np.where(np.abs(grid.lat - 41.5) < 1.4, np.nan, grid.lat)
     field = Thinned(grid.write(tmp_path / "a.nc", values), "tas", 20)
     assert np.isnan(field.read(HERE)[0])
+
+
+def test_it_is_of_the_member_and_level_and_in_the_units_that_the_map_shows(tmp_path: Path) -> None:
+    path, lat, lon = tmp_path / "a.nc", np.arange(30, 60.0), np.arange(-20, 20.0)
+    number, level, row, column = np.ogrid[0:2, 0:3, 0:30, 0:40]
+    with netCDF4.Dataset(path, "w") as data:
+        for name, points in (("number", [0, 1]), ("plev", [1e5, 8e4, 5e4]), ("lat", lat),
+                             ("lon", lon)):  # fmt: skip
+            data.createDimension(name, len(points))
+            data.createVariable(name, "f8", (name,))[:] = points
+        data["plev"].units, data["number"].standard_name = "Pa", "realization"
+        data["lat"].units, data["lon"].units = "degrees_north", "degrees_east"
+        made = data.createVariable("ta", "f8", ("number", "plev", "lat", "lon"))
+        made.units = "K"
+        made[:] = 273.15 + 1000 * number + 100 * level + row + column / 100
+    shown = ShownField("ta", level=1, units="degC", index=(("number", 1), ("lon", (4, 40))))
+    kept = KeptPoint((("lat", 8), ("lon", 12)), (4, 4), 1108.12, 0.01, "a")
+    source = FrameSource((str(path),), 0, "a", "")
+    value, index = read_cell(source, shown, kept, Place(lat=39.9, lon=-6.2))
+    assert value == pytest.approx(1110.14)
+    assert index == {"lat": 10, "lon": 14}
+
+
+def test_staggered_points_at_the_border_are_reached(tmp_path: Path) -> None:
+    path = tmp_path / "a.nc"
+    with netCDF4.Dataset(path, "w") as data:
+        data.setncatts({"DX": 1000.0, "DY": 1000.0, "MAP_PROJ": 0})
+        for name, size in (("south_north", 20), ("west_east", 20), ("west_east_stag", 21)):
+            data.createDimension(name, size)
+        made = data.createVariable("U", "f8", ("south_north", "west_east_stag"))
+        made[:] = np.arange(20)[:, None] + np.arange(21) / 100
+    source = FrameSource((str(path),), 0, "a", "")
+    kept = KeptPoint((("south_north", 16), ("west_east_stag", 20)), (4, 4), 16.2, 0.0, "a")
+    for x, column in ((19400.0, 19), (19990.0, 20)):
+        value, index = read_cell(source, ShownField("U"), kept, Place(x=x, y=18600.0))
+        assert index == {"south_north": 18, "west_east_stag": column}
+        assert value == pytest.approx(18 + column / 100)

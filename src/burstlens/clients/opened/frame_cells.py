@@ -70,6 +70,8 @@ class FrameCells:
         shown = self._frames.shown(self._product)
         source = self._frames.source(stream, entry)
         grid = self._grids.grid(self._files, kept.point.grid)
+        if stream != entry.stream and not grid.on_earth:
+            raise ValueError("a nest's file does not say where it lies on its parent's plane")
         reach = [abs(int(axis["index"][1])) for axis in (grid.y, grid.x)]
         index = tuple(kept.point.index.items())
         if len(index) != 2:
