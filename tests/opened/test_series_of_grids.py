@@ -17,7 +17,7 @@ from burstlens.clients.opened.series import sample
 from burstlens.clients.opened.spot import Spot
 
 GRIDS = ANY_GRIDS | OCEAN_GRIDS
-QUICK = ("descending", "EASE", "displaced pole", "ROMS, u", "CICE, velocities", "NEMO ORCA")
+QUICK = ("descending", "ROMS, u")
 
 
 def answers(kind: str, every: int, count: int, folder: Path) -> list[str]:

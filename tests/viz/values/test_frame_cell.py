@@ -17,7 +17,7 @@ from burstlens.viz.values.frame_cell import FrameSource, KeptPoint, ShownField, 
 from burstlens.viz.values.lookup import Grid, Place
 
 GRIDS = ANY_GRIDS | OCEAN_GRIDS
-QUICK = ("EASE", "displaced pole", "descending", "lambert, mapped", "ROMS, u", "NEMO ORCA")
+QUICK = ("EASE", "descending", "ROMS, u")
 EVERY = 4
 
 

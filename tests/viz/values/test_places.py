@@ -27,14 +27,7 @@ PLACES = 1000
 PAGE = Path(__file__).parent / "points_of_page.js"
 
 
-QUICK = (
-    "EASE",
-    "displaced pole",
-    "across 180 degrees",
-    "tripolar",
-    "ROMS around the pole, psi",
-    "CICE, velocities",
-)
+QUICK = ("EASE", "displaced pole", "across 180 degrees", "tripolar", "ROMS around the pole, psi")
 
 
 def answers(kind: str, count: int, every: int, path: Path) -> list[str]:
