@@ -206,3 +206,54 @@ def test_a_mapping_of_well_known_text_alone_is_one(name: str, on_mapping: Callab
         assert one == pytest.approx(other)
     assert plane_of(on_mapping({name: pyproj.CRS("EPSG:4326").to_wkt()}, x, y)).projection is None
     assert plane_of(on_mapping({name: "no such text"}, x, y)).projection is None
+
+
+@pytest.mark.parametrize("kind", [POLAR, SATELLITE, ROTATED, dict(POLAR, earth_radius=RADIUS)])
+def test_lengths_of_the_earth_may_be_in_kilometres(on_mapping: Any, kind: dict[str, Any]):
+    lengths = ("earth_radius", "semi_major_axis", "semi_minor_axis", "perspective_point_height")
+    in_km = {key: at / 1000 if key in lengths else at for key, at in kind.items()}
+    x, y = np.linspace(-0.05, 0.04, 5), np.linspace(0.1, 0.05, 4)
+    units = "m"
+    if kind is SATELLITE:
+        units = "rad"
+    elif kind is ROTATED:
+        units, x, y = "degrees", x * 100, y * 100
+    else:
+        x, y = x * 1e7, y * 1e7
+    expected = degrees_of(plane_of(on_mapping(kind, x, y, units)))
+    found = degrees_of(plane_of(on_mapping(in_km, x, y, units)))
+    assert found[0] == pytest.approx(expected[0])
+    assert found[1] == pytest.approx(expected[1])
+
+
+@pytest.mark.parametrize(
+    "mapping",
+    [
+        {"proj4": "+proj=stere +lat_0=90 +lat_ts=70 +lon_0=-45 +datum=WGS84"},
+        {"proj4_params": "+proj=stere +lat_0=90 +lat_ts=70 +lon_0=-45 +datum=WGS84"},
+        {"epsg_code": "EPSG:3413"},
+        {"grid_mapping_name": "universal_transverse_mercator", "utm_zone_number": 33},
+        {key: str(value) for key, value in POLAR.items()},
+    ],
+)
+def test_other_ways_to_give_a_projection_are_read(on_mapping: Any, mapping: dict[str, Any]):
+    plane = plane_of(on_mapping(mapping, np.arange(5) * 1e4, np.arange(4) * 1e4))
+    assert plane.projection is not None
+    assert ("+proj=utm" if "utm_zone_number" in mapping else "+proj=stere") in (
+        plane.projection.definition
+    )
+
+
+@pytest.mark.parametrize(("form", "own"), [("crs", False), ("", True)])
+def test_coordinates_of_a_projection_show_its_only_mapping_and_may_have_other_names(
+    on_mapping: Any, form: str, own: bool
+):
+    path = on_mapping(POLAR, np.arange(5) * 1e4, np.arange(4) * 1e4, form=form)
+    with netCDF4.Dataset(os.fspath(path), "a") as data:
+        for name in "xy":
+            data[name].standard_name = f"projection_{name}_coordinate"
+            if not own:
+                data.renameVariable(name, f"{name}grid")
+    plane = plane_of(path)
+    assert plane.projection is not None
+    assert plane.x.tolist() == (np.arange(5) * 1e4).tolist()

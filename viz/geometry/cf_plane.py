@@ -20,6 +20,7 @@ from burstlens.viz.geometry.projection import (
     Projection,
     cf_projection,
     earth_radius,
+    in_metres,
     turned_about,
 )
 from burstlens.viz.seams import OpenFrame, Variable
@@ -51,9 +52,13 @@ def mapped_grid(
     frame: OpenFrame, variable: str, x: str, y: str
 ) -> MappedGrid | UnknownUnits | None:
     """The grid of a variable's grid mapping along dimensions x and y; None if there is none."""
-    if not all(d in frame and frame.variable(d).dimensions == (d,) for d in (x, y)):
+    named = mapping_names(frame.variable(variable))
+    if x not in frame and y not in frame and named:
+        x, y = (_coordinate(frame, d, f"projection_{way}_coordinate")
+                for d, way in ((x, "x"), (y, "y")))  # fmt: skip
+    if not all(d in frame and len(frame.variable(d).dimensions) == 1 for d in (x, y)):
         return None
-    for name in mapping_names(frame.variable(variable)):
+    for name in named or _only_mapping(frame, x, y):
         if name not in frame:
             continue
         attributes = frame.variable(name).attributes
@@ -75,6 +80,29 @@ def mapped_grid(
             projection = turned_about(projection, (across.min() + across.max()) / 2, turn)
         return MappedGrid(projection, across, up)
     return None
+
+
+def _coordinate(frame: OpenFrame, dimension: str, standard_name: str) -> str:
+    """The coordinate of a projection along a dimension that has none of its own name."""
+    for name in frame.names:
+        about = frame.variable(name)
+        standard = about.attributes.get("standard_name")
+        if about.dimensions == (dimension,) and standard == standard_name:
+            return name
+    return dimension
+
+
+def _only_mapping(frame: OpenFrame, x: str, y: str) -> list[str]:
+    """The only grid mapping of a file whose fields name none, on coordinates of a projection."""
+    for name, way in ((x, "x"), (y, "y")):
+        standard = frame.variable(name).attributes.get("standard_name")
+        if standard != f"projection_{way}_coordinate":
+            return []
+    found = [
+        name for name in frame.names
+        if cf_projection(frame.variable(name).attributes) is not None
+    ]  # fmt: skip
+    return found if len(found) == 1 else []
 
 
 def misses(grid: MappedGrid, lon: Array, lat: Array) -> bool:
@@ -138,7 +166,7 @@ def _unit(frame: OpenFrame, dimension: str, attributes: Mapping[str, Any]) -> fl
     if kind == ROTATED_POLE:
         unit = None if angle is None else angle * earth_radius(attributes)
     elif kind == GEOSTATIONARY and angle is not None:
-        unit = angle * float(attributes["perspective_point_height"])
+        unit = angle * float(in_metres(attributes)["perspective_point_height"])
     else:
         unit = metres(units or "m")
     if unit is None:

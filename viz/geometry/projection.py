@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,11 @@ EARTH_RADIUS_M = 6_370_000.0
 LAMBERT, POLAR, MERCATOR, LATLON = 1, 2, 3, 6
 """MAP_PROJ as WRF numbers it (Registry.EM_COMMON); 0 is an idealized plane."""
 _WELL_KNOWN_TEXT = frozenset({"crs_wkt", "spatial_ref"})
+_OTHER_TEXTS = ("proj4", "proj4_params", "proj4text", "proj4_string", "proj_string", "epsg_code")
+"""Attributes with a projection in another form than CF's, of files without CF's."""
+_LENGTHS = ("earth_radius", "semi_major_axis", "semi_minor_axis", "perspective_point_height")
+_IN_KM = (1e3, 1e5)
+"""Of the earth these are lengths in kilometres; CF has metres."""
 """Attributes of a grid mapping that hold all of it as well-known text."""
 ROTATED_POLE, GEOSTATIONARY = "rotated_latitude_longitude", "geostationary"
 """CF's names of grid mappings whose coordinates are angles."""
@@ -155,15 +160,52 @@ def cf_projection(attributes: Mapping[str, Any]) -> Projection | None:
     longitude and latitude, and for mappings unknown to pyproj.
     """
     name = str(attributes.get("grid_mapping_name", "")).strip().lower()
-    if name == "latitude_longitude" or not (name or attributes.keys() & _WELL_KNOWN_TEXT):
+    texts = [str(attributes[key]) for key in _OTHER_TEXTS if key in attributes]
+    if name == "latitude_longitude" or not (name or texts or attributes.keys() & _WELL_KNOWN_TEXT):
         return None
+    attributes = in_metres(attributes)
     try:
         if name == ROTATED_POLE:
             return _known(_rotated_pole(attributes))
         named = dict(attributes) | {"grid_mapping_name": name}
+        if name == "universal_transverse_mercator":  # of the Common Data Model
+            zone = int(attributes["utm_zone_number"])
+            south = " +south" if zone < 0 else ""
+            return _known(f"+proj=utm +zone={abs(zone)}{south} +ellps=WGS84")
+        if texts and not name and not attributes.keys() & _WELL_KNOWN_TEXT:
+            named = {"grid_mapping_name": "", "crs_wkt": _well_known(texts[0])}
         return _known(_cf_definition(tuple(sorted(_plain(named).items(), key=str))))
     except (KeyError, ValueError, TypeError):
         return None
+
+
+def in_metres(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of a grid mapping, numbers of text as numbers, lengths of the earth in m."""
+    found = {key: _as_number(value) for key, value in attributes.items()}
+    for key in _LENGTHS:
+        value = found.get(key)
+        if isinstance(value, SupportsFloat) and _IN_KM[0] < float(value) < _IN_KM[1]:
+            found[key] = float(value) * 1000
+    return found
+
+
+def _as_number(value: Any) -> Any:
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+@lru_cache(maxsize=16)
+def _well_known(text: str) -> str:
+    """A PROJ string or the code of a plane as well-known text. ValueError for any other."""
+    import pyproj
+
+    try:
+        found = pyproj.CRS.from_user_input(text)
+    except pyproj.exceptions.CRSError as error:
+        raise ValueError(str(error)) from error
+    return str(found.to_wkt())
 
 
 def _plain(attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -196,6 +238,7 @@ def _cf_definition(attributes: tuple[tuple[str, Any], ...]) -> str:
 
 def earth_radius(attributes: Mapping[str, Any]) -> float:
     """Radius of a CF grid mapping's sphere in metres; 6371229 if not given (GRIB 2, 3.2.6)."""
+    attributes = in_metres(attributes)
     given = (attributes.get(name) for name in ("earth_radius", "semi_major_axis"))
     return next((float(value) for value in given if value is not None), 6_371_229.0)
 
