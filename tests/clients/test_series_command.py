@@ -113,7 +113,7 @@ def test_where_its_file_is_gone_or_written_anew_the_kept_point_counts(thinned, c
         [42.0, 43.0], abs=1e-3
     )
     assert done.stderr.startswith("burstlens: 1 of 4 points of the grid is kept")
-    assert "read: their files" in done.stderr
+    assert "read: the frames' files" in done.stderr
 
 
 def test_json_is_one_document(made, call):

@@ -74,7 +74,7 @@ def read_cell(
     """
     path = next((path for path in source.paths if os.path.isfile(path)), None)
     if path is None:
-        raise FrameError("their files are gone")
+        raise FrameError("the frames' files are gone")
     with open_frame(
         [Path(path)], source.record, stream=source.stream, time=source.time,
         time_variable=source.time_variable,
@@ -89,7 +89,7 @@ def read_cell(
     near = 0.51 * kept.step + _ROUNDING * abs(kept.value)
     if not (abs(kept_value - kept.value) <= near or kept_value == kept.value
             or (np.isnan(kept_value) and np.isnan(kept.value))):  # fmt: skip
-        raise FrameError("their files hold other values than the pictures")
+        raise FrameError("the frames' files hold other values than the pictures")
     return value, dict(zip((name for name, _ in kept.index), cell, strict=True))
 
 
@@ -166,5 +166,5 @@ def _read(
 def _position(field: Field, point: Any) -> tuple[int, int]:
     row, column = (at - first for at, first in zip(point, field.first, strict=True))
     if not (0 <= row < field.values.shape[0] and 0 <= column < field.values.shape[1]):
-        raise FrameError("their files hold other grids than the pictures")
+        raise FrameError("the frames' files hold other grids than the pictures")
     return row, column

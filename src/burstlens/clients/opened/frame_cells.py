@@ -86,7 +86,7 @@ class FrameCells:
             )
         except (TimeoutError, ChildProcessError) as error:
             late = isinstance(error, TimeoutError)
-            self._given_up = "their file server does not answer" if late else str(error)
+            self._given_up = "the frames' file server does not answer" if late else str(error)
             raise TimeoutError(self._given_up) from error
         return found
 
@@ -134,7 +134,7 @@ class _JournalledFrames:
         if key not in self._files:
             self._look()
         if key not in self._files:
-            raise ValueError("the journal does not name their files")
+            raise ValueError("the journal does not name the frames' files")
         file, record = self._files[key]
         places = [os.path.join(str(self._run.output), file)]
         if self._folder:

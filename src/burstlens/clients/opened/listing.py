@@ -108,7 +108,7 @@ class Listing:
                 f"pictures' values {thinned})"
             )
         reasons = self._cells.reasons.most_common(1) if self._cells is not None else []
-        why = f", since the frames cannot be read: {reasons[0][0]}" if reasons else ""
+        why = f", since the cells cannot be read: {reasons[0][0]}" if reasons else ""
         if self._cells_read:
             return printable(
                 f"{self._cells_read} of {self._values} values are those of the grid cells, read "
