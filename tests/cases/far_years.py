@@ -17,6 +17,13 @@ def years(*numbers: int, calendar: str = "noleap") -> Callable[[Path], None]:
     return lambda folder: write_regular(folder / "spinup.nc", days, units, calendar).close()
 
 
+def climatology(folder: Path) -> None:
+    """Times around the year 0 from which they count, as of COARDS."""
+    days = [-365.0, 0.0, 366.0, 731.0]
+    units = "days since 0000-01-01 00:00:00"
+    write_regular(folder / "climate.nc", days, units, "standard").close()
+
+
 def check(labels: Sequence[str]) -> Callable[[Looked], None]:
     def whole(look: Looked) -> None:
         assert look.code == 0, look.said
@@ -36,6 +43,11 @@ CASES = [
     Case(
         "around the year 0",
         years(-1, 0, 1, 2, calendar="365_day"),
+        check(("-0001", "0000", "0001", "0002")),
+    ),
+    Case(
+        "around a year 0 that CF's calendar lacks",
+        climatology,
         check(("-0001", "0000", "0001", "0002")),
     ),
     Case(

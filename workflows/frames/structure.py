@@ -278,10 +278,10 @@ class _ClassicTimes:
 
     def _about(self, name: str) -> dict[str, Any] | None:
         """What a variable says of its times, "" the file; None if there is none."""
-        found = self._header.variables.get(name)
-        about = self._header.attributes if not name else found and found.attributes
-        if about is None:
+        found = self._header.variables.get(name) if name else self._header
+        if found is None:
             return None
+        about = found.attributes
         return {key: about[key].value for key in time_axis.ATTRIBUTES & about.keys()}
 
     def of(self, index: int) -> str | None:
