@@ -12,6 +12,7 @@ from burstlens.core import valid_time
 from burstlens.core.calendars import calendar_name, calendar_of
 from burstlens.core.errors import TimesError
 from burstlens.core.time_axis import read_axis, string_keys, text_keys
+from burstlens.core.valid_time import elapsed_key
 
 FIRST = "20110101T000000"
 
@@ -120,6 +121,29 @@ def test_a_calendar_may_be_a_number_and_stand_in_another_attribute():
     assert calendar_of({"units": "s"}) == ""
     axis = read_axis({"units": "days since 1-1-1", "calendar_type": "THIRTY_DAY_MONTHS"}, "d")
     assert axis.key(59) == "00010230T000000"
+
+
+@pytest.mark.parametrize("units", ["", "YYYYMMDDHH", "%Y%m%d", "yyyymmdd"])
+def test_numbers_without_units_that_are_digits_of_dates_are_dates(units):
+    assert numeric_keys([20000131, 20000201], units) == ["20000131T000000", "20000201T000000"]
+    assert numeric_keys([2000013106], units) == ["20000131T060000"]
+    assert numeric_keys([200001310630], units) == ["20000131T063000"]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[20000101, 20000132], [1700010112], [0, 20000101], [20000101.5], [946684800], [3600.0, 7200]],
+)
+def test_other_numbers_without_units_are_seconds(values):
+    assert numeric_keys(values, "") == [elapsed_key(value) for value in values]
+    assert numeric_keys([20000101], "s") == [elapsed_key(20000101)]
+    assert numeric_keys([float("nan"), float("inf"), 5.0], "") == [None, None, elapsed_key(5)]
+
+
+def test_digits_of_dates_are_those_of_the_calendar():
+    axis = read_axis({"units": "YYYYMMDD", "calendar": "360_day"}, "i")
+    assert (axis.keys([20010230]), axis.calendar) == (["20010230T000000"], "360_day")
+    assert numeric_keys([20010230, 1], "YYYYMMDD") == [None, None]
 
 
 def test_a_month_without_a_year_is_a_number():

@@ -48,6 +48,8 @@ class TimeDecoding:
     packing: Packing
     path: str = ""
     """The file: its name is part of the keys of months of no year."""
+    has_units: bool = True
+    """Without units, numbers that are all the digits of dates are dates, others seconds."""
 
     def keys(self, stored: Iterable[float], *, is_fixed: bool = False) -> list[str | None]:
         """The key of each record.
@@ -57,13 +59,17 @@ class TimeDecoding:
         """
         stored = list(stored)
         written = _written(stored) if is_fixed else len(stored)
-        keys = [self.key(one) for one in stored[:written]]
+        units = self.units
+        if not self.has_units and self._are_dates(stored[:written]):
+            units = replace(units, is_digits=True)
+        decoding = replace(self, units=units, has_units=True)
+        keys = [decoding.key(one) for one in stored[:written]]
         return [*keys, *[None] * (len(stored) - written)]
 
     @property
     def calendar(self) -> str:
         """The calendar of its dates; empty for elapsed times."""
-        dated = self.units.is_absolute or self.units.origin is not None
+        dated = self.units.is_absolute or self.units.is_digits or self.units.origin is not None
         return self.units.calendar if dated else ""
 
     def key(self, stored: float) -> str | None:
@@ -74,6 +80,8 @@ class TimeDecoding:
             return None
         units = self.units
         try:
+            if units.is_digits:
+                return _digits_key(value, units.calendar)
             if units.is_month:
                 return _month(value, self.path)
             if units.is_absolute:
@@ -88,6 +96,12 @@ class TimeDecoding:
             return units.origin.later(round(seconds * 10**6)).key
         except (ValueError, ArithmeticError):
             return None
+
+    def _are_dates(self, stored: Sequence[float]) -> bool:
+        """Whether each of the numbers that are not missing is the digits of a date of our times."""
+        found = [value for one in stored if (value := self.packing.value(one)) is not None]
+        keys = [_digits_key(value, "") for value in found]
+        return bool(keys) and all(key is not None and key < "23" for key in keys)
 
     def _seconds(self, value: float) -> Decimal:
         unit_s = self.units.unit_s
@@ -108,8 +122,9 @@ def read_axis(attributes: Mapping[str, Any], code: str, path: str = "") -> TimeD
 
     TimesError for unknown units and calendars.
     """
-    units = read_units(str(attributes.get("units") or "s"), calendar_of(attributes))
-    return TimeDecoding(units, read_packing(attributes, code), path)
+    given = str(attributes.get("units") or "").strip(" \0")
+    units = read_units(given or "s", calendar_of(attributes))
+    return TimeDecoding(units, read_packing(attributes, code), path, bool(given))
 
 
 def text_key(text: str | bytes, calendar: str = "") -> str | None:
@@ -162,6 +177,20 @@ def _is_year(text: str, moment: Moment) -> bool:
     """Whether all that a text says is the year of a moment."""
     digits = text.strip().lstrip("+-")
     return digits.isdecimal() and int(digits) == abs(moment.year)
+
+
+def _digits_key(value: float, calendar: str) -> str | None:
+    """The key of a number of the digits of a date, with or without those of the hour; None for
+    others, and for years before 1850: 1700000000 is a number of seconds."""
+    text = f"{value:.0f}"
+    if (
+        not math.isfinite(value)
+        or value != math.floor(value)
+        or len(text) not in (8, 10, 12, 14)
+        or text < "1850"
+    ):
+        return None
+    return text_key(text, calendar)
 
 
 def _written(values: Sequence[float]) -> int:

@@ -58,6 +58,10 @@ _ABSOLUTE = re.compile(
     r"\s*(?:(?P<day>days? as %Y%m%d)|months? as %Y%m|(?P<year>years? as %Y))(?:\.%f)?\s*",
     re.IGNORECASE,
 )
+_DIGITS = re.compile(
+    r"y{4}m{2}d{2}(?:h{2}(?:m[mi](?:s{2})?)?)?|%Y%m%d(?:%H(?:%M(?:%S)?)?)?", re.IGNORECASE
+)
+"""Units that say which digits of a date numbers are made of."""
 _NO_DATE = re.compile(
     r"[-/:. 0]+(?:[T_ ]+[0:. ]*)?Z?"
     r"|(?:the |model |run |simulation |forecast )*"
@@ -73,13 +77,15 @@ class TimeUnits:
     """Units of time. ``unit_s`` are the seconds of one, 0 for months of the calendar, of which one
     has ``months``; ``origin`` is the date since which they count, None for elapsed times.
     ``is_absolute``: numbers are dates, 20080801.25 is 06:00 on 1 August 2008; with ``months``, of
-    months or years. ``is_month``: they are months of a year that is not named."""
+    months or years. ``is_digits``: they are the digits of dates, 2008080106. ``is_month``: they are
+    months of a year that is not named."""
 
     unit_s: float = 1.0
     months: float = 0.0
     origin: DatedMoment | None = None
     calendar: str = "standard"
     is_absolute: bool = False
+    is_digits: bool = False
     is_month: bool = False
 
 
@@ -136,6 +142,8 @@ def read_units(units: str, calendar: str = "standard") -> TimeUnits:
             if parts["day"]
             else replace(of_days, unit_s=0.0, months=12 if parts["year"] else 1)
         )
+    if _DIGITS.fullmatch(text):
+        return TimeUnits(calendar=_checked(units, calendar), is_digits=True)
     match = _UNITS.fullmatch(text)
     if match is None:
         raise _unknown(units)
