@@ -8,6 +8,8 @@ const HALO = 0.3;
 const WHITE = "rgb(255 255 255 / 0.85)";
 /** Words of a picture that are so many times as large as the page's are left to the picture. */
 const LARGE = 2;
+/** How much wider than the page's the letters of a picture may be. */
+const WIDER = 1.15;
 
 /**
  * Words where they stand on a canvas: the middle of their box, its size, and its turn (radians,
@@ -43,20 +45,22 @@ export function placeWords(words, frame, plane, letter, measure, covers) {
   const order = [...upper.filter((one) => one.align), ...upper.filter((one) => !one.align)];
   /** @type {PlacedWords[]} */
   const placed = [];
-  for (const { text, at, size, align = [0.5, 0.5], angle = 0, ...looks } of order) {
+  for (const { text, at, align = [0.5, 0.5], angle = 0, ...looks } of order) {
     if (covers && looks.letter * scale > LARGE * letter) continue;
     const [x, y] = [frame.left + at[0] * scale, frame.top + at[1] * scale];
     const [right, bottom] = [plane.left + plane.width, plane.top + plane.height];
     if (x < plane.left || y < plane.top || x > right || y > bottom) continue;
     const bold = Boolean(looks.bold);
-    const width = measure(text, bold) + 2 * EDGE * letter;
+    const measured = measure(text, bold);
+    const width = measured + 2 * EDGE * letter;
     const height = TALL * letter;
     const turn = (-angle * Math.PI) / 180;
     const middle = (/** @type {number} */ wide, /** @type {number} */ tall) => ({
       x: x + (0.5 - align[0]) * wide,
       y: y + (0.5 - align[1]) * tall,
     });
-    const own = { width: size[0] * scale, height: size[1] * scale };
+    const larger = (looks.letter * scale) / letter;
+    const own = { width: WIDER * measured * larger, height: height * larger };
     const one = { ...middle(width, height), width, height, turn };
     const [half, tall] = reach(one);
     if (2 * half > plane.width || 2 * tall > plane.height) continue;
@@ -70,23 +74,17 @@ export function placeWords(words, frame, plane, letter, measure, covers) {
 }
 
 /**
- * The words of a picture as it has them itself, on a canvas of its size.
+ * Write the words of a picture as it has them itself, on a canvas of its size.
+ * @param {Context} context
  * @param {InnerWords[]} words
- * @returns {PlacedWords[]}
+ * @param {Box} plane
  */
-export function wordsAsDrawn(words) {
-  return words.map(({ text, at, size, align = [0.5, 0.5], angle = 0, letter, colour, bold }) => ({
-    text,
-    x: at[0] + (0.5 - align[0]) * size[0],
-    y: at[1] + (0.5 - align[1]) * size[1],
-    width: size[0] + 2 * EDGE * letter,
-    height: size[1] + EDGE * letter,
-    turn: (-angle * Math.PI) / 180,
-    letter,
-    colour,
-    bold: Boolean(bold),
-    cover: null,
-  }));
+export function drawOwnWords(context, words, plane) {
+  const frame = { left: 0, top: 0, scale: 1 };
+  for (const one of words) {
+    const measure = measureIn(context, one.letter);
+    drawWords(context, placeWords([one], frame, plane, one.letter, measure, false));
+  }
 }
 
 /**
@@ -98,19 +96,14 @@ export function wordsAsDrawn(words) {
 export function drawWords(context, placed) {
   context.save();
   Object.assign(context, { textAlign: "center", textBaseline: "middle", lineJoin: "round" });
-  for (const { text, x, y, width, height, turn, letter, colour, bold, cover } of placed) {
+  for (const { text, x, y, turn, letter, colour, bold, cover } of placed) {
     context.save();
     context.translate(x, y);
     context.rotate(turn);
     Object.assign(context, { font: fontOf(letter, bold), fillStyle: WHITE, strokeStyle: WHITE });
     if (cover) {
-      context.fillRect(
-        cover.x - x - cover.width / 2,
-        cover.y - y - cover.height / 2,
-        cover.width,
-        cover.height,
-      );
-      context.fillRect(-width / 2, -height / 2, width, height);
+      const [left, top] = [cover.x - x - cover.width / 2, cover.y - y - cover.height / 2];
+      context.fillRect(left, top, cover.width, cover.height);
     }
     context.lineWidth = HALO * letter;
     context.strokeText(text, 0, 0);

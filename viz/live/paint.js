@@ -1,5 +1,5 @@
 import { decadeTicks, labelledTicks } from "./axis.js";
-import { drawWords, wordsAsDrawn } from "./inner_words.js";
+import { drawOwnWords } from "./inner_words.js";
 import { MAPS } from "./maps.js";
 
 /** @import { Fields } from "./fields.js" */
@@ -191,7 +191,8 @@ export function repainted(picture, fields, colours, bar) {
   });
   context.putImageData(image, left, top);
   for (const { image: over, box } of fields.overlay ?? []) context.drawImage(over, box[0], box[1]);
-  drawWords(context, wordsAsDrawn(header.words ?? []));
+  const plane = { left, top, width: right - left, height: bottom - top };
+  drawOwnWords(context, header.words ?? [], plane);
   drawBar(context, header, bar);
   if (bar.note) drawNote(context, bar.note, left, top, lettersOf(header));
   return canvas;

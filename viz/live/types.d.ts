@@ -412,7 +412,7 @@ export interface InnerWords {
   at: [x: number, y: number];
   /** Where in their box the place is, 0 to 1 from its left and its top; by default the middle. */
   align?: [number, number];
-  size: [width: number, height: number];
+  /** The size of the font. */
   letter: number;
   /** In degrees, counter-clockwise. */
   angle?: number;

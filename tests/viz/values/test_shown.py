@@ -204,7 +204,8 @@ def test_words_over_a_map_are_text_and_its_picture_keeps_them(made, cyclone):
 
 def box_of(words):
     """Left, top, right, bottom, in whole pixels of the picture, of words that are not turned."""
-    (x, y), (width, height), (across, down) = words["at"], words["size"], words["align"]
+    (x, y), (across, down), letter = words["at"], words["align"], words["letter"]
+    width, height = 0.6 * letter * len(words["text"]), letter
     left, top = x - across * width, y - down * height
     return round(left), round(top), round(left + width), round(top + height)
 

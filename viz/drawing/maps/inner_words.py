@@ -20,15 +20,14 @@ _DOWN = {"top": 0.0, "center": 0.5, "center_baseline": 0.5, "baseline": 1.0, "bo
 class InnerWords:
     """Words at a place ``at`` (x, y) in pixels from the upper left corner of the picture.
 
-    ``size`` are the width and height of their box, ``letter`` the size of the font, in pixels;
-    ``align`` says where in the box the place is (0 to 1 from its left and its top); they are turned
-    by ``angle`` degrees, counter-clockwise, around the middle of the box.
+    ``letter`` is the size of the font in pixels; ``align`` says where in the words' box the place
+    is (0 to 1 from its left and its top); they are turned by ``angle`` degrees, counter-clockwise,
+    around the middle of the box.
     """
 
     text: str
     at: tuple[float, float]
     align: tuple[float, float]
-    size: tuple[float, float]
     letter: float
     angle: float
     colour: str
@@ -39,7 +38,6 @@ class InnerWords:
         whole = {
             "text": self.text,
             "at": [round(part, 1) for part in self.at],
-            "size": [round(part, 1) for part in self.size],
             "letter": round(self.letter, 1),
             "colour": self.colour,
         }
@@ -64,27 +62,18 @@ def inner_words(
     texts: Sequence[Text], renderer: RendererAgg, box: Sequence[float]
 ) -> Iterator[InnerWords]:
     """The texts, drawn by ``renderer``, whose place is in ``box`` (left, top, right, bottom)."""
-    height = float(renderer.height)
     for text in texts:
-        seen = text.get_window_extent(renderer)
-        width, tall, _ = renderer.get_text_width_height_descent(  # type: ignore[no-untyped-call]
-            text.get_text(), text.get_fontproperties(), False
-        )
-        angle = (text.get_rotation() + 180) % 360 - 180
-        align = (0.5, 0.5)
-        if not angle:
-            width, tall = seen.width, seen.height
-            align = _ACROSS[text.get_horizontalalignment()], _DOWN[text.get_verticalalignment()]
-        at = seen.x0 + align[0] * seen.width, height - seen.y1 + align[1] * seen.height
+        x, y = text.get_transform().transform(text.get_unitless_position())
+        at = float(x), float(renderer.height - y)
+        align = _ACROSS[text.get_horizontalalignment()], _DOWN[text.get_verticalalignment()]
         if not (box[0] <= at[0] < box[2] and box[1] <= at[1] < box[3]):
             continue
         yield InnerWords(
             text.get_text(),
             at,
             align,
-            (float(width), float(tall)),
             renderer.points_to_pixels(text.get_fontsize()),
-            angle,
+            (text.get_rotation() + 180) % 360 - 180,
             to_hex(text.get_color()),
             text.get_fontweight() in ("bold", 700),
         )

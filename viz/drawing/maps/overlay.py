@@ -29,6 +29,8 @@ from burstlens.viz.drawing.png import overlay_png
 from burstlens.viz.geometry.projection import Projection
 
 _WIDTHS: dict[Kind, float] = {"lakes": 0.6, "states": 0.4, "coast": 0.9, "borders": 0.6}
+_CLEAR = np.array([255, 255, 255, 0], np.uint8).view(np.uint32)[0]
+"""A pixel on which nothing is drawn."""
 _CORNER = 12.0
 """Points from the map's corner to the scale."""
 
@@ -110,9 +112,10 @@ def _draw(
 
 def _covered(renderer: RendererAgg) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
     """The pixels that are not transparent, and their colours."""
-    pixels = np.asarray(renderer.buffer_rgba()).reshape(-1, 4)  # type: ignore[no-untyped-call]
-    where = np.flatnonzero(pixels[:, 3])
-    return where, pixels[where]
+    pixels: Any = renderer.buffer_rgba()  # type: ignore[no-untyped-call]
+    whole = np.asarray(pixels).reshape(-1, 4).view(np.uint32)[:, 0]  # which move fastest
+    where = np.flatnonzero(whole != _CLEAR)
+    return where, whole[where].view(np.uint8).reshape(-1, 4)
 
 
 def map_lines(
