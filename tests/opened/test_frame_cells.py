@@ -116,3 +116,12 @@ def test_a_run_whose_journal_names_no_file_keeps_its_values(thinned: Any) -> Non
     run.run.journal.write_text("")
     assert not run.cell().from_frame
     assert list(run.cells.reasons) == ["the journal does not name the frames' files"]
+
+
+@pytest.mark.parametrize("facts", [{}, {"table": 3}, {"table": {"product": [{"name": 3}]}}, []])
+def test_a_damaged_run_keeps_its_values(facts: Any, thinned: Any) -> None:
+    run = thinned()
+    write_json(run.run.facts, facts)
+    kept = run.cell()
+    assert (round(kept.value, 2), kept.from_frame) == (42.0, False)
+    assert run.cells.reasons.total() == 1

@@ -40,7 +40,7 @@ class FrameCells:
         self.reasons: Counter[str] = Counter()
         self._run, self._product, self._spot = run, product, spot
         self._files, self._grids = files, grids
-        self._frames = _JournalledFrames(run)
+        self._frames: _JournalledFrames | None = None
         self._child: ChildProcess | None = None
         self._given_up = ""
 
@@ -55,8 +55,11 @@ class FrameCells:
             return kept
         try:
             value, index = self._read(entry, kept)
-        except (BurstlensError, OSError, ValueError, TypeError, KeyError) as error:
+        except (BurstlensError, OSError, ValueError) as error:
             self.reasons[str(error)] += 1
+            return kept
+        except Exception as error:  # any content of another user's files
+            self.reasons[f"its directory or its frames are damaged: {error!r}"] += 1
             return kept
         point = replace(kept.point, index=index)
         return replace(kept, value=value, gap=gap_of(value), step=0.0, point=point, from_frame=True)
@@ -66,9 +69,11 @@ class FrameCells:
         assert kept.value is not None
         if self._given_up:
             raise TimeoutError(self._given_up)
+        if self._frames is None:
+            self._frames = _JournalledFrames(self._run)
         stream = str(kept.facts.get("label") or entry.stream)
-        shown = self._frames.shown(self._product)
         source = self._frames.source(stream, entry)
+        shown = self._frames.shown(self._product)
         grid = self._grids.grid(self._files, kept.point.grid)
         if stream != entry.stream and not grid.on_earth:
             raise ValueError("a nest's file does not say where it lies on its parent's plane")
@@ -101,18 +106,18 @@ class _JournalledFrames:
 
     def _forget(self) -> None:
         facts: Any = read_json(self._run.facts) or {}
-        table = facts["table"]
+        table = facts.get("table") or {}
         self._files: dict[tuple[str, str, int], tuple[str, int]] = {}
         self._products: dict[str, Mapping[str, Any]] = {
-            str(product["name"]): product for product in table["product"]
+            str(product["name"]): product for product in table.get("product") or []
         }
-        self._time_variable = str(table.get("simulation", {}).get("time_variable") or "")
+        self._time_variable = str((table.get("simulation") or {}).get("time_variable") or "")
         self._folder = ""
         self._buffer: tuple[str, str] | None = None
 
     def shown(self, product: str) -> ShownField:
-        """What a map shows of its frames. ValueError for other products."""
-        self._look()
+        """What a map shows of its frames, as far as the journal was read. ValueError for other
+        products."""
         table = self._products.get(product, {})
         if table.get("kind") != "map":
             raise ValueError(f"a {table.get('kind') or 'product'} shows no field of one file alone")
