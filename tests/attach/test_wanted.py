@@ -215,6 +215,7 @@ def test_wind_components_are_shown_as_speed_with_arrows(tmp_path: Path, regular:
     [
         ({"time": None, "station": 4}, {"t": (("time", "station"), {})}, "nothing to map"),
         ({"time": None, "n": 1}, {}, "numbers without a place"),
+        ({"time": None, "lat": 1, "lon": 4}, {"t": (("time", "lat", "lon"), {})}, "one row"),
         ({"time": None, "nCells": 9}, {"t": (("time", "nCells"), {})}, "unstructured mesh"),
         ({"time": None, "n_face": 9}, {"t": (("n_face",), {})}, "unstructured mesh"),
         ({"time": None, "p": 9, "q": 4},

@@ -81,6 +81,9 @@ def test_numbers_that_can_be_decoded_come_before_text_that_cannot():
 
 def test_dates_in_each_record_are_times_by_any_name():
     assert time_variable({"stamps": text("time", "length"), "v": FIELD}) == "stamps"
+    assert time_variable({"stamps": text("time"), "v": FIELD}) == "stamps"
+    single = Content(("length",), (19,), "c", {}, sample="2020-01-01T00:00:00", size=1)
+    assert time_variable({"made": single, "v": FIELD}) is None
 
 
 def test_a_date_in_8_bytes_comes_before_text():

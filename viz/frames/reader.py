@@ -22,15 +22,13 @@ from burstlens.viz.frames.file import netCDF4 as netCDF4
 from burstlens.viz.frames.held import Held, slices
 from burstlens.viz.frames.inflating import ChunkError
 from burstlens.viz.frames.joining import JoinedArray, parts
-from burstlens.viz.frames.overlooked import is_packed_by_text, with_overlooked
+from burstlens.viz.frames.overlooked import MISSING, ODD, is_packed_by_text, with_overlooked
 from burstlens.viz.frames.reading_time import reading
 from burstlens.viz.frames.record import own_fields
 from burstlens.viz.frames.tile import Tile, Tiles
 from burstlens.viz.seams import Stored, Variable, Window
 
 _PACKED = frozenset({"scale_factor", "add_offset", "_Unsigned"})
-_ODD = frozenset({"missing_value", "scale_factor", "add_offset"})
-"""Attributes that may be of a type which netCDF4 passes over."""
 _GAPS = {"num_press_levels_stag": "P_LEV_MISSING", "num_z_levels_stag": "Z_LEV_MISSING"}
 """Global attributes with the values that WRF writes where a level is underground; -999 by default
 (run/README.namelist, ``&diags``)."""
@@ -236,7 +234,7 @@ def _inflated(
 def _finished(values: Any, variable: Variable, stored: Any) -> NDArray[Any]:
     """Values with what netCDF4 leaves undone; texts as they are."""
     kind = np.dtype("S1") if stored.dtype is str else stored.dtype
-    if not _ODD & variable.attributes.keys() or kind.kind not in "fiu":
+    if not ODD & variable.attributes.keys() or kind.kind not in "fiu":
         return np.asarray(values)
     return with_overlooked(np.asarray(values), variable.attributes, kind)
 
@@ -247,7 +245,7 @@ def _values(
     """An array, masked by netCDF4 where it has missing values. An error names a damaged chunk."""
     stored = tile.data.variables[name]
     stored.set_auto_mask(not bare)
-    if _ODD & set(stored.ncattrs()) and is_packed_by_text(attributes_of(stored)):
+    if ODD & set(stored.ncattrs()) and is_packed_by_text(attributes_of(stored)):
         stored.set_auto_scale(False)
     try:
         return stored[index if index else ...]
@@ -261,7 +259,7 @@ def _values(
 def _fills(variable: Variable, kind: np.dtype[Any]) -> tuple[float, ...]:
     """The values that mark missing data, as in CF 2.5.1; NaN is left out."""
     found: list[float] = []
-    for key in ("_FillValue", "missing_value"):
+    for key in ("_FillValue", *MISSING):
         with suppress(TypeError, ValueError):
             found += np.atleast_1d(variable.attributes.get(key, [])).astype(float).tolist()
     default = netCDF4.default_fillvals.get(kind.str[1:])

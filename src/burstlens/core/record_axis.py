@@ -169,5 +169,6 @@ def _text_rank(one: StoredVariable, *, is_usual: bool, is_time: bool) -> int | N
     if one.sample and text_key(one.sample, calendar_of(one.attributes)) is None:
         return _UNDECODED if is_usual and one.shape[0] > 1 else None
     if not (is_usual or is_time):  # a date with a time of day in each record says enough
-        return 7 if ":" in one.sample and len(one.dimensions) == 2 else None
+        is_row = len(one.dimensions) == 2 or one.size != 1
+        return 7 if ":" in one.sample and is_row else None
     return 1 if is_usual else 2

@@ -33,6 +33,12 @@ NAN = float("nan")
         ("i2", [10, -99], {"missing_value": "-99", "scale_factor": "0.1", "add_offset": "5"},
          [6, NAN]),
         ("i2", [10, 20], {"scale_factor": "0.1"}, [1, 2]),
+        ("f4", [1, 9999], {"valid_max": np.float64(200.1)}, [1, NAN]),
+        ("f4", [-99, 9999], {"valid_range": np.array([-1.1, 200.1])}, [NAN, NAN]),
+        ("f4", [-99, 2], {"valid_min": "-9.5"}, [NAN, 2]),
+        ("f4", [1, -9999], {"fill_value": np.float32(-9999)}, [1, NAN]),
+        ("f4", [1, -9999], {"FillValue": "-9999"}, [1, NAN]),
+        ("i2", [10, 255], {"nodata": np.int16(255), "scale_factor": 0.1}, [1, NAN]),
     ],
 )  # fmt: skip
 def test_values_are_missing_and_unpacked_by_attributes_of_any_type(
