@@ -318,6 +318,7 @@ def test_a_variable_of_another_stream_is_found_there(tmp_path: Path, regular: Wr
     ("asked", "said"),
     [
         ("QCLUD", "no variable 'QCLUD'; did you mean QCLOUD or the product clouds?"),
+        ("rainz", "no variable 'rainz'; did you mean rain or [^p]*\\?"),  # no product of that name
         ("wind@500foo", "wind@500foo: '500foo' is not a level"),
         ("wind@90", "level 90 is outside"),
         ("T2 +", "T2 \\+"),

@@ -135,6 +135,7 @@ def _stream_of(streams: Streams, text: str, products: Sequence[str]) -> str:
         return unknown or streams.main
     message = f"--product {text}: {first}"
     near = near_names(text, products) if "has no variable" in message else []
+    near = [name for name in near if name not in re.findall(r"\w+", message.partition(NEAR)[2])]
     if near:
         own = f"the product {near[0]}"
         message += f" or {own}?" if message.endswith("?") else f"{NEAR} {own}?"
