@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import sys
 import warnings
 
@@ -138,6 +139,23 @@ def test_other_numbers_without_units_are_seconds(values):
     assert numeric_keys(values, "") == [elapsed_key(value) for value in values]
     assert numeric_keys([20000101], "s") == [elapsed_key(20000101)]
     assert numeric_keys([float("nan"), float("inf"), 5.0], "") == [None, None, elapsed_key(5)]
+
+
+@pytest.mark.parametrize(
+    ("units", "begin", "step_s"),
+    [("days since 1900-01-01", 43830, 3600), ("days since 1900-01-01", 43830, 1800),
+     ("days since 1858-11-17", 53767, 1200), ("hours since 1900-01-01", 1051920, 900),
+     ("hours since 1-1-1", 17540000, 7200), ("minutes since 1970-01-01", 26297280, 600),
+     ("seconds since 1970-01-01", 1577836800, 3600), ("hours since 2000-01-01", 10000, 1200)],
+)  # fmt: skip
+def test_coarse_numbers_in_4_bytes_are_the_whole_hours_and_minutes_that_they_are_near(
+    units, begin, step_s
+):
+    axis, exact = (read_axis({"units": units}, code) for code in "fd")
+    meant = [begin + number * step_s / axis.units.unit_s for number in range(48)]
+    kept = [float(struct.unpack("f", struct.pack("f", one))[0]) for one in meant]
+    assert axis.keys(kept) == exact.keys(meant)
+    assert len(set(axis.keys(kept))) == 48
 
 
 def test_digits_of_dates_are_those_of_the_calendar():

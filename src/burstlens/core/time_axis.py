@@ -34,8 +34,10 @@ MAX_ELAPSED_S = 1e12
 """A larger elapsed time does not fit its key; netCDF's fill value 9.97e36 is far larger."""
 MAX_DATED_S = 9e12
 """More seconds after a date are beyond the years of a calendar: 285,000 years."""
-_STEPS_S = (86400, 3600, 60, 1)
-"""What packed times are rounded to: whole days, hours, minutes, seconds."""
+_STEPS_S = (86400, 3600, 1800, 900, 600, 300, 60, 1)
+"""What packed and coarse times are rounded to: whole days, hours, parts of these, seconds."""
+_COARSE_S = 1.0
+"""Numbers of 4 bytes whose units in the last place are longer than that are coarse."""
 _BEGUN = re.compile(rb"[\d_:T/ -]*\0+")
 _WHOLE = re.compile(rb"\d{4,}[-/]?\d\d[-/]?\d\d[T_ ]\d\d[:_-]?\d\d[:_-]?\d\d(?:\.\d*)?[^\0]*\0+")
 
@@ -105,14 +107,17 @@ class TimeDecoding:
 
     def _seconds(self, value: float) -> Decimal:
         unit_s = self.units.unit_s
-        if step_s := self.packing.step * unit_s:
+        is_single = self.packing.is_single and not self.packing.is_packed
+        step_s = self.packing.step * unit_s
+        if is_single and (place_s := 2.0 ** (math.frexp(value)[1] - 24) * unit_s) > _COARSE_S:
+            step_s = place_s
+        if step_s:
             for step in _STEPS_S:
                 nearest = round(value * unit_s / step) * step
                 if abs(nearest - value * unit_s) <= step_s / 2:
                     return Decimal(nearest)
         if isinstance(value, int):
             return Decimal(value) * Decimal(repr(unit_s))
-        is_single = self.packing.is_single and not self.packing.is_packed
         return exact_seconds(value, unit_s, is_single=is_single)
 
 
