@@ -143,9 +143,7 @@ def why_none(contents: Contents, time: str | None) -> str:
             "its fields are on an unstructured mesh, of which maps are not drawn: a product of the "
             "kind python or command can draw them"
         )
-    if any(
-        sum(d != record for d in contents.variables[name].dimensions) > 1 for name in names
-    ) and (any(contents.sizes.get(d) == 1 for d in inner) and len(inner) == _LEAST_POINTS):
+    if len(inner) == 2 and 1 in (contents.sizes.get(dimension) for dimension in inner):
         return f"its fields are one row or column of points ({', '.join(inner)}): nothing to map"
     along = f" (they are along {', '.join(inner)})" if inner else ""
     if not names:
