@@ -8,7 +8,7 @@ a step is relative; its negative values have codes of their own.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -69,11 +69,14 @@ class Scale:
         )
 
 
-def quantised(values: Array, bits: int, *, log: bool = False) -> tuple[Codes, Scale]:
+def quantised(
+    values: Array, bits: int, *, log: bool = False, edges: Sequence[float] = ()
+) -> tuple[Codes, Scale]:
     """The codes of (row, column) values, and what they stand for.
 
     A value comes back within half a step (``scale / 2``; with a logarithm a factor of
-    ``exp(scale / 2)``), outliers exactly. Masked values are none.
+    ``exp(scale / 2)``), outliers exactly. Masked values are none. ``edges`` are those of colours in
+    steps: a value stays on its side of each, for which it may come back within a whole step.
     """
     if np.ma.isMaskedArray(values) or values.dtype.kind != "f":
         values = np.ma.filled(values.astype(np.float64), np.nan)
@@ -93,6 +96,8 @@ def quantised(values: Array, bits: int, *, log: bool = False) -> tuple[Codes, Sc
         codes[part] = _codes(values[part], scale)
         if not whole:
             _mark_special(codes[part], values[part], finite[part], scale.top)
+    if edges and scale.transform == "linear":
+        _keep_sides(codes, values, scale, edges)
     return codes, scale
 
 
@@ -141,6 +146,13 @@ def _codes(values: Array, scale: Scale) -> Codes:
     if zero is not None:
         codes[zero] = scale.top
     return codes
+
+
+def _keep_sides(codes: Codes, values: Array, scale: Scale, edges: Sequence[float]) -> None:
+    """Move codes by one where rounding took a value across an edge."""
+    across = np.digitize(values, edges) - np.digitize(restored(codes, scale), edges)
+    codes[(across > 0) & (codes < scale.top - 1)] += np.uint16(1)
+    codes[(across < 0) & (codes > 0)] -= np.uint16(1)
 
 
 def _mark_special(codes: Codes, values: Array, finite: NDArray[np.bool_], top: int) -> None:

@@ -106,8 +106,10 @@ def write(
     StagingError when they cannot be written; nothing half-written is left.
     """
     parts = []
+    edges = header["colours"]["edges"]
     for one in fields:
-        codes, scale = quantised(np.ascontiguousarray(one.values), asked.bits, log=log)
+        values = np.ascontiguousarray(one.values)
+        codes, scale = quantised(values, asked.bits, log=log, edges=edges)
         parts.append(({**one.facts, "grid": one.grid.hash}, codes, scale))
     pieces = [overlaid.piece for overlaid in overlay]
     words = [one.facts() for overlaid in overlay for one in overlaid.words]

@@ -123,3 +123,17 @@ def test_half_a_step_is_relative_on_a_logarithmic_scale():
 
 def test_a_field_of_zeros_on_a_logarithmic_scale_comes_back():
     assert (back(np.zeros((4, 4)), log=True)[0] == 0).all()
+
+
+def test_values_stay_on_their_side_of_the_edges_of_colours():
+    rng = np.random.default_rng(5)
+    values = np.append(rng.uniform(0.15, 0.25, 200), [0.2, 1.98, 2.0, np.nan, np.inf, 264.7, 0.0])
+    values = values.reshape(9, 23).astype(np.float32)
+    edges = 0.2, 2.0, 5.0
+    codes, scale = quantised(values, 12, edges=edges)
+    back = restored(codes, scale)
+    assert (np.digitize(back, edges) == np.digitize(values, edges)).all()
+    known = np.isfinite(values)
+    assert np.abs(back[known] - values[known]).max() <= scale.scale
+    assert np.isnan(back[np.isnan(values)]).all()
+    assert np.isposinf(back[np.isposinf(values)]).all()
