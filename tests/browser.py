@@ -14,6 +14,9 @@ from debian import UnavailableError, provided
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page
 
+SHELL = "chromium-headless-shell"
+"""The same engine without the browser around it: a page in a profile of its own takes a sixth of
+the CPU time."""
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 WAIT_MS = 15_000
 LOCAL = {"", "127.0.0.1", "localhost"}
@@ -101,4 +104,7 @@ def provide() -> str:
 
     Raises UnavailableError.
     """
-    return provided(*PROGRAMS, package="chromium")
+    try:
+        return provided(SHELL, package=SHELL)
+    except UnavailableError:
+        return provided(*PROGRAMS, package="chromium")
