@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -82,6 +83,31 @@ def test_one_damaged_frame_gives_one_alarm_however_many_products_lack_it(driver)
         f"damaged frame output {key(0)}: cut short"
     ]
     assert snapshot.value().products["t2"].reason is not None
+
+
+def test_pictures_that_were_ordered_before_the_first_ones_member_was_known_are_drawn_again(driver):
+    run = driver("product.t2.limits=[270, 310]")
+    run.watch((True, True))
+    run.turn()
+    run.work(("made", "made"), 0)
+    newest = key(1)
+    for done in run.results:
+        for name, viewed in done.value.items():
+            member = 1 if viewed.value.time == newest else 0
+            shown = {"t2": {"points": {"number": member}, "words": f"number {member}"}}
+            receipt = replace(viewed.value, facts={"shown": shown})
+            done.value[name] = replace(viewed, value=receipt)
+    run.deliver(0)
+    run.turn()
+    (again,) = [work for task in run.block.tasks for work in task.about.works]
+    other = {newest: 0, key(0): 1}[again.order.frame.time]
+    assert again.order.context.points == {"t2": {"number": other}}
+    run.work(("made",), 0)
+    run.deliver(0)
+    run.turn()
+    assert len(published(run)) == 2
+    assert list(run.run.incoming.iterdir()) == []
+    assert run.production.settled
 
 
 def test_raw_frames_whose_release_was_put_off_are_released_before_all_counts_as_settled(driver):

@@ -222,6 +222,9 @@ class Production:
             self.backlog.follow_up(work, "piece", work.volume.orders())
         elif isinstance(value, Receipt) and work.what == "piece":
             self._take_piece(work, value)
+        elif isinstance(value, Receipt) and self.backlog.shown.is_other(work.order, value):
+            self.publisher.discard(value)
+            self.backlog.put_back(work)
         elif isinstance(value, Receipt):
             self._bytes_each = value.bytes
             if work.volume is not None:

@@ -10,6 +10,7 @@ from typing import Any
 from burstlens.core.model import Receipt
 from burstlens.core.run.follow import read_stretch
 from burstlens.core.valid_time import label
+from burstlens.workflows.production.order import Order
 
 Points = Mapping[str, Mapping[str, int]]
 
@@ -33,6 +34,14 @@ class ShownPoints:
         """By variable and dimension; empty where no picture is made yet."""
         _, shown = self._first.get((product, stream), ("", {}))
         return {name: about["points"] for name, about in shown.items()}
+
+    def is_other(self, order: Order, receipt: Receipt) -> bool:
+        """Whether a picture shows another point than the first one, which was not known when it was
+        ordered: it is to be drawn again."""
+        known, shown = self.of(receipt.product, receipt.stream), receipt.facts.get("shown")
+        if order.context.points or order.piece is not None or not isinstance(shown, Mapping):
+            return False
+        return any(known.get(name, one["points"]) != one["points"] for name, one in shown.items())
 
     def note(self, receipt: Receipt) -> str:
         """Note what a picture shows; a sentence if that is another point than in the first one,
