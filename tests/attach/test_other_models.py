@@ -228,6 +228,16 @@ def test_what_lies_along_paths_or_is_a_table_of_colours_is_no_map(
     assert attributes.get("featureType", "") in made.left_out[0]
 
 
+def test_a_grid_that_calls_itself_a_series_of_stations_is_drawn(tmp_path: Path):
+    path = write_netcdf(
+        tmp_path / "out_1.nc", {"time": None, "lat": 6, "lon": 8},
+        {"time": TIME, **LONLAT, "tas": (FIELD, {"units": "K"})},
+    )  # fmt: skip
+    with netCDF4.Dataset(path, "a") as data:
+        data.featureType = "timeSeries"
+    assert names(seen(tmp_path)[1]) == ["tas"]
+
+
 @pytest.mark.parametrize(
     ("standard_name", "level"),
     [("northward_sea_water_velocity", 0), ("upward_air_velocity", -1)],

@@ -157,8 +157,6 @@ def _candidate(
     from burstlens.viz.geometry.grid import axes
 
     about = contents.variables[name]
-    if _sampling(contents):
-        return None
     if _NEVER.fullmatch(name) or _is_coordinate(contents, name) or _is_flag(about):
         return None
     if _is_table(contents, name):
@@ -174,7 +172,10 @@ def _candidate(
         return None
     if not all(_may_be_vertical(contents, directions[way]) for way in "xy"):
         return None  # spectra, classes by latitude
-    if any(_LISTED.fullmatch(directions[way]) for way in "xy"):
+    ground = [directions[way] for way in "xy"]
+    if any(_LISTED.fullmatch(dimension) for dimension in ground):
+        return None
+    if _sampling(contents) and not all(dimension in contents.variables for dimension in ground):
         return None
     further = found.further
     if "z" in directions and not _may_be_vertical(contents, directions["z"]):
