@@ -42,6 +42,18 @@ def test_so_are_copies_of_their_output_without_logs(tmp_path: Path, wrf_frame: C
 
 
 @pytest.mark.integration
+def test_beside_runs_with_settings_copies_of_others_without_them_are_listed(
+    tmp_path: Path, wrf_frame: Callable[..., Path]
+):
+    for name in ("storm", "warm"):
+        wrf_frame(f"{name}/{D01}")
+        touch(tmp_path, f"{name}/namelist.input")
+    wrf_frame(f"nested/{D01}")
+    wrf_frame(f"katrina/{D01}.nc")
+    assert listed(tmp_path) == ["katrina", "nested", "storm", "warm"]
+
+
+@pytest.mark.integration
 def test_domains_in_folders_of_their_own_are_one_run(
     tmp_path: Path, wrf_frame: Callable[..., Path]
 ):

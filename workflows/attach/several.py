@@ -36,7 +36,7 @@ def runs_in(
     """
     alike: dict[str, list[Sample]] = defaultdict(list)
     for sample in samples:
-        alike[sample.group.pattern].append(sample)
+        alike[sample.group.pattern.removesuffix(".nc")].append(sample)
     several = [group for group in alike.values() if len(group) > 1]
     with_frames = {sample.group.folder for sample in samples}
     if not with_frames:
@@ -47,7 +47,7 @@ def runs_in(
     for group in several:
         folders = {sample.group.folder for sample in group}
         if len(folders & own) > 1:
-            found |= folders & own
+            found |= folders  # copies of older ones without their logs as well
         elif not (own or _has(top, _OWN)) and _are_copies(group):
             found |= folders
     return tuple(sorted(found))
