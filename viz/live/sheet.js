@@ -80,9 +80,10 @@ export class Sheet {
     const words = around && [title, subtitle, when, legend, bar?.limits, this.#ink, this.#letter];
     const ready = plane?.isReady;
     const name = JSON.stringify([width, height, lens.scale, lens.x, lens.y, words, ready]);
-    const isSame = this.bitmap === bitmap;
-    if (isSame && this.#shown === name && this.#plane === plane) return;
-    this.#isStill &&= isSame;
+    const isSame = this.bitmap === bitmap && this.#plane === plane;
+    if (isSame && this.#shown === name) return;
+    // Frames may share a picture, but not a time.
+    this.#isStill &&= this.bitmap === bitmap && this.#around?.when === when;
     this.#plane = plane;
     const { element } = this;
     if (element.width !== width || element.height !== height) {
@@ -142,17 +143,17 @@ export class Sheet {
   #paintPlane(context, bitmap, box, { plane: seen, letter }, quality) {
     const [plane, part] = [this.#plane, insideOf(seen)];
     const isFine = quality === "high";
-    const isDrawn = this.#isStill && Boolean(plane?.paint(context, box, part, isFine));
+    const isSharp = this.#isStill && plane !== null;
+    const isDrawn = isSharp && plane.paint(context, box, part, isFine);
     if (!isDrawn) {
       smooth(context, bitmap, box, quality);
       drawPart(context, bitmap, box, part);
     }
-    const scale = plane ? box.width / plane.fields.header.size[0] : 1;
-    const measure = measureIn(context, letter);
-    const frame = { left: box.left, top: box.top, scale };
-    const words = plane?.words ?? [];
-    drawWords(context, placeWords(words, frame, part, letter, measure, !isDrawn));
     this.#isDone = isDrawn && isFine;
+    if (!isSharp) return; // in passing there is no time for words
+    const frame = { ...box, scale: box.width / plane.fields.header.size[0] };
+    const measure = measureIn(context, letter);
+    drawWords(context, placeWords(plane.words, frame, part, letter, measure, !isDrawn));
   }
 
   /**
