@@ -72,7 +72,7 @@ def inner_words(
             text.get_text(),
             at,
             align,
-            renderer.points_to_pixels(text.get_fontsize()),
+            float(text.get_fontsize()) * renderer.dpi / 72,
             (text.get_rotation() + 180) % 360 - 180,
             to_hex(text.get_color()),
             text.get_fontweight() in ("bold", 700),

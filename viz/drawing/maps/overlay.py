@@ -47,7 +47,7 @@ class Overlay:
 
     def __init__(self, artists: Sequence[Artist], axes: Axes, *, apart: bool = False) -> None:
         renderer, bare, texts = _draw(artists, axes, apart=apart)
-        self._shape = np.asarray(renderer.buffer_rgba()).shape
+        self._shape = int(renderer.height), int(renderer.width)
         self._where, self._seen = _covered(renderer)
         self._bare = (self._where, self._seen) if bare is None else _covered(bare)
         cover = self._seen[:, 3:].astype(np.uint16)
