@@ -219,6 +219,14 @@ def test_stored_numbers_may_be_unsigned_or_missing():
     assert read_axis({"units": "ns since 1970-01-01"}, "q").keys([-(1 << 63)]) == [None]
 
 
+@pytest.mark.parametrize("text", ["-9999.f", "-9999", "-9999.0", "-9.999D3", "-1, -9999"])
+@pytest.mark.parametrize("name", ["_FillValue", "missing_value"])
+def test_a_missing_number_may_be_text(name, text):
+    assert read_axis({"units": "s", name: text}, "d").keys([1.0, -9999.0]) == [
+        "t00000001.000", None,
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "text",
     ["2006-02-01T00:00:00.000000", "2006-02-01_00:00:00", "2006-02-01T00:00:00Z", "20060201T000000",

@@ -8,6 +8,7 @@ __all__ = [
     "about",
     "allowance",
     "arithmetic",
+    "attribute_numbers",
     "calendars",
     "cdf",
     "child_process",

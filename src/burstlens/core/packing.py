@@ -7,9 +7,11 @@ CF conventions 1.11, sections 8.1 (packed data) and 2.5.1 (missing data); netCDF
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from burstlens.core.attribute_numbers import read_numbers
 
 _FILLS: dict[str, float] = {
     "h": -32767,
@@ -65,32 +67,19 @@ class Packing:
 
 def read_packing(attributes: Mapping[str, Any], code: str) -> Packing:
     """The packing by a variable's attributes; ``code`` is the ``struct`` letter of its type."""
-    missing = [*_numbers(attributes.get("_FillValue")), *_numbers(attributes.get("missing_value"))]
+    missing = [
+        one for key in ("_FillValue", "missing_value") for one in read_numbers(attributes.get(key))
+    ]
     if "_FillValue" not in attributes and code in _FILLS:
         missing.append(_FILLS[code])
     if code == "q":
         missing.append(-(1 << 63))  # numpy's and pandas' "not a time", which xarray writes
     is_unsigned = str(attributes.get("_Unsigned", "")).strip().lower() == "true"
     return Packing(
-        next(iter(_numbers(attributes.get("scale_factor"))), 1.0),
-        next(iter(_numbers(attributes.get("add_offset"))), 0.0),
+        next(iter(read_numbers(attributes.get("scale_factor"))), 1.0),
+        next(iter(read_numbers(attributes.get("add_offset"))), 0.0),
         frozenset(missing),
         1 << 8 * struct.calcsize(code) if is_unsigned and code in "bhiq" else 0,
         code not in "fd",
         code == "f",
     )
-
-
-def _numbers(given: Any) -> list[float]:
-    """The numbers of an attribute, also of one that is text (``"0.01"``)."""
-    found: list[float] = []
-    listed: Iterable[Any] = given if isinstance(given, list | tuple) else [given]
-    for one in listed:
-        if isinstance(one, int | float):
-            found.append(one)
-        elif isinstance(one, str):
-            try:
-                found.append(float(one))
-            except ValueError:
-                continue
-    return found
