@@ -6,6 +6,8 @@ const TURN = 2 * Math.PI;
 const TILES = 20000;
 const LEAST_SIDE = 8;
 const MOSTLY = 0.9;
+/** Cells whose sides are kept, some 300 bytes each. */
+const HELD = 20000;
 const AROUND = [-1, 0, 1].flatMap((r) => [-1, 0, 1].map((c) => [r, c]));
 
 /** The cells of a curvilinear grid on the sphere: which of them contains a place (sphere_cells.py). */
@@ -21,6 +23,8 @@ export class Cells {
   #closed;
   /** @type {{ middles: Float64Array, reach: Float64Array } | null} */
   #tiles = null;
+  /** @type {Map<number, { middle: number[], sides: number[][] }>} */
+  #planes = new Map();
 
   /**
    * @param {CellsFacts} facts
@@ -117,14 +121,31 @@ export class Cells {
    * @param {number[]} place
    */
   #holds(row, column, place) {
+    const { middle, sides } = this.#planesOf(row, column);
+    return dot(middle, place) > 0 && sides.every((side) => dot(side, place) >= -1e-15);
+  }
+
+  /**
+   * The planes through the sides of a cell, and its middle: to paint a picture the same cells are
+   * asked many times.
+   * @param {number} row
+   * @param {number} column
+   */
+  #planesOf(row, column) {
+    const key = row * this.#columns + column;
+    const known = this.#planes.get(key);
+    if (known) return known;
     const corners = this.#corners(row, column);
     const [a, b, c, d] = corners;
     const middle = [0, 1, 2].map((part) => a[part] + b[part] + c[part] + d[part]);
-    if (!(dot(middle, place) > 0)) return false;
-    const side = Math.sign(dot(cross(minus(c, a), minus(d, b)), middle));
-    return corners.every(
-      (start, at) => side * dot(cross(start, corners[(at + 1) % 4]), place) >= -1e-15,
+    const turn = Math.sign(dot(cross(minus(c, a), minus(d, b)), middle));
+    const sides = corners.map((start, at) =>
+      cross(start, corners[(at + 1) % 4]).map((part) => turn * part),
     );
+    if (this.#planes.size >= HELD) this.#planes.clear();
+    const planes = { middle, sides };
+    this.#planes.set(key, planes);
+    return planes;
   }
 
   /**
