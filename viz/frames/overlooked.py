@@ -8,6 +8,7 @@ ncatted), against CF conventions 1.11, sections 2.5.1 and 8.1.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,13 +17,15 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 _PACKING = {"scale_factor": 1.0, "add_offset": 0.0}
-MISSING = (
-    "missing_value", "fill_value", "FillValue", "fillvalue", "missing_data", "nodata", "no_data",
-    "nodata_value", "NODATA_value",
+_MISSING = ("_FillValue", "missing_value")
+"""CF's names of missing values."""
+_OTHERS = (
+    "fill_value", "FillValue", "fillvalue", "missing_data", "nodata", "no_data", "nodata_value",
+    "NODATA_value",
 )  # fmt: skip
-"""CF's name of missing values, and others."""
+"""Other names, which count where neither of CF's is there: tools copy them along."""
 _RANGES = ("valid_min", "valid_max", "valid_range")
-ODD = frozenset({*_PACKING, *MISSING, *_RANGES})
+ODD = frozenset({*_PACKING, *_MISSING[1:], *_OTHERS, *_RANGES})
 """Attributes that may be of a type, or have a name, which netCDF4 passes over."""
 
 
@@ -62,13 +65,40 @@ def with_overlooked(values: Array, attributes: Mapping[str, Any], kind: np.dtype
 
 
 def _overlooked(attributes: Mapping[str, Any], kind: np.dtype[Any]) -> list[float]:
-    found: list[float] = []
-    for key in MISSING:
-        given = attributes.get(key)
-        if given is not None:
-            is_odd = key != MISSING[0] or isinstance(given, str)
-            found += [one for one in _numbers(given) if is_odd or not _is_exact(one, kind)]
-    return found
+    given = attributes.get("missing_value")
+    if given is None and "_FillValue" in attributes:
+        return []
+    found = missing_numbers(attributes, kind)
+    # netCDF4 takes all of its numbers or, where one is not of the type, none.
+    is_odd = given is None or isinstance(given, str)
+    is_known = not is_odd and all(one in found and _is_exact(one, kind) for one in _numbers(given))
+    return [] if is_known else found
+
+
+def missing_numbers(attributes: Mapping[str, Any], kind: np.dtype[Any]) -> list[float]:
+    """The numbers that mark missing values of a type, by all of a variable's attributes.
+
+    Those that no value can be are left out: NaN, too large ones, fractions among whole numbers. A
+    fraction counts where whole numbers are packed. Under other names than CF's, 0 is a value.
+    """
+    if kind.kind not in "fiu":
+        return []
+    found = [one for key in _MISSING for one in _numbers(attributes.get(key, ()))]
+    if not attributes.keys() & set(_MISSING):
+        others = (one for key in _OTHERS for one in _numbers(attributes.get(key, ())))
+        found = [one for one in others if one or kind.kind != "f"]
+    if kind.kind == "f":
+        largest = float(np.finfo(kind).max)
+        return [one for one in found if abs(one) <= largest or math.isinf(one)]
+    finite = [one for one in found if math.isfinite(one)]
+    if attributes.keys() & _PACKING.keys():
+        return finite
+    ends = np.iinfo(kind)
+    low, high = int(ends.min), int(ends.max)
+    if str(attributes.get("_Unsigned", "")).strip().lower() == "true" and low:
+        finite = [one + (high - low + 1) * (one < 0) for one in finite]
+        low, high = 0, high - low
+    return [one for one in finite if one.is_integer() and low <= one <= high]
 
 
 def _valid_range(attributes: Mapping[str, Any], kind: np.dtype[Any]) -> tuple[float, float]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from math import prod
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,7 +21,12 @@ from burstlens.viz.frames.file import netCDF4 as netCDF4
 from burstlens.viz.frames.held import Held, slices
 from burstlens.viz.frames.inflating import ChunkError
 from burstlens.viz.frames.joining import JoinedArray, parts
-from burstlens.viz.frames.overlooked import MISSING, ODD, is_packed_by_text, with_overlooked
+from burstlens.viz.frames.overlooked import (
+    ODD,
+    is_packed_by_text,
+    missing_numbers,
+    with_overlooked,
+)
 from burstlens.viz.frames.reading_time import reading
 from burstlens.viz.frames.record import own_fields
 from burstlens.viz.frames.tile import Tile, Tiles
@@ -257,12 +261,9 @@ def _values(
 
 
 def _fills(variable: Variable, kind: np.dtype[Any]) -> tuple[float, ...]:
-    """The values that mark missing data, as in CF 2.5.1; NaN is left out."""
-    found: list[float] = []
-    for key in ("_FillValue", *MISSING):
-        with suppress(TypeError, ValueError):
-            found += np.atleast_1d(variable.attributes.get(key, [])).astype(float).tolist()
+    """The values that mark missing data, as in CF 2.5.1, also of odd types; no NaN."""
+    found = missing_numbers(variable.attributes, kind)
     default = netCDF4.default_fillvals.get(kind.str[1:])
     if "_FillValue" not in variable.attributes and kind.itemsize > 1 and default is not None:
         found.append(float(kind.type(default)))
-    return tuple(value for value in found if value == value)
+    return tuple(found)
