@@ -234,14 +234,53 @@ def test_lengths_of_the_earth_may_be_in_kilometres(on_mapping: Any, kind: dict[s
         {"epsg_code": "EPSG:3413"},
         {"grid_mapping_name": "universal_transverse_mercator", "utm_zone_number": 33},
         {key: str(value) for key, value in POLAR.items()},
+        {key: f"{value}" if key == "grid_mapping_name" else f"{value}d0"
+         for key, value in POLAR.items()},
     ],
-)
+)  # fmt: skip
 def test_other_ways_to_give_a_projection_are_read(on_mapping: Any, mapping: dict[str, Any]):
     plane = plane_of(on_mapping(mapping, np.arange(5) * 1e4, np.arange(4) * 1e4))
     assert plane.projection is not None
     assert ("+proj=utm" if "utm_zone_number" in mapping else "+proj=stere") in (
         plane.projection.definition
     )
+
+
+CONE = "+proj=lcc +lat_1=30 +lat_2=60 +lon_0=10 +lat_0=45 +R=6371229 "
+
+
+@pytest.mark.parametrize(
+    ("mapping", "x", "y", "place"),
+    [
+        ({"proj4": CONE + "+units=km"}, 1e5, 1e5, (11.339, 45.923)),
+        ({"proj4": CONE + "+units=us-ft"}, 1e5, 1e5, (11.339, 45.923)),
+        ({"proj4": CONE + "+to_meter=1000 +x_0=500000"}, 6e5, 1e5, (11.339, 45.923)),
+        ({"spatial_ref": pyproj.CRS(CONE + "+units=km").to_wkt()}, 1e5, 1e5, (11.339, 45.923)),
+        ({"spatial_ref": pyproj.CRS("EPSG:2263").to_wkt()}, 3e5, 0, (-74, 40.1667)),
+        ({"epsg_code": "EPSG:2263"}, 3e5, 0, (-74, 40.1667)),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("units", "metres"), [("m", 1.0), ("km", 1e3), ("US_survey_foot", 1200 / 3937)]
+)
+def test_a_projection_in_units_of_its_own_places_coordinates_by_theirs(
+    on_mapping: Any, mapping: dict[str, str], x: float, y: float, place: tuple[float, float],
+    units: str, metres: float,
+):  # fmt: skip
+    at_x, at_y = ((np.arange(3) * 1e3 + at) / metres for at in (x, y))
+    lon, lat = degrees_of(plane_of(on_mapping(mapping, at_x, at_y, units)))
+    assert (lon[0, 0], lat[0, 0]) == pytest.approx(place, abs=0.001)
+
+
+def test_a_small_earth_keeps_its_size(on_mapping: Any):
+    mapping = {
+        "grid_mapping_name": "lambert_conformal_conic", "standard_parallel": [30.0, 60.0],
+        "longitude_of_central_meridian": 10.0, "latitude_of_projection_origin": 45.0,
+        "earth_radius": 63712.29,
+    }  # fmt: skip
+    at = np.arange(3) * 1e3 + 1e3
+    lon, lat = degrees_of(plane_of(on_mapping(mapping, at, at)))
+    assert (lon[0, 0], lat[0, 0]) == pytest.approx((11.339, 45.923), abs=0.001)
 
 
 @pytest.mark.parametrize(("form", "own"), [("crs", False), ("", True)])

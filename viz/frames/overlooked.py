@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from burstlens.core.attribute_numbers import read_numbers
+
 Array = NDArray[Any]
 _PACKING = {"scale_factor": 1.0, "add_offset": 0.0}
 _MISSING = ("_FillValue", "missing_value")
@@ -56,7 +58,7 @@ def with_overlooked(values: Array, attributes: Mapping[str, Any], kind: np.dtype
             absent |= values == values.dtype.type(number)
             continue
         # A whole number stands for a stored one; others are in the units of the values.
-        target = number * scale + offset if float(number).is_integer() else number
+        target = number * scale + offset if number % 1 == 0 else number
         absent |= np.abs(values - target) <= abs(scale) / 2
     if absent.any():
         values = values.astype(values.dtype if values.dtype.kind == "f" else np.float64)
@@ -70,8 +72,9 @@ def _overlooked(attributes: Mapping[str, Any], kind: np.dtype[Any]) -> list[floa
         return []
     found = missing_numbers(attributes, kind)
     # netCDF4 takes all of its numbers or, where one is not of the type, none.
-    is_odd = given is None or isinstance(given, str)
-    is_known = not is_odd and all(one in found and _is_exact(one, kind) for one in _numbers(given))
+    if given is None or isinstance(given, str):
+        return found
+    is_known = all(one in found and _is_exact(one, kind) for one in read_numbers(given))
     return [] if is_known else found
 
 
@@ -83,9 +86,9 @@ def missing_numbers(attributes: Mapping[str, Any], kind: np.dtype[Any]) -> list[
     """
     if kind.kind not in "fiu":
         return []
-    found = [one for key in _MISSING for one in _numbers(attributes.get(key, ()))]
+    found = [one for key in _MISSING for one in read_numbers(attributes.get(key))]
     if not attributes.keys() & set(_MISSING):
-        others = (one for key in _OTHERS for one in _numbers(attributes.get(key, ())))
+        others = (one for key in _OTHERS for one in read_numbers(attributes.get(key)))
         found = [one for one in others if one or kind.kind != "f"]
     if kind.kind == "f":
         largest = float(np.finfo(kind).max)
@@ -98,7 +101,7 @@ def missing_numbers(attributes: Mapping[str, Any], kind: np.dtype[Any]) -> list[
     if str(attributes.get("_Unsigned", "")).strip().lower() == "true" and low:
         finite = [one + (high - low + 1) * (one < 0) for one in finite]
         low, high = 0, high - low
-    return [one for one in finite if one.is_integer() and low <= one <= high]
+    return [one for one in finite if one % 1 == 0 and low <= one <= high]
 
 
 def _valid_range(attributes: Mapping[str, Any], kind: np.dtype[Any]) -> tuple[float, float]:
@@ -106,7 +109,7 @@ def _valid_range(attributes: Mapping[str, Any], kind: np.dtype[Any]) -> tuple[fl
     low, high = -np.inf, np.inf
     for key in _RANGES:
         given = attributes.get(key)
-        numbers = [] if given is None else _numbers(given)
+        numbers = [] if given is None else read_numbers(given)
         if not isinstance(given, str) and all(_is_exact(one, kind) for one in numbers):
             continue
         if key == "valid_range" and len(numbers) == 2:
@@ -122,25 +125,11 @@ def _is_exact(number: float, kind: np.dtype[Any]) -> bool:
     """Whether a type holds a number as it is; also one too large for it, which no value can be."""
     if kind.kind == "f":
         return not abs(number) <= float(np.finfo(kind).max) or float(kind.type(number)) == number
-    return number.is_integer() and np.iinfo(kind).min <= number <= np.iinfo(kind).max
+    return number % 1 == 0 and np.iinfo(kind).min <= number <= np.iinfo(kind).max
 
 
 def _packing(attributes: Mapping[str, Any]) -> tuple[float, float]:
     scale, offset = (
-        next(iter(_numbers(attributes.get(key, usual))), usual) for key, usual in _PACKING.items()
+        next(iter(read_numbers(attributes.get(key))), usual) for key, usual in _PACKING.items()
     )
     return scale, offset
-
-
-def _numbers(given: Any) -> list[float]:
-    """The numbers of an attribute, also of one that is text (``-9999``, ``-9999.f``)."""
-    if not isinstance(given, str):
-        listed = np.atleast_1d(given).ravel()
-        return [float(one) for one in listed] if listed.dtype.kind in "fiu" else []
-    found = []
-    for word in given.replace(",", " ").split():
-        try:
-            found.append(float(word.rstrip("fFdD")))
-        except ValueError:
-            return []
-    return found

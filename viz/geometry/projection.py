@@ -7,6 +7,7 @@ nothing is shifted between datums. Importable without pyproj, which is loaded at
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,6 +17,8 @@ from typing import Any, SupportsFloat
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from burstlens.core.attribute_numbers import read_numbers
+
 Array = NDArray[np.float64]
 EARTH_RADIUS_M = 6_370_000.0
 """As WRF defines it (share/module_model_constants.F, ``reradius``)."""
@@ -23,12 +26,16 @@ EARTH_RADIUS_M = 6_370_000.0
 LAMBERT, POLAR, MERCATOR, LATLON = 1, 2, 3, 6
 """MAP_PROJ as WRF numbers it (Registry.EM_COMMON); 0 is an idealized plane."""
 _WELL_KNOWN_TEXT = frozenset({"crs_wkt", "spatial_ref"})
+"""Attributes of a grid mapping that hold all of it as well-known text."""
 _OTHER_TEXTS = ("proj4", "proj4_params", "proj4text", "proj4_string", "proj_string", "epsg_code")
 """Attributes with a projection in another form than CF's, of files without CF's."""
-_LENGTHS = ("earth_radius", "semi_major_axis", "semi_minor_axis", "perspective_point_height")
-_IN_KM = (1e3, 1e5)
-"""Of the earth these are lengths in kilometres; CF has metres."""
-"""Attributes of a grid mapping that hold all of it as well-known text."""
+_AXIS_IN_KM, _HEIGHT_IN_KM = (5e3, 1e4), (3e4, 5e4)
+_IN_KM = {
+    "earth_radius": _AXIS_IN_KM, "semi_major_axis": _AXIS_IN_KM, "semi_minor_axis": _AXIS_IN_KM,
+    "perspective_point_height": _HEIGHT_IN_KM,
+}  # fmt: skip
+"""Between these numbers lengths of the earth and of its satellites are in kilometres; CF has
+metres. Those of a small earth, as of tests of dynamics, are in metres."""
 ROTATED_POLE, GEOSTATIONARY = "rotated_latitude_longitude", "geostationary"
 """CF's names of grid mappings whose coordinates are angles."""
 
@@ -182,18 +189,17 @@ def cf_projection(attributes: Mapping[str, Any]) -> Projection | None:
 def in_metres(attributes: Mapping[str, Any]) -> dict[str, Any]:
     """The attributes of a grid mapping, numbers of text as numbers, lengths of the earth in m."""
     found = {key: _as_number(value) for key, value in attributes.items()}
-    for key in _LENGTHS:
+    for key, (low, high) in _IN_KM.items():
         value = found.get(key)
-        if isinstance(value, SupportsFloat) and _IN_KM[0] < float(value) < _IN_KM[1]:
+        if isinstance(value, SupportsFloat) and low < float(value) < high:
             found[key] = float(value) * 1000
     return found
 
 
 def _as_number(value: Any) -> Any:
-    try:
-        return float(value) if isinstance(value, str) else value
-    except ValueError:
-        return value
+    """A number of text as a number, several as a list; all else as it is."""
+    found = read_numbers(value) if isinstance(value, str) else []
+    return value if not found else found[0] if len(found) == 1 else found
 
 
 @lru_cache(maxsize=16)
@@ -218,6 +224,10 @@ def _plain(attributes: Mapping[str, Any]) -> dict[str, Any]:
     return {key: tuple(at) if isinstance(at, list) else at for key, at in found.items()}
 
 
+_PLANE_UNITS = re.compile(r"\s*\+(?:units|to_meter)=\S+")
+"""The units of x and y in a PROJ string; its false origin is in metres whatever they are."""
+
+
 @lru_cache(maxsize=16)
 def _cf_definition(attributes: tuple[tuple[str, Any], ...]) -> str:
     """The PROJ string; kept, since pyproj looks names up in its database for 0.1 s."""
@@ -231,7 +241,7 @@ def _cf_definition(attributes: tuple[tuple[str, Any], ...]) -> str:
             found = pyproj.CRS.from_cf(plain)
             if not plain["grid_mapping_name"] and not found.is_projected:
                 raise ValueError("no plane")
-            return str(found.to_proj4())
+            return _PLANE_UNITS.sub(" +units=m", found.to_proj4())
         except pyproj.exceptions.CRSError as error:
             raise ValueError(str(error)) from error
 
