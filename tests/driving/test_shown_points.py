@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from types import SimpleNamespace
 
 import netCDF4
 import numpy as np
@@ -10,8 +12,9 @@ import pytest
 
 from burstlens.core.model import Receipt
 from burstlens.viz.kinds.map.options import MapOptions
-from burstlens.viz.product import Context
+from burstlens.viz.product import Context, Made
 from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.production.making import _with_points
 from burstlens.workflows.production.order import Order, Task
 from burstlens.workflows.production.shown_points import ShownPoints
 from burstlens.workflows.production.tasks import work
@@ -65,6 +68,30 @@ def test_orders_name_the_point_that_the_first_picture_shows(recipe, backlog, fra
     waiting.add(frame(TIMES[2]))
     (sent,) = waiting.take(0.0, 10)
     assert sent.order.context.points == {"t": {"number": 1}}
+
+
+@pytest.mark.parametrize(
+    "shown", [{"a": 3}, {"a": {"points": 3}}, {"a": {"points": {"n": "x"}}}, [1], "text"]
+)
+def test_what_does_not_name_points_is_left_out(shown, recipe, frame, backlog, run_dir):
+    known = ShownPoints()
+    foreign = replace(receipt(TIMES[0], 1), facts={"shown": shown})
+    line = {"product": "t2", "stream": "output", "time": TIMES[0], "facts": {"shown": shown}}
+    run_dir.index.write_text(f"{json.dumps(line)}\n" + '{"facts": {"shown": {}}}\n')
+    known.read(run_dir.index)
+    assert known.note(foreign) == ""
+    assert known.of("t2", "output") == {}
+    waiting = backlog(*recipe("product.t2.limits=[270, 310]").products)
+    waiting.add(frame(TIMES[0]))
+    (sent,) = waiting.take(0.0, 10)
+    assert not known.is_other(sent.order, foreign)
+
+
+def test_a_fact_of_that_name_is_that_of_the_frame_alone():
+    given = Made("png", {"shown": {"a": 3}, "max": 1.0})
+    assert _with_points(given, SimpleNamespace(shown={})).facts == {"max": 1.0}
+    own = {"t": {"points": {"number": 1}, "words": "number 1"}}
+    assert _with_points(given, SimpleNamespace(shown=own)).facts["shown"] == own
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ from burstlens.clients.opened.points import Files, Grids
 from burstlens.clients.opened.series import Sample, sample
 from burstlens.clients.opened.spot import Spot
 from burstlens.core.durable import write_json
+from burstlens.core.run.index import Published
 
 pytestmark = pytest.mark.integration
 
@@ -82,6 +83,25 @@ def test_a_cell_is_read_from_the_buffer_and_from_what_came_home(thinned: Any) ->
     kept = run.cell()
     assert (round(kept.value, 2), kept.from_frame) == (42.0, False)
     assert list(run.cells.reasons) == ["the frames' files are gone"]
+
+
+def test_a_file_that_a_later_attempt_wrote_is_not_the_picture_s(thinned: Any) -> None:
+    run = thinned()
+    run.run.output.mkdir()
+    run.file.rename(run.run.output / "out.nc")
+    assert run.cell().from_frame
+    with run.run.journal.open("a") as journal:
+        ready = {"event": "frame.ready", "attempt": 2, "stream": "d01", "time": TIME,
+                 "file": "out.nc"}  # fmt: skip
+        journal.write(json.dumps(ready) + "\n")
+    assert not run.cell().from_frame
+
+
+def test_a_picture_names_the_points_of_members_that_it_shows() -> None:
+    facts = {"shown": {"t": {"points": {"number": 1}, "words": "number 1"}, "u": 3}}
+    line = {"product": "t2", "stream": "d01", "time": TIME, "attempt": 1, "name": "a", "bytes": 1,
+            "crc32": 1, "t": 1.0, "facts": facts}  # fmt: skip
+    assert frame_cells._points(Published(line)) == (("t", (("number", 1),)),)
 
 
 @pytest.mark.parametrize(

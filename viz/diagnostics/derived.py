@@ -19,7 +19,7 @@ from burstlens.viz.diagnostics.level import AT
 from burstlens.viz.diagnostics.slabs import Computation, by_slabs
 from burstlens.viz.diagnostics.synonyms import SYNONYMS, same_quantity
 from burstlens.viz.diagnostics.table import DIAGNOSTICS
-from burstlens.viz.frames.choice import ChosenFrame, Points
+from burstlens.viz.frames.choice import ChosenFrame, KnownPoints
 from burstlens.viz.frames.held import Held
 from burstlens.viz.frames.record import own_fields
 from burstlens.viz.product import Beside, ProductFrame
@@ -27,7 +27,7 @@ from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
 
 _ON_WRF = {"south_north", "west_east"}
 """Only a frame with these dimensions can have WRF's diagnostics."""
-Index = tuple[object, ...]
+ChoiceKey = tuple[object, ...]
 """The index of a crop by the names of its dimensions, and the points that are known."""
 SHARED_PART = 0.25
 """The part of a worker's memory for inflated chunks that several products of a frame read."""
@@ -53,8 +53,8 @@ class DerivedFrame:
         beside: Mapping[str, Beside] = MappingProxyType({}),
         held: Held | None = None,
         keeps: bool = False,
-        chosen: dict[Index, ChosenFrame] | None = None,
-        known: Points = MappingProxyType({}),
+        chosen: dict[ChoiceKey, ChosenFrame] | None = None,
+        known: KnownPoints = MappingProxyType({}),
         shown: dict[str, dict[str, Any]] | None = None,
     ) -> None:
         self.paths = tuple(paths)
@@ -273,7 +273,7 @@ class SharedFrame:
         self._reader = FrameReader(paths, record, stream, time, time_variable)
         self._stored = ChosenFrame(OrderedFrame(self._reader))
         self._held = Held()
-        self._chosen: dict[Index, ChosenFrame] = {}
+        self._chosen: dict[ChoiceKey, ChosenFrame] = {}
         self._shares = False
         try:
             self._reader.open()
@@ -288,7 +288,7 @@ class SharedFrame:
         previous: Path | None = None,
         followed: Mapping[str, Path] = MappingProxyType({}),
         beside: Mapping[str, Beside] = MappingProxyType({}),
-        known: Points = MappingProxyType({}),
+        known: KnownPoints = MappingProxyType({}),
     ) -> DerivedFrame:
         """The frame for one product. With ``keeps``, planes and inflated chunks are kept for later
         ones, chunks in a part of the worker's memory."""
@@ -300,6 +300,11 @@ class SharedFrame:
             followed=followed, beside=beside, held=self._held, keeps=keeps, chosen=self._chosen,
             known=known,
         )  # fmt: skip
+
+    @property
+    def has_own_time(self) -> bool | None:
+        """Whether the file says that its record has the frame's time; None where it says none."""
+        return self._reader.has_own_time
 
     def close(self) -> None:
         """Close the files."""

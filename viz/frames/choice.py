@@ -41,7 +41,7 @@ _VOLUME = 3
 """Dimensions that a picture needs, and that it can have."""
 
 
-Points = Mapping[str, Mapping[str, int]]
+KnownPoints = Mapping[str, Mapping[str, int]]
 """Numbers of points along further dimensions, by variable."""
 
 
@@ -70,7 +70,7 @@ class ChosenFrame:
         *,
         chooses: bool = False,
         index: Mapping[str, Any] | None = None,
-        known: Points | None = None,
+        known: KnownPoints | None = None,
     ) -> None:
         self.frame = frame
         self.points: dict[str, Mapping[str, int]] = {}

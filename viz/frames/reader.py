@@ -29,6 +29,7 @@ from burstlens.viz.frames.overlooked import (
 )
 from burstlens.viz.frames.reading_time import reading
 from burstlens.viz.frames.record import own_fields
+from burstlens.viz.frames.record_time import stored_time
 from burstlens.viz.frames.tile import Tile, Tiles
 from burstlens.viz.seams import Stored, Variable, Window
 
@@ -59,6 +60,7 @@ class FrameReader:
         self.record = record
         self.stream = stream
         self.time = time
+        self._time_variable = time_variable
         self._tiles = Tiles(self.paths, record, time, time_variable)
         self._attributes: dict[str, Any] = {}
         self._held = Held()
@@ -89,6 +91,12 @@ class FrameReader:
     def dimensions(self) -> dict[str, int]:
         """The size of each dimension of the joined domain, without time."""
         return self._tiles.sizes
+
+    @property
+    def has_own_time(self) -> bool | None:
+        """Whether the first file says that its record has the frame's time; None: it says none."""
+        path = str(self.paths[0])
+        return stored_time(self._tiles.first, path, self.record, self.time, self._time_variable)
 
     def __contains__(self, name: object) -> bool:
         return name in self._tiles.first.variables

@@ -73,6 +73,11 @@ class _StoredVariables(Mapping[str, _StoredVariable]):
         return len(self._variables)
 
 
+def stored_variables(data: Any) -> Mapping[str, _StoredVariable]:
+    """The variables of an open file, as the rule sees them."""
+    return _StoredVariables(data.variables)
+
+
 def time_dimension(data: Any, time_variable: str = "") -> str | None:
     """The dimension of an open file along which its records lie; None: the file is one frame.
 

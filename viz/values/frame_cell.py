@@ -1,12 +1,14 @@
 """The value of a grid cell, read from a frame's own file: pictures may keep fewer points.
 
 The file may hold another frame by now, or be of another attempt. It counts as the picture's own
-where it has the picture's value at the point that is kept.
+where it is the file that was drawn, by its fingerprint, or holds no other time, and where it has
+the picture's values at the point that is kept and at the one whose value is the furthest from it.
 """
 
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from burstlens.core.errors import FrameError
-from burstlens.viz.diagnostics.derived import choosing, open_frame
+from burstlens.core.model import Fingerprint
+from burstlens.viz.diagnostics.derived import SharedFrame, choosing
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.field import Field, read_plain_field
 from burstlens.viz.geometry.grid import Plane
@@ -27,47 +30,60 @@ _ROUNDING = 1e-5
 """Of float32 numbers, as a part of the value."""
 _ON_GROUND = frozenset({"x", "y", "lon", "lat"})
 
-Index = dict[str, int]
-
 
 @dataclass(frozen=True, slots=True)
 class FrameSource:
-    """Where a frame may be: the first of ``paths`` that is a file, and which record of it."""
+    """Where a frame may be: the first of ``paths`` that is a file, and which record of it.
+
+    ``fingerprint`` is that of the file when it was last known to hold the frame, where that is
+    known: of runs that others started."""
 
     paths: tuple[str, ...]
     record: int
     stream: str
     time: str
     time_variable: str = ""
+    fingerprint: Fingerprint | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ShownField:
     """What a product shows of its frames: the options of its table. ``index`` and ``range`` are
-    those of its crop."""
+    those of its crop, ``points`` the points of further dimensions, by variable, that the picture
+    shows where the table names none."""
 
     variable: str
     level: int | None = None
     units: str | None = None
     index: tuple[tuple[str, Any], ...] = ()
     range: tuple[tuple[str, Any], ...] = ()
+    points: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class KeptPoint:
     """The point that a picture's values have for a place: the file's index along y and x, how far
-    the next kept points are, the value, and its step of quantisation. ``grid`` names its grid."""
+    the next kept points are, the value, and how far the file's own may be off by quantisation.
+    ``grid`` names its grid. ``other`` are index, value and ``off`` of the kept point whose value is
+    the furthest from this one, None where all are equal."""
 
     index: tuple[tuple[str, int], tuple[str, int]]
     reach: tuple[int, int]
     value: float
-    step: float
+    off: float
     grid: str
+    other: tuple[tuple[int, int], float, float] | None = None
+
+
+def load_readers() -> None:
+    """Load the libraries that read files, before the first cell is read."""
+    import burstlens.viz.frames.reader
+    import burstlens.viz.geometry.ordered  # noqa: F401
 
 
 def read_cell(
     source: FrameSource, shown: ShownField, kept: KeptPoint, place: Place
-) -> tuple[float, Index]:
+) -> tuple[float, dict[str, int]]:
     """The value of the cell that contains the place, and the file's index of the cell.
 
     FrameError where there is no such file, or the file is not the picture's.
@@ -75,22 +91,53 @@ def read_cell(
     path = next((path for path in source.paths if os.path.isfile(path)), None)
     if path is None:
         raise FrameError("the frames' files are gone")
-    with open_frame(
+    is_known = _is_unchanged(path, source.fingerprint)
+    shared = SharedFrame(
         [Path(path)], source.record, stream=source.stream, time=source.time,
         time_variable=source.time_variable,
-    ) as opened:  # fmt: skip
-        frame = choosing(opened, dict(shown.index))
+    )  # fmt: skip
+    with closing(shared):
+        is_own = shared.has_own_time
+        if is_own is False:
+            raise FrameError("the frames' files hold other times than the pictures")
+        if not (is_known or is_own or kept.other):
+            raise FrameError("nothing shows that the frames' files are those of the pictures")
+        known = {name: dict(points) for name, points in shown.points}
+        frame = choosing(shared.view(known=known), dict(shown.index))
         cell = _cell(frame, shown, kept, place)
-        at = [index for _, index in kept.index]
+        at = kept.index[0][1], kept.index[1][1]
         low, high = ([end(pair) for pair in zip(at, cell, strict=True)] for end in (min, max))
         field = _read(frame, shown, kept, [(a, b + 1) for a, b in zip(low, high, strict=True)])
-        there = [float(field.values[_position(field, point)]) for point in (at, cell)]
-    value, kept_value = there[1], there[0]
-    near = 0.51 * kept.step + _ROUNDING * abs(kept.value)
-    if not (abs(kept_value - kept.value) <= near or kept_value == kept.value
-            or (np.isnan(kept_value) and np.isnan(kept.value))):  # fmt: skip
+        value, near = (float(field.values[_position(field, point)]) for point in (cell, at))
+        checked = [(near, kept.value, kept.off)]
+        if kept.other is not None:
+            there, expected, off = kept.other
+            field = _read(frame, shown, kept, [(part, part + 1) for part in there])
+            checked.append((float(field.values[_position(field, there)]), expected, off))
+    if not all(_is_same(*one) for one in checked):
         raise FrameError("the frames' files hold other values than the pictures")
     return value, dict(zip((name for name, _ in kept.index), cell, strict=True))
+
+
+def _is_unchanged(path: str, known: Fingerprint | None) -> bool:
+    """Whether a file has this fingerprint, or has only got longer since; False where none is known.
+
+    FrameError where it is another file by now, or was written anew."""
+    if known is None:
+        return False
+    _, inode, size, changed = known
+    found = os.stat(path)  # devices have other numbers on other hosts
+    if found.st_ino == inode and found.st_size == size and found.st_mtime_ns == changed:
+        return True
+    if found.st_ino != inode or found.st_size <= size:
+        raise FrameError("the frames' files were written anew since the pictures")
+    return False
+
+
+def _is_same(found: float, expected: float, off: float) -> bool:
+    near = off + _ROUNDING * abs(expected)
+    both_nan = bool(np.isnan(found) and np.isnan(expected))
+    return abs(found - expected) <= near or found == expected or both_nan
 
 
 def _cell(frame: OpenFrame, shown: ShownField, kept: KeptPoint, place: Place) -> tuple[int, int]:

@@ -26,6 +26,7 @@ from burstlens.core.errors import (
 )
 from burstlens.core.model import Failure, Frame
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.shown import SHOWN
 from burstlens.core.time_limit import time_limit
 from burstlens.viz.frames.reading_time import Spent, measured
 from burstlens.viz.product import Context, InPieces, Made, Mark, ProductKind, wants
@@ -259,7 +260,8 @@ def _with_chain(made: Made, unusable: Sequence[str], how: str) -> Made:
 def _with_points(made: Made, reader: ProductFrame) -> Made:
     """The facts name the points of further dimensions that were chosen, as none was named."""
     shown = getattr(reader, "shown", None)
-    return replace(made, facts={**made.facts, "shown": shown}) if shown else made
+    facts = {key: value for key, value in made.facts.items() if key != SHOWN}
+    return replace(made, facts={**facts, SHOWN: shown} if shown else facts)
 
 
 def _judged(order: Order, reader: ProductFrame) -> tuple[Reading, ...]:

@@ -5,60 +5,64 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from burstlens.core.model import Receipt
 from burstlens.core.run.follow import read_stretch
+from burstlens.core.run.shown import ShownPoint, read_shown
 from burstlens.core.valid_time import label
+from burstlens.viz.frames.choice import KnownPoints
 from burstlens.workflows.production.order import Order
 
-Points = Mapping[str, Mapping[str, int]]
+Series = tuple[str, str]
+"""A product and a stream."""
 
 
 class ShownPoints:
     """The points that the first picture of each product shows; later ones try these first."""
 
     def __init__(self) -> None:
-        self._first: dict[tuple[str, str], tuple[str, Mapping[str, Any]]] = {}
-        self._told: set[tuple[str, str]] = set()
+        self._first: dict[Series, tuple[str, Mapping[str, ShownPoint]]] = {}
+        self._reported: set[Series] = set()
 
     def read(self, index: Path) -> None:
         """Note what the pictures of former drivers show, by the run's index. Raises OSError."""
         for line in read_stretch(index, marks=(b'"shown"',)).lines:
-            facts, series = line.get("facts"), (str(line["product"]), str(line["stream"]))
-            shown = facts.get("shown") if isinstance(facts, Mapping) else None
-            if isinstance(shown, Mapping):
-                self._first.setdefault(series, (str(line["time"]), shown))
+            names = line.get("product"), line.get("stream"), line.get("time")
+            product, stream, time = (str(name) for name in names)
+            if None in names or (product, stream) in self._first:
+                continue
+            if shown := read_shown(line.get("facts")):
+                self._first[product, stream] = time, shown
 
-    def of(self, product: str, stream: str) -> Points:
+    def of(self, product: str, stream: str) -> KnownPoints:
         """By variable and dimension; empty where no picture is made yet."""
         _, shown = self._first.get((product, stream), ("", {}))
-        return {name: about["points"] for name, about in shown.items()}
+        return {name: about.points for name, about in shown.items()}
 
     def is_other(self, order: Order, receipt: Receipt) -> bool:
         """Whether a picture shows another point than the first one, which was not known when it was
         ordered: it is to be drawn again."""
-        known, shown = self.of(receipt.product, receipt.stream), receipt.facts.get("shown")
-        if order.context.points or order.piece is not None or not isinstance(shown, Mapping):
+        if order.context.points or order.piece is not None:
             return False
-        return any(known.get(name, one["points"]) != one["points"] for name, one in shown.items())
+        known, shown = self.of(receipt.product, receipt.stream), read_shown(receipt.facts)
+        return any(known.get(name, one.points) != one.points for name, one in shown.items())
 
     def note(self, receipt: Receipt) -> str:
         """Note what a picture shows; a sentence if that is another point than in the first one,
         once per product."""
-        series, shown = (receipt.product, receipt.stream), receipt.facts.get("shown")
-        if not isinstance(shown, Mapping):
+        series, shown = (receipt.product, receipt.stream), read_shown(receipt.facts)
+        if not shown:
             return ""
         time, known = self._first.setdefault(series, (receipt.time, shown))
         for name, about in shown.items():
             before = known.get(name, about)
-            if before["points"] == about["points"] or series in self._told:
+            if before.points == about.points or series in self._reported:
                 continue
-            self._told.add(series)
+            self._reported.add(series)
             at, first = label(receipt.time), label(time)
             return (
-                f"{receipt.product} shows {name} at {about['words']} for {at}, and at "
-                f"{before['words']} for {first}: each the first with values; "
-                f"{name}[{'=...,'.join(about['points'])}=...] names one"
+                f"{receipt.product} shows {name} at {about.words} for {at}, and at "
+                f"{before.words} for {first}: each the first with values; "
+                f"{name}[{'=...,'.join(about.points)}=...] names one"
             )
         return ""

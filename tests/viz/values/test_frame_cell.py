@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import netCDF4
 import numpy as np
@@ -27,6 +30,7 @@ class Thinned:
     def __init__(self, file: Path, variable: str, points: int) -> None:
         self.options = ShownField(variable)
         self.file = file
+        self.about: dict[str, Any] = {}
         self.shown = shown_field(file, variable, points)
         script = file.with_suffix(".js")
         script.write_bytes(self.shown.grid.text)
@@ -39,13 +43,19 @@ class Thinned:
             return None
         index = tuple(self.on.index(*at).items())
         reach = tuple(abs(axis["index"][1]) for axis in (self.on.y, self.on.x))
-        return KeptPoint(index, reach, float(self.shown.values[at]), 0.0, self.shown.grid.hash)
+        value = float(self.shown.values[at])
+        away = np.abs(self.shown.values - np.nan_to_num(value))
+        row, column = divmod(int(np.nanargmax(away)), self.on.columns)
+        there = tuple(self.on.index(row, column).values())
+        furthest = float(self.shown.values[row, column])
+        other = None if furthest == value else (there, furthest, 0.0)
+        return KeptPoint(index, reach, value, 0.0, self.shown.grid.hash, other)
 
     def read(self, place: Place, kept: KeptPoint | None = None) -> tuple[float, dict[str, int]]:
         """What the file has at a place."""
         kept = kept or self.kept(place)
         assert kept is not None
-        source = FrameSource((str(self.file),), 0, "a", "")
+        source = replace(FrameSource((str(self.file),), 0, "a", ""), **self.about)
         return read_cell(source, self.options, kept, place)
 
 
@@ -113,6 +123,52 @@ def test_a_file_of_another_grid_is_not_the_picture_s(thinned: Thinned) -> None:
         thinned.read(HERE, kept)
 
 
+def test_a_file_that_has_the_kept_value_by_chance_is_not_the_picture_s(thinned: Thinned) -> None:
+    kept = thinned.kept(HERE)
+    with netCDF4.Dataset(thinned.file, "a") as data:
+        data["tas"][:] = np.where(data["tas"][:] > 44, 50, data["tas"][:])
+    with pytest.raises(FrameError, match="other values"):
+        thinned.read(HERE, kept)
+
+
+@pytest.fixture
+def dry(tmp_path: Path) -> Thinned:
+    """A field that is 0 everywhere, as rain at first."""
+    grid = GRIDS["regular"]()
+    return Thinned(grid.write(tmp_path / "a.nc", 0 * grid.lat), "tas", 20)
+
+
+def write_time(file: Path, value: float) -> None:
+    with netCDF4.Dataset(file, "a") as data:
+        made = data["time"] if "time" in data.variables else data.createVariable("time", "f8")
+        made.units, made.standard_name = "hours since 2000-01-01", "time"
+        made[...] = value
+
+
+def test_a_file_of_another_time_is_not_the_picture_s(dry: Thinned) -> None:
+    dry.about["time"] = "20000101T000000"
+    write_time(dry.file, 0)
+    assert dry.read(HERE)[0] == 0
+    write_time(dry.file, 72)
+    with pytest.raises(FrameError, match="other times"):
+        dry.read(HERE)
+
+
+def test_one_value_everywhere_shows_nothing_of_a_file_without_times(dry: Thinned) -> None:
+    with pytest.raises(FrameError, match="nothing shows"):
+        dry.read(HERE)
+
+
+def test_a_file_that_was_written_anew_is_not_the_picture_s(dry: Thinned) -> None:
+    found = os.stat(dry.file)
+    known = found.st_dev + 1, found.st_ino, found.st_size, found.st_mtime_ns
+    dry.about["fingerprint"] = known
+    assert dry.read(HERE)[0] == 0
+    os.utime(dry.file, ns=(0, known[3] + 10**9))
+    with pytest.raises(FrameError, match="written anew"):
+        dry.read(HERE)
+
+
 def test_a_file_that_is_gone_is_said_to_be(thinned: Thinned) -> None:
     kept = thinned.kept(HERE)
     thinned.file.unlink()
@@ -141,8 +197,13 @@ def test_it_is_of_the_member_and_level_and_in_the_units_that_the_map_shows(tmp_p
         made.units = "K"
         made[:] = 273.15 + 1000 * number + 100 * level + row + column / 100
     shown = ShownField("ta", level=1, units="degC", index=(("number", 1), ("lon", (4, 40))))
-    kept = KeptPoint((("lat", 8), ("lon", 12)), (4, 4), 1108.12, 0.01, "a")
+    other = (0, 4), 1100.04, 0.01
+    kept = KeptPoint((("lat", 8), ("lon", 12)), (4, 4), 1108.12, 0.01, "a", other)
     source = FrameSource((str(path),), 0, "a", "")
+    shown_next = ShownField("ta", 1, "degC", (("lon", (4, 40)),), (), (("ta", (("number", 1),)),))
+    assert read_cell(source, shown_next, kept, Place(lat=39.9, lon=-6.2))[0] == pytest.approx(
+        1110.14
+    )
     value, index = read_cell(source, shown, kept, Place(lat=39.9, lon=-6.2))
     assert value == pytest.approx(1110.14)
     assert index == {"lat": 10, "lon": 14}
@@ -157,7 +218,8 @@ def test_staggered_points_at_the_border_are_reached(tmp_path: Path) -> None:
         made = data.createVariable("U", "f8", ("south_north", "west_east_stag"))
         made[:] = np.arange(20)[:, None] + np.arange(21) / 100
     source = FrameSource((str(path),), 0, "a", "")
-    kept = KeptPoint((("south_north", 16), ("west_east_stag", 20)), (4, 4), 16.2, 0.0, "a")
+    kept = KeptPoint((("south_north", 16), ("west_east_stag", 20)), (4, 4), 16.2, 0.0, "a",
+                     ((0, 0), 0.0, 0.0))  # fmt: skip
     for x, column in ((19400.0, 19), (19990.0, 20)):
         value, index = read_cell(source, ShownField("U"), kept, Place(x=x, y=18600.0))
         assert index == {"south_north": 18, "west_east_stag": column}

@@ -6,26 +6,43 @@ the value of the nearest point that is kept, with the reason.
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from burstlens.clients.opened.points import Files, Grids
-from burstlens.clients.opened.series import Sample, gap_of
+from burstlens.clients.opened.series import Sample, gap_of, open_values
 from burstlens.clients.opened.spot import Spot
 from burstlens.core.child_process import ChildProcess
 from burstlens.core.durable import read_json
 from burstlens.core.errors import BurstlensError
+from burstlens.core.model import Fingerprint
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.follow import FollowedJournal, Line
 from burstlens.core.run.index import Published
+from burstlens.core.run.shown import read_shown
 from burstlens.viz.diagnostics.interval import of_interval
-from burstlens.viz.values.frame_cell import FrameSource, KeptPoint, ShownField, read_cell
+from burstlens.viz.values.frame_cell import (
+    FrameSource,
+    KeptPoint,
+    ShownField,
+    load_readers,
+    read_cell,
+)
+from burstlens.viz.values.lookup import Grid
 
 WAIT_S = 20.0
 """Longest wait for one value; after it no further file is asked for."""
+START_S = 300.0
+"""Longest wait for the child itself: it loads its libraries, perhaps from a busy file server."""
+_OFF, _LOG_OFF = 1.01, 0.51
+"""Steps by which a value that is kept may differ from the model's. One that is quantised linearly
+may lie a whole step away: it stays on its side of the edges of colours."""
 _MARKS = (b'"frame.ready"', b'"frame.fingerprint"', b'"run.attached"', b'"buffer.',
           b'"product.added"')  # fmt: skip
 
@@ -73,7 +90,7 @@ class FrameCells:
             self._frames = _JournalledFrames(self._run)
         stream = str(kept.facts.get("label") or entry.stream)
         source = self._frames.source(stream, entry)
-        shown = self._frames.shown(self._product)
+        shown = replace(self._frames.shown(self._product), points=_points(entry))
         grid = self._grids.grid(self._files, kept.point.grid)
         if stream != entry.stream and not grid.on_earth:
             raise ValueError("a nest's file does not say where it lies on its parent's plane")
@@ -81,11 +98,13 @@ class FrameCells:
         index = tuple(kept.point.index.items())
         if len(index) != 2:
             raise ValueError("the points are not of a file's grid")
-        point = KeptPoint((index[0], index[1]), (reach[0], reach[1]), kept.value, kept.step,
-                          kept.point.grid)  # fmt: skip
-        if self._child is None:
-            self._child = ChildProcess()
+        off = kept.step * (_LOG_OFF if kept.facts.get("transform") == "log" else _OFF)
+        point = KeptPoint((index[0], index[1]), (reach[0], reach[1]), kept.value, off,
+                          kept.point.grid, self._other(entry, kept, grid))  # fmt: skip
         try:
+            if self._child is None:
+                self._child = ChildProcess()
+                self._child.call(load_readers, wait_s=START_S)
             found: tuple[float, dict[str, int]] = self._child.call(
                 read_cell, source, shown, point, self._spot.on(grid), wait_s=WAIT_S
             )
@@ -94,6 +113,26 @@ class FrameCells:
             self._given_up = "the frames' file server does not answer" if late else str(error)
             raise TimeoutError(self._given_up) from error
         return found
+
+    def _other(
+        self, entry: Published, kept: Sample, grid: Grid
+    ) -> tuple[tuple[int, int], float, float] | None:
+        """Index, value and tolerance of the kept point whose value is the furthest from this one;
+        None where all are equal."""
+        file = open_values(self._files, entry)
+        values = np.asarray(file.field(kept.number), float)
+        scale = file.fields[kept.number].scale
+        value = kept.value or 0.0
+        away = np.abs(values - (value if math.isfinite(value) else 0.0))
+        away[~np.isfinite(away)] = -1.0
+        row, column = divmod(int(away.argmax()), values.shape[1])
+        there = float(values[row, column])
+        is_log = scale.transform == "log"
+        off = _LOG_OFF * abs(there) * math.expm1(scale.scale) if is_log else _OFF * scale.scale
+        if away[row, column] < 0 or (math.isfinite(value) and away[row, column] <= 2 * off):
+            return None
+        y, x = grid.index(row, column).values()
+        return (y, x), there, off
 
 
 class _JournalledFrames:
@@ -108,6 +147,9 @@ class _JournalledFrames:
         facts: Any = read_json(self._run.facts) or {}
         table = facts.get("table") or {}
         self._files: dict[tuple[str, str, int], tuple[str, int]] = {}
+        self._newest: dict[str, int] = {}
+        """The attempt that wrote a file last."""
+        self._fingerprints: dict[tuple[int, str], Fingerprint] = {}
         self._products: dict[str, Mapping[str, Any]] = {
             str(product["name"]): product for product in table.get("product") or []
         }
@@ -136,17 +178,20 @@ class _JournalledFrames:
     def source(self, stream: str, entry: Published) -> FrameSource:
         """Where the frame of an entry may be. ValueError where the journal does not say."""
         key = stream, entry.time, int(entry.attempt)
-        if key not in self._files:
-            self._look()
+        self._look()
         if key not in self._files:
             raise ValueError("the journal does not name the frames' files")
         file, record = self._files[key]
-        places = [os.path.join(str(self._run.output), file)]
-        if self._folder:
-            places.insert(0, os.path.join(self._folder, file))
-        elif self._buffer is not None and not self._buffer[0].startswith("$"):
-            places.insert(0, os.path.join(*self._buffer, str(entry.attempt), file))
-        return FrameSource(tuple(places), record, stream, entry.time, self._time_variable)
+        places = []
+        if not self._folder and self._buffer is not None and not self._buffer[0].startswith("$"):
+            places.append(os.path.join(*self._buffer, str(entry.attempt), file))
+        if self._newest[file] == key[2]:  # else a later attempt wrote it anew
+            places += [os.path.join(self._folder, file)] if self._folder else []
+            places.append(os.path.join(str(self._run.output), file))
+        if not places:
+            raise ValueError("a later attempt of the model wrote the frames' files anew")
+        known = self._fingerprints.get((key[2], file))
+        return FrameSource(tuple(places), record, stream, entry.time, self._time_variable, known)
 
     def _look(self) -> None:
         stretch = self._journal.look()
@@ -159,13 +204,26 @@ class _JournalledFrames:
         event = line.get("event")
         if event in ("frame.ready", "frame.fingerprint") and line.get("file"):
             key = str(line["stream"]), str(line["time"]), int(line["attempt"])
-            self._files[key] = str(line["file"]), int(line.get("record") or 0)
+            file = str(line["file"])
+            self._files[key] = file, int(line.get("record") or 0)
+            self._newest[file] = max(key[2], self._newest.get(file, 0))
+            if line.get("fingerprint"):
+                device, inode, size, changed = (int(part) for part in line["fingerprint"])
+                self._fingerprints[key[2], file] = device, inode, size, changed
         elif event == "run.attached":
             self._folder = str(line["path"])
         elif event in ("buffer.created", "buffer.adopted"):
             self._buffer = str(line["path"]), str(line["folder"])
         elif event == "product.added":
             self._products[str(line["product"])] = line["table"]
+
+
+def _points(entry: Published) -> tuple[tuple[str, tuple[tuple[str, int], ...]], ...]:
+    """The points of further dimensions that a picture shows, by variable."""
+    return tuple(
+        (name, tuple(sorted(about.points.items())))
+        for name, about in read_shown(entry.facts).items()
+    )
 
 
 def _pairs(table: Mapping[str, Any] | None) -> tuple[tuple[str, Any], ...]:
