@@ -188,6 +188,21 @@ def test_of_two_runs_of_one_id_elsewhere_the_path_says_which(home, tmp_path, mon
         assert open_run_dir(str(run.path)).path == run.path
 
 
+def test_the_start_of_an_id_that_two_runs_have_elsewhere_is_refused_and_last_is_the_newest(
+    home, tmp_path, monkeypatch
+):
+    made(home / "runs", "demo-1", age=1)
+    namesake = made(tmp_path / "b" / "runs", "demo-1", age=9)
+    other = made(tmp_path / "c" / "runs", "other-1", age=5)
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    with pytest.raises(RunError, match="the id of 2 runs"):
+        open_run_dir("demo")
+    assert open_run_dir("oth").path == other.path
+    assert open_run_dir("last").path == namesake.path
+
+
 def test_a_folder_of_runs_under_two_names_has_each_run_once(home, tmp_path):
     storm = made(home / "runs", "storm")
     (tmp_path / "link").symlink_to(home / "runs")

@@ -27,6 +27,7 @@ __all__ = [
     "requests",
     "schema",
     "served",
+    "shown",
     "snapshot",
     "start",
     "states",

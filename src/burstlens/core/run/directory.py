@@ -293,22 +293,23 @@ def runs_in(places: Sequence[Path]) -> Iterator[RunDir]:
 
 
 def _by_id(places: Sequence[Path]) -> dict[str, list[RunDir]]:
-    """The runs in these folders by id: those of one id in the order of their folders, and by the
-    first of them the newest id first."""
+    """The runs in these folders by id: the id of the newest run first, those of one id in the order
+    of their folders."""
     order = {place: number for number, place in reversed([*enumerate(places)])}
-    runs, found = [*runs_in(places)], dict[str, list[RunDir]]()
-    for run in runs:
+    found: dict[str, list[RunDir]] = {}
+    for run in runs_in(places):
         found.setdefault(run.id, []).append(run)
     for twins in found.values():
         twins.sort(key=lambda run: order[run.path.parent])
-    return {run.id: found[run.id] for run in runs if found[run.id][0] is run}
+    return found
 
 
 def open_run_dir(name: str) -> RunDir:
     """The run given by id, by the start of its id, by path, or ``last``.
 
-    A run in a folder of ``runs_folders()`` hides its namesakes elsewhere. Raises RunError with near
-    names, and for an id that two other projects have.
+    A run in a folder of ``runs_folders()`` hides its namesakes elsewhere; ``last`` is the newest of
+    those that are not hidden. Raises RunError with near names, and for an id, or the start of one,
+    that two other projects have.
     """
     path = Path(os.path.expanduser(name))
     if (path / "run.json").is_file():
@@ -317,23 +318,24 @@ def open_run_dir(name: str) -> RunDir:
         what = "is not a run directory: run.json is missing" if path.is_dir() else "does not exist"
         raise RunError(f"{name} {what}; `burstlens list` shows the runs in {runs_places()}")
     # A command in the folder of one project means its runs, if it has some.
-    named, is_here = _by_id(runs_folders()), True
+    places = runs_folders()
+    named, is_here = _by_id(places), True
     if not named or (name != "last" and not any(run_id.startswith(name) for run_id in named)):
-        named, is_here = _by_id(all_folders()), False
-    runs = {run_id: twins[0] for run_id, twins in named.items()}
-    if name == "last" and runs:
-        return next(iter(runs.values()))
-    if name in runs:
-        if not is_here and len(named[name]) > 1:
-            paths = ", ".join(str(run.path) for run in named[name])
-            raise RunError(f'"{name}" is the id of {len(named[name])} runs: {paths}; give the path')
-        return runs[name]
-    starting = [run for run_id, run in runs.items() if run_id.startswith(name)]
-    if len(starting) == 1:
-        return starting[0]
+        places = all_folders()
+        named, is_here = _by_id(places), False
+    if name == "last" and named:
+        runs = runs_in(places)
+        return next(run for run in runs if not is_here or named[run.id][0].path == run.path)
+    starting = [name] if name in named else [run_id for run_id in named if run_id.startswith(name)]
     if len(starting) > 1:
-        names = ", ".join(run.id for run in starting)
-        raise RunError(f'"{name}" is the start of {len(starting)} runs: {names}')
-    if not runs:
+        raise RunError(f'"{name}" is the start of {len(starting)} runs: {", ".join(starting)}')
+    if starting:
+        (run_id,) = starting
+        twins = named[run_id]
+        if not is_here and len(twins) > 1:
+            paths = ", ".join(str(run.path) for run in twins)
+            raise RunError(f'"{run_id}" is the id of {len(twins)} runs: {paths}; give the path')
+        return twins[0]
+    if not named:
         raise RunError(f"there are no runs in {runs_places()}; BURSTLENS_RUNS names another place")
-    raise RunError(f'there is no run "{name}" in {runs_places()}{did_you_mean(name, runs)}')
+    raise RunError(f'there is no run "{name}" in {runs_places()}{did_you_mean(name, named)}')
