@@ -124,19 +124,106 @@ def test_a_calendar_may_be_a_number_and_stand_in_another_attribute():
     assert axis.key(59) == "00010230T000000"
 
 
-@pytest.mark.parametrize("units", ["", "YYYYMMDDHH", "%Y%m%d", "yyyymmdd"])
-def test_numbers_without_units_that_are_digits_of_dates_are_dates(units):
-    assert numeric_keys([20000131, 20000201], units) == ["20000131T000000", "20000201T000000"]
-    assert numeric_keys([2000013106], units) == ["20000131T060000"]
-    assert numeric_keys([200001310630], units) == ["20000131T063000"]
+@pytest.mark.parametrize("units", ["", "%Y%m%d", "yyyymmdd"])
+def test_numbers_that_are_digits_of_dates_are_dates(units):
+    assert numeric_keys([20000131, 20000201], units, code="i") == [
+        "20000131T000000", "20000201T000000",
+    ]  # fmt: skip
+    assert numeric_keys([2000013106], units, code="q") == ["20000131T060000"]
+    assert numeric_keys([200001310630], units, code="q") == ["20000131T063000"]
+
+
+@pytest.mark.parametrize(
+    ("name", "about"),
+    [
+        ("date", {}), ("valid_date", {}), ("time", {"long_name": "Date of the analysis"}),
+        ("time", {"long_name": "time (YYYYMMDD)"}), ("time", {"calendar": "gregorian"}),
+    ],
+)  # fmt: skip
+def test_numbers_of_a_floating_type_are_dates_where_the_file_says_so(name, about):
+    axis = read_axis(about, "d", "", name).decided([20010103.0])
+    assert (axis.key(20010103.0), axis.calendar) == ("20010103T000000", "standard")
+
+
+@pytest.mark.parametrize(
+    ("step_s", "begin"), [(86400, 0), (3600, 18_500_400), (1, 19_180_801), (3600, 1_850_000_400)]
+)
+@pytest.mark.parametrize(
+    "about", [{}, {"long_name": "seconds since the start date"}, {"long_name": "updated time"}]
+)
+def test_long_elapsed_times_without_units_are_never_dates_record_by_record(step_s, begin, about):
+    axis = read_axis(about, "d", "", "time")
+    values = [float(begin + step_s * number) for number in range(400)]
+    assert [axis.keys([value]) for value in values] == [[elapsed_key(value)] for value in values]
+
+
+def test_whole_seconds_of_days_and_hours_are_no_dates_of_eight_digits():
+    axis = read_axis({}, "i", "", "time")
+    values = range(18_000_000, 27_000_000, 3600)
+    assert [axis.keys([value]) for value in values] == [[elapsed_key(value)] for value in values]
+
+
+def test_whether_numbers_are_dates_is_decided_once_for_a_file():
+    axis = read_axis({}, "i").decided([0, 20000101])
+    assert axis.keys([20000101]) == [elapsed_key(20000101)]
+    axis = read_axis({"_FillValue": [-1]}, "i").decided([-1, 20000101, 20000102, 0])
+    assert axis.keys([20000102]) == ["20000102T000000"]
+
+
+@pytest.mark.parametrize(
+    ("units", "about"), [("", {"long_name": "date"}), ("YYYYMMDD", {}), ("day as %Y%m%d.%f", {})]
+)
+@pytest.mark.parametrize("day", [20010103, 20010131])
+def test_dates_in_4_bytes_are_named(units, about, day):
+    stored = struct.unpack("f", struct.pack("f", day))[0]
+    with pytest.raises(TimesError, match=r"4 bytes.* 8 bytes"):
+        read_axis({"units": units, **about}, "f").keys([stored])
+
+
+def test_numbers_of_4_bytes_that_hold_their_dates_are_dates():
+    assert read_axis({"units": "YYYYMMDD"}, "f").keys([9991231.0]) == ["09991231T000000"]
+    assert read_axis({}, "f", "", "time").keys([20010104.0]) == [elapsed_key(20010104)]
+
+
+def test_digits_of_dates_are_of_the_calendar_of_the_file():
+    axis = read_axis({"calendar": "360_day"}, "d").decided([20010230.0, 20010301.0])
+    assert axis.keys([20010230.0]) == ["20010230T000000"]
+    assert axis.calendar == "360_day"
+    assert read_axis({"calendar": "martian"}, "i").keys([20010228]) == ["20010228T000000"]
+
+
+@pytest.mark.parametrize(
+    ("units", "value", "key"),
+    [("YYYYMMDD", 17000101, "17000101T000000"), ("YYYYMMDD", 5000101, "05000101T000000"),
+     ("%Y%m%d", 10101, "00010101T000000"), ("YYYYMMDDHH", 1010106, "00010101T060000"),
+     ("YYYYMMDDHHMM", 2001010630, "00200101T063000"), ("YYYYMMDD", 101, "00000101T000000"),
+     ("%Y%m%d%H%M%S", 17000101063015, "17000101T063015")],
+)  # fmt: skip
+def test_digits_that_units_name_may_be_of_any_year(units, value, key):
+    assert numeric_keys([value], units) == [key]
+
+
+@pytest.mark.parametrize(
+    ("units", "value"),
+    [("YYYYMMDD", 20080801.5), ("YYYYMMDD", 20081301), ("YYYYMMDD", 20080832), ("YYYYMMDD", 5),
+     ("YYYYMMDDHH", 2008080125), ("YYYYMMDDHH", 20080131), ("YYYYMMDD", 200808011),
+     ("day as %Y%m%d.%f", 20081301.0), ("day as %Y%m%d", 20080200.0)],
+)  # fmt: skip
+def test_numbers_that_are_no_dates_where_units_say_so_are_named(units, value):
+    with pytest.raises(TimesError, match=f"no date of the calendar 'standard': {value:.12g}"):
+        numeric_keys([value], units)
+
+
+def test_digits_that_are_not_written_yet_are_no_time():
+    assert numeric_keys([0, float("nan"), 1e20], "YYYYMMDD") == [None] * 3
 
 
 @pytest.mark.parametrize(
     "values",
-    [[20000101, 20000132], [1700010112], [0, 20000101], [20000101.5], [946684800], [3600.0, 7200]],
+    [[20000101, 20000132], [1700010112], [0, 20000101], [946684800], [3600, 7200], [19180800]],
 )
 def test_other_numbers_without_units_are_seconds(values):
-    assert numeric_keys(values, "") == [elapsed_key(value) for value in values]
+    assert numeric_keys(values, "", code="q") == [elapsed_key(value) for value in values]
     assert numeric_keys([20000101], "s") == [elapsed_key(20000101)]
     assert numeric_keys([float("nan"), float("inf"), 5.0], "") == [None, None, elapsed_key(5)]
 
@@ -161,7 +248,6 @@ def test_coarse_numbers_in_4_bytes_are_the_whole_hours_and_minutes_that_they_are
 def test_digits_of_dates_are_those_of_the_calendar():
     axis = read_axis({"units": "YYYYMMDD", "calendar": "360_day"}, "i")
     assert (axis.keys([20010230]), axis.calendar) == (["20010230T000000"], "360_day")
-    assert numeric_keys([20010230, 1], "YYYYMMDD") == [None, None]
 
 
 def test_a_month_without_a_year_is_a_number():

@@ -222,3 +222,34 @@ def test_tenths_of_a_second_in_4_bytes_stay_tenths_late_in_a_run(tmp_path, probe
         time[:] = 86400 + np.arange(3) * 0.1
     found = probe(str(tmp_path / "a.nc"), 0, "time", prober, thorough=True)
     assert found.times == ("20200102T000000", "20200102T000000.1", "20200102T000000.2")
+
+
+@BOTH
+@pytest.mark.parametrize(("kind", "about"), [("i4", {}), ("f8", {"long_name": "date"})])
+def test_digits_are_of_the_calendar_of_the_file_from_any_record_on(
+    tmp_path, prober, form, kind, about
+):
+    with create(tmp_path / "a.nc", form) as file:
+        time = file.createVariable("time", kind, ("time",))
+        time[:] = [20010229, 20010230, 20010301]
+        time.setncatts({"calendar": "360_day", **about})
+    keys = ("20010229T000000", "20010230T000000", "20010301T000000")
+    for first in (0, 2):
+        found = probe(str(tmp_path / "a.nc"), first, "time", prober, thorough=True)
+        assert (found.times, found.calendar) == (keys[first:], "360_day")
+
+
+@BOTH
+@pytest.mark.parametrize("kind", ["i4", "f8"])
+@pytest.mark.parametrize("unlimited", [True, False])
+def test_elapsed_seconds_of_a_long_run_are_no_dates(tmp_path, prober, form, kind, unlimited):
+    values = [19180780, 19180801, 19180822]
+    with create(tmp_path / "a.nc", form, unlimited=unlimited) as file:
+        file.createVariable("time", kind, ("time",))[:] = [0, *values[1:]]
+    for first in (0, 1):
+        found = probe(str(tmp_path / "a.nc"), first, "time", prober, thorough=True)
+        assert found.times[-1] == "t19180822.000"
+        assert found.calendar == ""
+    with create(tmp_path / "b.nc", form, unlimited=unlimited, records=1) as file:
+        file.createVariable("time", kind, ("time",))[:] = [19180800]
+    assert times_of(tmp_path / "b.nc", prober) == (("t19180800.000",), "")

@@ -374,7 +374,10 @@ def _times(found: Any, first: int) -> tuple[int, list[str | None], bool, str]:
     else:
         if rows.dtype.kind not in "fiu" or rows.size != len(rows):
             raise TimesError("its times are neither texts nor numbers along one dimension")
-        axis = time_axis.read_axis(attributes, type_code(rows.dtype), found.file.filename)
+        name = found.name.rpartition("/")[2]
+        axis = time_axis.read_axis(attributes, type_code(rows.dtype), found.file.filename, name)
+        if axis.may_be_digits:
+            axis = axis.decided(np.ravel(found[()]).tolist())
         times = axis.keys(rows.ravel().tolist(), is_fixed=is_fixed)
         calendar = axis.calendar
     return records, times[first - begin :], is_fixed, calendar

@@ -273,7 +273,8 @@ class _ClassicTimes:
         if variable.code == "c":
             self.calendar = text_calendar(attributes, self._about)
         else:
-            self._axis = time_axis.read_axis(attributes, variable.code, path)
+            axis = time_axis.read_axis(attributes, variable.code, path, name)
+            self._axis = axis.decided(self._numbers(variable)) if axis.may_be_digits else axis
             self.calendar = self._axis.calendar
 
     def _about(self, name: str) -> dict[str, Any] | None:
@@ -306,9 +307,23 @@ class _ClassicTimes:
         if self._axis is None:
             width = variable.shape[-1] if variable.shape else 1
             return time_axis.text_keys(raw, width, first, self.calendar)
-        count = len(raw) // struct.calcsize(">" + variable.code)
-        values = struct.unpack(f">{count}{variable.code}", raw)
-        return self._axis.keys(values, is_fixed=not variable.is_record)
+        return self._axis.keys(_unpacked(raw, variable), is_fixed=not variable.is_record)
+
+    def _numbers(self, variable: cdf.Variable) -> list[float]:
+        """All numbers of the times that are there."""
+        found: list[float] = []
+        records = min(self._header.records or 0, hdf5.MAX_TIMES) if variable.is_record else 1
+        for index in range(records):
+            raw = self._header.read(self._descriptor, variable, index)
+            if len(raw) < variable.bytes:
+                break
+            found += _unpacked(raw, variable)
+        return found
+
+
+def _unpacked(raw: bytes, variable: cdf.Variable) -> tuple[float, ...]:
+    count = len(raw) // struct.calcsize(">" + variable.code)
+    return struct.unpack(f">{count}{variable.code}", raw)
 
 
 def _structure(

@@ -12,6 +12,7 @@ __all__ = [
     "calendars",
     "cdf",
     "child_process",
+    "date_digits",
     "decode",
     "difference",
     "digits",

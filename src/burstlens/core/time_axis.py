@@ -17,6 +17,13 @@ from pathlib import PurePath
 from typing import Any
 
 from burstlens.core.calendars import calendar_of, day_number, has_day, is_known, year_later
+from burstlens.core.date_digits import (
+    EXACT_IN_4_BYTES,
+    SHORTEST,
+    digits_key,
+    is_recent,
+    may_be_digits,
+)
 from burstlens.core.errors import TimesError
 from burstlens.core.exact_seconds import exact_seconds
 from burstlens.core.packing import Packing, read_packing
@@ -27,13 +34,15 @@ from burstlens.core.valid_time import elapsed_key, file_key, wrf_key
 
 ATTRIBUTES = frozenset(
     {"units", "calendar", "calendar_type", "config_calendar_type", "scale_factor", "add_offset",
-     "_FillValue", "missing_value", "_Unsigned"}
+     "_FillValue", "missing_value", "_Unsigned", "long_name"}
 )  # fmt: skip
 """What a time variable says of its numbers."""
 MAX_ELAPSED_S = 1e12
 """A larger elapsed time does not fit its key; netCDF's fill value 9.97e36 is far larger."""
 MAX_DATED_S = 9e12
 """More seconds after a date are beyond the years of a calendar: 285,000 years."""
+MAX_DIGITS = 1e14
+"""The digits of a date are fewer than 15."""
 _STEPS_S = (86400, 3600, 1800, 900, 600, 300, 60, 1)
 """What packed and coarse times are rounded to: whole days, hours, parts of these, seconds."""
 _COARSE_S = 1.0
@@ -50,40 +59,48 @@ class TimeDecoding:
     packing: Packing
     path: str = ""
     """The file: its name is part of the keys of months of no year."""
-    has_units: bool = True
-    """Without units, numbers that are all the digits of dates are dates, others seconds."""
+    may_be_digits: bool = False
+    """Numbers without units that are all the digits of dates are dates, others seconds."""
+
+    def decided(self, stored: Sequence[float]) -> TimeDecoding:
+        """With what these numbers, all those of a file, show: whether they are digits of dates."""
+        if not self.may_be_digits:
+            return self
+        written = stored[: _written(stored)]
+        values = [value for one in written if (value := self.packing.value(one)) is not None]
+        found = [self._is_recent(value) for value in values if math.isfinite(value)]
+        is_dated = bool(found) and all(found)
+        units = replace(self.units, digits=SHORTEST) if is_dated else self.units
+        return replace(self, units=units, may_be_digits=False)
 
     def keys(self, stored: Iterable[float], *, is_fixed: bool = False) -> list[str | None]:
         """The key of each record.
 
         ``is_fixed``: the number of records is fixed, so that zeros at the end, after a time that is
-        not negative, are not written yet either; the first value counts.
+        not negative, are not written yet either; the first value counts. TimesError as for ``key``.
         """
         stored = list(stored)
         written = _written(stored) if is_fixed else len(stored)
-        units = self.units
-        if not self.has_units and self._are_dates(stored[:written]):
-            units = replace(units, is_digits=True)
-        decoding = replace(self, units=units, has_units=True)
+        decoding = self.decided(stored[:written])
         keys = [decoding.key(one) for one in stored[:written]]
         return [*keys, *[None] * (len(stored) - written)]
 
     @property
     def calendar(self) -> str:
         """The calendar of its dates; empty for elapsed times."""
-        dated = self.units.is_absolute or self.units.is_digits or self.units.origin is not None
+        dated = self.units.is_absolute or self.units.digits or self.units.origin is not None
         return self.units.calendar if dated else ""
 
     def key(self, stored: float) -> str | None:
-        """The key of a stored number; None if it is not a time. TimesError for what should be the
-        month of a year, and is none."""
+        """The key of a stored number; None if it is not a time. TimesError for what should be a
+        date or the month of a year, and is none."""
         value = self.packing.value(stored)
         if value is None or not math.isfinite(value):
             return None
         units = self.units
         try:
-            if units.is_digits:
-                return _digits_key(value, units.calendar)
+            if units.digits or (units.is_absolute and not units.months):
+                return self._dated(value)
             if units.is_month:
                 return _month(value, self.path)
             if units.is_absolute:
@@ -99,11 +116,25 @@ class TimeDecoding:
         except (ValueError, ArithmeticError):
             return None
 
-    def _are_dates(self, stored: Sequence[float]) -> bool:
-        """Whether each of the numbers that are not missing is the digits of a date of our times."""
-        found = [value for one in stored if (value := self.packing.value(one)) is not None]
-        keys = [_digits_key(value, "") for value in found]
-        return bool(keys) and all(key is not None and key < "23" for key in keys)
+    def _dated(self, value: float) -> str | None:
+        """The key of a date written as a number. TimesError for one that is none."""
+        units, is_single = self.units, self.packing.is_single and not self.packing.is_packed
+        if not 1 <= value < (MAX_DIGITS if units.digits else 1e8):
+            return None  # such as a fill
+        if is_single and value > EXACT_IN_4_BYTES:
+            raise TimesError(
+                f"its times are dates in numbers of 4 bytes, which are days off ({value:.0f}): "
+                "they need 8 bytes"
+            )
+        calendar = units.calendar
+        key = digits_key(value, units.digits, calendar) if units.digits else _absolute(value, units)
+        if key is None:
+            raise TimesError(f"its time is no date of the calendar {calendar!r}: {value:.12g}")
+        return key
+
+    def _is_recent(self, value: float) -> bool:
+        near = (-1, 0, 1) if self.packing.is_single else (0,)  # 20010131 is kept as 20010132
+        return any(is_recent(value + by, self.units.calendar) for by in near)
 
     def _seconds(self, value: float) -> Decimal:
         unit_s = self.units.unit_s
@@ -121,15 +152,20 @@ class TimeDecoding:
         return exact_seconds(value, unit_s, is_single=is_single)
 
 
-def read_axis(attributes: Mapping[str, Any], code: str, path: str = "") -> TimeDecoding:
-    """The time axis of a numeric variable of a file by its attributes; ``code`` is the ``struct``
-    letter of its type. Without units times are seconds.
+def read_axis(
+    attributes: Mapping[str, Any], code: str, path: str = "", name: str = ""
+) -> TimeDecoding:
+    """The time axis of a numeric variable of a file by its name and attributes; ``code`` is the
+    ``struct`` letter of its type. Without units times are seconds, or digits of dates.
 
     TimesError for unknown units and calendars.
     """
-    given = str(attributes.get("units") or "").strip(" \0")
-    units = read_units(given or "s", calendar_of(attributes))
-    return TimeDecoding(units, read_packing(attributes, code), path, bool(given))
+    given, calendar = str(attributes.get("units") or "").strip(" \0"), calendar_of(attributes)
+    units = read_units(given or "s", calendar)
+    if not given and is_known(calendar):
+        units = replace(units, calendar=calendar or "standard")
+    is_open = not given and may_be_digits(name, attributes, code)
+    return TimeDecoding(units, read_packing(attributes, code), path, is_open)
 
 
 def text_key(text: str | bytes, calendar: str = "") -> str | None:
@@ -184,20 +220,6 @@ def _is_year(text: str, moment: Moment) -> bool:
     return digits.isdecimal() and int(digits) == abs(moment.year)
 
 
-def _digits_key(value: float, calendar: str) -> str | None:
-    """The key of a number of the digits of a date, with or without those of the hour; None for
-    others, and for years before 1850: 1700000000 is a number of seconds."""
-    text = f"{value:.0f}"
-    if (
-        not math.isfinite(value)
-        or value != math.floor(value)
-        or len(text) not in (8, 10, 12, 14)
-        or text < "1850"
-    ):
-        return None
-    return text_key(text, calendar)
-
-
 def _written(values: Sequence[float]) -> int:
     """How many values come before the zeros at the end."""
     count = len(values)
@@ -217,18 +239,19 @@ def _month(value: float, path: str) -> str:
 def _absolute(value: float, units: TimeUnits) -> str | None:
     """The key of a date written as a number: 20080801.25 is 06:00 on 1 August 2008; as months
     200808.5 is the middle of August, as years 2008.5 that of the year."""
-    if not 1 <= value < 1e8:
-        return None
     whole = math.floor(value)
     if units.months:
+        if not 1 <= value < 1e8:
+            return None
         year, month = (whole, 1) if units.months == 12 else divmod(whole, 100)
         first = date_moment(Moment(year, month, 1, 0.0), units.calendar)
         return _counted((value - whole) * units.months, first)
-    if whole < 101:
-        return None
     seconds = round((exact_seconds(value, 86400) - whole * 86400) * 10**6)
     date = Moment(whole // 10000, whole // 100 % 100, whole % 100, 0.0)
-    return date_moment(date, units.calendar).later(seconds).key
+    try:
+        return date_moment(date, units.calendar).later(seconds).key
+    except (ValueError, OverflowError):
+        return None
 
 
 def _counted(months: float, origin: DatedMoment) -> str | None:

@@ -77,15 +77,15 @@ class TimeUnits:
     """Units of time. ``unit_s`` are the seconds of one, 0 for months of the calendar, of which one
     has ``months``; ``origin`` is the date since which they count, None for elapsed times.
     ``is_absolute``: numbers are dates, 20080801.25 is 06:00 on 1 August 2008; with ``months``, of
-    months or years. ``is_digits``: they are the digits of dates, 2008080106. ``is_month``: they are
-    months of a year that is not named."""
+    months or years. ``digits``: they are dates of so many digits, 2008080106 of 10. ``is_month``:
+    they are months of a year that is not named."""
 
     unit_s: float = 1.0
     months: float = 0.0
     origin: DatedMoment | None = None
     calendar: str = "standard"
     is_absolute: bool = False
-    is_digits: bool = False
+    digits: int = 0
     is_month: bool = False
 
 
@@ -143,7 +143,8 @@ def read_units(units: str, calendar: str = "standard") -> TimeUnits:
             else replace(of_days, unit_s=0.0, months=12 if parts["year"] else 1)
         )
     if _DIGITS.fullmatch(text):
-        return TimeUnits(calendar=_checked(units, calendar), is_digits=True)
+        digits = 2 + 2 * text.count("%") if "%" in text else len(text)
+        return TimeUnits(calendar=_checked(units, calendar), digits=digits)
     match = _UNITS.fullmatch(text)
     if match is None:
         raise _unknown(units)
