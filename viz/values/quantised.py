@@ -1,6 +1,7 @@
 """Values as integer codes of 12 or 16 bits, and back: within half a step, special ones apart.
 
-The four highest codes stand for no value, positive and negative infinity, and zero (with a
+Beside the edges of colours in steps it may be a whole step, so that values keep their colours. The
+four highest codes stand for no value, positive and negative infinity, and zero (with a
 logarithm). A field that is drawn on a logarithmic scale is quantised in its logarithm, so that half
 a step is relative; its negative values have codes of their own.
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -90,14 +91,15 @@ def quantised(
         )
     scale = (_log_scale if log else _linear_scale)(values, kept, bits, outliers)
     codes = np.empty(values.shape, np.uint16)
+    beside = _beside(edges, scale)
     whole = bool(finite.all())
     for first in range(0, values.shape[0], _ROWS):
         part = slice(first, first + _ROWS)
         codes[part] = _codes(values[part], scale)
         if not whole:
             _mark_special(codes[part], values[part], finite[part], scale.top)
-    if edges and scale.transform == "linear":
-        _keep_sides(codes, values, scale, edges)
+        if beside is not None:
+            _keep_sides(codes[part], values[part], scale, edges, beside)
     return codes, scale
 
 
@@ -148,11 +150,32 @@ def _codes(values: Array, scale: Scale) -> Codes:
     return codes
 
 
-def _keep_sides(codes: Codes, values: Array, scale: Scale, edges: Sequence[float]) -> None:
+def _beside(edges: Sequence[float], scale: Scale) -> NDArray[np.bool_] | None:
+    """Which codes lie next to an edge of colours; None where no value can be taken across one."""
+    if scale.transform != "linear" or not scale.scale:
+        return None
+    found = np.zeros(1 << 16, np.bool_)
+    for edge in edges:
+        at = (edge - scale.offset) / scale.scale
+        if -1 <= at <= scale.top:
+            found[max(0, math.floor(at) - 1) : math.ceil(at) + 2] = True
+    found[scale.top :] = False
+    return found if found.any() else None
+
+
+def _keep_sides(
+    codes: Codes, values: Array, scale: Scale, edges: Sequence[float], beside: NDArray[np.bool_]
+) -> None:
     """Move codes by one where rounding took a value across an edge."""
-    across = np.digitize(values, edges) - np.digitize(restored(codes, scale), edges)
-    codes[(across > 0) & (codes < scale.top - 1)] += np.uint16(1)
-    codes[(across < 0) & (codes > 0)] -= np.uint16(1)
+    near = beside[codes]
+    if not near.any():
+        return
+    moved = codes[near]
+    sides = np.digitize(restored(moved, replace(scale, outliers=())), edges)
+    across = np.digitize(values[near], edges) - sides
+    moved[(across > 0) & (moved < scale.top - 1)] += np.uint16(1)
+    moved[(across < 0) & (moved > 0)] -= np.uint16(1)
+    codes[near] = moved
 
 
 def _mark_special(codes: Codes, values: Array, finite: NDArray[np.bool_], top: int) -> None:

@@ -137,3 +137,12 @@ def test_values_stay_on_their_side_of_the_edges_of_colours():
     assert np.abs(back[known] - values[known]).max() <= scale.scale
     assert np.isnan(back[np.isnan(values)]).all()
     assert np.isposinf(back[np.isposinf(values)]).all()
+
+
+def test_each_part_of_a_large_field_keeps_its_sides_and_its_outliers():
+    values = np.random.default_rng(6).uniform(0.15, 0.25, (150, 20)).astype("f4")
+    values[149, 3], values[0, 0] = 3e9, 264.7
+    edges = 0.2, 2.0
+    codes, scale = quantised(values, 12, edges=edges)
+    assert (np.digitize(restored(codes, scale), edges) == np.digitize(values, edges)).all()
+    assert scale.outliers

@@ -56,8 +56,8 @@ def series(
 
     The columns are the valid time, the value (its units are in the first line), the step of its
     quantisation, the grid point of the model's file that it is of, and why it is missing, where it
-    is. The model's value lies within half a step. There is no interpolation: it is that of the grid
-    cell at the place. Where pictures keep fewer points than the grid has, the cell is read from the
+    is. The model's value lies within half a step, beside an edge of colours in steps within a
+    whole one. There is no interpolation: it is that of the grid cell at the place. Where pictures keep fewer points than the grid has, the cell is read from the
     frame's file, and has no step; where that cannot be read, the nearest kept point counts, and a
     note says so. The place is looked up in each frame's own grid, so it may leave a nest that
     moves; of several nests the topmost one there counts.

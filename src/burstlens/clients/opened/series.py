@@ -50,7 +50,7 @@ class Sample:
     """The value of one frame at the place; of a gap ``value`` is None, or what is not finite.
 
     ``step`` is the step of quantisation at the value, in its units: the model's value lies within
-    half of it; every ``stride``-th point of the grid is kept. ``facts`` has variable, units and
+    half of it, beside an edge of colours in steps within all of it; every ``stride``-th point of the grid is kept. ``facts`` has variable, units and
     more, ``number`` is that of the field, the lowest first. ``from_frame``: it was read from the
     frame's own file, so it is of the grid cell itself and exact.
     """
