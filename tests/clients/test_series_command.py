@@ -99,6 +99,14 @@ def test_the_cell_of_a_thinned_field_is_read_from_the_frame_s_file(thinned, call
     assert done.stderr.startswith("burstlens: the values are those of the grid cells, read from")
 
 
+def test_of_kept_values_alone_no_frame_s_file_is_opened(thinned, call):
+    done = series_of(call, "--json", "--kept")
+    found = json.loads(done.stdout)
+    assert [one["from_frame"] for one in found["samples"]] == [False, False]
+    assert (round(found["samples"][0]["value"], 2), found["stride"]) == (42.0, 4)
+    assert done.stderr.startswith("burstlens: 1 of 4 points of the grid is kept")
+
+
 def test_where_its_file_is_gone_or_written_anew_the_kept_point_counts(thinned, call):
     thinned[1].unlink()
     done = series_of(call, "--json")

@@ -118,6 +118,13 @@ def test_a_series_is_over_time_with_nan_for_gaps(made, run):
     assert (found.attrs["units"], found.attrs["lat"]) == ("K", 27.0)
 
 
+def test_a_series_of_a_thinned_field_says_so(made, run):
+    made.publish(0, stride=3)
+    found = run.series("t2", lat=27, lon=-92)
+    assert found.stride == 3
+    assert "1 of 3" in found.comment
+
+
 def test_without_a_calendar_time_is_in_seconds_and_other_keys_stay_as_they_are(made, run):
     made.publish(0, time_="t00000012.500")
     made.publish(1, time_="t00000013.000")

@@ -95,6 +95,10 @@ def series_of(run: RunDir, product: str, spot: Spot, stream: str | None) -> xarr
     at, about = times([one.time for one in found])
     values = [math.nan if one.value is None else one.value for one in found]
     attributes = {name: facts[name] for name in _SERIES if facts.get(name)} | facts["at"]
+    stride = max((one.stride for one in found), default=1)
+    if stride > 1:
+        text = f"the nearest of the kept points: 1 of {stride} along each direction of the grid"
+        attributes |= {"stride": stride, "comment": text}
     coordinates = {
         "time": ("time", at, about),
         "step": ("time", [one.step for one in found], {"long_name": "step of quantisation"}),

@@ -33,10 +33,20 @@ Told = Callable[[int, int], None]
 class Listing:
     """The series of a product at a place, from its first frame on.
 
+    ``kept_only``: no frame's file is opened where pictures keep fewer points than the grid has.
     Raises RunError as :meth:`.Pictured.entries`; what is followed may have no frame yet.
     """
 
-    def __init__(self, run: RunView, product: str, stream: str | None, spot: Spot) -> None:
+    def __init__(
+        self,
+        run: RunView,
+        product: str,
+        stream: str | None,
+        spot: Spot,
+        *,
+        kept_only: bool = False,
+    ) -> None:
+        self._kept_only = kept_only
         run.products[product]  # an unknown name is an error with near names
         self._run = run
         self._spot = spot
@@ -151,7 +161,7 @@ class Listing:
     def _read(self, entry: Published) -> Sample:
         """The value of one frame: of the grid cell itself where that can be read."""
         kept = sample(self._files, entry, self._spot, self._grids)
-        if kept.stride == 1:
+        if kept.stride == 1 or self._kept_only:
             return kept
         if self._cells is None:
             from burstlens.clients.opened.frame_cells import FrameCells

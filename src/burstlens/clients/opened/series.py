@@ -50,9 +50,10 @@ class Sample:
     """The value of one frame at the place; of a gap ``value`` is None, or what is not finite.
 
     ``step`` is the step of quantisation at the value, in its units: the model's value lies within
-    half of it, beside an edge of colours in steps within all of it; every ``stride``-th point of the grid is kept. ``facts`` has variable, units and
-    more, ``number`` is that of the field, the lowest first. ``from_frame``: it was read from the
-    frame's own file, so it is of the grid cell itself and exact.
+    half of it, beside an edge of colours in steps within all of it; every ``stride``-th point of
+    the grid is kept. ``facts`` has variable, units and more, ``number`` is that of the field, the
+    lowest first. ``from_frame``: it was read from the frame's own file, so it is of the grid cell
+    itself and exact.
     """
 
     time: str
@@ -193,6 +194,7 @@ def heading(product: str, stream: str, entries: Iterable[Published], first: Iter
     facts = dict(known.facts) if known else _listed(shown)
     found: dict[str, Any] = {"product": product, "stream": stream, **facts, "frames": len(shown)}
     found["step"] = known.step if known and math.isfinite(known.step) else None
+    found["stride"] = known.stride if known else 1
     found["index"] = dict(known.point.index) if known and known.point else None
     return found | {"at": spot.facts()}
 
