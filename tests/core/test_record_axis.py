@@ -140,3 +140,45 @@ def test_without_a_time_and_an_unlimited_dimension_records_lie_along_one_with_th
 )
 def test_other_dimensions_of_fixed_length_hold_no_records(about: dict[str, Content]):
     assert record_dimension(about, ("x", "y", "t", "step"), (), "") is None
+
+
+@pytest.mark.parametrize("sample", ["2000-02-30", "2001-02-29", "1582-10-10"])
+def test_texts_of_days_that_another_calendar_has_are_times(sample: str):
+    # Which calendar, the numbers beside them or the file may say.
+    field = Content(("Time", "y", "x"), (3, 4, 5), "f", {})
+    late = text("Time", "length", sample=sample)
+    assert time_variable({"Times": late, "XTIME": number("Time"), "v": field}, 5) == "Times"
+
+
+def fields(**dimensions: str) -> dict[str, Content]:
+    """Fields along dimensions of one letter or one word, by name."""
+    split = {name: tuple(given.split()) for name, given in dimensions.items()}
+    return {name: Content(one, (3,) * len(one), "f", {}) for name, one in split.items()}
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        fields(conc="nt y x", u="lev y x", v="lev y x", w="lev y x"),
+        fields(conc="nt y x", dep="nt y x", u="lev y x"),  # lev has no nt
+        fields(conc="nt y x", u="z y x"),
+        fields(conc="nt lev y x", u="lev y x", v="lev y x"),
+        fields(v="tt y x"),
+        fields(v="mt y x", u="lev y x"),
+    ],
+)
+def test_a_dimension_of_tracers_holds_no_records(about: dict[str, Content]):
+    assert record_dimension(about, ("nt", "lev", "y", "x", "tt", "mt"), (), "") is None
+
+
+@pytest.mark.parametrize(
+    ("about", "along"),
+    [
+        (fields(u="nt lev y x", v="nt lev y x", mask="lev y x"), "nt"),
+        (fields(u="nt lev y x"), "nt"),
+        (fields(rain="time_step y x", u="lev y x", v="lev y x"), "time_step"),  # says enough
+        (fields(ssh="mt y x", topography="y x"), "mt"),
+    ],
+)
+def test_records_lie_along_what_most_fields_begin_with(about: dict[str, Content], along: str):
+    assert record_dimension(about, ("lev", "y", "x", along), (), "") == along

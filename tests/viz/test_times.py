@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ import cftime
 import numpy as np
 import pytest
 
+from burstlens.core.errors import FrameError
 from burstlens.core.valid_time import between
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.frames import times
-from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.frames.reader import FrameReader, netCDF4
 from burstlens.viz.kinds.netcdf.kind import NetcdfKind
 from burstlens.viz.kinds.netcdf.options import NetcdfOptions
 from burstlens.viz.product import Context
@@ -158,3 +160,44 @@ def test_the_characters_of_the_only_time_are_one_time(tmp_path: Path):
     with open_frame([tmp_path / "one.nc"], time="20050828T000000") as frame:
         assert times.valid(frame) == "20050828T000000"
         assert np.array_equal(frame.read("T2"), [1, 2])
+
+
+@pytest.mark.parametrize("where", ["time", "XTIME", "config_calendar_type"])
+def test_texts_are_of_the_calendar_that_numbers_beside_them_or_the_file_name(
+    tmp_path: Path, where: str
+):
+    path = tmp_path / "days.nc"
+    with netCDF4.Dataset(os.fspath(path), "w") as data:
+        for name, size in (("Time", 1), ("length", 26), ("x", 2)):
+            data.createDimension(name, size)
+        text = [*"2001-02-30T00:00:00.000000"]
+        data.createVariable("Times", "S1", ("Time", "length"))[0] = text
+        data.createVariable("T2", "f4", ("Time", "x"))[:] = 300
+        if where == "config_calendar_type":
+            data.setncattr(where, "360_day")
+        else:
+            data.createVariable(where, "f8", ("Time",)).calendar = "360_day"
+    with open_frame([path], time="20010230T000000") as frame:
+        assert frame.read("T2").tolist() == [300, 300]
+    with open_frame([path]) as frame:
+        assert times.valid(frame) == "20010230T000000"
+    with pytest.raises(FrameError, match="2001-02-30"):
+        open_frame([path], time="20010301T000000").__enter__()
+
+
+def test_whether_a_file_has_the_time_of_its_frame_is_asked_in_the_same_digits_of_dates(
+    tmp_path: Path,
+):
+    for name, values in (
+        ("dates", [20010228, 20010229, 20010230]),
+        ("seconds", [0, 20010227, 20010228]),
+    ):
+        with netCDF4.Dataset(os.fspath(tmp_path / f"{name}.nc"), "w") as data:
+            data.createDimension("time", 3)
+            data.createDimension("x", 2)
+            data.createVariable("time", "i4", ("time",))[:] = values
+            data["time"].calendar = "360_day"
+            data.createVariable("T2", "f4", ("time", "x"))[:] = 300
+    for name, time in (("dates", "20010230T000000"), ("seconds", "t20010228.000")):
+        with closing(FrameReader([tmp_path / f"{name}.nc"], 2, "d01", time)) as frame:
+            assert frame.has_own_time

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time as clock
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,9 @@ import netCDF4 as netCDF4
 import numpy as np
 
 from burstlens.core import cdf
-from burstlens.core.calendars import calendar_of
 from burstlens.core.errors import FrameError, UnreadableFrameError
 from burstlens.core.passing_errors import again
+from burstlens.core.record_axis import text_calendar
 from burstlens.core.time_axis import text_key
 from burstlens.core.valid_time import has_time, label
 from burstlens.viz.frames.record import time_dimension
@@ -72,14 +72,29 @@ def attributes_of(data: Any) -> dict[str, Any]:
     return found
 
 
-def times_key(row: Any, attributes: Mapping[str, Any]) -> str | None:
+def attributes_beside(data: Any) -> Callable[[str], dict[str, Any] | None]:
+    """What gives the attributes of a variable of an open file, "" of the file; None if missing."""
+
+    def beside(name: str) -> dict[str, Any] | None:
+        found = data.variables.get(name) if name else data
+        return None if found is None else attributes_of(found)
+
+    return beside
+
+
+def times_key(
+    row: Any,
+    attributes: Mapping[str, Any],
+    beside: Callable[[str], Mapping[str, Any] | None],
+) -> str | None:
     """The valid-time key of a row of times as text, characters or a string (xarray), or None.
 
-    ``attributes`` are those of its variable, of which one may name the calendar.
+    ``attributes`` are those of its variable; these, or those ``beside`` it, name the calendar
+    (:func:`.text_calendar`).
     """
     text = np.asarray(row)
     plain = text.tobytes().strip(b"\0 ") if text.dtype.kind == "S" else str(text).strip()
-    return text_key(plain, calendar_of(attributes))
+    return text_key(plain, text_calendar(attributes, beside))
 
 
 def _grows_with_time(data: Any, time_variable: str) -> bool:
@@ -98,7 +113,8 @@ def _check_record(path: Path, data: Any, record: int, time: str, time_variable: 
     if texts is not None and has_time(time):
         is_single = texts.ndim == 1 and texts.dtype != str  # characters of the only time
         row = texts[:] if is_single else texts[record]
-        found = times_key(np.ma.filled(row, b"\0"), attributes_of(texts))
+        beside = attributes_beside(data)
+        found = times_key(np.ma.filled(row, b"\0"), attributes_of(texts), beside)
         if found != time:
             raise FrameError(
                 f"{path.name} holds {label(found) if found else 'no time'} "

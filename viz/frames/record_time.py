@@ -9,9 +9,9 @@ import numpy as np
 
 from burstlens.core import time_axis
 from burstlens.core.errors import FrameError
-from burstlens.core.record_axis import text_calendar, time_variable
+from burstlens.core.record_axis import time_variable
 from burstlens.core.valid_time import has_time, is_calendar
-from burstlens.viz.frames.file import attributes_of, times_key
+from burstlens.viz.frames.file import attributes_beside, attributes_of, times_key
 from burstlens.viz.frames.record import stored_variables
 
 
@@ -42,11 +42,6 @@ def _key(data: Any, path: str, record: int, name: str) -> str | None:
         found = attributes_of(one)
         return {key: getattr(found[key], "tolist", lambda v=found[key]: v)() for key in found}
 
-    def beside(other: str) -> dict[str, Any] | None:
-        if not other:
-            return about(data)
-        return about(data.variables[other]) if other in data.variables else None
-
     variable = data.variables[name]
     attributes = about(variable)
     is_text = variable.dtype is str or variable.dtype.kind in "SU"
@@ -56,11 +51,12 @@ def _key(data: Any, path: str, record: int, name: str) -> str | None:
     try:
         if is_text:
             row = variable[...] if is_single else variable[record]
-            calendar = text_calendar(attributes, beside)
-            return times_key(row, {**attributes, "calendar": calendar} if calendar else attributes)
+            return times_key(row, attributes, attributes_beside(data))
         rows = np.ravel(variable[...] if is_single else variable[max(0, record - 1) : record + 1])
         code = {"l": "q", "L": "Q"}.get(rows.dtype.char, rows.dtype.char)
-        axis = time_axis.read_axis(attributes, code, path)
+        axis = time_axis.read_axis(attributes, code, path, name)
+        if axis.may_be_digits:
+            axis = axis.decided(np.ravel(variable[...]).tolist())
         return axis.keys(rows.tolist())[-1] if rows.size else None
     except (FrameError, IndexError, ValueError):
         return None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 import numpy as np
 
 from burstlens.core import valid_time
@@ -42,7 +45,8 @@ def valid(frame: OpenFrame) -> str:
     """The frame's valid-time key: the one given at opening, else WRF's Times; empty if unknown."""
     if frame.time or "Times" not in frame:
         return frame.time
-    return times_key(frame.read("Times"), frame.variable("Times").attributes) or ""
+    attributes = frame.variable("Times").attributes
+    return times_key(frame.read("Times"), attributes, _attributes_beside(frame)) or ""
 
 
 def calendar(frame: OpenFrame) -> str:
@@ -122,12 +126,22 @@ def _earlier(time: str, frame: OpenFrame) -> str | None:
         return None
 
 
+def _attributes_beside(frame: OpenFrame) -> Callable[[str], Mapping[str, Any] | None]:
+    def beside(name: str) -> Mapping[str, Any] | None:
+        if not name:
+            return frame.attributes
+        return frame.variable(name).attributes if name in frame else None
+
+    return beside
+
+
 def _key(frame: OpenFrame, name: str) -> str | None:
     attributes = frame.variable(name).attributes
     try:
         values = np.ravel(frame.read(name))
         if values.dtype.kind in "SUO":
-            return times_key(values[0] if values.dtype.kind == "O" else values, attributes)
+            row = values[0] if values.dtype.kind == "O" else values
+            return times_key(row, attributes, _attributes_beside(frame))
         units = read_units(str(attributes.get("units", "")), calendar_of(attributes))
         key = TimeDecoding(units, Packing()).key(float(values[0]))
         return key if key and valid_time.is_calendar(key) else None

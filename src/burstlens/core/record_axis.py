@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from burstlens.core.calendars import calendar_of
@@ -30,11 +30,17 @@ _OTHER_TIMES = re.compile(
 _SINCE = re.compile(r"\bsince\s|\bas\s+%Y", re.IGNORECASE)
 _SURE, _UNDECODED = 5, 8
 _COUNTED = re.compile(
-    r"n?_?t|[tm]t|t_?dim|dim_?t|(?:n|num|ocean|dim)?_?times?(?:_?(?:steps?|index|dim|counter|levels?))?"
+    r"n?_?t|mt|t_?dim|dim_?t|(?:n|num|ocean|dim)?_?times?(?:_?(?:steps?|index|dim|counter|levels?))?"
     r"|n?_?(?:records?|frames?|snapshots?|timesteps?)",
     re.IGNORECASE,
 )
 """Names of the dimension of records in files that have no times along it."""
+_TRACERS_TOO = re.compile(r"n_?t|mt", re.IGNORECASE)
+"""Those of them that are also numbers of tracers or types."""
+
+
+_WIDEST = ("standard", "360_day", "all_leap")
+"""Calendars that have all days that any one has."""
 
 
 class StoredVariable(Protocol):
@@ -89,7 +95,8 @@ def record_dimension(
 
     That of the time variable ``name`` if the file has it, or a dimension of that name, along which
     records are counted; else one with a usual name, then that of a sure time variable, then the
-    first unlimited one, then one that fields begin with and whose name is that of a time.
+    first unlimited one, then one that fields begin with and whose name is that of a time; for
+    names that tracers have too (``nt``), most fields.
     ``sizes`` and ``unlimited`` are names of dimensions.
     """
     if name in variables:
@@ -106,10 +113,19 @@ def record_dimension(
 
 def _counted(variables: Mapping[str, StoredVariable]) -> Iterator[str]:
     """The first dimensions of fields that have the name of a time, but no such variable."""
-    for one in variables.values():
-        first = one.dimensions[0] if len(one.dimensions) > 2 else ""
-        if _COUNTED.fullmatch(first) and first not in variables:
+    fields = [one.dimensions for one in variables.values() if len(one.dimensions) > 2]
+    for first in dict.fromkeys(dimensions[0] for dimensions in fields):
+        is_sure = not _TRACERS_TOO.fullmatch(first) or _is_everywhere(first, fields)
+        if is_sure and _COUNTED.fullmatch(first) and first not in variables:
             yield first
+
+
+def _is_everywhere(first: str, fields: Sequence[tuple[str, ...]]) -> bool:
+    """Whether most fields begin with a dimension, and others with one that these have too: the
+    levels of a file have values at each time, and none for each tracer."""
+    uses = Counter(dimensions[0] for dimensions in fields)
+    along = {one for dimensions in fields if dimensions[0] == first for one in dimensions}
+    return all(uses[other] < uses[first] and other in along for other in uses if other != first)
 
 
 def text_calendar(
@@ -166,7 +182,8 @@ def _rank(name: str, one: StoredVariable) -> int | None:
 def _text_rank(one: StoredVariable, *, is_usual: bool, is_time: bool) -> int | None:
     if not 1 <= len(one.dimensions) <= 2:
         return None
-    if one.sample and text_key(one.sample, calendar_of(one.attributes)) is None:
+    # Which calendar is named elsewhere: any of them makes a date of it.
+    if one.sample and not any(text_key(one.sample, calendar) for calendar in _WIDEST):
         return _UNDECODED if is_usual and one.shape[0] > 1 else None
     if not (is_usual or is_time):  # a date with a time of day in each record says enough
         is_row = len(one.dimensions) == 2 or one.size != 1
