@@ -124,7 +124,7 @@ class ChosenFrame:
         return bool(wanted) and base in self.frame
 
     def is_further(self, dimension: str) -> bool:
-        """Whether a dimension is a further one, as all are whose points have names."""
+        """Whether a dimension is a further one, as all but levels are whose points have names."""
         if dimension not in self._further:
             attributes: Mapping[str, Any] = {}
             has_names = False
@@ -133,6 +133,7 @@ class ChosenFrame:
                     about = self.frame.variable(dimension)
                     attributes = about.attributes
                     has_names = about.is_text and about.dimensions[:1] == (dimension,)
+            has_names = has_names and not is_upwards(dimension, attributes)
             self._further[dimension] = has_names or is_further(dimension, attributes)
         return self._further[dimension]
 

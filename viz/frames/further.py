@@ -10,17 +10,22 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from burstlens.core.lengths import metres
+
 _NAMES = re.compile(
     r"(?!.*(?:lev|depth|height|layer))"
     r"(?:expver|ensembles?|n?ens|n?members?|numbers?|reali[sz]ations?|experiments?|scenarios?|steps?"
     r"|lead_?(?:times?)?|leads|(?:forecast|fcst|f)_?(?:period|hours?|days?|hr|step|reference_time)"
     r"|ref(?:erence)?_?time|quantiles?|percentiles?|return_?periods?|thresholds?|months?|seasons?"
-    r"|dayofyear|doy|basins?|regions?|(?:\w+_?)?types?|category|categories|ncat|class(?:es)?|nc"
+    r"|dayofyear|doy|basins?|regions?"
+    r"|(?:(?:soil|veg|vegetation|land|surface|sfc|crop|plant|cloud|precip|ice|area)_?)?types?"
+    r"|category|categories|ncat|class(?:es)?|nc"
     r"|n?bands?|n?channels?|wl|wavelengths?|wave_?numbers?|freq(?:uency|uencies)?|directions?|dir"
-    r"|species|tracers?|aerosols?|n?tiles?|n?pfts?|nvegtyp|land_cat|soil_cat|(?:\w+_)?n?bins?"
+    r"|species|tracers?|aerosols?|n?tiles?|n?pfts?|nvegtyp|land_cat|soil_cat"
+    r"|(?:(?:size|diameter|radius|mass|aerosol|dust|salt|freq|frequency|dir|direction)_)?n?bins?"
     r"|polari[sz]ations?|samples?|replicates?|iterations?|n?runs?|n?models?|rcps?|ssps?|sources?"
     r"|modes?|n?components?|parameters?|variables?|stat(?:istic)?s?|hours?|days?|years?|dates?"
-    r"|time\w*|init\w*)(?:_.*)?",
+    r"|time\w*|init\w*)(?:_(?!(?:[xyij]|lat\w*|lon\w*|rows?|columns?)$).*)?",
     re.IGNORECASE,
 )
 _STANDARD = re.compile(
@@ -32,6 +37,12 @@ _UNITS = re.compile(
     r"|micromet(?:er|re)s?|cm-1"
 )
 """Not degrees, in which grids lie, nor seconds, in which depths of seismology are given."""
+_PLACES = re.compile(r"(?:deg(?:ree)?s?[ _]?|°\s*)(?:n(?:orth)?|e(?:ast)?)", re.IGNORECASE)
+"""Units of latitude and longitude."""
+_LENGTH_M = 0.01
+"""Lengths in smaller units than it are those of particles or of rain, others those of places."""
+_HAS_LENGTH = re.compile(r"thresholds?|wavelengths?|wl", re.IGNORECASE)
+"""Further dimensions that may be lengths in any unit."""
 _WORDS = re.compile(
     r"\b(?:ensemble|member|reali[sz]ation|lead|forecast (?:period|step)|quantile|percentile"
     r"|frequency|wavelength|category)\b",
@@ -40,7 +51,7 @@ _WORDS = re.compile(
 """Words in a coordinate's long name."""
 _UPWARDS = re.compile(
     r".*(?:lev|depth|height|layer|altitude|isobar|pressure|sigma|hybrid|theta|isentrop).*|z\w?|nz\w*|k"
-    r"|alt|eta|s_rho|s_w|bottom_top.*|soil_.*|num_.*_levels.*|pfull|phalf|isopycnal|rho|sig\w*",
+    r"|alt|eta|s_rho|s_w|bottom_top.*|soil_(?!type|cat).*|num_.*_levels.*|pfull|phalf|isopycnal|rho|sig\w*",
     re.IGNORECASE,
 )
 JOINED = re.compile(r"expver", re.IGNORECASE)
@@ -59,12 +70,15 @@ def is_further(dimension: str, attributes: Mapping[str, Any]) -> bool:
     standard = str(attributes.get("standard_name", ""))
     if standard and not _STANDARD.fullmatch(standard):
         return False
-    units = str(attributes.get("units", "")).strip().lower()
+    text = str(attributes.get("units", "")).strip()
+    units, length = text.lower(), metres(text) or 0.0
+    if standard or axis == "T" or " since " in units or _UNITS.fullmatch(units):
+        return True
+    is_long = length >= _LENGTH_M and not _HAS_LENGTH.fullmatch(dimension)
+    if is_long or _PLACES.fullmatch(text) or _UPWARDS.fullmatch(dimension):
+        return False
     words = str(attributes.get("long_name", ""))
-    return bool(
-        standard or axis == "T" or " since " in units or _UNITS.fullmatch(units)
-        or _NAMES.fullmatch(dimension) or _WORDS.search(words)
-    )  # fmt: skip
+    return bool(_NAMES.fullmatch(dimension) or _WORDS.search(words))
 
 
 def is_upwards(dimension: str, attributes: Mapping[str, Any]) -> bool:

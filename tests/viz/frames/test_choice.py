@@ -30,6 +30,8 @@ Write = Callable[..., Path]
         ("M", {"long_name": "Ensemble Member"}), ("hour", {}), ("t1", {"units": "days since 1900"}),
         ("lambda", {"units": "nm"}), ("category", {}), ("n", {"standard_name": "realization"}),
         ("nens", {}), ("run", {}), ("soil_type", {}), ("size_bin", {}), ("return_period", {}),
+        ("threshold", {"units": "m"}), ("bin", {"units": "mm"}), ("soil_cat", {}),
+        ("theta", {"standard_name": "sea_surface_wave_from_direction"}), ("model_id", {}),
         ("fcst_hour", {}), ("doy", {}), ("model", {}), ("ssp", {}), ("component", {}), ("wl", {}),
     ],
 )  # fmt: skip
@@ -46,6 +48,10 @@ def test_members_steps_and_bands_are_further_dimensions(
         ("lat", {"units": "degrees"}), ("number_of_levels", {}), ("level_type", {}), ("ny", {}),
         ("number", {"positive": "up"}), ("class", {"axis": "Z"}), ("twt", {"units": "s"}),
         ("band", {"standard_name": "height"}), ("bottom_top", {}), ("isentropic", {"units": "K"}),
+        ("lat_bin", {}), ("lon_bin", {"units": "degrees"}), ("bin", {"units": "degrees_north"}),
+        ("bins", {"units": "km"}), ("pressure_bin", {}), ("altitude_bins", {}), ("sigma_bin", {}),
+        ("model_pressure", {}), ("model_x", {}), ("model_y", {}), ("source_lat", {}),
+        ("x_type", {}), ("radius", {"units": "m", "long_name": "category of range"}),
         ("model_level", {}), ("soil_layer", {}), ("modelz", {}), ("f", {}), ("s", {}), ("xs", {}),
     ],
 )  # fmt: skip
@@ -253,6 +259,24 @@ def test_of_four_dimensions_the_unknown_one_is_a_further_one(write: Write) -> No
         assert np.array_equal(shown(frame, "a[foo=1]", level=2).values, values[1, 2])
         assert np.array_equal(shown(frame, "b", level=1).values, turned[1, 0])
         assert shown(frame, "b", level=1).level == "level 1, foo 0 (1 of 2)"
+
+
+def test_bins_of_latitude_and_longitude_are_the_ground(write: Write) -> None:
+    values = place(2, 4, 5)
+    path = write({"a": (("month", "lat_bin", "lon_bin"), values)}, None)
+    with open_frame([path]) as frame:
+        field = shown(frame, "a")
+    assert np.array_equal(field.values, values[0])
+    assert field.level == "month 0 (1 of 2)"
+
+
+def test_levels_may_have_names(write: Write) -> None:
+    names = np.array(["1000 mb", "850 mb"], object)
+    values = place(2, 4, 5)
+    path = write({"lev": (("lev",), names), "a": (("lev", "lat", "lon"), values)}, None)
+    with open_frame([path]) as frame:
+        field = shown(frame, "a", level=1)
+        assert np.array_equal(field.values, values[1])
 
 
 def test_spectra_at_one_place_are_left_as_they_are(write: Write) -> None:
