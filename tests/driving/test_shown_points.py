@@ -50,10 +50,11 @@ def test_a_product_without_further_dimensions_has_no_points():
 
 def test_the_points_of_former_drivers_are_those_of_the_index(run_dir):
     given = receipt(TIMES[1], 1)
+    about = {"product": "t2", "stream": "output", "name": "a"}
     lines = [
-        {"product": "rain", "stream": "output", "time": TIMES[0], "facts": {}},
-        {"product": "t2", "stream": "output", "time": TIMES[1], "facts": dict(given.facts)},
-        {"product": "t2", "stream": "output", "time": TIMES[2], "facts": receipt("", 2).facts},
+        about | {"product": "rain", "time": TIMES[0], "facts": {}},
+        about | {"time": TIMES[1], "facts": dict(given.facts)},
+        about | {"time": TIMES[2], "facts": receipt("", 2).facts},
     ]
     run_dir.index.write_text("".join(json.dumps(line) + "\n" for line in lines))
     known = ShownPoints()
@@ -76,7 +77,8 @@ def test_orders_name_the_point_that_the_first_picture_shows(recipe, backlog, fra
 def test_what_does_not_name_points_is_left_out(shown, recipe, frame, backlog, run_dir):
     known = ShownPoints()
     foreign = replace(receipt(TIMES[0], 1), facts={"shown": shown})
-    line = {"product": "t2", "stream": "output", "time": TIMES[0], "facts": {"shown": shown}}
+    line = {"product": "t2", "stream": "output", "time": TIMES[0], "name": "a",
+            "facts": {"shown": shown}}  # fmt: skip
     run_dir.index.write_text(f"{json.dumps(line)}\n" + '{"facts": {"shown": {}}}\n')
     known.read(run_dir.index)
     assert known.note(foreign) == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -28,7 +29,7 @@ from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
 _ON_WRF = {"south_north", "west_east"}
 """Only a frame with these dimensions can have WRF's diagnostics."""
 ChoiceKey = tuple[object, ...]
-"""The index of a crop by the names of its dimensions, and the points that are known."""
+"""The index of a crop by the names of its dimensions, and the number of its chosen frame."""
 SHARED_PART = 0.25
 """The part of a worker's memory for inflated chunks that several products of a frame read."""
 
@@ -165,13 +166,15 @@ class DerivedFrame:
     def choosing(self, index: Mapping[str, Any] | None = None) -> DerivedFrame:
         """The same for a picture: each variable at one point of its further dimensions, of members
         say. ``index`` is the index of a crop. Pictures with the same index share what is read to
-        choose and what is computed."""
-        known = tuple((name, *sorted(points.items())) for name, points in self._known.items())
-        key = *sorted((index or {}).items()), *known
-        if key not in self._chosen:
-            self._chosen[key] = ChosenFrame(
-                self._frame.frame, chooses=True, index=index, known=self._known
-            )
+        choose and what is computed, unless points are known to them that differ."""
+        for number in count():
+            key = *sorted((index or {}).items()), number
+            if key not in self._chosen:
+                self._chosen[key] = ChosenFrame(
+                    self._frame.frame, chooses=True, index=index, known=self._known
+                )
+            if self._chosen[key].shares(self._known):
+                break
         return DerivedFrame(
             self._chosen[key], paths=self.paths, stream=self.stream, previous=self.previous,
             followed=self.followed, beside=self.beside, held=Held(key, self._held),

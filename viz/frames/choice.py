@@ -76,7 +76,7 @@ class ChosenFrame:
         self.points: dict[str, Mapping[str, int]] = {}
         self._chooses = chooses
         self._index = dict(index or {})
-        self._known = known or {}
+        self._known = dict(known or {})
         self._choices: dict[str, Choice] = {}
         self._whole: dict[str, Variable] = {}
         """What is known of variables, as it takes time to read their attributes."""
@@ -122,6 +122,19 @@ class ChosenFrame:
             return False
         base, wanted = _parsed(name)
         return bool(wanted) and base in self.frame
+
+    def shares(self, known: KnownPoints) -> bool:
+        """Whether a picture with these known points shows what this frame has; it then tries these
+        as well. Not where no point is known to one of both: it takes the first with values."""
+        if bool(known) != bool(self._known):
+            return False
+        for name, points in known.items():
+            is_chosen = name in self._choices or name in self._whole
+            own = self.points.get(name, {}) if is_chosen else points
+            if self._known.get(name, own) != points:
+                return False
+        self._known |= known
+        return True
 
     def is_further(self, dimension: str) -> bool:
         """Whether a dimension is a further one, as all but levels are whose points have names."""

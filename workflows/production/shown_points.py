@@ -8,6 +8,7 @@ from pathlib import Path
 
 from burstlens.core.model import Receipt
 from burstlens.core.run.follow import read_stretch
+from burstlens.core.run.index import parse_entries
 from burstlens.core.run.shown import ShownPoint, read_shown
 from burstlens.core.valid_time import label
 from burstlens.viz.frames.choice import KnownPoints
@@ -26,13 +27,11 @@ class ShownPoints:
 
     def read(self, index: Path) -> None:
         """Note what the pictures of former drivers show, by the run's index. Raises OSError."""
-        for line in read_stretch(index, marks=(b'"shown"',)).lines:
-            names = line.get("product"), line.get("stream"), line.get("time")
-            product, stream, time = (str(name) for name in names)
-            if None in names or (product, stream) in self._first:
-                continue
-            if shown := read_shown(line.get("facts")):
-                self._first[product, stream] = time, shown
+        for entry in read_stretch(index, marks=(b'"shown"',), parse=parse_entries).lines:
+            series = entry.product, entry.stream
+            # Facts are parsed when they are asked for: one line of each series is enough.
+            if series not in self._first and (shown := read_shown(entry.facts)):
+                self._first[series] = entry.time, shown
 
     def of(self, product: str, stream: str) -> KnownPoints:
         """By variable and dimension; empty where no picture is made yet."""

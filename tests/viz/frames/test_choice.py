@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +119,27 @@ def test_a_point_is_chosen_by_its_value_in_pictures_and_everywhere_else(ensemble
         assert frame.read("t").shape == (3, 4, 5)  # products that are no pictures have all of it
         part = frame.read("t[number=3]", {"lon": slice(1, 3)})
         assert np.array_equal(part, place(3, 4, 5)[0, :, 1:3])
+
+
+@pytest.fixture
+def shared(ensemble: Path) -> Iterator[SharedFrame]:
+    made = SharedFrame([ensemble], 0, stream="", time="", time_variable="")
+    yield made
+    made.close()
+
+
+def test_products_share_what_is_chosen_unless_their_known_points_differ(
+    shared: SharedFrame,
+) -> None:
+    one, both, other = ({"t": {"number": 1}}, {"u": {"number": 1}, "t": {"number": 1}},
+                        {"t": {"number": 2}, "u": {"number": 1}})  # fmt: skip
+    views = [shared.view(known=known).choosing() for known in (one, both, other, {}, {})]
+    read = [view.read("t").ravel()[0] for view in views]
+    assert read == [place(3, 4, 5)[n].ravel()[0] for n in (1, 1, 2, 0, 0)]
+    frames = [view._frame for view in views]
+    assert frames[0] is frames[1]
+    assert frames[3] is frames[4]
+    assert len({id(frame) for frame in frames}) == 3
 
 
 def test_without_a_choice_the_first_point_with_values_is_shown_and_named(ensemble: Path) -> None:

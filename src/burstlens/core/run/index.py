@@ -131,7 +131,7 @@ class Index:
 
     def __init__(self, path: Path) -> None:
         self.entries: dict[Key, Published] = {}
-        self._followed = Followed(path, parse=_parsed)
+        self._followed = Followed(path, parse=parse_entries)
 
     def look(self) -> None:
         """Read new lines. A line that is not an index line is skipped. Raises OSError."""
@@ -147,7 +147,7 @@ class Index:
                 entries[key] = found
 
 
-def _parsed(lines: list[bytes]) -> list[Published]:
+def parse_entries(lines: list[bytes]) -> list[Published]:
     """The entries in these lines; a line that is not an index line is skipped."""
     decode = msgspec.json.Decoder(_Names).decode
     entries: list[Published | None] = []
