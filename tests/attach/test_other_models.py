@@ -315,6 +315,17 @@ def test_a_packed_field_with_flags_among_its_values_is_mapped(tmp_path: Path):
     assert names(seen(tmp_path)[1]) == ["conc"]
 
 
+@pytest.mark.parametrize("name", ["lev", "plev"])
+def test_levels_with_names_are_mapped(tmp_path: Path, name: str):
+    write_netcdf(
+        tmp_path / "a.nc", {"time": None, name: 2, "n": 8, "lat": 6, "lon": 8},
+        {"time": TIME, **LONLAT, name: ((name, "n"), {"kind": "S1"}),
+         "T": (("time", name, "lat", "lon"), {"units": "K"})},
+        values={name: "1000 mb"},
+    )  # fmt: skip
+    assert names(seen(tmp_path)[1]) == ["T"]
+
+
 def test_numbered_files_of_the_same_times_at_other_places_are_pieces(tmp_path: Path):
     for rank in (0, 1):
         write_netcdf(

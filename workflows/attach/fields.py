@@ -209,7 +209,9 @@ def _may_be_vertical(contents: Contents, dimension: str) -> bool:
     about = contents.variables.get(dimension)
     if about is None:
         return not is_further(dimension, {})
-    return about.kind in "fiu" and not is_further(dimension, about.attributes)
+    if about.kind not in "fiu":
+        return is_upwards(dimension, about.attributes)  # levels may have names
+    return not is_further(dimension, about.attributes)
 
 
 def _is_vertical(contents: Contents, dimension: str) -> bool:
