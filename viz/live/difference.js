@@ -26,15 +26,16 @@ const NODES = 32;
  */
 export function differenceOf(first, second) {
   const known = differences.get(first);
-  if (known?.second === second) return known.difference;
+  if (known?.second.deref() === second) return known.difference;
   const difference = newDifference(first, second);
-  differences.set(first, { second, difference });
+  differences.set(first, { second: new WeakRef(second), difference });
   return difference;
 }
 
 /**
- * By the first picture's values: the latest one that was asked for.
- * @type {WeakMap<Fields, { second: Fields, difference: Difference }>}
+ * By the first picture's values: the latest one that was asked for. It keeps no second one: each
+ * frame minus the one before would keep all frames.
+ * @type {WeakMap<Fields, { second: WeakRef<Fields>, difference: Difference }>}
  */
 const differences = new WeakMap();
 

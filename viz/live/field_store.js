@@ -1,24 +1,30 @@
 import { decode } from "./decoder.js";
 import { Fields } from "./fields.js";
 import { Grid } from "./grid.js";
+import { Retries } from "./retries.js";
 import { ValuesFile } from "./values_file.js";
 
 /** @import { Changed, IndexLine, Source } from "./types.d.ts" */
 
-const HELD = 48;
+const HELD_BYTES = 256 * 2 ** 20;
+const BITMAPS = 48;
 const GRIDS = 24;
 const AT_ONCE = 3;
 const AGAIN_MS = 3000;
 
-/** The values of one source's pictures: loaded when they are needed, a bounded number held. */
+/**
+ * The values of one source's pictures: loaded when they are needed. Those that were wanted last are
+ * held, and others as far as all fit into a number of bytes.
+ */
 export class FieldStore {
   #source;
   #run;
   #changed;
+  #most;
   /** @type {Map<string, Fields>} */
   #held = new Map();
-  /** @type {Map<string, number>} when to try again, in milliseconds */
-  #missing = new Map();
+  #bytes = 0;
+  #missing = new Retries(AGAIN_MS);
   /** @type {Map<string, Promise<Grid>>} */
   #grids = new Map();
   /** @type {Set<string>} */
@@ -27,14 +33,18 @@ export class FieldStore {
   #dressing = new WeakSet();
   /** @type {IndexLine[]} */
   #wanted = [];
+  /** @type {Set<string>} */
+  #needed = new Set();
 
   /**
    * @param {Source} source
    * @param {Changed} changed
    * @param {string} [run] the name of another run than the one that is shown
+   * @param {number} [bytes]
    */
-  constructor(source, changed, run = "") {
+  constructor(source, changed, run = "", bytes = HELD_BYTES) {
     this.#source = source;
+    this.#most = bytes;
     this.#run = run;
     this.#changed = changed;
   }
@@ -79,6 +89,7 @@ export class FieldStore {
    * @param {IndexLine[]} lines
    */
   want(lines) {
+    this.#needed = new Set(lines.map(keyOf));
     this.#wanted = lines.filter((line) => line.values && !this.#held.has(keyOf(line)));
     this.#load();
   }
@@ -87,7 +98,7 @@ export class FieldStore {
     for (const line of this.#wanted) {
       if (this.#loading.size >= AT_ONCE) return;
       const key = keyOf(line);
-      if (this.#loading.has(key) || (this.#missing.get(key) ?? 0) > performance.now()) continue;
+      if (this.#held.has(key) || this.#loading.has(key) || !this.#missing.isDue(key)) continue;
       this.#fetch(key, line);
     }
   }
@@ -99,18 +110,29 @@ export class FieldStore {
   async #fetch(key, line) {
     this.#loading.add(key);
     try {
-      this.#held.set(key, await this.read(line));
+      this.#hold(key, await this.read(line));
       this.#missing.delete(key);
-      for (const old of this.#held.keys()) {
-        if (this.#held.size > HELD) this.#held.delete(old);
-      }
     } catch {
-      this.#missing.set(key, performance.now() + AGAIN_MS);
-      setTimeout(() => this.#load(), AGAIN_MS + 50);
+      setTimeout(() => this.#load(), this.#missing.add(key) + 50);
     }
     this.#loading.delete(key);
     this.#changed();
     this.#load();
+  }
+
+  /**
+   * @param {string} key
+   * @param {Fields} fields
+   */
+  #hold(key, fields) {
+    this.#held.set(key, fields);
+    this.#bytes += fields.bytes;
+    for (const [old, other] of this.#held) {
+      if (this.#bytes <= this.#most) break;
+      if (old === key || this.#needed.has(old)) continue; // it would be loaded again at once
+      this.#held.delete(old);
+      this.#bytes -= other.bytes;
+    }
   }
 
   /**
@@ -141,6 +163,7 @@ export class FieldStore {
   close() {
     this.#wanted = [];
     this.#held.clear();
+    this.#bytes = 0;
   }
 
   /**
@@ -193,7 +216,7 @@ function bitmap(png) {
   const key = `${png.length} ${png.subarray(33, 600)} ${png.subarray(-24)}`;
   let image = bitmaps.get(key);
   if (!image) {
-    if (bitmaps.size >= HELD) bitmaps.delete([...bitmaps.keys()][0]);
+    if (bitmaps.size >= BITMAPS) bitmaps.delete([...bitmaps.keys()][0]);
     image = createImageBitmap(new Blob([png], { type: "image/png" }));
     bitmaps.set(key, image);
   }

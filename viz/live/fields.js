@@ -161,6 +161,15 @@ export class Fields {
     return map;
   }
 
+  /**
+   * About how much memory it takes: codes and the bytes of its file, a colour for each point where
+   * the page paints them, and a float64 where they are compared.
+   */
+  get bytes() {
+    const points = this.codes.reduce((sum, { length }) => sum + length, 0);
+    return this.file.bytes + (2 + 4 + 8) * points;
+  }
+
   /** The name of the picture that these values belong to. */
   get key() {
     const { product, stream, time, picture } = this.header;

@@ -25,7 +25,7 @@ import { unitsOfDifference } from "./value_label.js";
 const DIVERGING = "vik";
 /** Ends the name of a series' look in the comparison mode "difference". */
 const AGAINST = " − ";
-const HELD = 24;
+const HELD_BYTES = 256 * 2 ** 20;
 const MINUS = /** @type {const} */ (["first", "before", "run"]);
 
 /** @type {Look} */
@@ -35,13 +35,21 @@ const PLAIN = { limits: null, map: null, minus: "", extremes: false };
 export class Looks {
   /** @type {Map<string, Look>} */
   #chosen = new Map();
-  /** @type {Map<string, Painted>} */
+  /** @type {Map<string, Painted>} the most recently used is the last */
+  #held = new Map();
+  #bytes = 0;
+  /** @type {Map<string, WeakRef<Painted>>} those that views show are held by these */
   #painted = new Map();
   #changed;
+  #most;
 
-  /** @param {Changed} changed */
-  constructor(changed) {
+  /**
+   * @param {Changed} changed
+   * @param {number} [bytes] of the pictures that are held beside those that are shown
+   */
+  constructor(changed, bytes = HELD_BYTES) {
     this.#changed = changed;
+    this.#most = bytes;
   }
 
   /**
@@ -109,14 +117,21 @@ export class Looks {
   paint(paintable) {
     const { look, fields, other } = paintable;
     const key = [fields.key, other?.key, look.limits, look.map, look.minus].join("|");
-    let painted = this.#painted.get(key);
-    if (!painted) {
-      painted = paintedIn(paintable);
-      if (this.#painted.size >= HELD) this.#painted.delete([...this.#painted.keys()][0]);
-    }
-    this.#painted.delete(key); // the most recently used is the last
-    this.#painted.set(key, painted);
+    const painted = this.#painted.get(key)?.deref() ?? paintedIn(paintable);
+    if (!this.#held.delete(key)) this.#bytes += painted.bytes;
+    this.#held.set(key, painted);
+    this.#painted.set(key, new WeakRef(painted));
+    if (this.#bytes > this.#most) this.#release();
     return painted;
+  }
+
+  #release() {
+    for (const [key, { bytes }] of this.#held) {
+      if (this.#bytes <= this.#most) break;
+      this.#held.delete(key);
+      this.#bytes -= bytes;
+    }
+    for (const [key, one] of this.#painted) if (!one.deref()) this.#painted.delete(key);
   }
 }
 
@@ -165,6 +180,7 @@ export function limitsIn({ look: { limits }, fields, other }) {
  * @property {Difference | null} difference
  * @property {string} minus what is taken away, in words
  * @property {Bar} bar
+ * @property {number} bytes about how much memory it takes, with its values
  */
 
 /**
@@ -211,5 +227,6 @@ function paintedIn(paintable) {
       : fields.each(number, (values) => coloursOf(values, ramp, limits, log)),
   );
   const canvas = repainted(picture, fields, plane.colours, bar);
-  return { canvas, plane, limits, difference, minus, bar };
+  const bytes = 4 * canvas.width * canvas.height + fields.bytes;
+  return { canvas, plane, limits, difference, minus, bar, bytes };
 }

@@ -1,4 +1,5 @@
 import { seriesId } from "./album.js";
+import { Retries } from "./retries.js";
 
 /** @import { Changed, IndexLine, Source } from "./types.d.ts" */
 
@@ -22,11 +23,7 @@ export class Pictures {
   #wanted = [];
   /** @type {Set<string>} */
   #loading = new Set();
-  /**
-   * When to try again, in milliseconds.
-   * @type {Map<string, number>}
-   */
-  #missing = new Map();
+  #missing = new Retries(AGAIN_MS);
   /** @type {IndexLine[]} */
   #urgent = [];
   /** @type {Map<string, IndexLine>} */
@@ -92,10 +89,8 @@ export class Pictures {
     for (const line of this.#wanted) {
       if (this.#closed || this.#loading.size >= AT_ONCE) return;
       const key = keyOf(line);
-      const again = this.#missing.get(key) ?? 0;
-      if (!this.#held.has(key) && !this.#loading.has(key) && again <= performance.now()) {
-        this.#fetch(key, line);
-      }
+      if (this.#held.has(key) || this.#loading.has(key) || !this.#missing.isDue(key)) continue;
+      this.#fetch(key, line);
     }
   }
 
@@ -112,8 +107,7 @@ export class Pictures {
       this.#missing.delete(key);
       if (urgent) this.#latest.set(seriesId(line), line);
     } catch {
-      this.#missing.set(key, performance.now() + AGAIN_MS);
-      setTimeout(() => this.#load(), AGAIN_MS + 50);
+      setTimeout(() => this.#load(), this.#missing.add(key) + 50);
     }
     this.#loading.delete(key);
     if (this.#closed) return;

@@ -31,6 +31,10 @@ export class ValuesFile {
     if (payload.length < this.#stream + header.bytes) throw new Error("values cut short");
   }
 
+  get bytes() {
+    return this.#payload.length;
+  }
+
   /** The blocks of all fields, deflated. */
   get stream() {
     return this.#payload.subarray(this.#stream, this.#stream + this.header.bytes);
