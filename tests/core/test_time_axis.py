@@ -305,6 +305,13 @@ def test_stored_numbers_may_be_unsigned_or_missing():
     assert read_axis({"units": "ns since 1970-01-01"}, "q").keys([-(1 << 63)]) == [None]
 
 
+@pytest.mark.parametrize("given", ["-9999.9f", -9999.9, 1e20, "1e400"])
+def test_a_missing_number_of_4_bytes_may_be_kept_in_8_or_as_text(given):
+    stored = struct.unpack("f", struct.pack("f", min(float(str(given).rstrip("f")), 1e30)))[0]
+    axis = read_axis({"units": "s", "missing_value": given}, "f")
+    assert axis.keys([1.0, stored]) == ["t00000001.000", None]
+
+
 @pytest.mark.parametrize("text", ["-9999.f", "-9999", "-9999.0", "-9.999D3", "-1, -9999"])
 @pytest.mark.parametrize("name", ["_FillValue", "missing_value"])
 def test_a_missing_number_may_be_text(name, text):

@@ -24,6 +24,7 @@ _FILLS: dict[str, float] = {
     "d": 9.969209968386869e36,
 }
 """What netCDF fills variables with that have no ``_FillValue``, by type. Bytes have none."""
+_LARGEST_IN_4_BYTES = 3.4028234e38
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,8 @@ def read_packing(attributes: Mapping[str, Any], code: str) -> Packing:
     missing = [
         one for key in ("_FillValue", "missing_value") for one in read_numbers(attributes.get(key))
     ]
+    if code == "f":  # numbers of 8 bytes and text say it with more digits than 4 bytes keep
+        missing += [_in_4_bytes(one) for one in missing if abs(one) < _LARGEST_IN_4_BYTES]
     if "_FillValue" not in attributes and code in _FILLS:
         missing.append(_FILLS[code])
     if code == "q":
@@ -83,3 +86,7 @@ def read_packing(attributes: Mapping[str, Any], code: str) -> Packing:
         code not in "fd",
         code == "f",
     )
+
+
+def _in_4_bytes(number: float) -> float:
+    return float(struct.unpack("f", struct.pack("f", number))[0])
