@@ -261,11 +261,24 @@ def _values(
         stored.set_auto_scale(False)
     try:
         return stored[index if index else ...]
+    except OverflowError:  # netCDF4 forces a text into the type
+        return _masked(stored, index)
     except AGAIN as error:
         if lacking := deflated.lacks_filter(tile, name, error):
             raise FrameError(f"{tile.path.name}: {lacking}") from error
         fault = fault or deflated.damaged(tile, name, index)
         raise OSError(fault or str(error)) from error
+
+
+def _masked(stored: Any, index: tuple[int | slice, ...]) -> NDArray[Any]:
+    """Values of which those are masked that attributes and netCDF's own fill values mark."""
+    part, scales = index if index else ..., stored.scale
+    stored.set_auto_mask(False)
+    stored.set_auto_scale(False)
+    there = Variable("", (), (), attributes_of(stored))
+    gaps = np.isin(stored[part], _fills(there, stored.dtype))
+    stored.set_auto_scale(scales)
+    return np.ma.array(stored[part], mask=gaps)
 
 
 def _fills(variable: Variable, kind: np.dtype[Any]) -> tuple[float, ...]:
