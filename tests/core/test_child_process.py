@@ -16,9 +16,8 @@ pytestmark = pytest.mark.integration
 
 @pytest.fixture
 def child() -> Iterator[ChildProcess]:
-    made = ChildProcess()
-    yield made
-    made.close()
+    with ChildProcess() as made:
+        yield made
 
 
 def test_it_gives_what_the_function_returns_or_raises(child: ChildProcess) -> None:

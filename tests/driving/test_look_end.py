@@ -38,6 +38,7 @@ def test_a_file_that_became_whole_since_the_observer_was_asked_is_whole_at_the_e
     assert outcome is not None
     assert outcome.state == "quiet"
     assert "not whole" not in outcome.message
+    assert end.observation == observer.look(10.2, end.activity)
 
 
 def test_a_file_that_stays_as_it_is_is_named_at_the_end(ending):

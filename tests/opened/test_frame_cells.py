@@ -131,6 +131,13 @@ def test_a_file_server_that_hangs_is_asked_once(
     assert run.cells.reasons == {"the frames' file server does not answer": 2}
 
 
+def test_the_start_of_the_child_is_no_wait_for_a_value(
+    thinned: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frame_cells, "WAIT_S", 0.3)  # loading the libraries takes longer
+    assert thinned().cell().from_frame
+
+
 def test_a_run_whose_journal_names_no_file_keeps_its_values(thinned: Any) -> None:
     run = thinned()
     run.run.journal.write_text("")

@@ -10,8 +10,9 @@ import pytest
 from look_case import LookCase
 from run_case import TIMES
 
-from burstlens.clients.opened.steering import Added
+from burstlens.clients.opened.steering import Added, earlier_frames
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.history import History
 from burstlens.workflows.driver.run import recipe_of
 
 KILL = {"role": "driver", "call": "unlink control/add-*-*.json", "number": 1, "when": "before"}
@@ -177,6 +178,25 @@ def test_a_product_that_no_frame_can_give_is_refused_and_nothing_is_changed(live
     done = live("none.toml", "[[product]]\nname = 'x'\nkind = 'map'\nvariable = 'NOSUCH'\n")
     assert done.returncode == 1
     assert "product.x.variable: the stream d01 has no variable 'NOSUCH'" in done.stderr
+
+
+def test_earlier_frames_are_those_of_the_product_s_stream_that_are_not_released():
+    history = History()
+    frames = [
+        ("d01", TIMES[0], 1),
+        ("d01", TIMES[1], 1),
+        ("d01", TIMES[1], 2),
+        ("d02", TIMES[0], 1),
+    ]
+    for frame in frames:
+        history.frames.add(frame)
+    history.released.add(frames[0])
+    assert earlier_frames(history, {"d01"}) == 1
+    assert earlier_frames(history, {"d02"}) == 1
+    assert earlier_frames(history, {"d01", "d02"}) == 2
+    assert earlier_frames(history, {"d03"}) == 0
+    history.frames.add(("auxhist2_d01", TIMES[0], 1))
+    assert earlier_frames(history, {None}) == 1
 
 
 @pytest.mark.parametrize(

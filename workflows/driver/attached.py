@@ -351,6 +351,10 @@ class AttachedDriver:
         """Ask the observer about the model, and note what has changed."""
         found = self._ending.observe(self.observer, now, page=self.look.page)
         self._model_word.look(settled=self.production.settled)
+        self._note(found)
+
+    def _note(self, found: Observation) -> None:
+        """Journal and show what was observed, where it has changed."""
         known = self.history.observed
         last = self._viewing.gone and self.observer.over()  # the scheduler's word is the best
         if known is None or (known.state, known.attempt) != (found.state, self.attempt) or (
@@ -388,4 +392,8 @@ class AttachedDriver:
         if self.rewrites.busy or self._choosing.busy or not self.production.settled:
             return None
         outcome = self._ending.outcome(self.observer, time.monotonic())
-        return self.snapshot.judge(outcome) if outcome is not None else None
+        if outcome is None:
+            return None
+        if (decided := self._ending.observation) is not None:
+            self._note(decided)
+        return self.snapshot.judge(outcome)

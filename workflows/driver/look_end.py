@@ -13,7 +13,7 @@ from burstlens.workflows.placement.observer import Activity, Observation, Observ
 
 
 class LookEnd:
-    """What the watcher and the observer said last.
+    """What the watcher and the observer reported last (``activity``, ``observation``).
 
     ``finished``: the model certainly writes no more. ``watched_all``: all that it wrote is
     reported. ``quiet``: nothing was written for so long that a look without a page is over.
@@ -21,6 +21,7 @@ class LookEnd:
 
     def __init__(self) -> None:
         self.activity: Activity | None = None
+        self.observation: Observation | None = None
         self.finished = self.watched_all = self.quiet = False
         self._rests = False
 
@@ -39,6 +40,7 @@ class LookEnd:
         so that quiet ends nothing."""
         found = observer.look(now, self.activity)
         self.finished = observer.over()
+        self.observation = found
         # Quiet is not dead: what is half written then stays in progress.
         self.quiet = not page and observer.quiet_end(now)
         return found
@@ -49,7 +51,8 @@ class LookEnd:
         return (self.finished and self.watched_all) or (self.quiet and self._rests)
 
     def outcome(self, observer: Observer, now: float) -> Outcome | None:
-        """How the look has ended, by the latest report; None if it goes on."""
+        """How the look has ended, by the latest report; None if it goes on. ``observation`` is then
+        the one that has decided."""
         if not self.over:
             return None
         self.observe(observer, now, page=False)

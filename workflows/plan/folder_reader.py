@@ -31,9 +31,6 @@ class FolderReader(ChildProcess):
     def __init__(self) -> None:
         super().__init__(PROGRAM)
 
-    def __enter__(self) -> FolderReader:
-        return self
-
     def real_path(self, path: str | os.PathLike[str]) -> Path:
         """See :func:`.real_folder`."""
         found: Path = self._call(real_folder, os.fspath(path))

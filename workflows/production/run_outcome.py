@@ -35,8 +35,8 @@ def run_outcome(
         if tripped := too_late(history, history.attempt):
             found.append((TRIPPED_AFTER_END, tripped))
     if not found:
-        said = filter(None, [model.message, _unshown(history, streams)])
-        return replace(model, message="; ".join(said))
+        messages = filter(None, [model.message, _unshown(history, streams)])
+        return replace(model, message="; ".join(messages))
     code = leading(*(code for code, _ in found))
     texts = [*(text for _, text in found), *filter(None, [model.message])]
     return replace(model, state="failed", exit_code=code, message="; ".join(texts))

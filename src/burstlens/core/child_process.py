@@ -14,7 +14,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from burstlens.core.about import answer
 
@@ -24,7 +24,7 @@ ENDS_S = 1.0
 
 
 class ChildProcess:
-    """A child that starts at once; a context manager that ends it."""
+    """A child that starts at once; as a context manager it ends with the block."""
 
     def __init__(self, program: Sequence[str] = PROGRAM) -> None:
         # In a session of its own, and without the caller's output: a child that outlives its owner
@@ -38,6 +38,9 @@ class ChildProcess:
     def pid(self) -> int:
         """The child's process id."""
         return self._child.pid
+
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(
         self,

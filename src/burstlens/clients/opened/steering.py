@@ -11,8 +11,10 @@ import filecmp
 import os
 import time
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from burstlens.clients.opened.attached import may_stop, subject
 from burstlens.clients.opened.status import Status, has_ended, status_of
@@ -26,6 +28,9 @@ from burstlens.core.run.journal import read_only
 from burstlens.core.whole_copy import copy_whole
 from burstlens.workflows.placement import direct_requests
 
+if TYPE_CHECKING:
+    from burstlens.core.run.history import History
+
 ANSWER_S = 10.0
 """How long to wait for the answer of a live driver; it looks twice per second."""
 
@@ -36,8 +41,8 @@ class Added:
     ``taken``.
 
     ``gone`` counts, for each new product, the frames that are no longer on the buffer, ``earlier``
-    those that had been found. When not ``taken``, no driver has answered yet; the next one that
-    looks will.
+    those of the products' streams that are known and not released. When not ``taken``, no driver
+    has answered yet; the next one that looks will.
     """
 
     run: str
@@ -205,7 +210,7 @@ def add(name: str, file: str, *, all_frames: bool = False) -> Added:
         return Added(run.id, names, new, True, {})
     if lacks := lacks_of(run, history, products):
         raise RecipeError(f"{file}: {'; '.join(lacks)}")
-    earlier = status_of(str(run.path))["frames"]["ready"]
+    earlier = earlier_frames(history, {product.common.stream for product, _ in products})
     ships = {ship for product, _ in products for ship in product.kind.ships(product.options)}
     _bring(sorted(ships), source.parent, run)
     try:
@@ -215,6 +220,16 @@ def add(name: str, file: str, *, all_frames: bool = False) -> Added:
     answers = _await_answer(run, request)
     gone = {event.product: event.gone or 0 for event in answers}
     return Added(run.id, names, new, bool(answers), gone, all_frames, earlier)
+
+
+def earlier_frames(history: History, streams: Collection[str | None]) -> int:
+    """How many frames of these streams are known and not released. None is the first that came; of
+    several that have its time the one with the shortest name, such as d01 of WRF."""
+    there = {frame[:2] for frame in history.frames if frame not in history.released}
+    came = ((time, len(stream), stream) for stream, time, _ in history.frames)
+    _, _, first = min(came, default=("", 0, ""))
+    wanted = {stream or first for stream in streams}
+    return sum(stream in wanted for stream, _ in there)
 
 
 def _going_on(name: str) -> RunDir:
