@@ -77,6 +77,8 @@ class KeptPoint:
 
 def load_readers() -> None:
     """Load the libraries that read files, before the first cell is read."""
+    import pyproj  # noqa: F401
+
     import burstlens.viz.frames.reader
     import burstlens.viz.geometry.ordered  # noqa: F401
 
