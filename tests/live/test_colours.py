@@ -94,6 +94,39 @@ def test_a_frame_after_one_without_values_has_no_difference(
     watched.errors.clear()  # the browser logs a script that is missing
 
 
+def test_until_values_are_loaded_the_former_frame_is_seen_under_its_own_time(eight_maps, opened):
+    watched = opened("plain")
+    page, held = watched.page, []
+    page.route(f"**/*{key(2)}.values.js*", lambda route: held.append(route))
+    page.goto(f"{page.url.partition('#')[0]}#time={key(1)}&{LOOK}100;200:viridis::")
+    page.reload()
+    picture = page.locator("canvas.first").first
+    label = "t, 2001-02-03 {:02d}:00"
+    expect(picture).to_have_attribute("aria-label", re.compile(label.format(1)))
+    while pixels(page, (0.45, 0.5)) != [YELLOW]:  # above the limits
+        page.wait_for_timeout(50)
+    press(page, "ArrowRight")
+    page.wait_for_timeout(400)
+    assert held
+    expect(picture).to_have_attribute("aria-label", re.compile(label.format(1)))
+    expect(page.locator(".when").first).to_contain_text("01:00")
+    assert pixels(page, (0.45, 0.5)) == [YELLOW]
+    for route in held:
+        route.continue_()
+    expect(picture).to_have_attribute("aria-label", re.compile(label.format(2)))
+    expect(page.locator(".when").first).to_have_text("")
+
+
+def test_pictures_of_two_runs_and_of_a_difference_are_named_apart(eight_maps, other, linked):
+    page = linked(f"time={key(1)}&with=other,side").page
+    first, second = page.locator("canvas.first").first, page.locator("canvas.second").first
+    expect(first).to_have_attribute("aria-label", re.compile("^made, t, "))
+    expect(second).to_have_attribute("aria-label", re.compile("^other, t, "))
+    page.get_by_label("How to compare").select_option("difference")
+    expect(first).to_have_attribute("aria-label", re.compile("^t, .*, minus "))
+    expect(second).to_have_attribute("aria-hidden", "true")
+
+
 def test_a_frame_that_the_other_run_has_without_values_has_no_difference(eight_maps, other, linked):
     page = linked(f"time={key(3)}&with=other,split&{LOOK}::run:").page
     label = page.locator(".range").first

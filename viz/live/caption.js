@@ -75,9 +75,12 @@ export function limitsOf(facts) {
 /**
  * A picture in words, for those who do not see it.
  * @param {IndexLine} line
+ * @param {string} [run] whose picture it is, beside that of another one
+ * @param {string} [minus] what is taken away
  */
-export function describe(line) {
+export function describe(line, run = "", minus = "") {
   const hole = isHole(line) ? `, placeholder: ${line.facts?.reason ?? "damaged"}` : "";
-  const parts = [line.product, timeLabel(line.time), caveat(line)].filter(Boolean);
+  const away = minus && `minus ${minus}`;
+  const parts = [run, line.product, timeLabel(line.time), away, caveat(line)].filter(Boolean);
   return parts.join(", ") + hole;
 }

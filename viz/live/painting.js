@@ -11,6 +11,10 @@ import { isPainted, limitsIn } from "./looks.js";
 export class Painting {
   /** @type {Painted | null} */
   #painted = null;
+  /** @type {IndexLine | null} whose picture was painted last */
+  #line = null;
+  /** @type {IndexLine | null} that was prepared last */
+  #seen = null;
   #of = "";
   /** @type {FieldStore | null} of the run that is painted */
   #run = null;
@@ -18,6 +22,13 @@ export class Painting {
   needs = [];
   /** Whether something is to be taken away that this picture cannot have. */
   lacks = false;
+  /** Whether values that it needs are still to be loaded. */
+  waits = false;
+
+  /** The line whose picture was painted last, as far as it is that of the series and the run. */
+  get line() {
+    return this.#painted && this.#line;
+  }
 
   /**
    * What is needed to paint the picture in that look, or null: it is to be shown as it was drawn, or
@@ -33,8 +44,9 @@ export class Painting {
     const name = `${id} ${look.minus}`;
     if (this.#of !== name || this.#run !== fields) this.#painted = null;
     [this.#of, this.#run] = [name, fields];
+    this.#seen = seen;
     this.needs = [];
-    this.lacks = false;
+    this.lacks = this.waits = false;
     const series = album.series.get(id);
     if (!series || !seen.values || !isPainted(look)) return this.#leave();
     const { minus } = look;
@@ -50,9 +62,8 @@ export class Painting {
     const units = [mine, away].map((one) => one?.header.fields[0].units);
     this.lacks = Boolean(mine && away) && units[0] !== units[1];
     if (this.lacks) return this.#leave();
-    return picture && mine && (away || !minus)
-      ? { look, picture, fields: mine, other: away }
-      : null;
+    this.waits = !picture || !mine || (minus !== "" && !away);
+    return picture && mine && !this.waits ? { look, picture, fields: mine, other: away } : null;
   }
 
   /**
@@ -61,12 +72,11 @@ export class Painting {
    * @param {Paintable | null} paintable
    */
   limits(paintable) {
-    return paintable ? limitsIn(paintable) : (this.#painted?.bar ?? null);
+    return paintable ? limitsIn(paintable) : (this.#known?.bar ?? null);
   }
 
   /**
-   * The painted picture; null where it is shown as it was drawn. While values are loaded the one
-   * before stays, without its difference.
+   * The painted picture of the line that was prepared last; null where it is shown as it was drawn.
    * @param {Looks} looks
    * @param {Paintable | null} paintable
    * @param {[low: number, high: number] | null} limits other ones than those of the look
@@ -74,8 +84,14 @@ export class Painting {
    */
   paint(looks, paintable, limits) {
     const look = paintable && limits ? { ...paintable.look, limits } : paintable?.look;
-    if (paintable && look) this.#painted = looks.paint({ ...paintable, look });
-    return paintable ? this.#painted : this.#painted && { ...this.#painted, difference: null };
+    if (paintable && look) {
+      [this.#painted, this.#line] = [looks.paint({ ...paintable, look }), this.#seen];
+    }
+    return this.#known;
+  }
+
+  get #known() {
+    return this.#line === this.#seen ? this.#painted : null;
   }
 
   #leave() {

@@ -2,14 +2,13 @@ import { seriesId } from "./album.js";
 import { caveat } from "./attached.js";
 import { coloursOf, describe, differenceLabel, rangeOf } from "./caption.js";
 import { element, say, set } from "./element.js";
-import { asDifference } from "./looks.js";
-import { Painting } from "./painting.js";
+import { PaintedPair } from "./painted_pair.js";
 import { Palette } from "./palette.js";
 import { Probe } from "./probe.js";
 import { Sheet } from "./sheet.js";
 import { StillPlane } from "./still_plane.js";
 import { laidOver, Surroundings } from "./surroundings.js";
-import { commonScale, lookBeside, scaleLabel, shownMode, widerLimits } from "./two_runs.js";
+import { scaleLabel, shownMode } from "./two_runs.js";
 import { timeLabel } from "./valid_time.js";
 import { unitsOfDifference } from "./value_label.js";
 
@@ -93,8 +92,7 @@ export class Pane {
   #changed;
   #probe;
   #palette;
-  #painting = new Painting();
-  #theirPainting = new Painting();
+  #pair = new PaintedPair();
   #surroundings = new Surroundings();
   #theirSurroundings = new Surroundings();
   #still = new StillPlane();
@@ -201,29 +199,10 @@ export class Pane {
     const line = this.#time === null ? undefined : series?.at(this.#time);
     const bitmap = line ? pictures.get(line) : null;
     // Until it is loaded another picture is shown, and all texts describe that one.
-    const seen = bitmap || !line ? line : (pictures.latest(id) ?? this.#standIn(line, pictures));
+    const coming = bitmap || !line ? line : (pictures.latest(id) ?? this.#standIn(line, pictures));
+    const pair = this.#pair.paint(state, id, coming);
+    const { seen, other, lookId, look, scale, painted, theirs } = pair;
     this.#seen = seen;
-    const other = seen && comparison?.album.series.get(id)?.exactly(seen.time);
-    const { looks } = state;
-    const rival = comparison && { line: other, fields: comparison.fields };
-    const isDifference = comparison?.mode === "difference";
-    const lookId = isDifference ? asDifference(id) : id;
-    const scale =
-      seen && other && comparison && !isDifference
-        ? commonScale(seen, other, looks.of(id), comparison.run)
-        : null;
-    const own = looks.of(lookId);
-    const look = scale?.limits ? { ...own, limits: scale.limits } : own;
-    const [mine, beyond] = [this.#painting, this.#theirPainting];
-    const ready = seen ? mine.prepare(state, seen, rival, look) : null;
-    const isBeside = seen && other && comparison && !isDifference;
-    const others = isBeside
-      ? beyond.prepare(comparison, other, null, lookBeside(look, seen, other))
-      : null;
-    // As drawn the two may have other limits, and differences have limits by their sizes.
-    const wider = isBeside ? widerLimits(mine.limits(ready), beyond.limits(others)) : null;
-    const painted = seen ? mine.paint(looks, ready, wider) : null;
-    const theirs = isBeside ? beyond.paint(looks, others, wider) : null;
     this.#painted = painted;
     const mode = shownMode(comparison, other, painted);
     const fields = seen ? state.fields.get(seen) : null;
@@ -236,10 +215,11 @@ export class Pane {
     const shown = painted?.canvas ?? (seen ? pictures.get(seen) : null);
     const plane = this.#still.of(this.#first, shown, state, around ? seen : undefined, painted);
     this.#first.show(shown, this.#lens, around, plane);
-    this.#label(line, seen, other, state, mode === "without" ? this.#painting.lacks : null);
+    this.#label(line, seen, other, state, mode === "without" ? this.#pair.lacks : null);
+    this.#name(seen, other, state, mode);
     const newest = series?.at(series.times[series.times.length - 1]);
     const { difference } = painted ?? {};
-    const lacking = seen && this.#painting.lacks ? "; no difference here" : "";
+    const lacking = seen && this.#pair.lacks ? "; no difference here" : "";
     say(
       this.#range,
       difference
@@ -280,14 +260,12 @@ export class Pane {
       },
       lens: this.#lens,
     });
-    const theirsNeeded = other && !isDifference ? [...this.#theirPainting.needs] : [];
+    const theirsNeeded = [...pair.theirNeeds];
     if (other && this.#theirSurroundings.needs) theirsNeeded.push(other);
     theirsNeeded.push(...this.#theirStill.needs);
     const isAsked = this.#palette.asks || this.#surroundings.needs;
-    const needs = seen
-      ? [...(isAsked ? [seen] : []), ...this.#painting.needs, ...this.#still.needs]
-      : [];
-    return { line, other, seen, needs, theirs: theirsNeeded };
+    const needs = seen ? [...(isAsked ? [seen] : []), ...pair.needs, ...this.#still.needs] : [];
+    return { line, other: pair.counterpart, seen, needs, theirs: theirsNeeded };
   }
 
   /** Mark the cursor and the places, as soon as all panes are drawn. */
@@ -358,8 +336,26 @@ export class Pane {
     else if (lacks || (lacks !== null && !seen?.values)) word = NO_DIFFERENCE;
     else if (lacks !== null) word = "Loading the values";
     say(this.#word, word);
-    const drawn = seen && pictures.get(seen);
-    set(this.#first.element, { "aria-label": drawn ? describe(seen) : word || "Loading" });
+  }
+
+  /**
+   * Name the pictures for those who do not see them.
+   * @param {IndexLine | undefined} seen
+   * @param {IndexLine | undefined} other
+   * @param {ViewState} state
+   * @param {string} mode
+   */
+  #name(seen, other, { comparison, run }, mode) {
+    const whose = mode === "side" || OVER.has(mode) ? run : "";
+    const minus = this.#painted?.difference ? this.#painted.minus : "";
+    const mine = seen && this.#first.bitmap ? describe(seen, whose, minus) : "";
+    const instead = this.#word.textContent || "Loading";
+    set(this.#first.element, { "aria-label": mine || instead });
+    const theirs = other && comparison && whose && this.#second.bitmap;
+    set(this.#second.element, {
+      "aria-hidden": !theirs,
+      "aria-label": theirs ? describe(other, comparison.run) : "",
+    });
   }
 
   /**
