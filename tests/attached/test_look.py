@@ -28,7 +28,7 @@ def _counts(case: LookCase) -> dict[str, int]:
     return {stream: streams.count(stream) for stream in set(streams)}
 
 
-SLOW = ("pnetcdf_growing",)
+SLOW = ("pnetcdf_growing",)  # tests/watching holds the watcher against all others, tiles too
 
 
 def _tier(name: str, slow: Iterable[str]) -> pytest.MarkDecorator:

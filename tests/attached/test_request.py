@@ -111,7 +111,11 @@ def test_the_newest_hundred_are_taken_by_default_and_all_with_all(folder, own_ru
     ("asked", "said"),
     [
         ({"last": "soon"}, "--last: expected a duration"),
-        ({"last": "12"}, "--last: expected a unit, got '12': 12h are hours, 12s seconds"),
+        (
+            {"last": "12"},
+            "--last: expected a unit, got '12': 12h are hours, 12min minutes, 12s seconds",
+        ),
+        ({"last": "12m"}, '--last: expected a duration such as "02:00:00", "90 s", "15 min"'),
         ({"quiet_after": "1.5"}, "--quiet-after: expected a unit, got '1.5'"),
         ({"since": "yesterday"}, "--since: expected a time"),
         ({"max_read_rate": "fast"}, "--max-read-rate: expected a size"),

@@ -54,7 +54,7 @@ def test_a_driver_that_was_killed_leaves_a_run_that_is_lost_and_can_be_resumed(o
     driver.wait()
 
 
-@pytest.mark.fault
+@pytest.mark.fault  # the test before it has a run whose driver was killed
 def test_whether_the_model_has_ended_is_shown_and_heeded_without_a_driver(own_runs):
     driver = own_runs.start("storm")
     driver.send_signal(signal.SIGKILL)

@@ -203,7 +203,7 @@ def test_a_block_whose_idle_workers_are_killed_ends_and_is_replaced(tmp_path):
         assert again.error is None
 
 
-@pytest.mark.fault
+@pytest.mark.fault  # tests/fault/test_kill.py kills one in `make test-slow`
 def test_the_death_of_the_interchange_fails_nothing_that_others_run(tmp_path):
     run, leave = RunDir(tmp_path / "run"), threading.Event()
     run.create()
@@ -223,7 +223,7 @@ def test_the_death_of_the_interchange_fails_nothing_that_others_run(tmp_path):
         assert found == {"work": None, "buffer": None}
 
 
-@pytest.mark.fault
+@pytest.mark.fault  # blocks that are replaced are above; this race has no other test
 def test_a_block_in_the_place_of_one_that_never_answered_is_asked_anew(run_dir, recipe):
     early, site, history = EarlyWorker(lowest=False), choose("local"), History()
     with (

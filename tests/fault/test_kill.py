@@ -48,7 +48,8 @@ LONGEST = (
     "driver-before-submit", "driver-after-rename", "model-in-mid-write",
     "supervisor-before-started", "manager",
 )  # fmt: skip
-"""Those that are left to `make fault`."""
+"""Those that are left to `make fault`: the others kill the same roles, but for the supervisor (its
+kills are in tests/supervision) and the manager (its workers are killed in tests/driving)."""
 
 
 def _tier(name: str) -> list[pytest.MarkDecorator]:

@@ -216,7 +216,7 @@ def test_with_the_driver_killed_a_trip_still_ends_the_model_and_is_reported_afte
     assert [e["exit_code"] for e in case.events("run.ended")] == [3]
 
 
-@pytest.mark.fault
+@pytest.mark.fault  # the test before it has the driver killed and what it reports
 def test_the_sentinel_ends_when_a_driver_runs_again(storm):
     case = storm("--frames 30 --begin 6 --period 3 --hang-at 4", GUARD)
     driver = case.launch()

@@ -164,7 +164,7 @@ def test_the_view_is_live_while_a_cell_runs(lab, own_runs):
     expect(waiting).to_have_text("[*]:")
 
 
-@pytest.mark.fault
+@pytest.mark.fault  # the test before it has the view while a cell runs
 def test_the_view_is_live_when_all_cells_are_run_at_once(lab, own_runs):
     page = lab.open(OPEN, SHOW.format(allow=False), "run.wait()")
     run_cell(page, 0)

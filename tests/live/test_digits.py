@@ -53,6 +53,12 @@ def test_labels_have_the_digits_that_tell_them_apart(ask, low, high, texts):
     assert [label for _, label in ask("axis.labelledTicks", low, high, 4)] == texts
 
 
+@pytest.mark.parametrize("high", [0.0043, 0.1, 0.41, 1.9, 2.1, 4.2, 7, 9.99, 4321])
+def test_an_axis_of_few_labels_has_two_at_least(ask, high):
+    assert len(ask("axis.ticks", 0, high, 2)) >= 2
+    assert len(ask("axis.ticks", -0.3 * high, high, 1)) >= 2
+
+
 @pytest.mark.parametrize("base", [0, 1, 273.15, -995.5, 100_000, 12_345_678, 1e12, 4e-9])
 @pytest.mark.parametrize("apart", [1e-8, 3e-3, 0.7, 20, 5e4])
 def test_an_axis_has_no_label_twice(ask, base, apart):

@@ -95,7 +95,7 @@ def test_stop_asks_and_then_ends_the_run(server, own_runs, page):
     assert {line["product"] for line in index_of(own_runs, "storm")} == {"w", "core"}
 
 
-@pytest.mark.fault
+@pytest.mark.fault  # the test before it stops a run; test_status.py has the killed driver
 def test_a_run_whose_driver_was_killed_is_stopped_all_the_same(server, own_runs, page):
     driver = own_runs.start("storm")
     page.goto(link(server, "storm"))

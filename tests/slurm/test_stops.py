@@ -296,7 +296,9 @@ def test_a_job_with_the_buffer_that_waits_is_cancelled(
 
 
 @pytest.mark.parametrize(
-    "how", [pytest.param("stop", marks=SLOW), pytest.param("SIGTERM", marks=FAULT)]
+    # Signals take the way of a stop: the tests above have them in other phases.
+    "how",
+    [pytest.param("stop", marks=SLOW), pytest.param("SIGTERM", marks=FAULT)],
 )
 def test_a_stop_during_stage_in_ends_the_job_with_its_buffer(
     slurm: Testbed, make_case: Any, how: str

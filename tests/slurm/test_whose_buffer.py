@@ -36,7 +36,7 @@ def test_a_named_buffer_that_the_run_made_is_given_back(slurm: Testbed, make_cas
     assert seen["created"] >= seen["submitted"]
 
 
-@pytest.mark.fault
+@pytest.mark.fault  # tests/placement/test_persistent_buffer.py has whose a buffer is
 def test_a_buffer_that_others_made_while_the_run_waited_for_its_own_is_adopted_and_stays(
     slurm: Testbed, make_case: Any
 ) -> None:

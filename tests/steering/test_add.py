@@ -35,6 +35,7 @@ def live(standing):
 
 
 @pytest.mark.slow
+# Requests that outlive their driver are in test_dropped_requests.py.
 @pytest.mark.parametrize(
     "kill", [None, pytest.param(KILL, id="driver-killed-as-it-takes-them", marks=pytest.mark.fault)]
 )

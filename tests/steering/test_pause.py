@@ -46,7 +46,7 @@ def test_a_paused_run_finds_frames_makes_nothing_and_then_the_newest_first(steer
     assert asked[:2] == ["pause", "resume-watching"]
 
 
-@pytest.mark.fault
+@pytest.mark.fault  # the test before it has a pause, tests/driving/test_history.py its fold
 def test_a_pause_outlives_the_driver_and_ends_with_the_model(steered):
     case = steered(0.3, wait=True)
     driver = pause_at_start(case)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -14,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from numpy.typing import NDArray
 
+from burstlens.viz import live
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.drawing import style
 from burstlens.viz.drawing.legend import ROW, LegendEntry, legend, lowered, rows
@@ -27,6 +29,12 @@ from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.kinds.section.kind import SectionKind
 from burstlens.viz.kinds.section.options import SectionOptions
 from burstlens.viz.product import Context
+
+
+def test_the_page_has_each_sign_that_pictures_have():
+    text = (Path(live.__file__).parent / "signs.js").read_text()
+    signs = text.partition("const SIGNS = {")[2].partition("\n};")[0]
+    assert set(re.findall(r"^  (\w+):", signs, re.MULTILINE)) == set(get_args(SignKind))
 
 
 @dataclass(frozen=True)

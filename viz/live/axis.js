@@ -44,8 +44,12 @@ const CLOCK_STEPS_S = [
   YEAR_S,
 ];
 
+/** Times a power of ten, how far ticks are apart. */
+const FACTORS = [0.1, 0.2, 0.5, 1, 2, 5, 10];
+
 /**
- * About `count` round values between two numbers, 1, 2 or 5 times a power of ten apart.
+ * About `count` round values between two numbers, 1, 2 or 5 times a power of ten apart; two at
+ * least, from which an axis can be read, unless both numbers are the same.
  * @param {number} low
  * @param {number} high
  * @param {number} count
@@ -54,8 +58,11 @@ export function ticks(low, high, count) {
   const rough = (high - low) / count;
   if (!(rough > SAME * Math.max(Math.abs(low), Math.abs(high)))) return [low];
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);
-  return multiples(low, high, step);
+  let at = FACTORS.findIndex((factor) => factor >= 1 && factor * power >= rough);
+  if (at < 0) at = FACTORS.length - 1; // by rounding
+  let found = multiples(low, high, power * FACTORS[at]);
+  for (; found.length < 2 && at; at -= 1) found = multiples(low, high, power * FACTORS[at - 1]);
+  return found;
 }
 
 /**

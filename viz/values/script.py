@@ -27,7 +27,7 @@ FORMAT = 1
 _BEFORE = b'burstlensFeed("'
 _AFTER = b'");\n'
 _FIXED = len(MAGIC) + 4
-_GUESS = 8192
+_GUESS = 32768
 """Bytes of a script that hold its header in most cases."""
 
 

@@ -50,7 +50,7 @@ def parse_duration(text: str | int | float) -> float:
         value = float(span[1]) * _SECONDS[span[2]]
     else:
         raise ValueError(
-            f'expected a duration such as "02:00:00", "90 s" or "2 h", got {_short(text)}'
+            f'expected a duration such as "02:00:00", "90 s", "15 min" or "2 h", got {_short(text)}'
         )
     if value > MOST_SECONDS:
         raise ValueError(f"expected a duration below {MOST_SECONDS:g} s, got {_short(text)}")
@@ -63,7 +63,10 @@ def parse_duration_with_unit(text: str) -> float:
     span = _SPAN.fullmatch(text)
     if span is not None and span[2] is None:
         number = span[1]
-        raise ValueError(f"expected a unit, got {number!r}: {number}h are hours, {number}s seconds")
+        raise ValueError(
+            f"expected a unit, got {number!r}: {number}h are hours, {number}min minutes, "
+            f"{number}s seconds"
+        )
     return parse_duration(text)
 
 
