@@ -32,5 +32,23 @@ def test_it_is_the_newest_that_is_not_nearly_empty(sizes, holes, name):
     assert fullest(series(*sizes, holes=holes)).name == name
 
 
+def constant(name: str, *values: tuple[float, float]):
+    return [
+        published(
+            {"product": name, "stream": "d01", "time": f"t{n}", "name": f"{name}/{n}.png"}
+            | {"bytes": 50, "facts": {"min": least, "max": most}}
+        )
+        for n, (least, most) in enumerate(values)
+    ]
+
+
+def test_a_series_of_constant_fields_stands_back_for_one_with_something_in_it():
+    ideal, wind = constant("t2", (0, 0), (0, 0)), constant("wind", (0, 0), (1, 9), (3, 3))
+    assert fullest(ideal, wind).name == "wind/1.png"
+    assert fullest(wind, ideal).name == "wind/1.png"
+    assert fullest([], ideal).name == "t2/1.png"
+    assert fullest(ideal, constant("ice", (1, 1))).name == "t2/1.png"
+
+
 def test_without_pictures_there_is_none():
     assert fullest([]) is None

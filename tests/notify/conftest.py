@@ -156,13 +156,13 @@ def publish(run_dir):
     """Publishes a picture of a product: its file and its line in the index."""
     run_dir.facts.write_text("{}")
 
-    def put(time: str, content: bytes | None = None, product: str = "t2") -> str:
+    def put(time: str, content: bytes | None = None, product: str = "t2", **facts: float) -> str:
         name = f"{product}/{product}_{time}.png"
         path = run_dir.products / name
         path.parent.mkdir(exist_ok=True)
         if content is not None:
             path.write_bytes(content)
-        line = {"product": product, "stream": "d01", "time": time, "name": name}
+        line = {"product": product, "stream": "d01", "time": time, "name": name, "facts": facts}
         line["bytes"] = len(content or b"")
         with run_dir.index.open("a") as index:
             index.write(json.dumps(line) + "\n")

@@ -92,6 +92,14 @@ def test_word_of_the_end_shows_the_newest_picture_that_is_not_nearly_empty(publi
     assert str(picture.path) == (full if over else empty)
 
 
+def test_word_of_the_end_shows_a_product_whose_fields_are_not_constant(publish, run_dir):
+    publish("20151101T120000", png(40), min=0.0, max=0.0)
+    wind = publish("20151101T120000", png(40), "wind", min=0.0, max=9.0)
+    picture = newest_picture(run_dir, ("t2", "wind"), over=True)
+    assert picture is not None
+    assert str(picture.path) == wind
+
+
 def test_a_password_is_used_and_appears_in_no_record(sender, smtp, config):
     config(f'[notify]\nsmtp = "{smtp.place}"\nsmtp_user = "me"\nsmtp_password = "s3cret-Pa55"\n')
     assert sender.send(ME) == []

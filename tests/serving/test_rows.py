@@ -108,6 +108,18 @@ def test_a_run_that_is_over_shows_its_newest_picture_that_is_not_empty(tmp_path,
     assert Shelf((tmp_path,)).rows()[0]["picture"] == f"storm/products/slp/{shown}.png"
 
 
+def test_a_first_product_of_constant_fields_leaves_the_row_to_another(tmp_path):
+    product = {"kind": "map", "published": 1, "failed": 0}
+    run = made(tmp_path, "storm", state="done", products={"t2": product, "wind": product})
+    lines = [
+        {"product": name, "stream": "d01", "time": "t1", "name": f"{name}/1.png", "bytes": 9}
+        | {"facts": {"min": 0.0, "max": most}}
+        for name, most in (("t2", 0.0), ("wind", 7.0))
+    ]
+    run.index.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert Shelf((tmp_path,)).rows()[0]["picture"] == "storm/products/wind/1.png"
+
+
 @pytest.mark.parametrize("break_it", ["gone", "unreadable"])
 def test_a_run_that_cannot_be_read_any_more_hides_no_other(tmp_path, monkeypatch, break_it):
     monkeypatch.setattr(rows, "REST_S", 0.0)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from burstlens.clients.opened.picture import Picture
+from burstlens.clients.opened.picture import Picture, is_picture
 from burstlens.clients.opened.status import facts, is_over, next_steps
 from burstlens.clients.opened.table import text_html, time_label
 from burstlens.core.errors import RunError
@@ -13,6 +14,7 @@ from burstlens.core.run.fullest import fullest
 
 if TYPE_CHECKING:
     from burstlens.clients.opened.view import RunStatus, RunView
+    from burstlens.core.run.index import Published
 
 LARGEST_BYTES = 400_000
 """Of an embedded picture: a notebook that is shared should stay small."""
@@ -65,17 +67,27 @@ def _trouble(status: RunStatus) -> str:
 
 
 def _picture(run: RunView, *, over: bool) -> str:
-    """The newest picture; of a run that is over, the newest that is not nearly empty."""
+    """The newest picture; of a run that is over, the newest that is not nearly empty, of a product
+    with something in it."""
     try:
         picture = run.image()
         newest = picture.entry
         if over:
             series = run.products[newest.product].entries
-            best = fullest([one for one in series if one.stream == newest.stream]) or newest
+            first = [one for one in series if one.stream == newest.stream]
+            best = fullest(first, *_others(run, newest.product)) or newest
             picture = run.image(best.product, best.time, best.stream)
         return embedded(picture)
     except RunError:  # none yet, or gone: the rest of the card is worth showing
         return ""
+
+
+def _others(run: RunView, product: str) -> Iterator[list[Published]]:
+    """The pictures of all other products, of the newest one's stream each."""
+    for name, other in run.products.items():
+        pictures = [one for one in other.entries if is_picture(one.name)]
+        if name != product and pictures:
+            yield [one for one in pictures if one.stream == pictures[-1].stream]
 
 
 def embedded(picture: Picture) -> str:

@@ -61,7 +61,7 @@ class Picture:
 
 def newest_picture(run: RunDir, products: Sequence[str], *, over: bool = False) -> Picture | None:
     """The newest picture of the first of these products that has one; None without any. Of a run
-    that is ``over``, the newest that is not nearly empty.
+    that is ``over``, the newest that is not nearly empty, of the first with something in it.
 
     It reads the whole index: not for the driver's own thread. A picture that is missing, or no
     picture by its content, is passed over.
@@ -75,15 +75,21 @@ def newest_picture(run: RunDir, products: Sequence[str], *, over: bool = False) 
     for entry in index.entries.values():
         if entry.name.lower().endswith(_SUFFIXES) and not entry.placeholder:
             by_product.setdefault(entry.product, []).append(entry)
-    for product in dict.fromkeys([*products, *by_product]):
-        entries = sorted(by_product.get(product, ()), key=lambda entry: entry.time, reverse=True)
-        if over:
-            best = fullest([one for one in entries[::-1] if one.stream == entries[0].stream])
-            entries = [best, *entries] if best else entries
+    in_order = [
+        sorted(by_product.get(product, ()), key=lambda entry: entry.time, reverse=True)
+        for product in dict.fromkeys([*products, *by_product])
+    ]
+    if over and (best := fullest(*(_of_newest_stream(entries) for entries in in_order))):
+        in_order.insert(0, [best])
+    for entries in in_order:
         for entry in entries[:CHANCES]:
             if (picture := _read(run, entry)) is not None:
                 return picture
     return None
+
+
+def _of_newest_stream(entries: Sequence[Published]) -> list[Published]:
+    return [one for one in entries[::-1] if one.stream == entries[0].stream]
 
 
 def _read(run: RunDir, entry: Published) -> Picture | None:

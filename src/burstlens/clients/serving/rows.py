@@ -21,7 +21,7 @@ from burstlens.core.run.directory import RunDir
 from burstlens.core.run.follow import Line
 from burstlens.core.run.fullest import fullest
 from burstlens.core.run.heartbeat import is_here
-from burstlens.core.run.index import published
+from burstlens.core.run.index import Published, published
 
 PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 TAIL_BYTES = 65536
@@ -133,7 +133,7 @@ class Rows:
         self, shelf: Served, run: RunDir, products: list[str], *, over: bool
     ) -> str | None:
         """The newest picture of the first product that has one at the end of the index; of a run
-        that is over, the newest that is not nearly empty."""
+        that is over, the newest that is not nearly empty, of the first with something in it."""
         try:
             with shelf.locate(run.id, ("products", "index.jsonl")) as handle:
                 found = os.fstat(handle.fileno())
@@ -148,12 +148,13 @@ class Rows:
         shown = [entry for entry in entries if entry and entry.name.endswith(PICTURES)]
         whole = [entry for entry in shown if not entry.placeholder]
         places = {product: place for place, product in enumerate(products)}
-        first = min((places.get(entry.product, len(places)) for entry in whole), default=0)
-        of_first = [entry for entry in whole if places.get(entry.product, len(places)) == first]
-        in_order = sorted(of_first, key=lambda entry: (entry.attempt, entry.time))
-        newest = in_order[-1] if in_order else None
-        if newest and over:
-            newest = fullest([one for one in in_order if one.stream == newest.stream])
+        series: dict[int, list[Published]] = {}
+        for entry in sorted(whole, key=lambda entry: (entry.attempt, entry.time)):
+            series.setdefault(places.get(entry.product, len(places)), []).append(entry)
+        in_order = [series[place] for place in sorted(series)]
+        newest = in_order[0][-1] if in_order else None
+        if over:
+            newest = fullest(*([e for e in es if e.stream == es[-1].stream] for es in in_order))
         picture = newest.name if newest else None
         self._pictures[run.path] = (signature, picture)
         return picture
