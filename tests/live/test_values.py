@@ -6,6 +6,7 @@ import base64
 import math
 import re
 import shutil
+import time
 
 import numpy as np
 import pytest
@@ -135,6 +136,16 @@ def test_a_long_series_at_a_kept_place_comes_from_the_server_at_once(eight_maps,
     assert (len(asked), len(frames) < 8) == (1, True)
 
 
+def becomes(page, wanted):
+    """Whether a place of the picture comes to have that colour."""
+    end = time.monotonic() + 20
+    while pixels(page, (0.45, 0.5)) != wanted:
+        if time.monotonic() > end:
+            return False
+        page.wait_for_timeout(50)
+    return True
+
+
 def test_readers_change_limits_and_colours_without_a_new_product(eight_maps, opened):
     page = opened("serve").page
     hover(page, 0.45, 0.5)
@@ -145,11 +156,9 @@ def test_readers_change_limits_and_colours_without_a_new_product(eight_maps, ope
     page.get_by_label("Lowest value of the colours").fill("100")
     high.fill("200")
     high.press("Tab")
-    page.wait_for_timeout(500)
-    assert pixels(page, (0.45, 0.5)) == [YELLOW]  # above the limits
+    assert becomes(page, [YELLOW])  # above the limits
     page.get_by_role("button", name="As drawn").click()
-    page.wait_for_timeout(300)
-    assert pixels(page, (0.45, 0.5)) == before
+    assert becomes(page, before)
 
 
 def test_limits_that_make_no_sense_are_refused(eight_maps, opened):

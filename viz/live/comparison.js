@@ -33,14 +33,14 @@ export class Comparison {
    * @param {string} run
    * @param {Source} source
    * @param {Changed} changed
-   * @param {number} [bytes] of pictures that are held
+   * @param {number} [bytes] of pictures that are held, and of values
    */
   constructor(run, source, changed, bytes) {
     this.run = run;
     this.mode = "split";
     this.source = source;
     this.pictures = new Pictures(source, changed, bytes);
-    this.fields = new FieldStore(source, changed, run);
+    this.fields = new FieldStore(source, changed, run, bytes);
     this.values = new SeriesStore(source, this.fields, changed);
     this.#follow(changed);
   }
