@@ -255,22 +255,40 @@ def test_a_picture_without_a_plane_is_shown_whole(eight, ways, page):
     expect(canvas).to_have_attribute("data-plane", "")
 
 
+def drawn(page):
+    """Waits until the first canvas is drawn by values, which only a picture that stays is."""
+    expect(page.locator("canvas.first")).to_have_attribute("data-drawn", "values", timeout=15_000)
+
+
+STEPS = """async count => {
+  const shadow = document.activeElement.shadowRoot;
+  const canvas = shadow.querySelector("canvas.first");
+  const later = globalThis.setTimeout;
+  globalThis.setTimeout = (call, wait) => later(call, wait === 150 ? 3000 : wait);
+  const drawn = [];
+  for (let at = 0; at < count; at += 1) {
+    const key = {key: "ArrowLeft", bubbles: true, composed: true};
+    shadow.activeElement.dispatchEvent(new KeyboardEvent("keydown", key));
+    await new Promise(requestAnimationFrame);
+    await new Promise(requestAnimationFrame);
+    drawn.push(canvas.dataset.plane !== "");
+  }
+  globalThis.setTimeout = later;
+  return drawn;
+}"""
+"""Steps back, with ample time for each picture before it counts as one that stays."""
+
+
 def test_only_a_picture_that_stays_has_its_values_loaded(eight_maps, opened):
     page = opened().page
-    page.wait_for_timeout(600)
+    drawn(page)  # the values of frame 07 are here
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.locator(".timeline").focus()
-    step = "() => document.activeElement.shadowRoot.activeElement.dispatchEvent(new KeyboardEvent("
-    step += "'keydown', {key: 'ArrowLeft', bubbles: true, composed: true}))"
-    page.evaluate(f"""async () => {{
-      for (let at = 0; at < 6; at += 1) {{
-        ({step})();
-        await new Promise(requestAnimationFrame);
-      }}
-    }}""")
+    with page.expect_request(lambda request: "T010000.values" in request.url):
+        assert all(page.evaluate(STEPS, 6))
     expect(page.locator(".timeline")).to_have_attribute("aria-valuenow", "2")
-    page.wait_for_timeout(1000)
+    drawn(page)
     loaded = [re.search(r"T(\d\d)0000\.values", url) for url in asked]
     assert {found[1] for found in loaded if found} == {"01"}
 
@@ -296,7 +314,7 @@ def test_cells_of_a_magnified_plane_have_hard_edges(seen, grid):
         return case
 
     page, _ = seen(case=chess, options={"coast": False}, fragment="zoom=5,0.45,0.45")
-    page.wait_for_timeout(1500)
+    drawn(page)
     rows = [row_of(page, down) for down in (0.17, 0.33, 0.5, 0.67, 0.83)]
     parts = [row[at : at + 200] for row in rows for at in (0, 200, 400)]
     # The graticule runs through others; a blended edge would have colours of its own.
@@ -306,14 +324,14 @@ def test_cells_of_a_magnified_plane_have_hard_edges(seen, grid):
 def test_words_in_the_plane_are_eleven_pixels_or_more_on_a_phone_and_magnified(seen):
     lines = {"contours": (Contours("t", interval=2.0),)}
     page, _ = seen(390, 844, options=lines)
-    page.wait_for_timeout(600)
+    drawn(page)
     whole = dict(page.evaluate("inner"))
     values = {str(value) for value in range(270, 300, 2)}
     assert len(values & set(whole)) >= 3
     assert min(whole.values()) >= 11
     page.evaluate("inner.length = 0")
     page.goto(f"{page.url.partition('#')[0]}#zoom=4,0.45,0.45")
-    page.wait_for_timeout(600)
+    page.wait_for_function("inner.length > 0")
     near = dict(page.evaluate("inner"))
     assert values & set(near)
     assert 11 <= min(near.values()) <= max(near.values()) < 16

@@ -100,6 +100,21 @@ export class Cells {
   }
 
   /**
+   * The cell that contains a place among those around some cells, -1 where none of them does.
+   * @param {number} lon
+   * @param {number} lat
+   * @param {number[]} guesses
+   */
+  findAround(lon, lat, guesses) {
+    const place = vector((lon * TURN) / 360, (lat * TURN) / 360);
+    for (const guess of guesses) {
+      const found = this.#containing(place, guess);
+      if (found >= 0) return found;
+    }
+    return -1;
+  }
+
+  /**
    * @param {number[]} place
    * @param {number} point
    */

@@ -29,8 +29,8 @@ export class FieldStore {
   #grids = new Map();
   /** @type {Set<string>} */
   #loading = new Set();
-  /** @type {WeakSet<Fields>} */
-  #dressing = new WeakSet();
+  /** @type {WeakMap<Fields, boolean>} whether what lies over them is damaged */
+  #dressing = new WeakMap();
   /** @type {IndexLine[]} */
   #wanted = [];
   /** @type {Set<string>} */
@@ -64,16 +64,18 @@ export class FieldStore {
   }
 
   /**
-   * The same once its overlay is decoded, for painting.
+   * The same once its overlay is decoded, for painting; without one where that is damaged.
    * @param {IndexLine} line
    */
   whole(line) {
     const fields = this.get(line);
-    if (fields && !fields.overlay && !this.#dressing.has(fields)) {
-      this.#dressing.add(fields);
-      decoded(fields).then(this.#changed, this.#changed);
+    if (!fields) return null;
+    if (!fields.overlay && !this.#dressing.has(fields)) {
+      this.#dressing.set(fields, false);
+      const torn = () => this.#dressing.set(fields, true);
+      decoded(fields).catch(torn).then(this.#changed);
     }
-    return fields?.overlay ? fields : null;
+    return fields.overlay || this.#dressing.get(fields) ? fields : null;
   }
 
   /**
@@ -196,7 +198,7 @@ export class FieldStore {
 }
 
 /**
- * Decode what lies over the fields; without it where it is damaged.
+ * Decode what lies over the fields; rejects where it is damaged.
  * @param {Fields} fields
  */
 async function decoded(fields) {
@@ -204,7 +206,7 @@ async function decoded(fields) {
     box,
     image: await bitmap(png),
   }));
-  fields.overlay = await Promise.all(pieces).catch(() => []);
+  fields.overlay = await Promise.all(pieces);
 }
 
 /** @type {Map<string, Promise<ImageBitmap>>} coasts and scales are the same in all frames */
@@ -218,6 +220,7 @@ function bitmap(png) {
   if (!image) {
     if (bitmaps.size >= BITMAPS) bitmaps.delete([...bitmaps.keys()][0]);
     image = createImageBitmap(new Blob([png], { type: "image/png" }));
+    image.catch(() => bitmaps.delete(key)); // decoded again next time
     bitmaps.set(key, image);
   }
   return image;

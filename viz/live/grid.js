@@ -94,17 +94,60 @@ export class Grid {
    * @returns {number}
    */
   shownAt(x, y) {
-    const { facts } = this;
-    if (this.#pixels) {
-      const [left, right, bottom, top] = facts.extent ?? [];
-      const { width = 0, height = 0 } = facts;
-      const across = Math.floor(((x - left) / (right - left)) * width);
-      const down = Math.floor(((top - y) / (top - bottom)) * height);
-      if (!(across >= 0 && across < width && down >= 0 && down < height)) return -1;
-      const row = this.#pixels[0][down * width + across];
-      return row === NO_POINT ? -1 : row * facts.x.n + this.#pixels[1][down * width + across];
+    const pixel = this.#pixelAt(x, y);
+    return pixel < 0 ? -1 : this.#shownIn(pixel);
+  }
+
+  /**
+   * The same to the true edges of cells: a place is looked for where pixels beside its own show
+   * another cell, in cells that these show and around them.
+   * @param {number} x
+   * @param {number} y
+   * @returns {number}
+   */
+  seenAt(x, y) {
+    const pixel = this.#pixelAt(x, y);
+    if (pixel < 0) return -1;
+    const { width = 0, height = 0 } = this.facts;
+    const [column, row] = [pixel % width, Math.floor(pixel / width)];
+    const shown = this.#shownIn(pixel);
+    const found = [shown];
+    for (let r = Math.max(0, row - 1); r <= Math.min(height - 1, row + 1); r += 1) {
+      for (let c = Math.max(0, column - 1); c <= Math.min(width - 1, column + 1); c += 1) {
+        const point = this.#shownIn(r * width + c);
+        if (!found.includes(point)) found.push(point);
+      }
     }
-    return this.pointAt(x, y);
+    if (found.length === 1 || !this.#cells) return shown;
+    const { lat = NaN, lon = NaN } = this.place(x, y);
+    const guesses = found.filter((point) => point >= 0);
+    const cell = this.#cells.findAround(lon, lat, guesses);
+    return cell < 0 ? shown : cell;
+  }
+
+  /** Row and column of each of the picture's pixels, of a plane without straight rows. */
+  get pixels() {
+    return this.#pixels;
+  }
+
+  /**
+   * @param {number} x
+   * @param {number} y
+   */
+  #pixelAt(x, y) {
+    const { extent = [], width = 0, height = 0 } = this.facts;
+    const [left, right, bottom, top] = extent;
+    const across = Math.floor(((x - left) / (right - left)) * width);
+    const down = Math.floor(((top - y) / (top - bottom)) * height);
+    const isInside = across >= 0 && across < width && down >= 0 && down < height;
+    return isInside ? down * width + across : -1;
+  }
+
+  /** @param {number} pixel */
+  #shownIn(pixel) {
+    const [rows, columns] = this.#pixels ?? [[], []];
+    const row = rows[pixel];
+    return row === NO_POINT ? -1 : row * this.facts.x.n + columns[pixel];
   }
 
   /**

@@ -13,7 +13,8 @@ const WIDER = 1.15;
 
 /**
  * Words where they stand on a canvas: the middle of their box, its size, and its turn (radians,
- * clockwise); `cover` is the size of a picture's own words below them.
+ * clockwise); `cover` is the size of a picture's own words below them. Those that are not written are
+ * only covered.
  * @typedef {object} PlacedWords
  * @property {string} text
  * @property {number} x
@@ -24,12 +25,13 @@ const WIDER = 1.15;
  * @property {number} letter
  * @property {string} colour
  * @property {boolean} bold
+ * @property {boolean} written
  * @property {{ x: number, y: number, width: number, height: number } | null} cover
  */
 
 /**
  * The words of a picture as the page writes them over its plane, all of one size: at their place,
- * inside the plane, and none over others. Words beside a mark go before those that are repeated
+ * inside the plane, and none over others; where the picture's own lie below, these are all covered. Words beside a mark go before those that are repeated
  * along lines, and upper ones before lower ones.
  * @param {InnerWords[]} words
  * @param {{ left: number, top: number, scale: number }} frame of the picture on the canvas
@@ -63,12 +65,15 @@ export function placeWords(words, frame, plane, letter, measure, covers) {
     const own = { width: WIDER * measured * larger, height: height * larger };
     const one = { ...middle(width, height), width, height, turn };
     const [half, tall] = reach(one);
-    if (2 * half > plane.width || 2 * tall > plane.height) continue;
-    one.x = Math.min(right - half, Math.max(plane.left + half, one.x));
-    one.y = Math.min(bottom - tall, Math.max(plane.top + tall, one.y));
-    if (placed.some((other) => overlap(one, other))) continue;
+    const fits = 2 * half <= plane.width && 2 * tall <= plane.height;
+    if (fits) {
+      one.x = Math.min(right - half, Math.max(plane.left + half, one.x));
+      one.y = Math.min(bottom - tall, Math.max(plane.top + tall, one.y));
+    }
+    const written = fits && !placed.some((other) => other.written && overlap(one, other));
+    if (!written && !covers) continue;
     const cover = covers ? { ...middle(own.width, own.height), ...own } : null;
-    placed.push({ ...one, text, letter, colour: looks.colour, bold, cover });
+    placed.push({ ...one, text, letter, colour: looks.colour, bold, written, cover });
   }
   return placed;
 }
@@ -96,15 +101,21 @@ export function drawOwnWords(context, words, plane) {
 export function drawWords(context, placed) {
   context.save();
   Object.assign(context, { textAlign: "center", textBaseline: "middle", lineJoin: "round" });
-  for (const { text, x, y, turn, letter, colour, bold, cover } of placed) {
+  for (const { turn, cover } of placed) {
+    if (!cover) continue;
+    context.save();
+    context.translate(cover.x, cover.y);
+    context.rotate(turn);
+    context.fillStyle = WHITE;
+    context.fillRect(-cover.width / 2, -cover.height / 2, cover.width, cover.height);
+    context.restore();
+  }
+  for (const { text, x, y, turn, letter, colour, bold, written } of placed) {
+    if (!written) continue;
     context.save();
     context.translate(x, y);
     context.rotate(turn);
-    Object.assign(context, { font: fontOf(letter, bold), fillStyle: WHITE, strokeStyle: WHITE });
-    if (cover) {
-      const [left, top] = [cover.x - x - cover.width / 2, cover.y - y - cover.height / 2];
-      context.fillRect(left, top, cover.width, cover.height);
-    }
+    Object.assign(context, { font: fontOf(letter, bold), strokeStyle: WHITE });
     context.lineWidth = HALO * letter;
     context.strokeText(text, 0, 0);
     context.fillStyle = colour;

@@ -214,7 +214,7 @@ export class Pane {
     const from = this.#compare(mode, state, other, theirs, beside);
     const shown = painted?.canvas ?? (seen ? pictures.get(seen) : null);
     const plane = this.#still.of(this.#first, shown, state, around ? seen : undefined, painted);
-    this.#first.show(shown, this.#lens, around, plane);
+    this.#first.show(shown, this.#lens, around, plane, state.player.playing);
     this.#label(line, seen, other, state, mode === "without" ? this.#pair.lacks : null);
     this.#name(seen, other, state, mode);
     const newest = series?.at(series.times[series.times.length - 1]);
@@ -298,7 +298,7 @@ export class Pane {
     const theirRun = comparison && { fields: comparison.fields, player };
     const line = around ? other : undefined;
     const plane = theirRun && this.#theirStill.of(this.#second, shown, theirRun, line, painted);
-    this.#second.show(shown, this.#lens, around, plane);
+    this.#second.show(shown, this.#lens, around, plane, player.playing);
     const style = this.#second.element.style;
     const lit = comparison?.lit ?? false;
     style.visibility = mode === "blink" && !lit ? "hidden" : "visible";

@@ -1,20 +1,20 @@
-import { coloursBetween, coloursOf, PixelMap, rampOf } from "./paint.js";
+import { cellPixelsOf } from "./cell_pixels.js";
+import { coloursBetween, coloursOf, PixelMap, paintPoints, rampOf } from "./paint.js";
 
 /** @import { Context } from "./draw_surroundings.js" */
 /** @import { Fields } from "./fields.js" */
-/** @import { Grid } from "./grid.js" */
 /** @import { Box } from "./types.d.ts" */
 
-/** Blocks of pixels that one cell fills are found by their corners. */
-const BLOCK = 32;
-/** Places that are in no cell are not taken for the only thing in larger blocks. */
-const SMALL = 4;
+/** A picture's pixel on the canvas is enlarged where it is so small a part of one, or less. */
+const LARGE = 0.7;
 
 /** The plane of one picture as its values say: cells in their colours, and what lies over them. */
 export class Plane {
   #of;
   /** @type {Uint32Array[] | null} */
   #colours = null;
+  /** @type {[across: number, down: number][] | null} the cells of each field, in its pixels */
+  #cells = null;
 
   /**
    * @param {Fields} fields
@@ -41,16 +41,36 @@ export class Plane {
   }
 
   /**
-   * Whether the picture shows more than the values do: they are thinned, it blends neighbours, or
-   * its cells are smaller than pixels and it has their means.
+   * Whether the picture shows more than the values do: they are thinned or sampled, it blends
+   * neighbours, or cells of one of its fields are smaller than pixels and it has their means. Of
+   * pictures of older versions that is not known.
    * @param {Box} box of the whole picture on the canvas
    */
   isCoarser(box) {
-    const { box: map, size, fields, smooth } = this.fields.header;
-    const [{ nx, ny, stride }] = fields;
-    const [across, down] = [(map[2] - map[0]) / nx, (map[3] - map[1]) / ny];
-    const cell = Math.min((across * box.width) / size[0], (down * box.height) / size[1]);
-    return Boolean(smooth) || (stride > 1 && Math.max(across, down) > 1) || cell < 1;
+    const { size, fields, smooth, resampled, words } = this.fields.header;
+    if (smooth || resampled || !words) return true;
+    this.#cells ??= fields.map((_, number) => cellOf(this.fields, number));
+    return this.#cells.some(([across, down], number) => {
+      const cell = Math.min((across * box.width) / size[0], (down * box.height) / size[1]);
+      return cell < 1 || (fields[number].stride > 1 && Math.max(across, down) > 1);
+    });
+  }
+
+  /**
+   * Whether each cell has its true edges when this part is painted; those of cells without
+   * straight rows are found first, until a moment, which takes some time.
+   * @param {Box} box of the whole picture on the canvas
+   * @param {Box} part whole pixels of the canvas
+   * @param {number} [until] in milliseconds, as `performance.now()` counts
+   */
+  isSharp(box, part, until = 0) {
+    const bent = this.#bent(box);
+    const [xs, ys] = this.#middles(box, part);
+    return bent.every((number) => {
+      const cells = cellPixelsOf(this.fields, number, xs, ys);
+      if (until) cells.find(until);
+      return cells.isFound;
+    });
   }
 
   /**
@@ -59,36 +79,53 @@ export class Plane {
    * @param {Context} context
    * @param {Box} box of the whole picture on the canvas
    * @param {Box} part whole pixels of the canvas
-   * @param {boolean} isFine whether cells without straight rows get their true edges, which takes
-   *   some time
    */
-  paint(context, box, part, isFine) {
+  paint(context, box, part) {
     if (!this.isReady || part.width < 1 || part.height < 1 || this.isCoarser(box)) return false;
-    const { header, grids, overlay } = this.fields;
+    const { header, overlay } = this.fields;
     const image = new ImageData(part.width, part.height);
     const pixels = new Uint32Array(image.data.buffer);
     pixels.fill(rampOf(header.colours, null).ground);
-    const [across, down] = [header.size[0] / box.width, header.size[1] / box.height];
-    const xs = middles(part.left - box.left, part.width, across);
-    const ys = middles(part.top - box.top, part.height, down);
-    grids.forEach((grid, number) => {
-      const isBent = grid.facts.kind === "pixels";
-      const map = new PixelMap(this.fields, number, xs, ys);
-      const points =
-        isBent && isFine && across < 0.7 ? cellsAt(this.fields, grid, xs, ys) : map.points;
-      const colours = this.colours[number];
-      for (let pixel = 0; pixel < pixels.length; pixel += 1) {
-        if (points[pixel] >= 0) pixels[pixel] = colours[points[pixel]];
-      }
+    const [xs, ys] = this.#middles(box, part);
+    const bent = this.#bent(box);
+    this.colours.forEach((colours, number) => {
+      const cells = bent.includes(number) ? cellPixelsOf(this.fields, number, xs, ys) : null;
+      if (cells?.isFound) paintPoints(pixels, cells.points, colours);
+      else new PixelMap(this.fields, number, xs, ys).paint(pixels, colours);
     });
     context.putImageData(image, part.left, part.top);
     Object.assign(context, { imageSmoothingEnabled: true, imageSmoothingQuality: "high" });
+    const [across, down] = [header.size[0] / box.width, header.size[1] / box.height];
     for (const { image: over, box: at } of overlay ?? []) {
       const [left, top] = [box.left + at[0] / across, box.top + at[1] / down];
       const there = { left, top, width: at[2] / across, height: at[3] / down };
       drawPart(context, over, there, part);
     }
     return true;
+  }
+
+  /**
+   * The fields without straight rows whose pixels the picture has are enlarged.
+   * @param {Box} box
+   */
+  #bent(box) {
+    const { grids, header } = this.fields;
+    const isLarge = header.size[0] / box.width < LARGE;
+    const numbers = grids.map(({ facts }, number) => (facts.kind === "pixels" ? number : -1));
+    return isLarge ? numbers.filter((number) => number >= 0) : [];
+  }
+
+  /**
+   * The middles of the pixels of a part of the canvas, in pixels of the picture.
+   * @param {Box} box
+   * @param {Box} part
+   */
+  #middles(box, part) {
+    const { size } = this.fields.header;
+    return [
+      middles(part.left - box.left, part.width, size[0] / box.width),
+      middles(part.top - box.top, part.height, size[1] / box.height),
+    ];
   }
 }
 
@@ -153,56 +190,32 @@ function middles(first, count, step) {
 }
 
 /**
- * The point in whose cell each pixel lies, on a plane without straight rows. A block whose corners
- * lie in one cell is filled: cells have no hollows.
+ * How large the cells of a field are in pixels of the picture; of a plane without straight rows
+ * the root of the mean area of those that are shown.
  * @param {Fields} fields
- * @param {Grid} grid
- * @param {Float64Array} xs
- * @param {Float64Array} ys
+ * @param {number} number
+ * @returns {[across: number, down: number]}
  */
-function cellsAt(fields, grid, xs, ys) {
-  const width = xs.length;
-  const unknown = -2;
-  const points = new Int32Array(width * ys.length).fill(unknown);
-  /**
-   * @param {number} column
-   * @param {number} row
-   */
-  const at = (column, row) => {
-    const pixel = row * width + column;
-    if (points[pixel] === unknown) {
-      const place = fields.coordinates(xs[column], ys[row]);
-      points[pixel] = place ? grid.pointAt(...place) : -1;
-    }
-    return points[pixel];
-  };
-  /** @type {[left: number, top: number, right: number, bottom: number][]} */
-  const blocks = [];
-  for (let top = 0; top < ys.length; top += BLOCK) {
-    for (let left = 0; left < width; left += BLOCK) {
-      const [right, bottom] = [left + BLOCK, top + BLOCK];
-      blocks.push([left, top, Math.min(right, width) - 1, Math.min(bottom, ys.length) - 1]);
-    }
+function cellOf(fields, number) {
+  const { facts, pixels } = fields.grids[number];
+  if (!pixels) {
+    const { x, y } = facts;
+    const [first, last] = [0, 1].map((end) =>
+      fields.pixel(x.edges?.[end] ?? NaN, y.edges?.[end] ?? NaN),
+    );
+    return [Math.abs(last[0] - first[0]) / x.n, Math.abs(last[1] - first[1]) / y.n];
   }
-  for (let block = blocks.pop(); block; block = blocks.pop()) {
-    const [left, top, right, bottom] = block;
-    const found = at(left, top);
-    const isSame =
-      at(right, top) === found && at(left, bottom) === found && at(right, bottom) === found;
-    const isSmall = right - left < SMALL && bottom - top < SMALL;
-    if (isSame && (found >= 0 || isSmall)) {
-      for (let row = top; row <= bottom; row += 1) {
-        points.fill(found, row * width + left, row * width + right + 1);
-      }
-    } else if (right - left > 1 || bottom - top > 1) {
-      const [x, y] = [(left + right) >> 1, (top + bottom) >> 1];
-      blocks.push(
-        [left, top, x, y],
-        [x, top, right, y],
-        [left, y, x, bottom],
-        [x, y, right, bottom],
-      );
-    }
+  const { width = 1, height = 1, x } = facts;
+  const [left, top, right, bottom] = fields.header.box;
+  let [count, low, high, first, last] = [0, Infinity, -Infinity, Infinity, -Infinity];
+  for (let pixel = 0; pixel < width * height; pixel += 1) {
+    const [row, column] = [pixels[0][pixel], pixels[1][pixel]];
+    if (column >= x.n || row >= facts.y.n) continue; // no point
+    count += 1;
+    [low, high] = [Math.min(low, row), Math.max(high, row)];
+    [first, last] = [Math.min(first, column), Math.max(last, column)];
   }
-  return points;
+  const area = (count / (width * height)) * (right - left) * (bottom - top);
+  const side = Math.sqrt(area / ((high - low + 1) * (last - first + 1)));
+  return [side, side];
 }

@@ -9,11 +9,15 @@ import { drawPart, insideOf } from "./plane.js";
 /** @import { Box, Changed, Sized } from "./types.d.ts" */
 
 const STILL_MS = 150;
+/** How long edges of cells are looked for at a time. */
+const SLICE_MS = 10;
 
 /** A picture on a canvas, seen through a lens. */
 export class Sheet {
   #context;
   #shown = "";
+  /** The canvas and what is seen through the lens. */
+  #view = "";
   /** @type {Box | null} */
   #box = null;
   /** @type {Around | null} what the page draws around the plane; null where the picture is whole */
@@ -31,7 +35,10 @@ export class Sheet {
   #plane = null;
   /** Whether the plane is drawn by its values, with all that the picture shows. */
   #isDone = false;
+  /** Whether each of its cells then has its true edges. */
+  #isSharp = false;
   #isStill = false;
+  #isPlaying = false;
   /** @type {number | undefined} */
   #better;
   #settled;
@@ -59,13 +66,15 @@ export class Sheet {
 
   /**
    * Draw a decoded picture; null draws nothing. With `around` only its plane, and the page's own
-   * words, axes and colour bar; `plane` is that of the picture, drawn by its values once it stays.
+   * words, axes and colour bar; `plane` is that of the picture, drawn by its values once it stays:
+   * neither pictures that are played nor a lens that moves leave time for that.
    * @param {ImageBitmap | OffscreenCanvas | null} bitmap
    * @param {Lens} lens
    * @param {Around | null} [around]
    * @param {Plane | null} [plane]
+   * @param {boolean} [isPlaying]
    */
-  show(bitmap, lens, around = null, plane = null) {
+  show(bitmap, lens, around = null, plane = null, isPlaying = false) {
     const { clientWidth, clientHeight } = this.element;
     const ratio = window.devicePixelRatio || 1;
     const width = Math.round(clientWidth * ratio);
@@ -79,12 +88,14 @@ export class Sheet {
     const { title, subtitle, when, legend, bar } = around ?? {};
     const words = around && [title, subtitle, when, legend, bar?.limits, this.#ink, this.#letter];
     const ready = plane?.isReady;
-    const name = JSON.stringify([width, height, lens.scale, lens.x, lens.y, words, ready]);
+    const view = [width, height, lens.scale, lens.x, lens.y].join();
+    const name = JSON.stringify([view, words, ready, isPlaying]);
     const isSame = this.bitmap === bitmap && this.#plane === plane;
     if (isSame && this.#shown === name) return;
     // Frames may share a picture, but not a time.
-    this.#isStill &&= this.bitmap === bitmap && this.#around?.when === when;
-    this.#plane = plane;
+    const isKept = this.bitmap === bitmap && this.#around?.when === when && this.#view === view;
+    this.#isStill &&= isKept && !isPlaying;
+    [this.#plane, this.#view, this.#isPlaying] = [plane, view, isPlaying];
     const { element } = this;
     if (element.width !== width || element.height !== height) {
       [element.width, element.height] = [width, height];
@@ -107,9 +118,22 @@ export class Sheet {
 
   #settle() {
     const before = this.#isStill;
-    this.#isStill = true;
+    this.#isStill = !this.#isPlaying;
     if (!this.#isDone) this.#paint("high");
-    if (!before) this.#settled();
+    this.#sharpen(0);
+    if (this.#isStill && !before) this.#settled();
+  }
+
+  /**
+   * Give the cells of a plane that is drawn by its values their true edges, a slice at a time; the
+   * next picture ends it.
+   * @param {number} until in milliseconds, as `performance.now()` counts
+   */
+  #sharpen(until) {
+    if (!this.#isDone || this.#isSharp || !this.#box || !this.#layout) return;
+    this.#isSharp = Boolean(this.#plane?.isSharp(this.#box, insideOf(this.#layout.plane), until));
+    if (this.#isSharp) this.#paint("high");
+    else this.#better = setTimeout(() => this.#sharpen(performance.now() + SLICE_MS), 0);
   }
 
   /**
@@ -127,6 +151,7 @@ export class Sheet {
       this.#drawnFor = "";
     }
     this.#isDone = false;
+    set(this.element, { "data-drawn": "picture" });
     if (!box || !bitmap) return;
     if (layout) this.#paintPlane(context, bitmap, box, layout, quality);
     else drawWhole(context, bitmap, box, quality);
@@ -142,15 +167,16 @@ export class Sheet {
    */
   #paintPlane(context, bitmap, box, { plane: seen, letter }, quality) {
     const [plane, part] = [this.#plane, insideOf(seen)];
-    const isFine = quality === "high";
-    const isSharp = this.#isStill && plane !== null;
-    const isDrawn = isSharp && plane.paint(context, box, part, isFine);
+    const isStill = this.#isStill && plane !== null;
+    const isDrawn = isStill && plane.paint(context, box, part);
     if (!isDrawn) {
       smooth(context, bitmap, box, quality);
       drawPart(context, bitmap, box, part);
     }
-    this.#isDone = isDrawn && isFine;
-    if (!isSharp) return; // in passing there is no time for words
+    this.#isDone = isDrawn;
+    if (!isStill) return; // in passing there is no time for words
+    this.#isSharp = isDrawn && plane.isSharp(box, part);
+    if (isDrawn) set(this.element, { "data-drawn": this.#isSharp ? "values" : "cells" });
     const frame = { ...box, scale: box.width / plane.fields.header.size[0] };
     const measure = measureIn(context, letter);
     drawWords(context, placeWords(plane.words, frame, part, letter, measure, !isDrawn));

@@ -398,6 +398,8 @@ export interface ValuesHeader {
   };
   /** Whether the picture blends neighbouring points. */
   smooth?: boolean;
+  /** Whether the picture has finer rows than the values, which are sampled in height. */
+  resampled?: boolean;
   block: number;
   bytes: number;
   fields: FieldFacts[];

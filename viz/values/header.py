@@ -12,7 +12,9 @@ from matplotlib.colors import Colormap, to_hex
 from burstlens.viz.drawing import style
 from burstlens.viz.product import Context
 
-_KEPT = ("size", "box", "extent", "projection", "limits", "length_units", "title", "smooth")
+_KEPT = (
+    "size", "box", "extent", "projection", "limits", "length_units", "title", "smooth", "resampled",
+)  # fmt: skip
 
 
 def header(

@@ -17,11 +17,13 @@ from burstlens.core.errors import BurstlensError, FrameError
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.drawing.maps.layers import Contours
 from burstlens.viz.frames.reader import netCDF4
+from burstlens.viz.geometry.columns import Vertical
 from burstlens.viz.geometry.place import End
 from burstlens.viz.geometry.transect import transect
 from burstlens.viz.kinds.section.kind import SectionKind
 from burstlens.viz.kinds.section.options import SectionOptions
 from burstlens.viz.kinds.section.read import Sections, read_sections
+from burstlens.viz.kinds.section.values import of_cells
 from burstlens.viz.product import Context
 from burstlens.viz.registry import product_kind
 
@@ -363,3 +365,12 @@ def test_recipes_are_checked(options: dict[str, Any], message: str):
     assert TypeAdapter(kind.options).validate_python(whole).end == End(i=5, j=1)
     with pytest.raises(ValidationError, match=message):
         TypeAdapter(kind.options).validate_python(whole | options)
+
+
+def test_the_row_that_the_ground_cuts_has_the_lowest_cell():
+    levels = np.array([[1.2, 0.3], [2.0, 1.0], [3.0, 2.0]])
+    vertical = Vertical(levels, np.array([0.95, 0.05]), "km", "height")
+    rows = np.array([0.0, 0.5, 1.0, 1.5, 2.0])
+    found = of_cells(np.arange(6.0).reshape(3, 2), vertical, rows)
+    assert found[:, 0] == pytest.approx([np.nan, 0, 0, 0, 2], nan_ok=True)
+    assert found[:, 1] == pytest.approx([1, 1, 3, 5, 5], nan_ok=True)

@@ -152,7 +152,10 @@ def draw(
         "legend": [entry.facts() for entry in entries],
     } | ({"lead": lead} if lead else {})
     if context.values is not None and options.values:
-        head = header(context, picture, facts | {"title": title}, colormap, bounds, log=options.log)
+        known = facts | {"title": title}
+        # The picture's cells have their true edges, to a pixel.
+        known |= {"resampled": True} if options.levels == "mass" and box.height > _ROWS else {}
+        head = header(context, picture, known, colormap, bounds, log=options.log)
         write_values(
             context.values,
             head,

@@ -30,14 +30,19 @@ def cell_faces(vertical: Vertical) -> Array:
 
 
 def of_cells(values: Array, vertical: Vertical, rows: Array) -> Array:
-    """The value of the cell at each place (row, point) of the axis, NaN beyond the column."""
+    """The value of the cell at each place (row, point) of the axis, NaN beyond the column.
+
+    The row that the ground cuts has the lowest cell: the ground is drawn over it.
+    """
     faces = cell_faces(vertical)
+    cut = 0.0 if vertical.ground is None else rows[1] - rows[0]
     found = np.full((rows.size, faces.shape[1]), np.nan)
     for n in range(faces.shape[1]):
         column = faces[:, n]
         if not (np.diff(column) > 0).all():
             continue
         cell = np.searchsorted(column, rows, side="right") - 1
+        cell[(cell < 0) & (rows >= column[0] - cut)] = 0
         inside = (cell >= 0) & (cell < values.shape[0])
         found[inside, n] = values[cell[inside], n]
     return found
