@@ -330,8 +330,9 @@ def test_words_in_the_plane_are_eleven_pixels_or_more_on_a_phone_and_magnified(s
     assert len(values & set(whole)) >= 3
     assert min(whole.values()) >= 11
     page.evaluate("inner.length = 0")
+    page.locator("canvas.first").evaluate("canvas => { canvas.dataset.drawn = ''; }")
     page.goto(f"{page.url.partition('#')[0]}#zoom=4,0.45,0.45")
-    page.wait_for_function("inner.length > 0")
+    drawn(page)
     near = dict(page.evaluate("inner"))
     assert values & set(near)
     assert 11 <= min(near.values()) <= max(near.values()) < 16
