@@ -293,6 +293,23 @@ def test_only_a_picture_that_stays_has_its_values_loaded(eight_maps, opened):
     assert {found[1] for found in loaded if found} == {"01"}
 
 
+def test_while_the_lens_moves_the_plane_is_the_picture_s(eight_maps, opened):
+    page = opened().page
+    drawn(page)
+    moved = page.locator("canvas.first").evaluate("""async canvas => {
+      const later = globalThis.setTimeout;
+      globalThis.setTimeout = (call, wait) => later(call, wait === 150 ? 3000 : wait);
+      const {left, top} = canvas.getBoundingClientRect();
+      const at = {clientX: left + 200, clientY: top + 200, deltaY: -300, ctrlKey: true};
+      canvas.dispatchEvent(new WheelEvent("wheel", {...at, bubbles: true, cancelable: true}));
+      for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
+      globalThis.setTimeout = later;
+      return canvas.dataset.drawn;
+    }""")
+    assert moved == "picture"
+    drawn(page)
+
+
 def row_of(page, down):
     """The colours along a row of the plane on the screen, as one number each."""
     canvas = page.locator("canvas.first")

@@ -6,6 +6,7 @@ found by force, among all points of the grid on the sphere.
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -84,6 +85,26 @@ def test_the_page_answers_from_the_same_cells(kind: str, every: int, tmp_path: P
     points = np.array(done.stdout.split(), int)
     found = np.where(points < 0, np.nan, [np.ravel(lons)[points], np.ravel(lats)[points]])
     assert wrong(grid, lon, lat, found, every) == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+@pytest.mark.parametrize("kind", ["displaced pole", "across 180 degrees", "tripolar"])
+def test_the_page_gives_pixels_of_a_magnified_picture_the_cells_that_contain_them(
+    kind: str, tmp_path: Path
+) -> None:
+    grid = GRIDS[kind]()
+    shown(grid, tmp_path, max(grid.lon.shape))
+    page = PAGE.with_name("pixels_of_page.js")
+    done = subprocess.run(
+        ["node", page, Path(live.__file__).parent, tmp_path / "grid.js"],
+        check=True, text=True, capture_output=True, timeout=100,
+    )  # fmt: skip
+    found = json.loads(done.stdout)
+    assert found["before"] > 0
+    assert found["after"] == 0
+    assert found["asked"] > 500
+    assert found["other"] <= 0.01 * found["asked"]
 
 
 @pytest.fixture
