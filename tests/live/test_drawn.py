@@ -310,6 +310,37 @@ def test_while_the_lens_moves_the_plane_is_the_picture_s(eight_maps, opened):
     drawn(page)
 
 
+def test_a_film_has_no_plane_from_values_at_any_rate(eight_maps, opened):
+    page = opened().page
+    drawn(page)
+    page.locator(".timeline").focus()
+    page.keyboard.press("Home")
+    with page.expect_request(lambda request: "T010000.values" in request.url):
+        page.keyboard.press("ArrowRight")  # the film meets a picture whose values are here
+    page.wait_for_timeout(500)
+    page.keyboard.press("Home")
+    page.wait_for_timeout(500)
+    seen = page.locator("canvas.first").evaluate("""async canvas => {
+      const shadow = canvas.getRootNode();
+      const seen = [];
+      const watch = new MutationObserver(() => seen.push(canvas.dataset.drawn));
+      watch.observe(canvas, {attributeFilter: ["data-drawn", "aria-label"]});
+      const later = globalThis.setTimeout; // each picture stays as at a low rate
+      globalThis.setTimeout = (call, wait) => later(call, wait === 150 ? 0 : wait);
+      shadow.querySelector("button[aria-label^=Play]").click();
+      const slider = shadow.querySelector(".timeline");
+      const at = () => Number(slider.getAttribute("aria-valuenow"));
+      while (at() > 6) await new Promise(requestAnimationFrame); // from the first
+      while (at() < 6) await new Promise(requestAnimationFrame);
+      watch.disconnect();
+      globalThis.setTimeout = later;
+      return seen;
+    }""")
+    assert len(seen) >= 3
+    assert set(seen[1:]) == {"picture"}
+    drawn(page)
+
+
 def row_of(page, down):
     """The colours along a row of the plane on the screen, as one number each."""
     canvas = page.locator("canvas.first")
