@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import os
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,7 @@ from burstlens.viz.kinds.section.read import Sections, read_sections
 from burstlens.viz.kinds.section.values import of_cells
 from burstlens.viz.product import Context
 from burstlens.viz.registry import product_kind
+from burstlens.viz.values.names import VALUES
 
 pytestmark = pytest.mark.integration
 
@@ -374,3 +378,15 @@ def test_the_row_that_the_ground_cuts_has_the_lowest_cell():
     found = of_cells(np.arange(6.0).reshape(3, 2), vertical, rows)
     assert found[:, 0] == pytest.approx([np.nan, 0, 0, 0, 2], nan_ok=True)
     assert found[:, 1] == pytest.approx([1, 1, 3, 5, 5], nan_ok=True)
+
+
+@pytest.mark.parametrize("levels", ["mass", "interpolated"])
+def test_values_say_where_the_picture_has_finer_rows(
+    supercell: Path, context: Context, levels: str, tmp_path: Path
+):
+    beside = replace(context, values=tmp_path / "values")
+    ends = {"start": End(i=2, j=20), "end": End(i=30, j=20)}
+    make(supercell, beside, variable="W", levels=levels, **ends)
+    text = (tmp_path / "values" / VALUES).read_text()
+    payload = base64.b64decode(re.findall(r'"([A-Za-z0-9+/=]+)"', text)[0])
+    assert (b'"resampled":true' in payload) == (levels == "mass")
