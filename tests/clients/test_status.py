@@ -14,6 +14,7 @@ from burstlens.clients.cli.looking import list_runs
 from burstlens.clients.opened.status import facts, next_steps, rows, status_of, text
 from burstlens.core.durable import read_json, write_json
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.places import remember_folder
 
 
 @pytest.fixture
@@ -113,6 +114,7 @@ def test_two_runs_of_one_id_are_both_listed_with_their_folders(tmp_path, monkeyp
         run = RunDir(tmp_path / project / "runs" / name)
         run.create()
         write_json(run.facts, {"run": name})
+        remember_folder(run.path.parent)
     monkeypatch.chdir(tmp_path)
     list_runs()
     said = capsys.readouterr().out.splitlines()

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from burstlens.core.allowance import allowance
 from burstlens.core.errors import FrameError
 from burstlens.core.nearness import NEAR, did_you_mean
+from burstlens.core.run.shown import KnownPoints
 from burstlens.viz.diagnostics import formula, general, table
 from burstlens.viz.diagnostics.interval import of_interval
 from burstlens.viz.diagnostics.level import AT
 from burstlens.viz.diagnostics.slabs import Computation, by_slabs
 from burstlens.viz.diagnostics.synonyms import SYNONYMS, same_quantity
 from burstlens.viz.diagnostics.table import DIAGNOSTICS
-from burstlens.viz.frames.choice import ChosenFrame, KnownPoints
+from burstlens.viz.frames.choice import ChosenFrame
 from burstlens.viz.frames.held import Held
 from burstlens.viz.frames.record import own_fields
 from burstlens.viz.product import Beside, ProductFrame

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from burstlens.core.digits import format_ticks
 from burstlens.core.errors import FrameError, RecipeError
 from burstlens.core.printable import printable
+from burstlens.core.run.shown import KnownPoints
 from burstlens.core.selection import parse_selection
 from burstlens.core.units import printed
 from burstlens.viz.frames.further import JOINED, is_further, is_upwards
@@ -39,10 +40,6 @@ _PLAIN = ("unitless", "none", "count", "number")
 """Units that say nothing."""
 _VOLUME = 3
 """Dimensions that a picture needs, and that it can have."""
-
-
-KnownPoints = Mapping[str, Mapping[str, int]]
-"""Numbers of points along further dimensions, by variable."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,8 @@ from pathlib import Path
 from burstlens.core.model import Receipt
 from burstlens.core.run.follow import read_stretch
 from burstlens.core.run.index import parse_entries
-from burstlens.core.run.shown import ShownPoint, read_shown
+from burstlens.core.run.shown import KnownPoints, ShownPoint, read_shown
 from burstlens.core.valid_time import label
-from burstlens.viz.frames.choice import KnownPoints
 from burstlens.workflows.production.order import Order
 
 Series = tuple[str, str]

@@ -8,6 +8,8 @@ from typing import Any
 
 SHOWN = "shown"
 """The name of the fact; a user's function cannot give it."""
+KnownPoints = Mapping[str, Mapping[str, int]]
+"""Numbers of points along further dimensions, by variable."""
 
 
 @dataclass(frozen=True, slots=True)
