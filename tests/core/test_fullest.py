@@ -50,5 +50,10 @@ def test_a_series_of_constant_fields_stands_back_for_one_with_something_in_it():
     assert fullest(ideal, constant("ice", (1, 1))).name == "t2/1.png"
 
 
+def test_a_constant_field_stands_before_placeholders_of_an_earlier_product():
+    assert fullest(series(20, 21, holes=(0, 1)), constant("ice", (1, 1))).name == "ice/0.png"
+    assert fullest(series(20, holes=(0,)), series(20, 9, holes=(0, 1))).name == "w/0.png"
+
+
 def test_without_pictures_there_is_none():
     assert fullest([]) is None

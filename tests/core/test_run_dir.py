@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -29,6 +30,20 @@ def test_a_run_is_found_by_id_start_path_and_as_the_last(runs):
     assert open_run_dir("storm-1").path == runs[0].path
     assert open_run_dir("qu").path == runs[2].path
     assert open_run_dir(str(runs[1].path)).path == runs[1].path
+    assert open_run_dir("last").path == runs[2].path
+
+
+def test_the_last_run_is_found_while_another_one_is_created(runs, monkeypatch):
+    listed, iterdir = [], Path.iterdir
+
+    def list_again(folder):
+        if folder in listed:
+            write_json(folder / "new" / "run.json", {"run": "new"})
+        listed.append(folder)
+        return iterdir(folder)
+
+    (runs[0].path.parent / "new").mkdir()
+    monkeypatch.setattr(Path, "iterdir", list_again)
     assert open_run_dir("last").path == runs[2].path
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -131,10 +132,16 @@ def test_a_file_server_that_hangs_is_asked_once(
     assert run.cells.reasons == {"the frames' file server does not answer": 2}
 
 
+@pytest.mark.slow  # it waits longer than for a value
 def test_the_start_of_the_child_is_no_wait_for_a_value(
     thinned: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(frame_cells, "WAIT_S", 0.3)  # loading the libraries takes longer
+    load_late = (
+        "import time; from burstlens.viz.values.frame_cell import load_readers\n"
+        "time.sleep(5.5); load_readers()"
+    )
+    monkeypatch.setattr(frame_cells, "WAIT_S", 5.0)
+    monkeypatch.setattr(frame_cells, "load_readers", partial(exec, load_late, {}))
     assert thinned().cell().from_frame
 
 

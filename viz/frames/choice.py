@@ -6,8 +6,7 @@ picture that names none shows the first one with values; ERA5's versions are joi
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -16,13 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.core.digits import format_ticks
 from burstlens.core.errors import FrameError, RecipeError
-from burstlens.core.printable import printable
 from burstlens.core.run.shown import KnownPoints
 from burstlens.core.selection import parse_selection
 from burstlens.core.units import printed
 from burstlens.viz.frames.further import JOINED, is_further, is_upwards
+from burstlens.viz.frames.named_points import find_point, point_texts
 from burstlens.viz.frames.outline import UnknownYet
 from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
 
@@ -30,11 +28,6 @@ Array = NDArray[Any]
 _TRIED = 64
 """Points that are looked at for values."""
 _LISTED = 8
-_NEAR, _BESIDE = 1e-5, 0.01
-"""How far a value that is asked for may be off, as a part of itself, and of the distance to the
-next one: few digits are typed, and dates are near each other."""
-_WHOLE = 1e10
-"""Whole numbers below it, such as dates, are shown with all of their digits."""
 _GROUND = 2
 _PLAIN = ("unitless", "none", "count", "number")
 """Units that say nothing."""
@@ -305,11 +298,8 @@ class ChosenFrame:
             if text.lstrip("-").isdigit() and (not size or -size <= int(text) < size):
                 return int(text) % size if size else 0
             raise FrameError(f"{about.name}: {dimension} is 0 to {size - 1}, not {text}")
-        shown = _texts(values)
-        for known in (values, shown):
-            if text in known:
-                return known.index(text)
-        if (number := _nearest(values, _number(text))) is not None:
+        shown = point_texts(values)
+        if (number := find_point(values, text)) is not None:
             return number
         listed = ", ".join(shown[:_LISTED])
         more = f" and {len(values) - _LISTED} more" if len(values) > _LISTED else ""
@@ -336,7 +326,7 @@ class ChosenFrame:
         except UnknownYet:
             return ""
         size = _size(about, dimension)
-        texts = _texts(values) if values is not None else range(size)
+        texts = point_texts(values) if values is not None else range(size)
         shown = [str(texts[n]) for n in at]
         if len(at) > 1:
             return f"{dimension} {', '.join(shown[:-1])} and {shown[-1]} joined"
@@ -370,34 +360,3 @@ def _at(choice: Choice, at: Mapping[str, int], window: Window | None) -> dict[st
 
 def _size(about: Variable, dimension: str) -> int:
     return about.shape[about.dimensions.index(dimension)]
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
-def _nearest(values: Sequence[Any], wanted: float | None) -> int | None:
-    """The place of the value that is meant by a number; None if none is near enough."""
-    numbers = [value for value in values if isinstance(value, float) and math.isfinite(value)]
-    if wanted is None or not numbers:
-        return None
-    value = min(numbers, key=lambda one: abs(one - wanted))
-    beside = min((abs(one - value) for one in numbers if one != value), default=math.inf)
-    off = min(_NEAR * max(abs(value), _NEAR), _BESIDE * beside, 0.5 if _is_whole(value) else beside)
-    return values.index(value) if abs(value - wanted) <= off else None
-
-
-def _is_whole(value: float) -> bool:
-    return value.is_integer() and abs(value) < _WHOLE
-
-
-def _texts(values: Sequence[Any]) -> list[str]:
-    """The values of a coordinate as text that tells them apart."""
-    if any(isinstance(value, str) for value in values):
-        return [printable(value) for value in values]
-    if all(_is_whole(value) for value in values):
-        return [f"{value:.0f}" for value in values]
-    return format_ticks(values)

@@ -22,7 +22,8 @@ _NAMES = re.compile(
     r"|category|categories|ncat|class(?:es)?|nc"
     r"|n?bands?|n?channels?|wl|wavelengths?|wave_?numbers?|freq(?:uency|uencies)?|directions?|dir"
     r"|species|tracers?|aerosols?|n?tiles?|n?pfts?|nvegtyp|land_cat|soil_cat"
-    r"|(?:(?:size|diameter|radius|mass|aerosol|dust|salt|freq|frequency|dir|direction)_)?n?bins?"
+    r"|(?:(?!(?:\w+_)?(?:[ijpxyz]|lat\w*|lon\w*|rows?|col(?:umn)?s?|north\w*|east\w*|vert\w*|alt\w*"
+    r"|range|distance|azimuth|density|rho|grid|cell|point)_)\w+_)?(?:types?|n?bins?)"
     r"|polari[sz]ations?|samples?|replicates?|iterations?|n?runs?|n?models?|rcps?|ssps?|sources?"
     r"|modes?|n?components?|parameters?|variables?|stat(?:istic)?s?|hours?|days?|years?|dates?"
     r"|time\w*|init\w*)(?:_(?!(?:[xyij]|lat\w*|lon\w*|rows?|columns?)$).*)?",
@@ -41,7 +42,7 @@ _PLACES = re.compile(r"(?:deg(?:ree)?s?[ _]?|°\s*)(?:n(?:orth)?|e(?:ast)?)", re
 """Units of latitude and longitude."""
 _LENGTH_M = 0.01
 """Lengths in smaller units than it are those of particles or of rain, others those of places."""
-_HAS_LENGTH = re.compile(r"thresholds?|wavelengths?|wl", re.IGNORECASE)
+_HAS_LENGTH = re.compile(r"thresholds?(?:_.*)?|wavelengths?|wl", re.IGNORECASE)
 """Further dimensions that may be lengths in any unit."""
 _WORDS = re.compile(
     r"\b(?:ensemble|member|reali[sz]ation|lead|forecast (?:period|step)|quantile|percentile"
@@ -75,10 +76,11 @@ def is_further(dimension: str, attributes: Mapping[str, Any]) -> bool:
     if standard or axis == "T" or " since " in units or _UNITS.fullmatch(units):
         return True
     is_long = length >= _LENGTH_M and not _HAS_LENGTH.fullmatch(dimension)
-    if is_long or _PLACES.fullmatch(text) or _UPWARDS.fullmatch(dimension):
+    if is_long or _PLACES.fullmatch(text):
         return False
-    words = str(attributes.get("long_name", ""))
-    return bool(_NAMES.fullmatch(dimension) or _WORDS.search(words))
+    if _WORDS.search(str(attributes.get("long_name", ""))):
+        return True
+    return bool(_NAMES.fullmatch(dimension) and not _UPWARDS.fullmatch(dimension))
 
 
 def is_upwards(dimension: str, attributes: Mapping[str, Any]) -> bool:

@@ -122,18 +122,17 @@ def read_cell(
 
 
 def _is_unchanged(path: str, known: Fingerprint | None) -> bool:
-    """Whether a file has this fingerprint, or has only got longer since; False where none is known.
+    """Whether a file has this fingerprint; False where none is known, and where it was written
+    since: models fill files of one length in place, too.
 
-    FrameError where it is another file by now, or was written anew."""
+    FrameError where it is another file by now, or is shorter."""
     if known is None:
         return False
     _, inode, size, changed = known
     found = os.stat(path)  # devices have other numbers on other hosts
-    if found.st_ino == inode and found.st_size == size and found.st_mtime_ns == changed:
-        return True
-    if found.st_ino != inode or found.st_size <= size:
+    if found.st_ino != inode or found.st_size < size:
         raise FrameError("the frames' files were written anew since the pictures")
-    return False
+    return found.st_size == size and found.st_mtime_ns == changed
 
 
 def _is_same(found: float, expected: float, off: float) -> bool:

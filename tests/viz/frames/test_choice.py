@@ -33,6 +33,10 @@ Write = Callable[..., Path]
         ("threshold", {"units": "m"}), ("bin", {"units": "mm"}), ("soil_cat", {}),
         ("theta", {"standard_name": "sea_surface_wave_from_direction"}), ("model_id", {}),
         ("fcst_hour", {}), ("doy", {}), ("model", {}), ("ssp", {}), ("component", {}), ("wl", {}),
+        ("threshold_hs", {"units": "m"}), ("rock_type", {}), ("biome_type", {}), ("drop_bin", {}),
+        ("hydrometeor_type", {}), ("ice_bin", {}), ("sea_salt_bin", {}), ("types", {}),
+        ("k", {"long_name": "ensemble member"}), ("z", {"long_name": "Ensemble member"}),
+        ("thresholds_wind", {"units": "km"}), ("mass_nbins", {}), ("rock_type_id", {}),
     ],
 )  # fmt: skip
 def test_members_steps_and_bands_are_further_dimensions(
@@ -53,6 +57,9 @@ def test_members_steps_and_bands_are_further_dimensions(
         ("model_pressure", {}), ("model_x", {}), ("model_y", {}), ("source_lat", {}),
         ("x_type", {}), ("radius", {"units": "m", "long_name": "category of range"}),
         ("model_level", {}), ("soil_layer", {}), ("modelz", {}), ("f", {}), ("s", {}), ("xs", {}),
+        ("y_bin", {}), ("longitude_bins", {}), ("grid_x_type", {}), ("z_bin", {}), ("alt_bin", {}),
+        ("vertical_bin", {}), ("k", {"long_name": "model level"}), ("range_bin", {}),
+        ("rho_bin", {}), ("bin_lat", {}), ("distance_bin", {}), ("plev_bins", {}),
     ],
 )  # fmt: skip
 def test_heights_and_places_are_none(dimension: str, attributes: dict[str, str]) -> None:

@@ -292,12 +292,11 @@ def runs_in(places: Sequence[Path]) -> Iterator[RunDir]:
         yield RunDir(path)
 
 
-def _by_id(places: Sequence[Path]) -> dict[str, list[RunDir]]:
-    """The runs in these folders by id: the id of the newest run first, those of one id in the order
-    of their folders."""
+def _by_id(runs: Sequence[RunDir], places: Sequence[Path]) -> dict[str, list[RunDir]]:
+    """The runs of these folders by id, those of one id in the order of their folders."""
     order = {place: number for number, place in reversed([*enumerate(places)])}
     found: dict[str, list[RunDir]] = {}
-    for run in runs_in(places):
+    for run in runs:
         found.setdefault(run.id, []).append(run)
     for twins in found.values():
         twins.sort(key=lambda run: order[run.path.parent])
@@ -319,12 +318,13 @@ def open_run_dir(name: str) -> RunDir:
         raise RunError(f"{name} {what}; `burstlens list` shows the runs in {runs_places()}")
     # A command in the folder of one project means its runs, if it has some.
     places = runs_folders()
-    named, is_here = _by_id(places), True
+    runs, is_here = [*runs_in(places)], True
+    named = _by_id(runs, places)
     if not named or (name != "last" and not any(run_id.startswith(name) for run_id in named)):
         places = all_folders()
-        named, is_here = _by_id(places), False
+        runs, is_here = [*runs_in(places)], False
+        named = _by_id(runs, places)
     if name == "last" and named:
-        runs = runs_in(places)
         return next(run for run in runs if not is_here or named[run.id][0].path == run.path)
     starting = [name] if name in named else [run_id for run_id in named if run_id.startswith(name)]
     if len(starting) > 1:

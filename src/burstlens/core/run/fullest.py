@@ -19,13 +19,15 @@ def fullest(*series: Sequence[Published]) -> Published | None:
     calm air; an ideal run has T2 = 0. Placeholders only where there is nothing else; None without
     pictures.
     """
-    first: list[Published] = []
+    constant: list[Published] = []
+    placeholders: list[Published] = []
     for entries in series:
         pictures = [entry for entry in entries if not entry.placeholder]
         if drawn := [entry for entry in pictures if not _is_constant(entry)]:
             return _newest(drawn)
-        first = first or pictures or list(entries)
-    return _newest(first)
+        constant = constant or pictures
+        placeholders = placeholders or list(entries)
+    return _newest(constant or placeholders)
 
 
 def _is_constant(entry: Published) -> bool:
