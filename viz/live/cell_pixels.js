@@ -1,3 +1,5 @@
+import { coordinatesIn } from "./fields.js";
+
 /** @import { Fields } from "./fields.js" */
 /** @import { Grid } from "./grid.js" */
 
@@ -6,11 +8,10 @@ const BLOCK = 32;
 /** Places that are in no cell are not taken for the only thing in larger blocks. */
 const SMALL = 4;
 const UNKNOWN = -2;
-const HELD = 4;
 
 /** The point in whose cell each pixel lies, on a plane without straight rows: found in slices. */
 export class CellPixels {
-  #fields;
+  #map;
   #grid;
   #xs;
   #ys;
@@ -18,13 +19,13 @@ export class CellPixels {
   #blocks = [];
 
   /**
-   * @param {Fields} fields
+   * @param {Fields["map"]} map
    * @param {Grid} grid
    * @param {Float64Array} xs middles of the pixels, in pixels of the picture
    * @param {Float64Array} ys
    */
-  constructor(fields, grid, xs, ys) {
-    this.#fields = fields;
+  constructor(map, grid, xs, ys) {
+    this.#map = map;
     this.#grid = grid;
     this.#xs = xs;
     this.#ys = ys;
@@ -88,18 +89,19 @@ export class CellPixels {
   #at(column, row) {
     const pixel = row * this.#xs.length + column;
     if (this.points[pixel] === UNKNOWN) {
-      const place = this.#fields.coordinates(this.#xs[column], this.#ys[row]);
+      const place = coordinatesIn(this.#map, this.#xs[column], this.#ys[row]);
       this.points[pixel] = place ? this.#grid.seenAt(...place) : -1;
     }
     return this.points[pixel];
   }
 }
 
-/** @type {Map<string, CellPixels>} frames share their grid, and what is seen of it */
-const held = new Map();
+/** @type {Map<string, WeakRef<CellPixels>>} those that sheets show are held by these */
+const known = new Map();
 
 /**
- * The same object for the same pixels of the same grid, with what is found of it.
+ * The same object for the same pixels of the same grid, with what is found of it, as long as
+ * someone holds it: frames share their grid, and what is seen of it.
  * @param {Fields} fields
  * @param {number} number of the field
  * @param {Float64Array} xs
@@ -109,9 +111,10 @@ export function cellPixelsOf(fields, number, xs, ys) {
   const { box, extent, fields: facts } = fields.header;
   const ends = [xs.length, xs[0], xs[xs.length - 1], ys.length, ys[0], ys[ys.length - 1]];
   const key = [facts[number].grid, ...box, ...extent, ...ends].join();
-  const known = held.get(key) ?? new CellPixels(fields, fields.grids[number], xs, ys);
-  held.delete(key); // the most recently used is the last
-  held.set(key, known);
-  if (held.size > HELD) held.delete([...held.keys()][0]);
-  return known;
+  const held = known.get(key)?.deref();
+  if (held) return held;
+  for (const [old, one] of known) if (!one.deref()) known.delete(old);
+  const made = new CellPixels(fields.map, fields.grids[number], xs, ys);
+  known.set(key, new WeakRef(made));
+  return made;
 }

@@ -183,13 +183,12 @@ export class Fields {
    * @returns {[x: number, y: number] | null}
    */
   coordinates(across, down) {
-    const [left, top, right, bottom] = this.header.box;
-    const u = (across - left) / (right - left);
-    const v = (down - top) / (bottom - top);
-    if (!(u >= 0 && u < 1 && v >= 0 && v < 1)) return null;
-    const [first, last, low, high] = this.header.extent;
-    const y = this.#isLog ? high * (low / high) ** v : high + v * (low - high);
-    return [first + u * (last - first), y];
+    return coordinatesIn(this.map, across, down);
+  }
+
+  /** Where the map lies in the picture, and in the plane. */
+  get map() {
+    return { box: this.header.box, extent: this.header.extent, isLog: this.#isLog };
   }
 
   /**
@@ -233,6 +232,23 @@ export class Fields {
     }
     return null;
   }
+}
+
+/**
+ * x and y of the plane at a pixel of a picture, or null outside of its map.
+ * @param {Fields["map"]} map
+ * @param {number} across
+ * @param {number} down
+ * @returns {[x: number, y: number] | null}
+ */
+export function coordinatesIn({ box, extent, isLog }, across, down) {
+  const [left, top, right, bottom] = box;
+  const u = (across - left) / (right - left);
+  const v = (down - top) / (bottom - top);
+  if (!(u >= 0 && u < 1 && v >= 0 && v < 1)) return null;
+  const [first, last, low, high] = extent;
+  const y = isLog ? high * (low / high) ** v : high + v * (low - high);
+  return [first + u * (last - first), y];
 }
 
 /**

@@ -381,6 +381,7 @@ class View {
 
   destroy() {
     this.#closed = true;
+    this.#wall.close();
     this.#series.close();
     this.#pictures.close();
     this.#fields.close();

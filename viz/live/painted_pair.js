@@ -62,7 +62,9 @@ export class PaintedPair {
       seen && other && comparison && isBeside
         ? this.#theirs.prepare(comparison, other, null, lookBeside(look, seen, other))
         : null;
-    const waits = seen !== undefined && (this.#mine.waits || (isBeside && this.#theirs.waits));
+    // A film goes on: the other run's picture is shown as it was drawn until its values are loaded.
+    const both = isBeside && !state.player.playing;
+    const waits = seen !== undefined && (this.#mine.waits || (both && this.#theirs.waits));
     return { seen, other, lookId, look, scale, isBeside, ready, others, waits };
   }
 }

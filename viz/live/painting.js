@@ -56,7 +56,8 @@ export class Painting {
     const from = base ? base.line : undefined;
     this.needs = from && minus !== "run" ? [seen, from] : [seen];
     this.lacks = minus !== "" && (!base || !from?.values || base.fields.isMissing(from));
-    if (this.lacks || fields.isMissing(seen)) return this.#leave();
+    const isMissing = fields.isMissing(seen) || pictures.isMissing(seen);
+    if (this.lacks || isMissing) return this.#leave();
     const [picture, mine] = [pictures.get(seen), fields.whole(seen)];
     const away = base && from ? base.fields.get(from) : null;
     const units = [mine, away].map((one) => one?.header.fields[0].units);

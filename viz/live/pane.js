@@ -101,6 +101,7 @@ export class Pane {
   #painted = null;
   /** @type {string | null} */
   #time = null;
+  #isPlaying = false;
   /** @type {IndexLine | undefined} */
   #seen;
   #choice = element("select", { "aria-label": "Product" });
@@ -194,6 +195,7 @@ export class Pane {
   show(state) {
     const { album, player, pictures, source, comparison } = state;
     this.#time = this.held ?? player.time;
+    this.#isPlaying = player.playing && this.held === null;
     const id = this.seriesId ?? "";
     const series = album.series.get(id);
     const line = this.#time === null ? undefined : series?.at(this.#time);
@@ -202,8 +204,7 @@ export class Pane {
     const coming = bitmap || !line ? line : (pictures.latest(id) ?? this.#standIn(line, pictures));
     const pair = this.#pair.paint(state, id, coming);
     const { seen, other, lookId, look, scale, painted, theirs } = pair;
-    this.#seen = seen;
-    this.#painted = painted;
+    [this.#seen, this.#painted] = [seen, painted];
     const mode = shownMode(comparison, other, painted);
     const fields = seen ? state.fields.get(seen) : null;
     const theirFields = (other && comparison?.fields.get(other)) ?? null;
@@ -213,8 +214,9 @@ export class Pane {
     // First: beside another picture this one has half of the room.
     const from = this.#compare(mode, state, other, theirs, beside);
     const shown = painted?.canvas ?? (seen ? pictures.get(seen) : null);
-    const plane = this.#still.of(this.#first, shown, state, around ? seen : undefined, painted);
-    this.#first.show(shown, this.#lens, around, plane, state.player.playing);
+    const planned = around ? seen : undefined;
+    const plane = this.#still.of(this.#first, shown, state.fields, planned, painted);
+    this.#first.show(shown, this.#lens, around, plane, this.#isPlaying);
     this.#label(line, seen, other, state, mode === "without" ? this.#pair.lacks : null);
     this.#name(seen, other, state, mode);
     const newest = series?.at(series.times[series.times.length - 1]);
@@ -260,12 +262,17 @@ export class Pane {
       },
       lens: this.#lens,
     });
-    const theirsNeeded = [...pair.theirNeeds];
+    const theirsNeeded = [...pair.theirNeeds, ...this.#theirStill.needs];
     if (other && this.#theirSurroundings.needs) theirsNeeded.push(other);
-    theirsNeeded.push(...this.#theirStill.needs);
     const isAsked = this.#palette.asks || this.#surroundings.needs;
     const needs = seen ? [...(isAsked ? [seen] : []), ...pair.needs, ...this.#still.needs] : [];
     return { line, other: pair.counterpart, seen, needs, theirs: theirsNeeded };
+  }
+
+  /** Take it away, and end what is still under way. */
+  close() {
+    for (const sheet of [this.#first, this.#second]) sheet.close();
+    this.element.remove();
   }
 
   /** Mark the cursor and the places, as soon as all panes are drawn. */
@@ -291,14 +298,13 @@ export class Pane {
    * @param {Painted | null} painted the other run's picture
    * @param {Around | null} around
    */
-  #compare(mode, { comparison, player, run }, other, painted, around) {
+  #compare(mode, { comparison, run }, other, painted, around) {
     set(this.#glass, { "data-mode": mode });
     const drawn = other && comparison ? comparison.pictures.get(other) : null;
     const shown = painted?.canvas ?? drawn;
-    const theirRun = comparison && { fields: comparison.fields, player };
-    const line = around ? other : undefined;
-    const plane = theirRun && this.#theirStill.of(this.#second, shown, theirRun, line, painted);
-    this.#second.show(shown, this.#lens, around, plane, player.playing);
+    const [fields, line] = [comparison?.fields, around ? other : undefined];
+    const plane = fields ? this.#theirStill.of(this.#second, shown, fields, line, painted) : null;
+    this.#second.show(shown, this.#lens, around, plane, this.#isPlaying);
     const style = this.#second.element.style;
     const lit = comparison?.lit ?? false;
     style.visibility = mode === "blink" && !lit ? "hidden" : "visible";

@@ -2,7 +2,9 @@ import { cellPixelsOf } from "./cell_pixels.js";
 import { coloursBetween, coloursOf, PixelMap, paintPoints, rampOf } from "./paint.js";
 
 /** @import { Context } from "./draw_surroundings.js" */
+/** @import { CellPixels } from "./cell_pixels.js" */
 /** @import { Fields } from "./fields.js" */
+/** @import { Grid } from "./grid.js" */
 /** @import { Box } from "./types.d.ts" */
 
 /** A picture's pixel on the canvas is enlarged where it is so small a part of one, or less. */
@@ -57,39 +59,28 @@ export class Plane {
   }
 
   /**
-   * Whether each cell has its true edges when this part is painted; those of cells without
-   * straight rows are found first, until a moment, which takes some time.
-   * @param {Box} box of the whole picture on the canvas
-   * @param {Box} part whole pixels of the canvas
-   * @param {number} [until] in milliseconds, as `performance.now()` counts
-   */
-  isSharp(box, part, until = 0) {
-    const bent = this.#bent(box);
-    const [xs, ys] = this.#middles(box, part);
-    return bent.every((number) => {
-      const cells = cellPixelsOf(this.fields, number, xs, ys);
-      if (until) cells.find(until);
-      return cells.isFound;
-    });
-  }
-
-  /**
-   * Paint what is seen of it, each pixel in the colour of its own cell; returns false, and paints
-   * nothing, where the picture shows more.
+   * Paint what is seen of it, each pixel in the colour of its own cell; returns null, and paints
+   * nothing, where the picture shows more. Of cells without straight rows the true edges are seen
+   * once they are found: returned are those of each such field, for the caller to hold and find.
    * @param {Context} context
    * @param {Box} box of the whole picture on the canvas
    * @param {Box} part whole pixels of the canvas
+   * @returns {CellPixels[] | null}
    */
   paint(context, box, part) {
-    if (!this.isReady || part.width < 1 || part.height < 1 || this.isCoarser(box)) return false;
+    if (!this.isReady || part.width < 1 || part.height < 1 || this.isCoarser(box)) return null;
     const { header, overlay } = this.fields;
     const image = new ImageData(part.width, part.height);
     const pixels = new Uint32Array(image.data.buffer);
     pixels.fill(rampOf(header.colours, null).ground);
     const [xs, ys] = this.#middles(box, part);
-    const bent = this.#bent(box);
+    /** @type {CellPixels[]} */
+    const edges = [];
+    const isLarge = header.size[0] / box.width < LARGE;
     this.colours.forEach((colours, number) => {
-      const cells = bent.includes(number) ? cellPixelsOf(this.fields, number, xs, ys) : null;
+      const isBent = isLarge && this.fields.grids[number].facts.kind === "pixels";
+      const cells = isBent ? cellPixelsOf(this.fields, number, xs, ys) : null;
+      if (cells) edges.push(cells);
       if (cells?.isFound) paintPoints(pixels, cells.points, colours);
       else new PixelMap(this.fields, number, xs, ys).paint(pixels, colours);
     });
@@ -101,18 +92,7 @@ export class Plane {
       const there = { left, top, width: at[2] / across, height: at[3] / down };
       drawPart(context, over, there, part);
     }
-    return true;
-  }
-
-  /**
-   * The fields without straight rows whose pixels the picture has are enlarged.
-   * @param {Box} box
-   */
-  #bent(box) {
-    const { grids, header } = this.fields;
-    const isLarge = header.size[0] / box.width < LARGE;
-    const numbers = grids.map(({ facts }, number) => (facts.kind === "pixels" ? number : -1));
-    return isLarge ? numbers.filter((number) => number >= 0) : [];
+    return edges;
   }
 
   /**
@@ -197,25 +177,38 @@ function middles(first, count, step) {
  * @returns {[across: number, down: number]}
  */
 function cellOf(fields, number) {
-  const { facts, pixels } = fields.grids[number];
-  if (!pixels) {
-    const { x, y } = facts;
+  const grid = fields.grids[number];
+  if (!grid.pixels) {
+    const { x, y } = grid.facts;
     const [first, last] = [0, 1].map((end) =>
       fields.pixel(x.edges?.[end] ?? NaN, y.edges?.[end] ?? NaN),
     );
     return [Math.abs(last[0] - first[0]) / x.n, Math.abs(last[1] - first[1]) / y.n];
   }
-  const { width = 1, height = 1, x } = facts;
   const [left, top, right, bottom] = fields.header.box;
+  const part = parts.get(grid) ?? partOf(grid, grid.pixels);
+  parts.set(grid, part);
+  const side = Math.sqrt(part * (right - left) * (bottom - top));
+  return [side, side];
+}
+
+/** @type {WeakMap<Grid, number>} */
+const parts = new WeakMap();
+
+/**
+ * The mean part of the map that one of the cells takes that are shown: all its pixels are read.
+ * @param {Grid} grid
+ * @param {Uint16Array[]} pixels
+ */
+function partOf({ facts }, pixels) {
+  const { width = 1, height = 1, x, y } = facts;
   let [count, low, high, first, last] = [0, Infinity, -Infinity, Infinity, -Infinity];
   for (let pixel = 0; pixel < width * height; pixel += 1) {
     const [row, column] = [pixels[0][pixel], pixels[1][pixel]];
-    if (column >= x.n || row >= facts.y.n) continue; // no point
+    if (column >= x.n || row >= y.n) continue; // no point
     count += 1;
     [low, high] = [Math.min(low, row), Math.max(high, row)];
     [first, last] = [Math.min(first, column), Math.max(last, column)];
   }
-  const area = (count / (width * height)) * (right - left) * (bottom - top);
-  const side = Math.sqrt(area / ((high - low + 1) * (last - first + 1)));
-  return [side, side];
+  return count / (width * height) / ((high - low + 1) * (last - first + 1));
 }

@@ -5,6 +5,7 @@ import { drawPart, insideOf } from "./plane.js";
 
 /** @import { Lens } from "./lens.js" */
 /** @import { Around, Layout } from "./draw_surroundings.js" */
+/** @import { CellPixels } from "./cell_pixels.js" */
 /** @import { Plane } from "./plane.js" */
 /** @import { Box, Changed, Sized } from "./types.d.ts" */
 
@@ -33,6 +34,8 @@ export class Sheet {
   #drawnRamp;
   /** @type {Plane | null} the picture's plane by its values */
   #plane = null;
+  /** @type {CellPixels[]} edges of its cells, held as long as the view stays */
+  #cells = [];
   /** Whether the plane is drawn by its values, with all that the picture shows. */
   #isDone = false;
   /** Whether each of its cells then has its true edges. */
@@ -95,6 +98,7 @@ export class Sheet {
     // Frames may share a picture, but not a time.
     const isKept = this.bitmap === bitmap && this.#around?.when === when && this.#view === view;
     this.#isStill &&= isKept && !isPlaying;
+    if (this.#view !== view) this.#cells = [];
     [this.#plane, this.#view, this.#isPlaying] = [plane, view, isPlaying];
     const { element } = this;
     if (element.width !== width || element.height !== height) {
@@ -130,8 +134,9 @@ export class Sheet {
    * @param {number} until in milliseconds, as `performance.now()` counts
    */
   #sharpen(until) {
-    if (!this.#isDone || this.#isSharp || !this.#box || !this.#layout) return;
-    this.#isSharp = Boolean(this.#plane?.isSharp(this.#box, insideOf(this.#layout.plane), until));
+    if (!this.#isDone || this.#isSharp) return;
+    for (const one of this.#cells) if (until && !one.isFound) one.find(until);
+    this.#isSharp = this.#cells.every((one) => one.isFound);
     if (this.#isSharp) this.#paint("high");
     else this.#better = setTimeout(() => this.#sharpen(performance.now() + SLICE_MS), 0);
   }
@@ -168,14 +173,16 @@ export class Sheet {
   #paintPlane(context, bitmap, box, { plane: seen, letter }, quality) {
     const [plane, part] = [this.#plane, insideOf(seen)];
     const isStill = this.#isStill && plane !== null;
-    const isDrawn = isStill && plane.paint(context, box, part);
+    const cells = isStill ? plane.paint(context, box, part) : null;
+    const isDrawn = cells !== null;
+    this.#cells = cells ?? this.#cells; // those of other frames of the grid are the same
     if (!isDrawn) {
       smooth(context, bitmap, box, quality);
       drawPart(context, bitmap, box, part);
     }
     this.#isDone = isDrawn;
     if (!isStill) return; // in passing there is no time for words
-    this.#isSharp = isDrawn && plane.isSharp(box, part);
+    this.#isSharp = isDrawn && this.#cells.every((one) => one.isFound);
     if (isDrawn) set(this.element, { "data-drawn": this.#isSharp ? "values" : "cells" });
     const frame = { ...box, scale: box.width / plane.fields.header.size[0] };
     const measure = measureIn(context, letter);
@@ -200,6 +207,11 @@ export class Sheet {
       [this.#drawnFor, this.#drawnRamp] = [name, bar?.ramp];
     }
     drawTime(context, around, layout, ink);
+  }
+
+  /** End what is still under way. */
+  close() {
+    clearTimeout(this.#better);
   }
 
   /** The plane on the screen, where the page draws what is around it, else all of the sheet. */

@@ -2,7 +2,6 @@ import { planeOf } from "./plane.js";
 
 /** @import { FieldStore } from "./field_store.js" */
 /** @import { Painted } from "./looks.js" */
-/** @import { Player } from "./player.js" */
 /** @import { Sheet } from "./sheet.js" */
 /** @import { IndexLine } from "./types.d.ts" */
 
@@ -15,14 +14,14 @@ export class StillPlane {
    * The plane of a picture by its values; null until these are loaded.
    * @param {Sheet} sheet
    * @param {ImageBitmap | OffscreenCanvas | null} shown what the sheet will show of it
-   * @param {{ fields: FieldStore, player: Player }} run
+   * @param {FieldStore} fields of the run
    * @param {IndexLine | undefined} line
    * @param {Painted | null} painted
    */
-  of(sheet, shown, { fields, player }, line, painted) {
+  of(sheet, shown, fields, line, painted) {
     this.needs = [];
     if (!line?.values) return null;
-    const isStill = !player.playing && sheet.isStill(shown);
+    const isStill = sheet.isStill(shown);
     const known = (isStill && fields.whole(line)) || fields.get(line);
     if (isStill && !known) this.needs = [line];
     return painted?.plane ?? (known && planeOf(known));

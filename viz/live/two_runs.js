@@ -15,7 +15,12 @@ const ALONE = new Map([
   ["difference", "without"],
 ]);
 
-/** @typedef {{ limits: [low: number, high: number] | null, two: string }} Scale */
+/**
+ * @typedef {object} Scale
+ * @property {[low: number, high: number] | null} limits
+ * @property {string} two
+ * @property {string} apart the same while only the first picture is painted
+ */
 
 /**
  * The colours of two runs' pictures at one time: `limits` that hold both, where the pictures have
@@ -29,15 +34,19 @@ const ALONE = new Map([
  */
 export function commonScale(mine, theirs, look, run) {
   const values = mine.values && theirs.values;
-  if (look.minus) return { limits: null, two: look.minus === "run" ? `; ${run} as it is` : "" };
+  const plain = `; ${run} as it is`;
+  if (look.minus) return { limits: null, two: look.minus === "run" ? plain : "", apart: plain };
   const [own, other] = [mine.facts ?? {}, theirs.facts ?? {}];
   const [first, second] = [limitsOf(own), limitsOf(other)];
   const alike = (look.map || own.colormap === other.colormap) && own.units === other.units;
   const same = (look.limits && values) ?? (first && second && first.join() === second.join());
-  if (!first || !second || (alike && same)) return { limits: null, two: "" };
-  const two = `; two scales: the colours of ${run} are ${span(...second, second)}`;
-  if (!alike || !values) return { limits: null, two };
-  return { limits: [Math.min(first[0], second[0]), Math.max(first[1], second[1])], two };
+  if (!first || !second) return { limits: null, two: "", apart: plain };
+  const apart = `; two scales: the colours of ${run} are ${span(...second, second)}`;
+  if (alike && same) return { limits: null, two: "", apart };
+  if (!alike || !values) return { limits: null, two: apart, apart };
+  /** @type {[low: number, high: number]} */
+  const limits = [Math.min(first[0], second[0]), Math.max(first[1], second[1])];
+  return { limits, two: apart, apart };
 }
 
 /**
@@ -76,7 +85,7 @@ export function lookBeside(look, mine, theirs) {
  * @param {string} alone
  */
 export function scaleLabel(scale, mine, theirs, alone) {
-  if (!scale?.two) return alone;
+  if (!scale?.two) return scale && mine && !theirs ? scale.apart : alone;
   return scale.limits && mine && theirs ? "; one scale for both runs" : scale.two;
 }
 

@@ -104,9 +104,9 @@ export class Wall {
   /** @param {Pane} pane */
   #remove(pane) {
     this.#panes = this.#panes.filter((one) => one !== pane);
-    for (const guest of this.#beside.get(pane)?.values() ?? []) guest.element.remove();
+    for (const guest of this.#beside.get(pane)?.values() ?? []) guest.close();
     this.#beside.delete(pane);
-    pane.element.remove();
+    pane.close();
     this.#changed();
   }
 
@@ -179,10 +179,10 @@ export class Wall {
     const seats = this.#beside.get(pane) ?? new Map();
     this.#beside.set(pane, seats);
     const runs = guests.map(({ run }) => run);
-    for (const [run, { element: gone }] of seats) {
+    for (const [run, gone] of seats) {
       if (runs.includes(run)) continue;
       seats.delete(run);
-      gone.remove();
+      gone.close();
     }
     let last = pane.element;
     for (const { run, album } of guests) {
@@ -252,6 +252,10 @@ export class Wall {
       mine.every((line) => pictures.get(line) || pictures.isMissing(line)) &&
       needs.every((line) => state.fields.get(line) || state.fields.isMissing(line) || !line.values)
     );
+  }
+
+  close() {
+    for (const pane of this.#panes) this.#remove(pane);
   }
 
   /** Whether the values of all pictures that are seen are needed. */

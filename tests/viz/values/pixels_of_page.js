@@ -15,7 +15,8 @@ const coordinates = (x, y) => [
 ];
 const middles = (size) => Float64Array.from({ length: 3 * size }, (_, at) => (at + 0.5) / 3);
 const [xs, ys] = [middles(width), middles(height)];
-const cells = new CellPixels({ coordinates }, grid, xs, ys);
+const box = [0, 0, width, height];
+const cells = new CellPixels({ box, extent, isLog: false }, grid, xs, ys);
 const unfound = () => cells.points.filter((point) => point === -2).length;
 cells.find(0);
 const before = unfound();
