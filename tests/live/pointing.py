@@ -96,3 +96,8 @@ def pixels(page: Page, *spots: tuple[float, float], sheet: str = "first") -> lis
     with Image.open(io.BytesIO(page.locator(f"canvas.{sheet}").first.screenshot())) as shot:
         image = shot.convert("RGB")
     return [image.getpixel((round(u * image.width), round(v * image.height))) for u, v in spots]
+
+
+def drawn(page: Page) -> None:
+    """Waits until the first canvas is drawn by values, which only a picture that stays is."""
+    expect(page.locator("canvas.first")).to_have_attribute("data-drawn", "values", timeout=15_000)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import io
-import re
 
 import numpy as np
 import pytest
 from PIL import Image
 from playwright.sync_api import expect
-from pointing import hover, index_of
+from pointing import drawn, hover, index_of
 from valued_run import EARTH_M, cf, curvilinear, lambert, publish
 
 from burstlens.viz.drawing.maps.layers import Contours
@@ -253,92 +252,6 @@ def test_a_picture_without_a_plane_is_shown_whole(eight, ways, page):
     canvas = page.locator("canvas.first")
     expect(canvas).to_have_attribute("aria-label", "t2, t = 7 s")
     expect(canvas).to_have_attribute("data-plane", "")
-
-
-def drawn(page):
-    """Waits until the first canvas is drawn by values, which only a picture that stays is."""
-    expect(page.locator("canvas.first")).to_have_attribute("data-drawn", "values", timeout=15_000)
-
-
-STEPS = """async count => {
-  const shadow = document.activeElement.shadowRoot;
-  const canvas = shadow.querySelector("canvas.first");
-  const later = globalThis.setTimeout;
-  globalThis.setTimeout = (call, wait) => later(call, wait === 150 ? 3000 : wait);
-  const drawn = [];
-  for (let at = 0; at < count; at += 1) {
-    const key = {key: "ArrowLeft", bubbles: true, composed: true};
-    shadow.activeElement.dispatchEvent(new KeyboardEvent("keydown", key));
-    await new Promise(requestAnimationFrame);
-    await new Promise(requestAnimationFrame);
-    drawn.push(canvas.dataset.plane !== "");
-  }
-  globalThis.setTimeout = later;
-  return drawn;
-}"""
-"""Steps back, with ample time for each picture before it counts as one that stays."""
-
-
-def test_only_a_picture_that_stays_has_its_values_loaded(eight_maps, opened):
-    page = opened().page
-    drawn(page)  # the values of frame 07 are here
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.locator(".timeline").focus()
-    with page.expect_request(lambda request: "T010000.values" in request.url):
-        assert all(page.evaluate(STEPS, 6))
-    expect(page.locator(".timeline")).to_have_attribute("aria-valuenow", "2")
-    drawn(page)
-    loaded = [re.search(r"T(\d\d)0000\.values", url) for url in asked]
-    assert {found[1] for found in loaded if found} == {"01"}
-
-
-def test_while_the_lens_moves_the_plane_is_the_picture_s(eight_maps, opened):
-    page = opened().page
-    drawn(page)
-    moved = page.locator("canvas.first").evaluate("""async canvas => {
-      const later = globalThis.setTimeout;
-      globalThis.setTimeout = (call, wait) => later(call, wait === 150 ? 3000 : wait);
-      const {left, top} = canvas.getBoundingClientRect();
-      const at = {clientX: left + 200, clientY: top + 200, deltaY: -300, ctrlKey: true};
-      canvas.dispatchEvent(new WheelEvent("wheel", {...at, bubbles: true, cancelable: true}));
-      for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
-      globalThis.setTimeout = later;
-      return canvas.dataset.drawn;
-    }""")
-    assert moved == "picture"
-    drawn(page)
-
-
-def test_a_film_has_no_plane_from_values_at_any_rate(eight_maps, opened):
-    page = opened().page
-    drawn(page)
-    page.locator(".timeline").focus()
-    page.keyboard.press("Home")
-    with page.expect_request(lambda request: "T010000.values" in request.url):
-        page.keyboard.press("ArrowRight")  # the film meets a picture whose values are here
-    page.wait_for_timeout(500)
-    page.keyboard.press("Home")
-    page.wait_for_timeout(500)
-    seen = page.locator("canvas.first").evaluate("""async canvas => {
-      const shadow = canvas.getRootNode();
-      const seen = [];
-      const watch = new MutationObserver(() => seen.push(canvas.dataset.drawn));
-      watch.observe(canvas, {attributeFilter: ["data-drawn", "aria-label"]});
-      const later = globalThis.setTimeout; // each picture stays as at a low rate
-      globalThis.setTimeout = (call, wait) => later(call, wait === 150 ? 0 : wait);
-      shadow.querySelector("button[aria-label^=Play]").click();
-      const slider = shadow.querySelector(".timeline");
-      const at = () => Number(slider.getAttribute("aria-valuenow"));
-      while (at() > 6) await new Promise(requestAnimationFrame); // from the first
-      while (at() < 6) await new Promise(requestAnimationFrame);
-      watch.disconnect();
-      globalThis.setTimeout = later;
-      return seen;
-    }""")
-    assert len(seen) >= 3
-    assert set(seen[1:]) == {"picture"}
-    drawn(page)
 
 
 def row_of(page, down):
