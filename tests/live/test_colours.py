@@ -291,6 +291,7 @@ def test_extremes_and_the_saved_table_of_a_difference_are_those_of_its_values(ei
     _, fields = eight_maps
     page = linked(f"time={key(5)}&{LOOK}::before:1").page
     away = fields[5].astype("f8") - fields[4]
+    expect(page.locator(".range").first).to_have_text(re.compile("^difference: "))
     for name, value in (("least", away.min()), ("most", away.max())):
         label = page.locator(f".extreme.{name}:not([hidden])").first
         expect(label).to_contain_text("K")

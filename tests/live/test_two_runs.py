@@ -34,6 +34,18 @@ def test_limits_do_not_pass_to_a_picture_in_other_units(ask, units, minus, limit
     assert ask("two_runs.lookBeside", LOOK | {"minus": minus}, *lines)["limits"] == limits
 
 
+@pytest.mark.parametrize(
+    ("minus", "told"),
+    [("", "; two scales: the colours of other are 250 to 290"), ("first", "; other as it is")],
+)
+def test_where_only_one_of_two_pictures_is_painted_the_text_says_so(ask, minus, told):
+    lines = [{"values": {}, "facts": {"units": "K", "limits": [250, 290]}}] * 2
+    scale = ask("two_runs.commonScale", *lines, LOOK | {"minus": minus}, "other")
+    assert ask("two_runs.scaleLabel", scale, {}, None, "alone") == told
+    assert ask("two_runs.scaleLabel", scale, {}, {}, "alone") == "alone"
+    assert ask("two_runs.scaleLabel", scale, None, None, "alone") == "alone"
+
+
 def test_planes_over_each_other_have_the_same_room_below(ask):
     mine, theirs = ask("surroundings.laidOver", {"legend": ["barbs"]}, {"legend": []})
     assert (mine["legend"], theirs["legend"]) == (["barbs"], [""])
