@@ -98,6 +98,17 @@ def test_a_file_that_a_later_attempt_wrote_is_not_the_picture_s(thinned: Any) ->
     assert not run.cell().from_frame
 
 
+def test_a_file_to_which_a_restart_appends_is_still_the_picture_s(thinned: Any) -> None:
+    run = thinned()
+    run.run.output.mkdir()
+    run.file.rename(run.run.output / "out.nc")
+    with run.run.journal.open("a") as journal:
+        ready = {"event": "frame.ready", "attempt": 2, "stream": "d01", "time": "20050829T000000",
+                 "record": 1, "file": "out.nc"}  # fmt: skip
+        journal.write(json.dumps(ready) + "\n")
+    assert (run.cell().value, run.cell().from_frame) == (41.5, True)
+
+
 def test_a_picture_names_the_points_of_members_that_it_shows() -> None:
     facts = {"shown": {"t": {"points": {"number": 1}, "words": "number 1"}, "u": 3}}
     line = {"product": "t2", "stream": "d01", "time": TIME, "attempt": 1, "name": "a", "bytes": 1,

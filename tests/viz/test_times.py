@@ -201,3 +201,16 @@ def test_whether_a_file_has_the_time_of_its_frame_is_asked_in_the_same_digits_of
     for name, time in (("dates", "20010230T000000"), ("seconds", "t20010228.000")):
         with closing(FrameReader([tmp_path / f"{name}.nc"], 2, "d01", time)) as frame:
             assert frame.has_own_time
+
+
+def test_one_of_many_digits_that_is_no_date_does_not_make_the_newest_one_seconds(tmp_path: Path):
+    path = tmp_path / "long.nc"
+    with netCDF4.Dataset(os.fspath(path), "w") as data:
+        data.createDimension("time", 300)
+        data.createDimension("x", 2)
+        made = data.createVariable("time", "i4", ("time",))
+        made[:] = [(2000 + n // 12) * 10000 + (n % 12 + 1) * 100 + 1 for n in range(300)]
+        made[150] = 1
+        data.createVariable("T2", "f4", ("time", "x"))[:] = 300
+    with closing(FrameReader([path], 299, "d01", "20241201T000000")) as frame:
+        assert frame.has_own_time

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import h5py
 import netCDF4
 import numpy as np
@@ -237,6 +239,36 @@ def test_digits_are_of_the_calendar_of_the_file_from_any_record_on(
     for first in (0, 2):
         found = probe(str(tmp_path / "a.nc"), first, "time", prober, thorough=True)
         assert (found.times, found.calendar) == (keys[first:], "360_day")
+
+
+@BOTH
+@pytest.mark.parametrize("unlimited", [True, False])
+def test_records_before_digits_that_are_no_date_have_their_times(tmp_path, prober, form, unlimited):
+    with create(tmp_path / "a.nc", form, unlimited=unlimited) as file:
+        time = file.createVariable("time", "i4", ("time",))
+        time.units, time[:] = "YYYYMMDD", [20010101, 20011399, 20010103]
+    assert times_of(tmp_path / "a.nc", prober)[0] == ("20010101T000000",)
+    found = probe(str(tmp_path / "a.nc"), 1, "time", prober, thorough=True)
+    assert (found.times, found.undecoded) == ((), True)
+    assert "is no date" in found.reason
+    after = probe(str(tmp_path / "a.nc"), 2, "time", prober, thorough=True)
+    assert after.times == ("20010103T000000",)
+
+
+@BOTH
+@pytest.mark.parametrize("unlimited", [True, False])
+def test_whether_numbers_are_digits_shows_in_the_first_and_the_newest(
+    tmp_path, prober, form, unlimited, monkeypatch
+):
+    days = [20_000_101 + 10_000 * (n // 336) + 100 * (n // 28 % 12) + n % 28 for n in range(1000)]
+    days[500] = 1
+    with create(tmp_path / "a.nc", form, unlimited=unlimited, records=1000) as file:
+        file.createVariable("time", "i4", ("time",))[:] = days
+    reads, pread = [], os.pread
+    monkeypatch.setattr(os, "pread", lambda *about: (reads.append(about), pread(*about))[1])
+    found = probe(str(tmp_path / "a.nc"), 998, "time", prober, thorough=True)
+    assert found.times == ("20021219T000000", "20021220T000000")
+    assert len(reads) < 400
 
 
 @BOTH

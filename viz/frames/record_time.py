@@ -56,8 +56,10 @@ def _key(data: Any, path: str, record: int, name: str) -> str | None:
         code = {"l": "q", "L": "Q"}.get(rows.dtype.char, rows.dtype.char)
         axis = time_axis.read_axis(attributes, code, path, name)
         if axis.may_be_digits:
-            axis = axis.decided(np.ravel(variable[...]).tolist())
-        return axis.keys(rows.tolist())[-1] if rows.size else None
+            parts = time_axis.deciding_records(variable.shape[0] if variable.ndim else 0)
+            some = [np.ravel(variable[part.start : part.stop]) for part in parts if part]
+            axis = axis.decided(np.concatenate(some or [rows]).tolist())
+        return axis.keys(rows.tolist(), rows.size - 1)[-1] if rows.size else None
     except (FrameError, IndexError, ValueError):
         return None
     finally:

@@ -377,8 +377,10 @@ def _times(found: Any, first: int) -> tuple[int, list[str | None], bool, str]:
         name = found.name.rpartition("/")[2]
         axis = time_axis.read_axis(attributes, type_code(rows.dtype), found.file.filename, name)
         if axis.may_be_digits:
-            axis = axis.decided(np.ravel(found[()]).tolist())
-        times = axis.keys(rows.ravel().tolist(), is_fixed=is_fixed)
+            parts = time_axis.deciding_records(records)
+            deciding = [rows] if single else [found[part.start : part.stop] for part in parts]
+            axis = axis.decided(np.concatenate(deciding).ravel().tolist())
+        times = axis.keys(rows.ravel().tolist(), first - begin, is_fixed=is_fixed)
         calendar = axis.calendar
     return records, times[first - begin :], is_fixed, calendar
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from msgspec import Struct
@@ -307,13 +308,18 @@ class _ClassicTimes:
         if self._axis is None:
             width = variable.shape[-1] if variable.shape else 1
             return time_axis.text_keys(raw, width, first, self.calendar)
-        return self._axis.keys(_unpacked(raw, variable), is_fixed=not variable.is_record)
+        return self._axis.keys(_unpacked(raw, variable), first, is_fixed=not variable.is_record)
 
     def _numbers(self, variable: cdf.Variable) -> list[float]:
-        """All numbers of the times that are there."""
+        """The numbers that show whether they are digits of dates."""
+        if not variable.is_record:
+            raw = self._header.read(self._descriptor, variable, 0)
+            size = struct.calcsize(variable.code)
+            stored = _unpacked(raw[: len(raw) // size * size], variable)
+            parts = time_axis.deciding_records(len(stored))
+            return [stored[index] for part in parts for index in part]
         found: list[float] = []
-        records = min(self._header.records or 0, hdf5.MAX_TIMES) if variable.is_record else 1
-        for index in range(records):
+        for index in chain(*time_axis.deciding_records(self._header.records or 0)):
             raw = self._header.read(self._descriptor, variable, index)
             if len(raw) < variable.bytes:
                 break

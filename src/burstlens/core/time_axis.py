@@ -45,6 +45,8 @@ MAX_DIGITS = 1e14
 """The digits of a date are fewer than 15."""
 _STEPS_S = (86400, 3600, 1800, 900, 600, 300, 60, 1)
 """What packed and coarse times are rounded to: whole days, hours, parts of these, seconds."""
+_DECIDING = 128
+"""So many first and so many newest records show whether numbers are digits of dates."""
 _COARSE_S = 1.0
 """Numbers of 4 bytes whose units in the last place are longer than that are coarse."""
 _BEGUN = re.compile(rb"[\d_:T/ -]*\0+")
@@ -63,7 +65,8 @@ class TimeDecoding:
     """Numbers without units that are all the digits of dates are dates, others seconds."""
 
     def decided(self, stored: Sequence[float]) -> TimeDecoding:
-        """With what these numbers, all those of a file, show: whether they are digits of dates."""
+        """With what these numbers, those of :func:`deciding_records`, show: whether they are digits
+        of dates."""
         if not self.may_be_digits:
             return self
         written = stored[: _written(stored)]
@@ -73,17 +76,26 @@ class TimeDecoding:
         units = replace(self.units, digits=SHORTEST) if is_dated else self.units
         return replace(self, units=units, may_be_digits=False)
 
-    def keys(self, stored: Iterable[float], *, is_fixed: bool = False) -> list[str | None]:
+    def keys(
+        self, stored: Iterable[float], first: int = 0, *, is_fixed: bool = False
+    ) -> list[str | None]:
         """The key of each record.
 
         ``is_fixed``: the number of records is fixed, so that zeros at the end, after a time that is
-        not negative, are not written yet either; the first value counts. TimesError as for ``key``.
+        not negative, are not written yet either; the first value counts. TimesError where ``key``
+        raises it for record ``first``.
         """
         stored = list(stored)
         written = _written(stored) if is_fixed else len(stored)
         decoding = self.decided(stored[:written])
-        keys = [decoding.key(one) for one in stored[:written]]
-        return [*keys, *[None] * (len(stored) - written)]
+        keys: list[str | None] = [None] * len(stored)
+        for number, one in enumerate(stored[:written]):
+            try:
+                keys[number] = decoding.key(one)
+            except TimesError:
+                if number == first:
+                    raise
+        return keys
 
     @property
     def calendar(self) -> str:
@@ -166,6 +178,17 @@ def read_axis(
         units = replace(units, calendar=calendar or "standard")
     is_open = not given and may_be_digits(name, attributes, code)
     return TimeDecoding(units, read_packing(attributes, code), path, is_open)
+
+
+def deciding_records(count: int) -> tuple[range, range]:
+    """Of so many records the first ones and the newest ones, which show whether numbers without
+    units are digits of dates.
+
+    >>> deciding_records(3)
+    (range(0, 3), range(3, 3))
+    """
+    first = min(count, _DECIDING)
+    return range(first), range(max(first, count - _DECIDING), count)
 
 
 def text_key(text: str | bytes, calendar: str = "") -> str | None:

@@ -147,8 +147,9 @@ class _JournalledFrames:
         facts: Any = read_json(self._run.facts) or {}
         table = facts.get("table") or {}
         self._files: dict[tuple[str, str, int], tuple[str, int]] = {}
-        self._newest: dict[str, int] = {}
-        """The attempt that wrote a file last."""
+        self._newest: dict[tuple[str, str, str], int] = {}
+        """The attempt that wrote a frame of a file last, by file, stream and time: a restart may
+        append to the file."""
         self._fingerprints: dict[tuple[int, str], Fingerprint] = {}
         self._products: dict[str, Mapping[str, Any]] = {
             str(product["name"]): product for product in table.get("product") or []
@@ -185,11 +186,11 @@ class _JournalledFrames:
         places = []
         if not self._folder and self._buffer is not None and not self._buffer[0].startswith("$"):
             places.append(os.path.join(*self._buffer, str(entry.attempt), file))
-        if self._newest[file] == key[2]:  # else a later attempt wrote it anew
+        if self._newest[file, key[0], key[1]] == key[2]:  # else a later attempt wrote it anew
             places += [os.path.join(self._folder, file)] if self._folder else []
             places.append(os.path.join(str(self._run.output), file))
         if not places:
-            raise ValueError("a later attempt of the model wrote the frames' files anew")
+            raise ValueError("a later attempt of the model wrote the frames anew")
         known = self._fingerprints.get((key[2], file))
         return FrameSource(tuple(places), record, stream, entry.time, self._time_variable, known)
 
@@ -206,7 +207,8 @@ class _JournalledFrames:
             key = str(line["stream"]), str(line["time"]), int(line["attempt"])
             file = str(line["file"])
             self._files[key] = file, int(line.get("record") or 0)
-            self._newest[file] = max(key[2], self._newest.get(file, 0))
+            frame = file, key[0], key[1]
+            self._newest[frame] = max(key[2], self._newest.get(frame, 0))
             if line.get("fingerprint"):
                 device, inode, size, changed = (int(part) for part in line["fingerprint"])
                 self._fingerprints[key[2], file] = device, inode, size, changed
