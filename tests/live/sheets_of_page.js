@@ -43,8 +43,10 @@ Object.assign(globalThis, {
   performance: { now: () => (now += 5) },
 });
 
-const [{ Fields }, { Grid }, { Plane }, { Sheet }] = await Promise.all(
-  ["fields", "grid", "plane", "sheet"].map((name) => import(`${modules}/${name}.js`)),
+const [{ cellPixelsOf }, { Fields }, { Grid }, { Plane }, { Sheet }] = await Promise.all(
+  ["cell_pixels", "fields", "grid", "plane", "sheet"].map(
+    (name) => import(`${modules}/${name}.js`),
+  ),
 );
 const text = readFileSync(path, "utf8");
 const grid = await Grid.read(JSON.parse(text.slice("burstlensFeed(".length, -");\n".length)));
@@ -92,8 +94,35 @@ function drawn(planes, closed = []) {
   return { found, left, turns };
 }
 
+/** How often each pixel of the grid is read for the size of its cells in a number of pictures. */
+function readsIn(pictures) {
+  const { pixels } = grid;
+  let reads = 0;
+  const counted = new Proxy(pixels[0], { get: (rows, at) => [rows[at], (reads += 1)][0] });
+  Object.defineProperty(grid, "pixels", { value: [counted, pixels[1]], configurable: true });
+  const box = { left: 0, top: 0, width: 4 * width, height: 4 * height };
+  for (let at = 0; at < pictures; at += 1) new Plane(fieldsOn(["o"]), () => []).isCoarser(box);
+  delete grid.pixels;
+  return reads / (width * height);
+}
+
+/** Whether the edges of cells hold the values of the picture that they were first asked for. */
+async function holdsValues() {
+  const places = Float64Array.from({ length: 50 }, (_, at) => at);
+  let fields = fieldsOn(["p"]);
+  const weak = new WeakRef(fields);
+  const cells = cellPixelsOf(fields, 0, places, places);
+  fields = null;
+  await new Promise(setImmediate);
+  gc();
+  return weak.deref() !== undefined || cells.isFound;
+}
+
+const reads = readsIn(3); // before the sheets read them
 process.stdout.write(
   JSON.stringify({
+    reads,
+    holdsValues: await holdsValues(),
     "one view": drawn([["a"]]),
     "five views": drawn([["b"], ["c"], ["d"], ["e"], ["f"]]),
     "one view of five fields": drawn([["g", "h", "i", "j", "k"]]),

@@ -34,7 +34,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Any:
     axes = [Axis(np.arange(float(size)), (-0.5, size - 0.5), "", "") for size in lon.shape]
     path = tmp_path_factory.mktemp("grids") / "grid.js"
     path.write_bytes(pixel_grid(plane, (40, 56, 38, 62), (80, 60), 1, *axes).text)
-    command = [NODE, PAGE, Path(live.__file__).parent, path]
+    command = [NODE, "--expose-gc", PAGE, Path(live.__file__).parent, path]
     return json.loads(subprocess.run(command, check=True, text=True, capture_output=True).stdout)
 
 
@@ -56,3 +56,11 @@ def test_the_edges_that_two_views_of_one_grid_show_are_found_once(drawn: Any) ->
 def test_a_view_that_is_closed_looks_for_no_edges(drawn: Any) -> None:
     assert drawn["one of two views is closed"]["found"] == ["values", "cells"]
     assert drawn["one of two views is closed"]["left"] == 0
+
+
+def test_the_size_of_a_grid_s_cells_is_found_once_for_all_its_pictures(drawn: Any) -> None:
+    assert drawn["reads"] == 1
+
+
+def test_edges_that_are_held_hold_no_picture_s_values(drawn: Any) -> None:
+    assert drawn["holdsValues"] is False
