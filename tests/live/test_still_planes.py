@@ -6,6 +6,7 @@ import re
 
 from playwright.sync_api import expect
 from pointing import drawn
+from valued_run import curvilinear, publish
 
 STEPS = """async count => {
   const shadow = document.activeElement.shadowRoot;
@@ -113,3 +114,35 @@ def test_a_held_picture_keeps_its_plane_during_a_film(eight_maps, opened):
       return seen;
     }""")
     assert seen == []
+
+
+SLICES = """() => {
+  const [later, end] = [globalThis.setTimeout, globalThis.clearTimeout];
+  globalThis.slices = []; // those that would look for edges of cells: none does
+  globalThis.ended = [];
+  globalThis.setTimeout = (call, wait) => {
+    const isSlice = /sharpen/i.test(call);
+    const timer = later(isSlice ? () => {} : call, isSlice ? 1e9 : wait);
+    if (isSlice) globalThis.slices.push(timer);
+    return timer;
+  };
+  globalThis.clearTimeout = timer => {
+    globalThis.ended.push(timer);
+    end(timer);
+  };
+}"""
+
+
+def test_a_view_that_is_removed_looks_for_no_edges(made, new_page, ways_to, tmp_path):
+    case, run = curvilinear(tmp_path), made()
+    for name in ("t", "u"):
+        publish(run, case.kind, name, case.path, "20010203T010000", **case.options)
+    page = new_page(viewport={"width": 1440, "height": 900}).page
+    page.add_init_script(f"({SLICES})()")
+    page.goto(f"{ways_to(tmp_path / 'runs').file('made')}#zoom=5,0.45,0.45")
+    cells = page.locator("canvas.first[data-drawn=cells]")
+    expect(cells).to_have_count(2, timeout=15_000)
+    under_way = page.evaluate("[slices.at(-2), slices.at(-1)]")
+    page.get_by_role("button", name="Remove this view").last.click()
+    expect(page.locator("section.pane")).to_have_count(1)
+    page.wait_for_function("timers => timers.every((one) => ended.includes(one))", arg=under_way)
