@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from model_grids import GRIDS
 from place_truth import shown_field
-from values_case import ValuesRun
+from values_case import ValuesRun, degrees_grid, ramp
 
 from burstlens.clients.opened import frame_cells
 from burstlens.clients.opened.frame_cells import FrameCells
@@ -107,6 +107,26 @@ def test_a_file_to_which_a_restart_appends_is_still_the_picture_s(thinned: Any) 
                  "record": 1, "file": "out.nc"}  # fmt: skip
         journal.write(json.dumps(ready) + "\n")
     assert (run.cell().value, run.cell().from_frame) == (41.5, True)
+
+
+@pytest.mark.parametrize(("value", "columns"), [(None, range(64)), (5.0, range(64, 100))])
+def test_the_second_point_is_of_the_same_block_where_it_has_other_values(
+    value: float | None, columns: range, tmp_path: Path
+) -> None:
+    made = ValuesRun(tmp_path)
+    field = ramp()
+    if value is not None:
+        field[:, :64] = value
+    made.publish(0, (field, degrees_grid()), stride=4)
+    files, grids, spot = Files(made.run.products), Grids(), Spot.of(29.0, -94.0)
+    cells = FrameCells(made.run, "t2", files, spot, grids)
+    (entry,) = Pictured(made.run, "t2").entries()
+    kept = sample(files, entry, spot, grids)
+    other = cells._other(entry, kept, grids.grid(files, kept.point.grid))
+    (row, column), there, off = other
+    assert column in columns
+    assert there == pytest.approx(field[79 - row, column], abs=off)
+    assert abs(there - kept.value) > 20
 
 
 def test_a_picture_names_the_points_of_members_that_it_shows() -> None:

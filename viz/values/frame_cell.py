@@ -2,7 +2,7 @@
 
 The file may hold another frame by now, or be of another attempt. It counts as the picture's own
 where it is the file that was drawn, by its fingerprint, or holds no other time, and where it has
-the picture's values at the point that is kept and at the one whose value is the furthest from it.
+the picture's values at the point that is kept and at one whose value is far from it.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class ShownField:
 class KeptPoint:
     """The point that a picture's values have for a place: the file's index along y and x, how far
     the next kept points are, the value, and how far the file's own may be off by quantisation.
-    ``grid`` names its grid. ``other`` are index, value and ``off`` of the kept point whose value is
-    the furthest from this one, None where all are equal."""
+    ``grid`` names its grid. ``other`` are index, value and ``off`` of a kept point whose value is
+    far from this one, None where all are equal."""
 
     index: tuple[tuple[str, int], tuple[str, int]]
     reach: tuple[int, int]

@@ -123,6 +123,29 @@ class ValuesFile:
         for at_row, at_column, value in one.scale.outliers:
             if (at_row, at_column) == (row, column):
                 return value
+        codes, down, across = self._block_codes(one, row, column)
+        scale = replace(one.scale, outliers=())  # their places are those of the whole field
+        return float(restored(codes[down : down + 1, across : across + 1], scale)[0, 0])
+
+    def block(self, row: int, column: int, number: int = 0) -> tuple[Any, tuple[int, int]]:
+        """The values of the block that holds a point, as (row, column) float64, and the row and
+        column of its first one; reads no other block. IndexError beyond the field."""
+        one = self.fields[number]
+        if not (0 <= row < one.rows and 0 <= column < one.columns):
+            raise IndexError(f"({row}, {column}) is not in a field of {one.rows} x {one.columns}")
+        codes, down, across = self._block_codes(one, row, column)
+        top, left = row - down, column - across
+        outliers = tuple(
+            (at_row - top, at_column - left, value)
+            for at_row, at_column, value in one.scale.outliers
+            if at_row >= top and at_column >= left
+        )
+        codes = codes[: one.rows - top, : one.columns - left]
+        return restored(codes, replace(one.scale, outliers=outliers)), (top, left)
+
+    def _block_codes(self, one: Laid, row: int, column: int) -> tuple[Codes, int, int]:
+        """The codes of the block that holds a point of a field, and the point's row and column in
+        it."""
         block, down, across = blocks.place(row, column, one.columns)
         block += one.first
         ends = self._bytes(self._ends + 4 * max(0, block - 1), 8 if block else 4)
@@ -130,9 +153,7 @@ class ValuesFile:
         begin, end = (bounds[0], bounds[1]) if block else (0, bounds[0])
         if not begin <= end <= self._length:
             raise ValuesError(f"{self.path}: the ends of its blocks are damaged")
-        codes = blocks.decode_block(self._bytes(self._stream + begin, end - begin))
-        scale = replace(one.scale, outliers=())  # their places are those of the whole field
-        return float(restored(codes[down : down + 1, across : across + 1], scale)[0, 0])
+        return blocks.decode_block(self._bytes(self._stream + begin, end - begin)), down, across
 
     @property
     def overlay(self) -> list[tuple[list[int], bytes]]:

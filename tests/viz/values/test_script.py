@@ -40,6 +40,11 @@ def test_values_are_read_back_whole_and_by_the_point(path, field, nest):
     assert np.nanmax(np.abs(whole - field)) <= step / 2 * (1 + 1e-6)
     for at in ((0, 0), (149, 199), (100, 130), (64, 63), (3, 3)):
         assert found.at(*at) == pytest.approx(whole[at], rel=1e-12, nan_ok=True)
+    for row, column in ((0, 0), (149, 199), (100, 130), (3, 3)):
+        values, (top, left) = found.block(row, column)
+        np.testing.assert_array_equal(values, whole[top : top + 64, left : left + 64])
+        assert 0 <= row - top < 64
+        assert 0 <= column - left < 64
     assert found.at(4, 5, number=1) == pytest.approx(29, abs=1e-3)
     assert found.field(1).shape == nest.shape
 

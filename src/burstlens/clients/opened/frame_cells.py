@@ -35,6 +35,7 @@ from burstlens.viz.values.frame_cell import (
     read_cell,
 )
 from burstlens.viz.values.lookup import Grid
+from burstlens.viz.values.script import Laid
 
 WAIT_S = 20.0
 """Longest wait for one value; after it no further file is asked for."""
@@ -43,6 +44,9 @@ START_S = 300.0
 _OFF, _LOG_OFF = 1.01, 0.51
 """Steps by which a value that is kept may differ from the model's. One that is quantised linearly
 may lie a whole step away: it stays on its side of the edges of colours."""
+_APART, _FAR = 2, 16
+"""So many times what it may be off is another value away from one: any other, and one that shows
+by itself that a file is the picture's."""
 _MARKS = (b'"frame.ready"', b'"frame.fingerprint"', b'"run.attached"', b'"buffer.',
           b'"product.added"')  # fmt: skip
 
@@ -117,22 +121,38 @@ class FrameCells:
     def _other(
         self, entry: Published, kept: Sample, grid: Grid
     ) -> tuple[tuple[int, int], float, float] | None:
-        """Index, value and tolerance of the kept point whose value is the furthest from this one;
-        None where all are equal."""
+        """Index, value and tolerance of a kept point whose value is far from this one: of those in
+        the same block the furthest, else of all; None where all are equal."""
+        assert kept.point is not None
         file = open_values(self._files, entry)
-        values = np.asarray(file.field(kept.number), float)
-        scale = file.fields[kept.number].scale
-        value = kept.value or 0.0
-        away = np.abs(values - (value if math.isfinite(value) else 0.0))
-        away[~np.isfinite(away)] = -1.0
-        row, column = divmod(int(away.argmax()), values.shape[1])
-        there = float(values[row, column])
-        is_log = scale.transform == "log"
-        off = _LOG_OFF * abs(there) * math.expm1(scale.scale) if is_log else _OFF * scale.scale
-        if away[row, column] < 0 or (math.isfinite(value) and away[row, column] <= 2 * off):
+        values, first = file.block(kept.point.row, kept.point.column, kept.number)
+        found = _furthest(values, kept, file.fields[kept.number], apart=_FAR)
+        if found is None:
+            values, first = file.field(kept.number), (0, 0)
+            found = _furthest(values, kept, file.fields[kept.number], apart=_APART)
+        if found is None:
             return None
-        y, x = grid.index(row, column).values()
+        (row, column), there, off = found
+        y, x = grid.index(row + first[0], column + first[1]).values()
         return (y, x), there, off
+
+
+def _furthest(
+    values: Any, kept: Sample, laid: Laid, *, apart: float
+) -> tuple[tuple[int, int], float, float] | None:
+    """Row and column, value and tolerance of the one of these values that is the furthest from a
+    kept one; None where it is not ``apart`` times its tolerance away."""
+    value = kept.value or 0.0
+    away = np.abs(values - (value if math.isfinite(value) else 0.0))
+    away[~np.isfinite(away)] = -1.0
+    row, column = divmod(int(away.argmax()), values.shape[1])
+    there = float(values[row, column])
+    scale = laid.scale
+    is_log = scale.transform == "log"
+    off = _LOG_OFF * abs(there) * math.expm1(scale.scale) if is_log else _OFF * scale.scale
+    if away[row, column] < 0 or (math.isfinite(value) and away[row, column] <= apart * off):
+        return None
+    return (row, column), there, off
 
 
 class _JournalledFrames:
