@@ -13,6 +13,7 @@ import json
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,18 @@ class ValuesFile:
         )
         codes = codes[: one.rows - top, : one.columns - left]
         return restored(codes, replace(one.scale, outliers=outliers)), (top, left)
+
+    def longest_block(self, number: int = 0) -> tuple[int, int]:
+        """Row and column where the block of a field begins that takes the most bytes: its values
+        differ if those of any block do."""
+        one = self.fields[number]
+        begun = min(1, one.first)
+        count = blocks.count(one.rows, one.columns)
+        ends = self._bytes(self._ends + 4 * (one.first - begun), 4 * (count + begun))
+        bounds = [*([] if begun else [0]), *struct.unpack(f"<{count + begun}I", ends)]
+        sizes = [end - begin for begin, end in pairwise(bounds)]
+        down, across = divmod(sizes.index(max(sizes)), -(-one.columns // blocks.BLOCK))
+        return down * blocks.BLOCK, across * blocks.BLOCK
 
     def _block_codes(self, one: Laid, row: int, column: int) -> tuple[Codes, int, int]:
         """The codes of the block that holds a point of a field, and the point's row and column in

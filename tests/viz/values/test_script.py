@@ -49,6 +49,16 @@ def test_values_are_read_back_whole_and_by_the_point(path, field, nest):
     assert found.field(1).shape == nest.shape
 
 
+def test_the_longest_block_is_where_the_values_differ(tmp_path, nest):
+    calm = np.zeros((150, 200))
+    calm[70:74, 140:144] = np.arange(16.0).reshape(4, 4)
+    parts = [({"grid": name}, *quantised(one, 12)) for name, one in (("b", nest), ("a", calm))]
+    path = tmp_path / "a.js"
+    path.write_bytes(script({}, parts))
+    assert ValuesFile(path).longest_block() == (0, 0)
+    assert ValuesFile(path).longest_block(1) == (64, 128)
+
+
 def test_the_overlay_comes_back(path):
     assert ValuesFile(path).overlay == [([1, 2, 3, 4], b"image")]
 

@@ -121,15 +121,20 @@ class FrameCells:
     def _other(
         self, entry: Published, kept: Sample, grid: Grid
     ) -> tuple[tuple[int, int], float, float] | None:
-        """Index, value and tolerance of a kept point whose value is far from this one: of those in
-        the same block the furthest, else of all; None where all are equal."""
+        """Index, value and tolerance of a kept point whose value is far from this one: the furthest
+        of the same block, else of the block that differs most, else of all; None where all are
+        equal."""
         assert kept.point is not None
-        file = open_values(self._files, entry)
-        values, first = file.block(kept.point.row, kept.point.column, kept.number)
-        found = _furthest(values, kept, file.fields[kept.number], apart=_FAR)
+        file, number = open_values(self._files, entry), kept.number
+        laid = file.fields[number]
+        values, first = file.block(kept.point.row, kept.point.column, number)
+        found = _furthest(values, kept, laid, apart=_FAR)
         if found is None:
-            values, first = file.field(kept.number), (0, 0)
-            found = _furthest(values, kept, file.fields[kept.number], apart=_APART)
+            values, first = file.block(*file.longest_block(number), number)
+            found = _furthest(values, kept, laid, apart=_FAR)
+        if found is None:
+            values, first = file.field(number), (0, 0)
+            found = _furthest(values, kept, laid, apart=_APART)
         if found is None:
             return None
         (row, column), there, off = found
