@@ -25,7 +25,7 @@ pytestmark = [
 def seen() -> Any:
     """The second of two days is asked for, of which the other run's picture has a name."""
     assert NODE is not None
-    command = [NODE, PAGE, Path(live.__file__).parent]
+    command: list[str | Path] = [NODE, PAGE, Path(live.__file__).parent]
     return json.loads(subprocess.run(command, check=True, text=True, capture_output=True).stdout)
 
 

@@ -34,7 +34,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Any:
     axes = [Axis(np.arange(float(size)), (-0.5, size - 0.5), "", "") for size in lon.shape]
     path = tmp_path_factory.mktemp("grids") / "grid.js"
     path.write_bytes(pixel_grid(plane, (40, 56, 38, 62), (80, 60), 1, *axes).text)
-    command = [NODE, "--expose-gc", PAGE, Path(live.__file__).parent, path]
+    command: list[str | Path] = [NODE, "--expose-gc", PAGE, Path(live.__file__).parent, path]
     return json.loads(subprocess.run(command, check=True, text=True, capture_output=True).stdout)
 
 

@@ -140,9 +140,9 @@ def test_a_view_that_is_removed_looks_for_no_edges(made, new_page, ways_to, tmp_
     page = new_page(viewport={"width": 1440, "height": 900}).page
     page.add_init_script(f"({SLICES})()")
     page.goto(f"{ways_to(tmp_path / 'runs').file('made')}#zoom=5,0.45,0.45")
-    cells = page.locator("canvas.first[data-drawn=cells]")
-    expect(cells).to_have_count(2, timeout=15_000)
-    under_way = page.evaluate("[slices.at(-2), slices.at(-1)]")
+    waiting = "() => slices.filter((one) => !ended.includes(one))"
+    page.wait_for_function(f"() => ({waiting})().length === 2")
+    under_way = page.evaluate(waiting)
     page.get_by_role("button", name="Remove this view").last.click()
     expect(page.locator("section.pane")).to_have_count(1)
     page.wait_for_function("timers => timers.every((one) => ended.includes(one))", arg=under_way)
