@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 
 import pytest
@@ -61,7 +62,8 @@ def test_products_added_at_once_are_made_once(steered, kill):
     else:
         earlier = "and of the earlier frames that are still on the buffer"
         assert f"r makes u from now on, {earlier}\n" in case.said()
-        assert "r makes mine from now on\n" in case.said()
+        # How many frames are there by then depends on the model's speed.
+        assert re.search(r"r makes mine from now on(, not of the \d earlier frames.*)?\n", case.said())
         assert case.wait(driver).code == 0
 
     refused = {event["request"]: event["reason"] for event in case.events("product.refused")}
