@@ -63,7 +63,8 @@ def test_products_added_at_once_are_made_once(steered, kill):
         earlier = "and of the earlier frames that are still on the buffer"
         assert f"r makes u from now on, {earlier}\n" in case.said()
         # How many frames are there by then depends on the model's speed.
-        assert re.search(r"r makes mine from now on(, not of the \d earlier frames.*)?\n", case.said())
+        said = r"r makes mine from now on(, not of the (\d )?earlier frames?; .* too)?\n"
+        assert re.search(said, case.said())
         assert case.wait(driver).code == 0
 
     refused = {event["request"]: event["reason"] for event in case.events("product.refused")}
@@ -206,6 +207,8 @@ def test_earlier_frames_are_those_of_the_product_s_stream_that_are_not_released(
     ("all_frames", "earlier", "sentence"),
     [
         (False, 0, "look makes rain from now on"),
+        (False, 1, "look makes rain from now on, not of the earlier frame; with --all-frames of "
+                   "that one too"),
         (False, 4, "look makes rain from now on, not of the 4 earlier frames; with --all-frames of "
                    "those too"),
         (True, 4, "look makes rain from now on, and of the earlier frames that are still on the "

@@ -21,7 +21,6 @@ from burstlens.clients.opened.status import Status, has_ended, status_of
 from burstlens.core.errors import RecipeError, RunError
 from burstlens.core.existence import surely_exists, surely_missing
 from burstlens.core.exit_codes import COMPLETE
-from burstlens.core.quantity import counted
 from burstlens.core.run.directory import RunDir, all_runs, open_run_dir
 from burstlens.core.run.events import ProductAdded, ProductRefused
 from burstlens.core.run.journal import read_only
@@ -64,8 +63,10 @@ class Added:
         if self.all_frames:
             sentence += ", and of the earlier frames that are still on the buffer"
         elif self.earlier:
-            frames = counted(self.earlier, "earlier frame")
-            sentence += f", not of the {frames}; with --all-frames of those too"
+            several = self.earlier > 1
+            frames = f"{self.earlier} earlier frames" if several else "earlier frame"
+            these = "those" if several else "that one"
+            sentence += f", not of the {frames}; with --all-frames of {these} too"
         lost = max(self.gone.values(), default=0)
         return f"{sentence}; {lost} frames are no longer on the buffer" if lost else sentence
 
