@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from model_grids import ModelGrid
 from place_truth import answered, places, shown_of, wrong
+from wrf_domains import CIRCUMFERENCE, DOMAINS
 
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.geometry.sphere import vectors
@@ -23,40 +24,19 @@ from burstlens.viz.values.lookup import Grid, Place
 from burstlens.viz.values.names import GRID, VALUES
 from burstlens.viz.values.script import ValuesFile
 
-CIRCUMFERENCE = 2 * np.pi * 6370000.0
-_GLOBE = {"size": (72, 36), "spacing": CIRCUMFERENCE / 72}
-_ROTATED = {"POLE_LAT": 39.25, "POLE_LON": 180.0, "STAND_LON": -10.0}
-DOMAINS: dict[str, dict[str, Any]] = {
-    "lambert": {
-        "map_proj": 1, "TRUELAT1": 30.0, "TRUELAT2": 60.0, "MOAD_CEN_LAT": 39.0,
-        "STAND_LON": -97.0,
-    },
-    "lambert of the south, across the date line": {
-        "map_proj": 1, "TRUELAT1": -20.0, "TRUELAT2": -50.0, "MOAD_CEN_LAT": -35.0,
-        "STAND_LON": 179.0,
-    },
-    "the north pole": {"map_proj": 2, "TRUELAT1": 70.0, "STAND_LON": -40.0},
-    "the south pole beside its middle": {
-        "map_proj": 2, "TRUELAT1": -71.0, "STAND_LON": 170.0, "middle": (4e5, -3e5),
-    },
-    "mercator across the date line": {
-        "map_proj": 3, "TRUELAT1": 5.0, "STAND_LON": -179.0, "middle": (0.0, 5e5),
-    },
+_ROTATED = DOMAINS["a rotated pole"]
+KINDS: dict[str, dict[str, Any]] = DOMAINS | {
     "latitude and longitude": {"map_proj": 6, "CEN_LON": 20.0, "middle": (0.0, 4e6)},
-    "the globe": {"map_proj": 6, "CEN_LON": 0.0} | _GLOBE,
-    "the globe from the date line": {"map_proj": 6, "CEN_LON": 180.0} | _GLOBE,
-    "a rotated pole": {"map_proj": 6, "middle": (CIRCUMFERENCE / 2, 0.0)} | _ROTATED,
-    "a rotated pole, around the pole": {
-        "map_proj": 6, "middle": (CIRCUMFERENCE / 2, 5.6e6), "spacing": 60000.0} | _ROTATED,
-    "a rotated pole, the globe": {
-        "map_proj": 6, "middle": (CIRCUMFERENCE / 2, 0.0)} | _GLOBE | _ROTATED,
-}  # fmt: skip
+    "a rotated pole, around the pole": _ROTATED
+    | {"middle": (CIRCUMFERENCE / 2, 5.6e6), "spacing": 60000.0},
+    "a rotated pole, the globe": _ROTATED | {"size": (72, 36), "spacing": CIRCUMFERENCE / 72},
+}
 QUICK = [("the north pole", "_U"), ("a rotated pole", ""), ("a rotated pole, the globe", "_V")]
 
 
 def answers(write: Callable[..., Path], kind: str, points: str, count: int, every: int) -> Any:
     """The wrong answers for the cells' middles (points empty), or U's or V's."""
-    path = write(**DOMAINS[kind])
+    path = write(**KINDS[kind])
     with netCDF4.Dataset(os.fspath(path), "a") as data:
         lon, lat = (np.array(data[f"{of}{points}"][0], float) for of in ("XLONG", "XLAT"))
         for name, values in (("EAST", lon), ("NORTH", lat)):
@@ -81,7 +61,7 @@ def test_a_place_answers_from_the_cell_that_contains_it(
 @pytest.mark.slow
 @pytest.mark.parametrize("every", [1, 2])
 @pytest.mark.parametrize("points", ["", "_U", "_V"])
-@pytest.mark.parametrize("kind", DOMAINS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_place_answers_from_the_cell_that_contains_it(
     kind: str, points: str, every: int, wrf_file: Callable[..., Path]
 ) -> None:
@@ -115,7 +95,7 @@ def topmost(folder: Path, lon: Any, lat: Any) -> Any:
 def test_places_in_a_nest_answer_from_its_cells_and_others_from_its_parent_s(
     kind: str, wrf_file: Callable[..., Path], context: Context
 ) -> None:
-    domain = dict(DOMAINS[kind])
+    domain = dict(KINDS[kind])
     middle = domain.pop("middle", (0.0, 0.0))
     outer = wrf_file(**domain, middle=middle)
     outer = outer.rename(outer.with_name("d01"))
