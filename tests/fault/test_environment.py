@@ -189,6 +189,7 @@ def test_a_detached_run_outlives_a_hangup_and_lets_no_second_driver_in(make_case
     case.await_event("product.published")
     case.go_on()
     case.await_event("run.ended")
+    case.await_that(lambda: driver not in case.processes(), "end of the driver")
     assert [line["driver"] for line in case.journal()] == [1] * len(case.journal())
     _without_traceback(case)
     assert not case.faults(), (case.run / "logs" / "driver.log").read_text()
