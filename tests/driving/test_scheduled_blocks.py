@@ -192,7 +192,7 @@ def test_the_next_block_of_one_that_ends_is_replaced_if_it_will_never_begin(
     assert "its block is about to end" in blocks.mend(lambda: None)
     mended = wait_for(lambda: state_of(blocks) == "draining" and blocks.mend(lambda: None))
     assert "its block cannot begin (job 13: " in mended
-    assert "scancel 13" in slurm.calls("scancel")
+    wait_for(lambda: "scancel 13" in slurm.calls("scancel"))
     wait_for(lambda: list(blocks._block.jobs()) == ["12", "13", "14"])
     for _ in range(3):
         wait_for(lambda: blocks._jobs._calls.idle)

@@ -132,7 +132,7 @@ class Testbed:
         said = self.daemons.ask("scontrol", "-o", "show", "jobs")
         return [fields for line in said.splitlines() if (fields := _fields(line)).get("JobId")]
 
-    def wait(self, job_id: str, *states: str, timeout: float = 60.0) -> dict[str, str]:
+    def wait(self, job_id: str, *states: str, timeout: float = 180.0) -> dict[str, str]:
         """Wait until the job is in one of the states, else until it and its buffer are over.
 
         Raises TestbedError.

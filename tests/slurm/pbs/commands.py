@@ -81,11 +81,13 @@ def qstat(*argv: str) -> None:
     for job_id in argv[2:]:
         found = fields(job_id)
         state = found["JobState"]
+        variables = ["PBS_O_HOME=/home/ada", "PBS_O_SHELL=/bin/bash"]
+        variables += [found["Comment"]] if "Comment" in found else []  # another test's job has none
         said = {
             "Job_Name": found["JobName"],
             "Job_Owner": f"{found['UserId'].partition('(')[0]}@testbed",
             "job_state": LETTERS.get(state, "F"),
-            "Variable_List": f"PBS_O_HOME=/home/ada,PBS_O_SHELL=/bin/bash,{found['Comment']}",
+            "Variable_List": ",".join(variables),
             "comment": f"Not Running: {found['Reason']}",
         }
         if said["job_state"] == "F":
