@@ -16,7 +16,7 @@ from typing import Any
 import program
 from cf_writer import add, begin
 
-LIMIT_S = 120.0
+LIMIT_S = 240.0
 NAME = "it"
 RECIPE = """\
 title = "An end"

@@ -28,7 +28,7 @@ from burstlens.viz.frames.reader import FrameReader
 
 TESTS = Path(__file__).parent
 TRACES = TESTS / "data" / "traces"
-LIMIT_S = 150.0
+LIMIT_S = 240.0
 ENDS_S = 120.0
 """For processes to end, beside four other tests on two cores."""
 

@@ -181,7 +181,7 @@ def test_a_run_whose_guard_trips_after_the_models_end_is_not_done_and_is_not_run
 @pytest.mark.slow
 def test_a_stop_by_a_user_is_reported_as_such_even_if_a_guard_trips_after_it(storm):
     wait = "--wait-at 3 HERE/runs/r/control/stop"
-    case = storm(f"--frames 6 --begin 6 --period 2 --plant 3 W nan 1 1 1 {wait}", GUARD)
+    case = storm(f"--frames 60 --begin 6 --period 2 --plant 3 W nan 1 1 1 {wait}", GUARD)
     driver = case.launch()
     case.await_event("product.published")
     assert case.burstlens("stop", "r").code == 0
