@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,12 @@ class TestPBS(SchedulerContract):
     @pytest.fixture
     def folder(self, tmp_path):
         return tmp_path
+
+    def test_a_job_of_the_user_s_without_a_comment_is_none_of_a_run_s(self, scheduler):
+        subprocess.run(
+            ["sbatch", "--output=/dev/null", "--wrap=true"], check=True, capture_output=True
+        )
+        assert scheduler.jobs("a-run") == []
 
 
 def test_a_run_is_submitted_to_pbs_and_its_products_are_published(pbs, make_case):
