@@ -1,11 +1,11 @@
-"""From a frame to a product, and from products to pages.
+"""From a frame to a product, and the live page.
 
 Rooms from the bottom up: ``seams`` (what an open frame is) and ``product`` (what a kind of product
 is), ``frames`` (opening and reading), ``geometry`` (where points lie), ``diagnostics`` (quantities
 by name), ``drawing`` (what pictures share), ``values`` (fields beside their
 pictures), ``inspection`` (what will not fit), ``kinds`` (one folder per kind of product),
-``registry`` (the kinds by name), ``live`` (the page) and ``pages`` (report, movie, cinema,
-widget). A room may import the rooms below it and ``core``.
+``registry`` (the kinds by name) and ``live`` (the page). A room may import the rooms below it and
+``core``.
 """
 
 __all__ = [
@@ -16,7 +16,6 @@ __all__ = [
     "inspection",
     "kinds",
     "live",
-    "pages",
     "product",
     "registry",
     "seams",

@@ -9,8 +9,8 @@ import shutil
 import pytest
 
 from burstlens.clients.api.run import open_run
+from burstlens.clients.pages.cinema import write_database
 from burstlens.core.errors import RunError
-from burstlens.viz.pages.cinema import write_database
 
 
 def table(folder):

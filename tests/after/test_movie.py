@@ -14,11 +14,11 @@ from PIL import Image
 
 from burstlens.clients.api.run import open_run
 from burstlens.clients.movies import make_movies
+from burstlens.clients.pages import movie as movies
+from burstlens.clients.pages.movie import make_movie
 from burstlens.core.errors import RunError
 from burstlens.core.extras import install_command
 from burstlens.core.run.index import published
-from burstlens.viz.pages import movie as movies
-from burstlens.viz.pages.movie import make_movie
 
 pytestmark = pytest.mark.integration
 

@@ -16,11 +16,11 @@ from PIL import Image
 
 from burstlens.clients.api.run import open_run
 from burstlens.clients.opened.view import RunView
-from burstlens.viz.pages.report import gallery as galleries
-from burstlens.viz.pages.report.page import write_report
-from burstlens.viz.pages.report.plot import MOST_POINTS, Line, value_ticks
-from burstlens.viz.pages.report.story import story_of
-from burstlens.viz.pages.report.trials import trial_rows
+from burstlens.clients.pages.report import gallery as galleries
+from burstlens.clients.pages.report.page import write_report
+from burstlens.clients.pages.report.plot import MOST_POINTS, Line, value_ticks
+from burstlens.clients.pages.report.story import story_of
+from burstlens.clients.pages.report.trials import trial_rows
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(2)>"
 

@@ -16,6 +16,7 @@ from burstlens.clients.cli import app
 from burstlens.clients.opened.attached import observed
 from burstlens.clients.opened.status import facts, has_ended, is_over, next_steps, status_of, text
 from burstlens.clients.opened.steering import nothing_to_stop, stop_refused
+from burstlens.clients.pages.answers import Answers
 from burstlens.clients.terminal import one_line
 from burstlens.core.durable import read_json, write_json
 from burstlens.core.errors import RunError
@@ -24,7 +25,6 @@ from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.snapshot import read_snapshot
 from burstlens.core.run.start import note_start
-from burstlens.viz.pages.answers import Answers
 from burstlens.workflows.driver.free import free
 from burstlens.workflows.driver.resuming import resumable
 

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from burstlens import open_run
 from burstlens.clients.cli import app
 from burstlens.clients.opened.status import status_of
+from burstlens.clients.pages.report.page import write_report
 from burstlens.core.errors import RunError
 from burstlens.core.lines import read_lines
 from burstlens.core.run.directory import RunDir
@@ -22,7 +23,6 @@ from burstlens.core.run.history import replay
 from burstlens.core.run.journal import read, read_records
 from burstlens.core.run.snapshot import read_snapshot, write_snapshot
 from burstlens.core.version import __version__
-from burstlens.viz.pages.report.page import write_report
 
 OLDER = Path(__file__).parents[1] / "data" / "runs"
 NAMES = sorted(path.name for path in OLDER.iterdir() if path.is_dir())

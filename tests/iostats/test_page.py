@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 from burstlens.clients.cli.explaining import complete_path
-from burstlens.viz.pages.iostats.page import write_page
-from burstlens.viz.pages.iostats.plots import plots
+from burstlens.clients.pages.iostats.page import write_page
+from burstlens.clients.pages.iostats.plots import plots
 from burstlens.workflows.iostats.logs import read_log
 from burstlens.workflows.iostats.summary import Flow, Summary, Traffic
 

@@ -9,7 +9,7 @@ import pytest
 from values_case import ValuesRun
 
 import burstlens
-from burstlens.viz.pages.answers import BATCH_BYTES, Answers
+from burstlens.clients.pages.answers import BATCH_BYTES, Answers
 
 POLL = {"ask": "poll", "run": None, "offset": 0, "stamp": None}
 

@@ -12,9 +12,9 @@ from typing import ClassVar
 
 import pytest
 
+from burstlens.clients.pages.widget import WAITING
 from burstlens.core.durable import open_regular
 from burstlens.core.extras import install_command
-from burstlens.viz.pages.widget import WAITING
 
 
 class View:
@@ -66,7 +66,7 @@ def test_closing_the_dashboard_ends_its_thread(done, monkeypatch):
 
 
 def test_an_idle_thread_ends_and_a_new_one_answers_a_later_client(done, monkeypatch):
-    monkeypatch.setattr("burstlens.viz.pages.widget.IDLE_S", 0.2)
+    monkeypatch.setattr("burstlens.clients.pages.widget.IDLE_S", 0.2)
     dashboard = done.dashboard()
     view = View(dashboard, monkeypatch)
     for _ in range(2):
@@ -76,7 +76,7 @@ def test_an_idle_thread_ends_and_a_new_one_answers_a_later_client(done, monkeypa
 
 
 def test_closing_does_not_wait_for_a_file_system_that_hangs(disturbed, monkeypatch):
-    monkeypatch.setattr("burstlens.viz.pages.answers.STATUS_PERIOD_S", 0)
+    monkeypatch.setattr("burstlens.clients.pages.answers.STATUS_PERIOD_S", 0)
     dashboard = disturbed.dashboard()
     view = View(dashboard, monkeypatch)
     hangs, goes_on = threading.Event(), threading.Event()
@@ -109,7 +109,7 @@ def test_closing_does_not_wait_for_a_file_system_that_hangs(disturbed, monkeypat
 def test_a_status_that_is_not_ours_ends_neither_the_thread_nor_the_card(
     disturbed, monkeypatch, text
 ):
-    monkeypatch.setattr("burstlens.viz.pages.answers.STATUS_PERIOD_S", 0)
+    monkeypatch.setattr("burstlens.clients.pages.answers.STATUS_PERIOD_S", 0)
     dashboard = disturbed.dashboard()
     view = View(dashboard, monkeypatch)
     ours = disturbed.directory.status.read_text()

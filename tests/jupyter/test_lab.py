@@ -22,7 +22,7 @@ from burstlens.viz.values.script import ValuesFile
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
-OPEN = "import burstlens, burstlens.viz.pages.widget"
+OPEN = "import burstlens, burstlens.clients.pages.widget"
 SHOW = 'run = burstlens.open_run("storm")\nrun.dashboard(allow_stop={allow})'
 WAIT_MS = 60_000
 STEPS = "--interval 0.3 --each --go-on {go_on}"

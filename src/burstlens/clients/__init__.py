@@ -1,7 +1,7 @@
 """Clients, which read or steer runs: the commands, the Python API, the server, the preview.
 
-``opened`` reads a run from its directory and drops requests there; the others are built on it.
-Nothing else imports them, but ``viz.pages`` imports ``opened``.
+``opened`` reads a run from its directory and drops requests there; ``pages`` and the others are
+built on it. Nothing else imports them.
 """
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "driving",
     "movies",
     "opened",
+    "pages",
     "preview",
     "serving",
     "support",

@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from burstlens.clients.api.run import Run, open_run
+from burstlens.clients.pages.movie import Movie, make_movie, one_stream, suffix
 from burstlens.core.errors import RunError
 from burstlens.core.extras import install_command
 from burstlens.core.quantity import counted, show_bytes
 from burstlens.core.run.index import Published
-from burstlens.viz.pages.movie import Movie, make_movie, one_stream, suffix
 
 
 @dataclass(frozen=True, slots=True)

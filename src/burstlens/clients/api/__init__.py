@@ -1,6 +1,6 @@
 """A run as Python and notebooks see it: opened, launched, looked at, compared.
 
-``import burstlens`` offers these names. Imports ``viz.pages``, ``opened`` and ``workflows``.
+``import burstlens`` offers these names. Imports ``pages``, ``opened`` and ``workflows``.
 """
 
 __all__ = ["looks", "run", "runs"]

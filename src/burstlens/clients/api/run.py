@@ -6,13 +6,13 @@ import os
 from typing import TYPE_CHECKING
 
 from burstlens.clients.opened.view import RunView
+from burstlens.clients.pages.card import card
 from burstlens.core.errors import RunError
 from burstlens.core.extras import install_command
 from burstlens.core.run.directory import open_run_dir
-from burstlens.viz.pages.card import card
 
 if TYPE_CHECKING:
-    from burstlens.viz.pages.widget import Dashboard
+    from burstlens.clients.pages.widget import Dashboard
 
 
 class Run(RunView):
@@ -24,7 +24,7 @@ class Run(RunView):
         Stopping must be allowed first: notebooks are shared, and run again from top to bottom.
         """
         try:
-            from burstlens.viz.pages.widget import Dashboard
+            from burstlens.clients.pages.widget import Dashboard
         except ImportError as error:
             raise RunError(
                 f"the dashboard needs {error.name}: {install_command('jupyter')}"

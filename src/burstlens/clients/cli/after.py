@@ -83,8 +83,8 @@ def report(
     from pathlib import Path
 
     from burstlens.clients.api.run import open_run
+    from burstlens.clients.pages.report.page import write_report
     from burstlens.core.quantity import show_bytes
-    from burstlens.viz.pages.report.page import write_report
 
     found = open_run(run)
     made = write_report(found, Path(out).expanduser() if out else Path(f"{found.id}.html"))
@@ -120,8 +120,8 @@ def cinema(
     from pathlib import Path
 
     from burstlens.clients.api.run import open_run
+    from burstlens.clients.pages.cinema import write_database
     from burstlens.core.quantity import counted
-    from burstlens.viz.pages.cinema import write_database
 
     found = open_run(run)
     path = Path(out).expanduser() if out else Path(f"{found.id}.cdb")

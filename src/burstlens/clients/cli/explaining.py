@@ -146,7 +146,7 @@ def io(
     if page is not None:
         if any(page.exists() and page.samefile(Path(log).expanduser()) for log in logs):
             raise typer.BadParameter("--html must not name the log itself")
-        from burstlens.viz.pages.iostats.page import write_page
+        from burstlens.clients.pages.iostats.page import write_page
 
         write_page(found, page)
     if as_json:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from burstlens.clients.cli.tables import show_table
-from burstlens.core.printable import printable, say
-from burstlens.viz.pages.iostats.shown import (
+from burstlens.clients.pages.iostats.shown import (
     file_rows,
     heading,
     hint_rows,
@@ -17,6 +16,7 @@ from burstlens.viz.pages.iostats.shown import (
     row_texts,
     size_rows,
 )
+from burstlens.core.printable import printable, say
 from burstlens.workflows.iostats.advice import advise, streams
 from burstlens.workflows.iostats.comparison import advise_on_change, compare, verdict
 from burstlens.workflows.iostats.rule import Advice

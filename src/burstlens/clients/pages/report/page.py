@@ -20,6 +20,10 @@ from burstlens.clients.opened.products import ProductView
 from burstlens.clients.opened.status import Status, facts, is_over
 from burstlens.clients.opened.table import clock_time, time_label
 from burstlens.clients.opened.view import RunView
+from burstlens.clients.pages.report.gallery import BUDGET_BYTES, gallery
+from burstlens.clients.pages.report.plot import Line, Plot, TimeAxis
+from burstlens.clients.pages.report.story import Story, story_of
+from burstlens.clients.pages.report.trials import HEADS, drawn, trial_rows
 from burstlens.core.durable import write_whole
 from burstlens.core.errors import RunError
 from burstlens.core.printable import printable
@@ -28,10 +32,6 @@ from burstlens.core.run.directory import RunDir
 from burstlens.core.run.events import GuardTripped
 from burstlens.core.run.facts import facts_of
 from burstlens.core.version import __version__
-from burstlens.viz.pages.report.gallery import BUDGET_BYTES, gallery
-from burstlens.viz.pages.report.plot import Line, Plot, TimeAxis
-from burstlens.viz.pages.report.story import Story, story_of
-from burstlens.viz.pages.report.trials import HEADS, drawn, trial_rows
 
 HASHED_BYTES = 64 * 2**20
 """For a larger file the size is given, but no digest."""

@@ -14,13 +14,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from burstlens.core.durable import write_whole
-from burstlens.core.errors import IOLogError
-from burstlens.core.printable import printable
-from burstlens.core.quantity import counted
-from burstlens.core.version import __version__
-from burstlens.viz.pages.iostats.plots import plots
-from burstlens.viz.pages.iostats.shown import (
+from burstlens.clients.pages.iostats.plots import plots
+from burstlens.clients.pages.iostats.shown import (
     FILE_HEADS,
     LAYER_HEADS,
     file_rows,
@@ -30,6 +25,11 @@ from burstlens.viz.pages.iostats.shown import (
     quantities,
     row_texts,
 )
+from burstlens.core.durable import write_whole
+from burstlens.core.errors import IOLogError
+from burstlens.core.printable import printable
+from burstlens.core.quantity import counted
+from burstlens.core.version import __version__
 from burstlens.workflows.iostats.advice import advise, streams
 from burstlens.workflows.iostats.comparison import advise_on_change, compare, verdict
 from burstlens.workflows.iostats.summary import Summary

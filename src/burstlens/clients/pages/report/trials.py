@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from PIL import Image
 
 from burstlens.clients.opened.picture import read_picture
+from burstlens.clients.pages.report.gallery import data_uri
 from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.trial_record import TrialRecord
-from burstlens.viz.pages.report.gallery import data_uri
 from burstlens.workflows.driver.tuning_options import configuration_of
 
 HEADS = ("trial", "phase", "why", "output#", "load#", "values, or what went wrong")

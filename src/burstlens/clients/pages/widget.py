@@ -12,9 +12,9 @@ import anywidget
 import traitlets
 
 from burstlens.clients.opened.status import is_over
+from burstlens.clients.pages.answers import Answers
+from burstlens.clients.pages.card import card
 from burstlens.viz.live.page import module_text
-from burstlens.viz.pages.answers import Answers
-from burstlens.viz.pages.card import card
 
 if TYPE_CHECKING:
     from burstlens.clients.opened.view import RunView

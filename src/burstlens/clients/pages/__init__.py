@@ -1,7 +1,6 @@
 """Pages and films: a run's report, movie, Cinema database, widget of the notebook; I/O explained.
 
-They read a run through ``clients.opened``, so they stand above it. Imports that, ``viz`` and
-``core``.
+They read a run through ``opened``. Imports that, ``workflows``, ``viz`` and ``core``.
 """
 
 __all__ = ["card", "cinema", "iostats", "movie", "report", "widget"]

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from burstlens.clients.pages.report.story import Point
 from burstlens.core.quantity import show_bytes
-from burstlens.viz.pages.report.story import Point
 
 LEFT, RIGHT, TOP, BOTTOM = 96, 704, 10, 174
 """The edges of the area that lines are drawn in."""
