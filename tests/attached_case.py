@@ -15,17 +15,15 @@ from burstlens.core.run.events import Event
 from burstlens.core.run.facts import RunFacts, write_facts
 from burstlens.core.run.history import History, replay
 from burstlens.core.run.journal import Journal, read
-from burstlens.core.run.snapshot import (
+from burstlens.core.run.snapshot import attached_now, new_snapshot, write_snapshot
+from burstlens.core.run.start import driver_process
+from burstlens.core.run.status_file import (
     AttachedPart,
     DriverPart,
     FrameCounts,
     OutcomePart,
     ProductCounts,
-    attached_now,
-    new_snapshot,
-    write_snapshot,
 )
-from burstlens.core.run.start import driver_process
 from burstlens.workflows.driver.look import Look
 
 QUIET = "nothing was written for 14 min, the newest file is wrfout_d01_2026-11-02_06:30:00"

@@ -20,7 +20,7 @@ from burstlens.core.exit_codes import FRAMES_LOST
 from burstlens.core.model import Failure
 from burstlens.core.run.history import History, replay
 from burstlens.core.run.output_events import OutputTimed
-from burstlens.core.run.snapshot import AttachedPart, Latency
+from burstlens.core.run.status_file import AttachedPart, Latency
 from burstlens.core.run.trial_events import TrialEnded, TrialSubmitting, TuningEnded
 from burstlens.core.run.wording import next_steps
 from burstlens.workflows.driver.jobs import Outcome

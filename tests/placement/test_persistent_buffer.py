@@ -30,7 +30,8 @@ from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.journal import read
-from burstlens.core.run.snapshot import BufferPart, read_snapshot
+from burstlens.core.run.snapshot import read_snapshot
+from burstlens.core.run.status_file import BufferPart
 from burstlens.workflows.driver.free import free
 from burstlens.workflows.placement.buffer import BufferRef
 

@@ -19,7 +19,8 @@ from burstlens.core.run.history import History
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.journal import Journal
 from burstlens.core.run.requests import catch_signals
-from burstlens.core.run.snapshot import OutcomePart, read_snapshot
+from burstlens.core.run.snapshot import read_snapshot
+from burstlens.core.run.status_file import OutcomePart
 from burstlens.workflows.driver.claim import take_over
 from burstlens.workflows.driver.left_running import require_host
 from burstlens.workflows.driver.run import recipe_of, show

@@ -13,7 +13,7 @@ from typing import Any
 from burstlens.cluster_configs.inside import Inside
 from burstlens.core.run.events import Fingerprint
 from burstlens.core.run.history import History
-from burstlens.core.run.snapshot import AttachedPart
+from burstlens.core.run.status_file import AttachedPart
 from burstlens.workflows.frames.arrival import NEWEST, Selection
 
 

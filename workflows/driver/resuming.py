@@ -13,7 +13,8 @@ from burstlens.core.quantity import counted
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history_file import history_of
-from burstlens.core.run.snapshot import OutcomePart, new_snapshot, read_snapshot
+from burstlens.core.run.snapshot import new_snapshot, read_snapshot
+from burstlens.core.run.status_file import OutcomePart
 from burstlens.core.run.tripped import too_late
 from burstlens.workflows.driver.claim import free_epoch
 from burstlens.workflows.driver.run import show

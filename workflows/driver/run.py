@@ -33,14 +33,9 @@ from burstlens.core.run.journal import Journal
 from burstlens.core.run.log_level import log_level
 from burstlens.core.run.making import made_aside
 from burstlens.core.run.requests import catch_signals
-from burstlens.core.run.snapshot import (
-    DriverPart,
-    StatusFile,
-    new_snapshot,
-    read_snapshot,
-    write_snapshot,
-)
+from burstlens.core.run.snapshot import new_snapshot, read_snapshot, write_snapshot
 from burstlens.core.run.start import driver_process, note_start, read_start
+from burstlens.core.run.status_file import DriverPart, StatusFile
 from burstlens.core.whole_copy import copy_whole
 from burstlens.viz.live.feed import FrameFeed, write_recipe, write_status
 from burstlens.viz.live.page import write_page

@@ -12,7 +12,8 @@ from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir, runs_in
 from burstlens.core.run.facts import facts_of
 from burstlens.core.run.places import runs_folders
-from burstlens.core.run.snapshot import BufferPart, read_snapshot
+from burstlens.core.run.snapshot import read_snapshot
+from burstlens.core.run.status_file import BufferPart
 
 
 def users_of(run: RunDir, name: str, created: str, folders: Sequence[str]) -> list[str]:

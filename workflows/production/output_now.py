@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from burstlens.core.run.output import Output, StreamOutput, Written
-from burstlens.core.run.snapshot import OutputNow, OutputPart, StreamOutputPart
+from burstlens.core.run.status_file import OutputNow, OutputPart, StreamOutputPart
 
 SHOWN = 24
 """Outputs of a stream that are shown one by one."""

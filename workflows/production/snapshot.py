@@ -19,7 +19,9 @@ from burstlens.core.printable import printable
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.events import FrameKey, ProductPublished
 from burstlens.core.run.history import History
-from burstlens.core.run.snapshot import (
+from burstlens.core.run.snapshot import journalled_buffer, write_snapshot
+from burstlens.core.run.start import driver_process
+from burstlens.core.run.status_file import (
     AttachedPart,
     BufferPart,
     DriverPart,
@@ -37,10 +39,7 @@ from burstlens.core.run.snapshot import (
     SchedulerPart,
     StatusFile,
     TuningPart,
-    journalled_buffer,
-    write_snapshot,
 )
-from burstlens.core.run.start import driver_process
 from burstlens.viz.live.feed import LogFeed, write_status
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.placement.buffer import BufferRef

@@ -31,6 +31,7 @@ __all__ = [
     "snapshot",
     "start",
     "states",
+    "status_file",
     "trial_record",
     "tripped",
     "volumes",
