@@ -12,7 +12,7 @@ from burstlens.core.run.journal import Journal, read
 from burstlens.workflows.frames.cursor import Cursor, Written
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.iostats.block import Block
-from burstlens.workflows.production.outputs import Outputs, reported_of
+from burstlens.workflows.production.outputs import Outputs
 
 PHASES = {
     "data send": "418919605 418919605 418919605 78%",
@@ -83,8 +83,8 @@ def test_each_attempt_has_a_log_of_its_own(drive):
 
 
 def test_the_talks_reports_give_the_talks_numbers():
-    accesses = reported_of(Block("accesses", "write", "lustre:/bb/wrfout", ACCESSES), 1)
-    phases = reported_of(Block("phases", "write", "wrfout", PHASES), 1)
+    accesses = Block("accesses", "write", "lustre:/bb/wrfout", ACCESSES).output_reported(1)
+    phases = Block("phases", "write", "wrfout", PHASES).output_reported(1)
     assert accesses.file == "/bb/wrfout"
     assert accesses.aggregators == 4
     assert accesses.stripe_sized == pytest.approx(0.143, abs=0.001)
@@ -101,7 +101,7 @@ def test_the_talks_reports_give_the_talks_numbers():
     ],
 )
 def test_reads_mixed_reports_and_hints_are_left_out(block):
-    assert reported_of(block, 1) is None
+    assert block.output_reported(1) is None
 
 
 def test_damaged_counts_of_a_report_leave_a_journal_that_can_be_read(drive):

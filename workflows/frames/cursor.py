@@ -21,11 +21,11 @@ from msgspec.structs import replace
 
 from burstlens.core.model import Fingerprint, Progress
 from burstlens.core.printable import printable
+from burstlens.workflows.frames.log_blocks import BlockReader
 from burstlens.workflows.frames.log_file import Position
 from burstlens.workflows.frames.progress import Pulse
 from burstlens.workflows.frames.reason import BadEnd, Opened, Reason, with_reason
 from burstlens.workflows.frames.recorded import Recorded
-from burstlens.workflows.iostats.mpiio_blocks import Blocks
 from burstlens.workflows.models.base import BANNER, TROUBLE, OutputName
 
 RECENT = 32
@@ -216,8 +216,8 @@ class Speech(Struct, frozen=True):
     calendar: str = ""
     caught_up: bool = False
     """Whether the logs were once read to their end."""
-    blocks: Mapping[str, Blocks] = msgspec.field(default_factory=dict)
-    """The reports of MPI-IO that are not complete yet, by log."""
+    blocks: Mapping[str, tuple[BlockReader, ...]] = msgspec.field(default_factory=dict)
+    """What libraries report and have not completed yet, by log."""
 
     @property
     def why(self) -> str | None:

@@ -13,12 +13,14 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from itertools import chain
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from burstlens.core.model import Frame, Progress
 from burstlens.workflows.frames.cursor import MAX_WRITTEN, Speech, Written
+from burstlens.workflows.frames.log_blocks import LogBlock, block_readers
 from burstlens.workflows.frames.log_file import PIECE_BYTES, Position, read_piece
 from burstlens.workflows.frames.log_search import LogPattern, Search
 from burstlens.workflows.frames.progress import Pulse, at_speed, progressed, recounted, went_back
@@ -31,8 +33,6 @@ from burstlens.workflows.frames.reason import (
     without,
 )
 from burstlens.workflows.frames.recorded import Recorded
-from burstlens.workflows.iostats.block import Block
-from burstlens.workflows.iostats.mpiio_blocks import Blocks
 from burstlens.workflows.models.base import (
     BANNER,
     CAUSE,
@@ -67,7 +67,7 @@ class Heard:
     lost: list[LogLine] = field(default_factory=list)
     written: list[Written] = field(default_factory=list)
     timed: list[Written] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[LogBlock] = field(default_factory=list)
     tail: deque[str] = field(default_factory=lambda: deque(maxlen=TAIL_LINES))
     lines: int = 0
     search: Search = field(default_factory=lambda: Search(()))
@@ -125,7 +125,7 @@ class Follower:
         """
         heard = Heard(speech, search=Search(self._patterns))
         positions, opened = dict(speech.positions), dict(speech.opened)
-        blocks = {name: copy.deepcopy(found) for name, found in speech.blocks.items()}
+        blocks = {name: copy.deepcopy(readers) for name, readers in speech.blocks.items()}
         for name, speaks in logs.items():
             position = positions.get(name) or Position(self._baseline.get(name, (0, 0))[0])
             try:
@@ -148,23 +148,26 @@ class Follower:
             for line in piece.lines:
                 self._take(heard, opened, name, line, speaks=speaks)
             if speaks:
-                heard.blocks += blocks.setdefault(name, Blocks()).take_all(piece.lines)
+                for reader in blocks.setdefault(name, block_readers()):
+                    heard.blocks += reader.take_all(piece.lines)
                 heard.tail.extend(map(_shown, piece.lines[-TAIL_LINES:]))
                 heard.lines += len(piece.lines)
             if last and not piece.behind and name in opened:
                 self._conclude(heard, name, opened.pop(name).said)
         if last and not heard.behind:
-            heard.blocks += [block for found in blocks.values() for block in found.finish()]
+            for reader in chain.from_iterable(blocks.values()):
+                heard.blocks += reader.finish()
         if isinstance(self._model, RecipePatterns):
             heard.unreadable += self._model.given_up()
         last_line = heard.last_line.strip()[:_SHOWN] or speech.last_line
+        idle = block_readers()
         heard.speech = replace(
             heard.speech,
             positions=positions,
             opened=opened,
             last_line=last_line,
             caught_up=speech.caught_up or not heard.behind,
-            blocks={name: found for name, found in blocks.items() if found != Blocks()},
+            blocks={name: readers for name, readers in blocks.items() if readers != idle},
         )
         self._measure(heard, now)
         return heard

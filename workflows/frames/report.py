@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from burstlens.core.model import Damage, Fingerprint, Frame, Progress
 from burstlens.workflows.frames.cursor import Cursor, Written
+from burstlens.workflows.frames.log_blocks import LogBlock
 from burstlens.workflows.frames.log_search import Hit
-from burstlens.workflows.iostats.block import Block
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Report:
     model has ended and no more will come.
     ``behind``: the logs have more than was read so far.
     ``written`` are the log's new lines that call a frame written, ``timed`` those about output,
-    frames or not, that say how long it took, in the log's order, ``blocks`` what its MPI library
+    frames or not, that say how long it took, in the log's order, ``blocks`` what its libraries
     reported of its files.
     ``hits`` are the matches of guards' patterns in the logs; ``given_up`` maps guards to the reason
     why their pattern is no longer searched for. ``stopping``: a stop was requested before this
@@ -100,7 +100,7 @@ class Report:
     behind: bool = False
     written: tuple[Written, ...] = ()
     timed: tuple[Written, ...] = ()
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[LogBlock, ...] = ()
     hits: tuple[Hit, ...] = ()
     given_up: Mapping[str, str] = field(default_factory=dict)
     stopping: bool = False

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from burstlens.core.run.events import OutputReported
 
 Kind = Literal["accesses", "phases", "hints", "aggregators"]
 Way = Literal["write", "read", ""]
@@ -60,6 +63,36 @@ class Block:
         found = _NUMBER.fullmatch(words[-1].lstrip("(")) if words else None
         percent = _finite(found[0]) if found else None
         return None if percent is None else min(1.0, max(0.0, percent / 100))
+
+    def output_reported(self, attempt: int) -> OutputReported | None:
+        """The journal's event about writing a file; None if the report has none of its numbers.
+
+        The MPI library has other names for files than the model's log: with a folder before them,
+        or a driver (``ufs:``).
+        """
+        from burstlens.core.run.events import OutputReported
+
+        if self.way != "write" or self.mixed:
+            return None
+        writes, sized = self._sensible("system writes"), self._sensible("stripe sized writes")
+        aggregators = self._sensible("aggregators")
+        rate = self._sensible("net write BW (MiB/s)")
+        found = OutputReported(
+            attempt=attempt,
+            file=DRIVER.sub("", self.file),
+            aggregators=None if aggregators is None else int(aggregators),
+            data_send=self.share("data send"),
+            stripe_sized=min(1.0, sized / writes) if writes and sized is not None else None,
+            mean_write=self._sensible("ave system write size"),
+            rate=None if rate is None else rate * 2**20,
+        )
+        said = found.aggregators, found.data_send, found.stripe_sized, found.mean_write, found.rate
+        return None if said == (None,) * 5 else found
+
+    def _sensible(self, key: str) -> float | None:
+        """A number of a report; a damaged one may be below 0."""
+        value = self.number(key)
+        return None if value is None or value < 0 else value
 
 
 def _finite(text: str) -> float | None:

@@ -1,4 +1,4 @@
-"""Plugins: implementations of a seam that other packages add by an entry-point group."""
+"""What plugs into a seam: leaf rooms of Burstlens, and plugins of other packages."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import sys
 import warnings
 from collections.abc import Collection
 from functools import cache
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 
 class Named(Protocol):
@@ -19,6 +20,20 @@ class Named(Protocol):
 
 
 T = TypeVar("T", bound=Named)
+
+
+def leaf(target: str) -> Any | None:
+    """What a leaf room puts into a seam, named ``module:attribute``.
+
+    None where this copy of Burstlens does not have the room.
+    """
+    module, _, attribute = target.partition(":")
+    try:
+        return getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        if error.name and module.startswith(f"{error.name}."):
+            return None
+        raise
 
 
 def points(group: str) -> tuple[EntryPoint, ...]:
