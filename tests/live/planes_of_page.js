@@ -2,7 +2,7 @@
 const [, , modules] = process.argv;
 const [{ Fields }, { Grid }, { Plane }, { placeWords }, { FieldStore }, { PixelMap }] =
   await Promise.all(
-    ["fields", "grid", "plane", "inner_words", "field_store", "paint"].map(
+    ["fields", "grid", "plane", "inner_words", "field_store", "pixel_map"].map(
       (name) => import(`${modules}/${name}.js`),
     ),
   );

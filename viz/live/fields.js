@@ -1,4 +1,4 @@
-import { PixelMap } from "./paint.js";
+import { PixelMap } from "./pixel_map.js";
 import { valuesOfCodes } from "./values_file.js";
 
 /** @import { Grid } from "./grid.js" */

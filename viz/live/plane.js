@@ -1,5 +1,6 @@
 import { cellPixelsOf } from "./cell_pixels.js";
-import { coloursBetween, coloursOf, PixelMap, paintPoints, rampOf } from "./paint.js";
+import { coloursBetween, coloursOf, rampOf } from "./paint.js";
+import { PixelMap, paintPoints } from "./pixel_map.js";
 
 /** @import { Context } from "./draw_surroundings.js" */
 /** @import { CellPixels } from "./cell_pixels.js" */
