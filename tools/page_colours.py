@@ -1,4 +1,4 @@
-"""Writes viz/live/maps.js: the colour maps that readers of the page can choose.
+"""Writes viz/live/drawing/maps.js: the colour maps that readers of the page can choose.
 
     python tools/page_colours.py
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from burstlens.viz.drawing import style
 
-PAGE = Path(__file__).parents[1] / "viz" / "live" / "maps.js"
+PAGE = Path(__file__).parents[1] / "viz" / "live" / "drawing" / "maps.js"
 NAMES = (
     "batlow", "viridis", "thermal", "haline", "amp", "dense", "oslo", "grayC",
     "vik", "balance", "broc", "curl",

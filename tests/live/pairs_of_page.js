@@ -15,7 +15,7 @@ Object.assign(globalThis, {
 });
 const [{ Album, seriesId }, { FieldStore }, { Looks }, { PaintedPair }, { Pictures }] =
   await Promise.all(
-    ["album", "field_store", "looks", "painted_pair", "pictures"].map(
+    ["time/album", "values/field_store", "drawing/looks", "wall/painted_pair", "wall/pictures"].map(
       (name) => import(`${modules}/${name}.js`),
     ),
   );

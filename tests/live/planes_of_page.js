@@ -2,9 +2,14 @@
 const [, , modules] = process.argv;
 const [{ Fields }, { Grid }, { Plane }, { placeWords }, { FieldStore }, { PixelMap }] =
   await Promise.all(
-    ["fields", "grid", "plane", "inner_words", "field_store", "pixel_map"].map(
-      (name) => import(`${modules}/${name}.js`),
-    ),
+    [
+      "values/fields",
+      "values/grid",
+      "drawing/plane",
+      "drawing/inner_words",
+      "values/field_store",
+      "values/pixel_map",
+    ].map((name) => import(`${modules}/${name}.js`)),
   );
 
 const BOX = { left: 0, top: 0, width: 100, height: 100 };

@@ -44,7 +44,7 @@ Object.assign(globalThis, {
 });
 
 const [{ cellPixelsOf }, { Fields }, { Grid }, { Plane }, { Sheet }] = await Promise.all(
-  ["cell_pixels", "fields", "grid", "plane", "sheet"].map(
+  ["values/cell_pixels", "values/fields", "values/grid", "drawing/plane", "drawing/sheet"].map(
     (name) => import(`${modules}/${name}.js`),
   ),
 );

@@ -32,7 +32,7 @@ from burstlens.viz.product import Context
 
 
 def test_the_page_has_each_sign_that_pictures_have():
-    text = (Path(live.__file__).parent / "signs.js").read_text()
+    text = (Path(live.__file__).parent / "drawing" / "signs.js").read_text()
     signs = text.partition("const SIGNS = {")[2].partition("\n};")[0]
     assert set(re.findall(r"^  (\w+):", signs, re.MULTILINE)) == set(get_args(SignKind))
 

@@ -1,6 +1,6 @@
 """Signs of a legend: each kind of symbol in small, in the colour that it has on the picture.
 
-The page draws the same (viz/live/signs.js).
+The page draws the same (viz/live/drawing/signs.js).
 """
 
 from __future__ import annotations

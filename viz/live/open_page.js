@@ -1,8 +1,8 @@
-import { Address } from "./address.js";
-import { FileSource } from "./file_source.js";
-import { HttpSource } from "./http_source.js";
 import { mount } from "./mount.js";
-import { titleOf } from "./word.js";
+import { titleOf } from "./run/word.js";
+import { Address } from "./sharing/address.js";
+import { FileSource } from "./sources/file_source.js";
+import { HttpSource } from "./sources/http_source.js";
 
 /**
  * Fill a document with the run whose products folder it lies in.

@@ -1,8 +1,8 @@
 """The live page and the module in it: ES modules joined into one text, without a build step.
 
-Browsers block imports under ``file://``, and a notebook takes one module only, so the modules
-beside this file are joined in the order of their imports. The page is the same for every run: all
-that it shows comes from the files beside it.
+Browsers block imports under ``file://``, and a notebook takes one module only, so the modules of
+this folder are joined in the order of their imports. The page is the same for every run: all that
+it shows comes from the files beside it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from burstlens.core.durable import write_whole
 from burstlens.core.run.directory import RunDir
 
 _FOLDER = Path(__file__).parent
-_IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";\n', re.MULTILINE)
-_SHEET = re.compile(r'^import (\w+) from "\./([\w.]+)" with \{ type: "css" \};\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import (\{[^}]*\}) from "[./\w]+/(\w+)\.js";\n', re.MULTILINE)
+_SHEET = re.compile(r'^import (\w+) from "([./\w]+\.css)" with \{ type: "css" \};\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _CSS_COMMENT = re.compile(r"^/\*[^\n]*\*/\n", re.MULTILINE)
@@ -32,7 +32,7 @@ _CSS_COMMENT = re.compile(r"^/\*[^\n]*\*/\n", re.MULTILINE)
 @cache
 def module_text() -> str:
     """One ES module that exports ``mount``; its default export is what anywidget calls."""
-    texts = {path.stem: path.read_text(encoding="utf-8") for path in _FOLDER.glob("*.js")}
+    texts = {path.stem: _text(path) for path in _FOLDER.rglob("*.js")}
     needs = {name: [found[1] for found in _IMPORT.findall(texts[name])] for name in sorted(texts)}
     order = TopologicalSorter(needs).static_order()
     joined = "".join(_scoped(name, texts[name]) for name in order)
@@ -55,10 +55,15 @@ def write_page(run: RunDir) -> None:
 _STYLE = "html,body{height:100%;margin:0}body{background:Canvas}"
 
 
+def _text(path: Path) -> str:
+    """A module with its style sheets in it."""
+    text = path.read_text(encoding="utf-8")
+    return _SHEET.sub(lambda match: _sheet(match[1], path.parent / match[2]), text)
+
+
 def _scoped(name: str, text: str) -> str:
     """A module as the value of a function, so that its names stay private: ``$name.export``."""
     exports = _EXPORT.findall(text)
-    text = _SHEET.sub(lambda match: _sheet(match[1], match[2]), text)
     text = _IMPORT.sub(r"const \1 = $\2;\n", text)
     text, defaults = _DEFAULT.subn("const $default = ", _EXPORT.sub("", text))
     given = "$default" if defaults else f"{{ {', '.join(exports)} }}"
@@ -77,8 +82,8 @@ def compact(text: str) -> str:
     return str(rjsmin.jsmin(text))
 
 
-def _sheet(name: str, file: str) -> str:
-    css = _CSS_COMMENT.sub("", (_FOLDER / file).read_text(encoding="utf-8"))
+def _sheet(name: str, file: Path) -> str:
+    css = _CSS_COMMENT.sub("", file.read_text(encoding="utf-8"))
     css = re.sub(r"\s*([{};])\s*|(?<=[:,])\s+", r"\1", css)
     css = re.sub(r"\b0(?=\.\d)", "", css).replace(" > ", ">").replace(";}", "}")
     return f"const {name} = new CSSStyleSheet();\n{name}.replaceSync({json.dumps(css)});\n"

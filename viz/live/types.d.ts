@@ -3,15 +3,15 @@
  * each other. Used by `make lint` only, never part of the page.
  */
 
-import type { Album } from "./album.js";
-import type { Comparison } from "./comparison.js";
-import type { Cursor } from "./cursor.js";
-import type { FieldStore } from "./field_store.js";
-import type { Looks } from "./looks.js";
-import type { Pictures } from "./pictures.js";
-import type { Pins } from "./pins.js";
-import type { Player } from "./player.js";
-import type { Profile } from "./profile.js";
+import type { Looks } from "./drawing/looks.js";
+import type { Cursor } from "./places/cursor.js";
+import type { Pins } from "./places/pins.js";
+import type { Profile } from "./places/profile.js";
+import type { Album } from "./time/album.js";
+import type { Player } from "./time/player.js";
+import type { FieldStore } from "./values/field_store.js";
+import type { Comparison } from "./wall/comparison.js";
+import type { Pictures } from "./wall/pictures.js";
 
 /**
  * status.json; docs/journal.md explains its keys. Keys that only a driver knows are missing

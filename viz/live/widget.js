@@ -1,5 +1,5 @@
 import { mount } from "./mount.js";
-import { isLine, messageOf } from "./source.js";
+import { isLine, messageOf } from "./sources/source.js";
 
 /** @import { Gap, IndexLine, LogPart, OtherRun, Poll, Source, Status } from "./types.d.ts" */
 /** @import { Answers, Heard, Kept, WidgetModel } from "./types.d.ts" */

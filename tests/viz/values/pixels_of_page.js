@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 
 const [, , modules, path] = process.argv;
-const { Grid } = await import(`${modules}/grid.js`);
-const { CellPixels } = await import(`${modules}/cell_pixels.js`);
+const { Grid } = await import(`${modules}/values/grid.js`);
+const { CellPixels } = await import(`${modules}/values/cell_pixels.js`);
 const text = readFileSync(path, "utf8");
 const grid = await Grid.read(JSON.parse(text.slice("burstlensFeed(".length, -");\n".length)));
 const { width, height, extent } = grid.facts;
