@@ -1,18 +1,19 @@
 """The run: from a recipe to a directory of products.
 
-Rooms from the bottom up: ``iostats`` (what a program's I/O took), ``models`` (one adapter per
-simulation code), ``frames`` (when is a frame whole), ``notify`` (word to people and programs),
-``guards`` (conditions), ``hints`` (MPI-IO hints and stripes), ``recipe`` (what the user wrote,
-checked), ``placement`` (where things run), ``production`` (from frames to published products),
-``driver`` (the loop) and ``plan`` (what a run will do, before it starts). ``recipes`` holds the
-recipes that ship, ``awm`` the bundled seismic
-model. A room may import the rooms below it, ``viz`` without its pages, ``cluster_configs``,
-``stagers`` and ``core``.
+Rooms from the bottom up: ``models`` (one adapter per simulation code), ``frames`` (when is a frame
+whole), ``notify`` (word to people and programs), ``guards`` (conditions), ``hints`` (MPI-IO hints
+and stripes), ``recipe`` (what the user wrote, checked), ``placement`` (where things run),
+``production`` (from frames to published products), ``driver`` (the loop) and ``plan`` (what a run
+will do, before it starts). Leaf rooms, which none of these needs: ``buffer_worth`` (when a burst
+buffer pays), ``iostats`` (what a program's I/O took), ``iostudy`` (I/O of real codes without the
+codes). ``recipes`` holds the recipes that ship, ``awm`` the bundled seismic model. A room may
+import the rooms below it, ``viz`` without its pages, ``cluster_configs``, ``stagers`` and ``core``.
 """
 
 __all__ = [
     "attach",
     "awm",
+    "buffer_worth",
     "driver",
     "frames",
     "guards",

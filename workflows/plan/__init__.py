@@ -2,12 +2,10 @@
 
 ``commands`` has the functions behind ``check``, ``plan`` and ``run`` in Python, ``look``,
 ``folder_reader`` and ``inside`` those that prepare runs of others, ``tuning`` those behind
-``tune``; ``buffer_worth`` compares the buffer with the parallel file system. Imports every other
-package of ``workflows``.
+``tune``. Imports every other room of ``workflows`` but the leaf rooms.
 """
 
 __all__ = [
-    "buffer_worth",
     "capacity",
     "commands",
     "folder_reader",

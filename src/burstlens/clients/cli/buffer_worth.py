@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from burstlens.clients.cli.tables import show_table
 from burstlens.core.printable import print_stderr, say
 from burstlens.core.quantity import counted, show_bytes, show_duration
-from burstlens.workflows.plan.buffer_worth import Worth, buffer_worth
+from burstlens.workflows.buffer_worth.comparison import Worth, buffer_worth
 
 
 def show_worth(

@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from burstlens.cluster_configs.site import Site, choose
 from burstlens.core.errors import RecipeError, SiteError
 from burstlens.core.quantity import counted, show_bytes, show_duration
-from burstlens.workflows.plan.capacity import Granularity, granularity, show_exactly
-from burstlens.workflows.plan.output import Output, output_of
-from burstlens.workflows.plan.storage import (
+from burstlens.workflows.buffer_worth.output import Output, output_of
+from burstlens.workflows.buffer_worth.storage import (
     AS_BTIO,
     OF_MODELS,
     SHARE,
@@ -21,6 +20,7 @@ from burstlens.workflows.plan.storage import (
     affordable_frames,
     tail_s,
 )
+from burstlens.workflows.plan.capacity import Granularity, granularity, show_exactly
 from burstlens.workflows.recipe.file import read
 from burstlens.workflows.recipe.load import check
 from burstlens.workflows.recipe.recipe import Recipe

@@ -34,7 +34,7 @@ AS_BTIO = Efficiency()
 OF_MODELS = {"wrf": Efficiency(0.09, 0.48)}
 """By the talk's WRF-Chem, 2.9 GB per frame. Buffer: 7.27 s on one node. Parallel file system: its
 time on 64 OSTs is not given, only that it lies between the buffer's 7.27 s (tuned) and 30.25 s,
-which is 0.05 to 0.19; in the middle the run's totals come out within 5 points (tests/plan)."""
+which is 0.05 to 0.19; in the middle the run's totals come out within 5 points."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ import pytest
 from burstlens.cluster_configs.site import choose
 from burstlens.core.errors import RecipeError, SiteError
 from burstlens.core.quantity import parse_bytes
-from burstlens.workflows.plan.buffer_worth import buffer_worth, compare, storages
-from burstlens.workflows.plan.output import Output, output_of
+from burstlens.workflows.buffer_worth.comparison import buffer_worth, compare, storages
+from burstlens.workflows.buffer_worth.output import Output, output_of
 from burstlens.workflows.recipe.load import load
 
 GIB = 2**30

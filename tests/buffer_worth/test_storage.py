@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstlens.cluster_configs.site import choose
-from burstlens.workflows.plan.buffer_worth import storages
-from burstlens.workflows.plan.storage import (
+from burstlens.workflows.buffer_worth.comparison import storages
+from burstlens.workflows.buffer_worth.storage import (
     OF_MODELS,
     UNTUNED,
     Storage,
