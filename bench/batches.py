@@ -36,8 +36,8 @@ from burstlens.core.model import Frame
 from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.product import Context
 from burstlens.workflows.placement.buffer import BufferRef
-from burstlens.workflows.production.order import Order, Task
-from burstlens.workflows.production.tasks import work
+from burstlens.workflows.making.order import Order, Task
+from burstlens.workflows.making.tasks import work
 folder, path, names = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:]
 run = RunDir(folder / "runs" / "large-1")
 if not run.path.exists():

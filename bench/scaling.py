@@ -24,11 +24,11 @@ from burstlens.core.durable import sync_folder
 from burstlens.core.model import Frame, Receipt
 from burstlens.core.run.directory import RunDir
 from burstlens.viz.product import Context
+from burstlens.workflows.making.order import Order
+from burstlens.workflows.ordering.graph import Graph
+from burstlens.workflows.ordering.sending import Sending
+from burstlens.workflows.ordering.work import Work
 from burstlens.workflows.placement.buffer import BufferRef
-from burstlens.workflows.production.graph import Graph
-from burstlens.workflows.production.order import Order
-from burstlens.workflows.production.sending import Sending
-from burstlens.workflows.production.work import Work
 
 MOST_PART = 0.05
 """Of a core, for looking at the results of batches under way."""
@@ -37,8 +37,8 @@ _TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 WRITER = """
 import sys, time
 from burstlens.core.model import Receipt
-from burstlens.workflows.production.order import Viewed
-from burstlens.workflows.production.results import Results
+from burstlens.workflows.making.order import Viewed
+from burstlens.workflows.making.results import Results
 
 files, seconds = sys.argv[2:], float(sys.argv[1])
 every, number, begin = 1.0 / len(files), 0, time.monotonic()

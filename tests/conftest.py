@@ -57,8 +57,8 @@ ORDINARY = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
 LONGEST = (
     "test_slabs.py", "slurm", "test_live_page.py", "live", "serving", "jupyter", "emulator",
     "fault", "runs", "steering", "test_watch.py", "test_cli.py", "test_status.py",
-    "test_plugins.py", "driving", "awm", "recipes", "after", "test_slab_faults.py", "attached",
-    "tuning",
+    "test_plugins.py", "driving", "ordering", "making", "awm", "recipes", "after",
+    "test_slab_faults.py", "attached", "tuning",
 )  # fmt: skip
 """The slowest folders and files: they start first, or one worker would end much later."""
 

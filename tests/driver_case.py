@@ -22,13 +22,13 @@ from burstlens.core.run.history import replay
 from burstlens.core.run.journal import Journal, read
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report
+from burstlens.workflows.making.order import Viewed
+from burstlens.workflows.ordering.graph import Done
+from burstlens.workflows.ordering.guarding import Guarding
+from burstlens.workflows.ordering.production import Production
+from burstlens.workflows.ordering.sending import Batch
 from burstlens.workflows.placement.buffer import BufferRef
-from burstlens.workflows.production.context import RunContext
-from burstlens.workflows.production.graph import Done
-from burstlens.workflows.production.guarding import Guarding
-from burstlens.workflows.production.order import Viewed
-from burstlens.workflows.production.production import Production
-from burstlens.workflows.production.sending import Batch
+from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.recipe.recipe import Recipe
 
 FRAMES = 12

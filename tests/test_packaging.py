@@ -125,7 +125,7 @@ def test_the_driver_imports_nothing_that_reads_or_draws(tmp_path):
             "clients.terminal",
             "workflows.driver.run",
             "workflows.driver.driver",
-            "workflows.production.blocks",
+            "workflows.ordering.blocks",
         )
     )
     assert imported(f"import {modules}\nprint()", HEAVY, tmp_path) == set()

@@ -17,12 +17,12 @@ from burstlens.core.errors import StagingError
 from burstlens.core.model import Failure, Frame, Receipt, State
 from burstlens.core.run.directory import RunDir
 from burstlens.viz.product import wants
+from burstlens.workflows.making.order import Split, Viewed
+from burstlens.workflows.making.results import Results
+from burstlens.workflows.ordering.graph import Done, Graph
+from burstlens.workflows.ordering.sending import Batch
+from burstlens.workflows.ordering.work import Work
 from burstlens.workflows.placement.buffer import Released
-from burstlens.workflows.production.graph import Done, Graph
-from burstlens.workflows.production.order import Split, Viewed
-from burstlens.workflows.production.results import Results
-from burstlens.workflows.production.sending import Batch
-from burstlens.workflows.production.work import Work
 from burstlens.workflows.recipe.recipe import MadeProduct
 
 

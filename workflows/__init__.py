@@ -3,11 +3,12 @@
 Rooms from the bottom up: ``models`` (one adapter per simulation code), ``frames`` (when is a frame
 whole), ``notify`` (word to people and programs), ``guards`` (conditions), ``hints`` (MPI-IO hints
 and stripes), ``recipe`` (what the user wrote, checked), ``placement`` (where things run),
-``production`` (from frames to published products), ``driver`` (the loop) and ``plan`` (what a run
-will do, before it starts). Leaf rooms, which none of these needs: ``buffer_worth`` (when a burst
-buffer pays), ``iostats`` (what a program's I/O took), ``iostudy`` (I/O of real codes without the
-codes). ``recipes`` holds the recipes that ship, ``awm`` the bundled seismic model. A room may
-import the rooms below it, ``viz`` without its pages, ``cluster_configs``, ``stagers`` and ``core``.
+``making`` (what workers do), ``publishing`` (products under their final names, ``status.json``),
+``ordering`` (what is made next), ``driver`` (the loop) and ``plan`` (what a run will do, before it
+starts). Leaf rooms, which none of these needs: ``buffer_worth`` (when a burst buffer pays),
+``iostats`` (what a program's I/O took), ``iostudy`` (I/O of real codes without the codes).
+``recipes`` holds the recipes that ship, ``awm`` the bundled seismic model. A room may import the
+rooms below it, ``viz`` without its pages, ``cluster_configs``, ``stagers`` and ``core``.
 """
 
 __all__ = [
@@ -19,10 +20,12 @@ __all__ = [
     "guards",
     "hints",
     "iostats",
+    "making",
     "models",
     "notify",
+    "ordering",
     "placement",
     "plan",
-    "production",
+    "publishing",
     "recipe",
 ]

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from burstlens.workflows.plan.commands import check_recipe as check_recipe
     from burstlens.workflows.plan.commands import make_plan as make_plan
     from burstlens.workflows.plan.commands import new_run as new_run
-    from burstlens.workflows.production.snapshot import Snapshot as Snapshot
+    from burstlens.workflows.publishing.snapshot import Snapshot as Snapshot
     from burstlens.workflows.recipe import load as _recipe_check
     from burstlens.workflows.recipe.recipe import Buffer as Buffer
     from burstlens.workflows.recipe.recipe import MadeProduct as MadeProduct
@@ -68,7 +68,7 @@ _HOMES = {
     "workflows.driver.run": ("execute",),
     "workflows.guards.guard": ("Guard",),
     "workflows.plan.commands": ("check_recipe", "make_plan", "new_run"),
-    "workflows.production.snapshot": ("Snapshot",),
+    "workflows.publishing.snapshot": ("Snapshot",),
     "workflows.recipe.load": ("read_recipe=load",),
     "workflows.recipe.recipe": (
         "Buffer", "MadeProduct", "Product", "Recipe", "Simulation", "StageOut", "Step",

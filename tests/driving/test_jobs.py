@@ -12,13 +12,13 @@ from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal, read
 from burstlens.workflows.driver.jobs import Jobs
 from burstlens.workflows.driver.run import execute, recipe_of
+from burstlens.workflows.ordering.graph import Graph
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.provision import provision
 from burstlens.workflows.placement.stage_in import DONE
 from burstlens.workflows.placement.supervised import JobFailedError
 from burstlens.workflows.plan.commands import new_run
-from burstlens.workflows.production.context import RunContext
-from burstlens.workflows.production.graph import Graph
+from burstlens.workflows.publishing.context import RunContext
 
 pytestmark = pytest.mark.integration
 STEP = """

@@ -31,7 +31,7 @@ expression = "max(T2) > 1e6"
 then = "stop-now"
 """
 RED = (200, 16, 46)
-PROGRAM = "burstlens.workflows.production.sentinel"
+PROGRAM = "burstlens.workflows.placement.sentinel"
 
 
 @pytest.fixture(scope="session")

@@ -21,9 +21,9 @@ from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.log_search import Hit
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.guards.finding import Breach, Reading, Trip
+from burstlens.workflows.ordering.guarding import Guarding
 from burstlens.workflows.placement.passed_trips import write_trips
-from burstlens.workflows.production.context import RunContext
-from burstlens.workflows.production.guarding import Guarding
+from burstlens.workflows.publishing.context import RunContext
 
 BAD = Breach("finite", "W is NaN", "W")
 GUARDS = """

@@ -9,8 +9,8 @@ from events_case import event
 
 from burstlens.core.run.history import History, replay
 from burstlens.viz.product import Context
-from burstlens.workflows.production.backlog import Backlog
-from burstlens.workflows.production.space import Space
+from burstlens.workflows.ordering.backlog import Backlog
+from burstlens.workflows.ordering.space import Space
 
 PRODUCTS = """
 [[product]]

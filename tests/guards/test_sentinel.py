@@ -22,9 +22,9 @@ from burstlens.core.run.snapshot import new_snapshot
 from burstlens.viz.frames.reader import netCDF4
 from burstlens.workflows.placement import sentry as sentry_module
 from burstlens.workflows.placement.direct_requests import RequestInbox
+from burstlens.workflows.placement.sentinel import Sentinel
 from burstlens.workflows.placement.supervised import describe
 from burstlens.workflows.plan.commands import new_run
-from burstlens.workflows.production.sentinel import Sentinel
 
 GUARDS = """
 [[guard]]
@@ -106,7 +106,7 @@ def sentinel():
     started = []
 
     def start(run, job="attempt-1", *words, out=subprocess.PIPE):
-        command = [sys.executable, "-P", "-m", "burstlens.workflows.production.sentinel"]
+        command = [sys.executable, "-P", "-m", "burstlens.workflows.placement.sentinel"]
         child = subprocess.Popen(
             [*command, str(run.path), str(run.job(job)), *words],
             stdout=out,

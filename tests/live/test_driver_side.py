@@ -13,7 +13,7 @@ from burstlens.core.run.history import replay
 from burstlens.core.run.journal import Journal, read
 from burstlens.viz.live.page import page_text
 from burstlens.workflows.plan.commands import new_run
-from burstlens.workflows.production.publish import Publisher
+from burstlens.workflows.publishing.publish import Publisher
 
 
 @pytest.fixture

@@ -29,10 +29,10 @@ from burstlens.workflows.notify.way import Way
 from burstlens.workflows.notify.word import driver_word
 from burstlens.workflows.placement import sentry as sentry_module
 from burstlens.workflows.placement import supervisor
+from burstlens.workflows.placement.absence import Absence, notices_of
 from burstlens.workflows.placement.sentry import Sentry
 from burstlens.workflows.plan.commands import new_run
-from burstlens.workflows.production.absence import Absence, notices_of
-from burstlens.workflows.production.context import RunContext
+from burstlens.workflows.publishing.context import RunContext
 
 pytestmark = pytest.mark.integration
 

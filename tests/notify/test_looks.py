@@ -14,7 +14,7 @@ from burstlens.core.run.history import replay
 from burstlens.core.run.journal import Journal
 from burstlens.workflows.driver.noticing import send_driver_word
 from burstlens.workflows.notify.word import end_word
-from burstlens.workflows.production.context import RunContext
+from burstlens.workflows.publishing.context import RunContext
 
 pytestmark = pytest.mark.integration
 

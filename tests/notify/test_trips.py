@@ -13,8 +13,8 @@ from burstlens.cluster_configs.site import choose
 from burstlens.core.run.history import replay
 from burstlens.core.run.journal import Journal, read
 from burstlens.workflows.guards.finding import Breach, Reading
-from burstlens.workflows.production.context import RunContext
-from burstlens.workflows.production.guarding import Guarding
+from burstlens.workflows.ordering.guarding import Guarding
+from burstlens.workflows.publishing.context import RunContext
 
 pytestmark = pytest.mark.integration
 

@@ -9,10 +9,10 @@ from burstlens.cluster_configs.site import choose
 from burstlens.cluster_configs.slurm import Slurm
 from burstlens.workflows.driver import buffer_job
 from burstlens.workflows.driver.buffer_job import BufferJob
+from burstlens.workflows.ordering.graph import Graph
 from burstlens.workflows.placement.batch import BatchLauncher
 from burstlens.workflows.placement.hosted import HostedLauncher
 from burstlens.workflows.placement.job_buffer import JobBuffer
-from burstlens.workflows.production.graph import Graph
 
 pytestmark = pytest.mark.integration
 

@@ -18,12 +18,12 @@ from burstlens.core.run.journal import Journal
 from burstlens.workflows.driver.jobs import Jobs
 from burstlens.workflows.driver.run import recipe_of
 from burstlens.workflows.driver.scheduling import scheduled
+from burstlens.workflows.ordering.graph import Graph
 from burstlens.workflows.placement import batch
 from burstlens.workflows.placement.provision import provision
 from burstlens.workflows.placement.supervised import JobFailedError
 from burstlens.workflows.plan.commands import new_run
-from burstlens.workflows.production.context import RunContext
-from burstlens.workflows.production.graph import Graph
+from burstlens.workflows.publishing.context import RunContext
 
 pytestmark = pytest.mark.integration
 PATIENCE_S = 120.0

@@ -38,7 +38,7 @@ from burstlens.cluster_configs.parsl_internals import (
     write_scripts_in,
 )
 from burstlens.cluster_configs.site import SITES, read
-from burstlens.workflows.production import tasks
+from burstlens.workflows.making import tasks
 
 # isort: split
 import parsl

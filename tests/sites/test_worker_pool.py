@@ -32,7 +32,7 @@ def test_a_worker_has_from_its_start_what_each_product_needs():
         [sys.executable, "-P", "-c", PROGRAM], capture_output=True, text=True, timeout=100
     )
     assert done.returncode == 0, done.stderr
-    needed = {"parsl", "netCDF4", "matplotlib.figure", "burstlens.workflows.production.tasks"}
+    needed = {"parsl", "netCDF4", "matplotlib.figure", "burstlens.workflows.making.tasks"}
     found = set(done.stdout.split())
     assert needed <= found
     assert "sqlalchemy" not in found  # is installed, with ObsPy

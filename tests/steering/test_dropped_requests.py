@@ -15,9 +15,9 @@ from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal, read
 from burstlens.workflows.driver.addition import Addition, read_addition
 from burstlens.workflows.driver.steering import Steering
+from burstlens.workflows.ordering.production import Production
 from burstlens.workflows.plan.commands import new_run
-from burstlens.workflows.production.context import RunContext
-from burstlens.workflows.production.production import Production
+from burstlens.workflows.publishing.context import RunContext
 
 
 @pytest.mark.parametrize(

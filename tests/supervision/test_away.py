@@ -12,12 +12,12 @@ import pytest
 from burstlens.core.durable import read_json
 from burstlens.core.errors import RunError
 from burstlens.workflows.frames.cursor import Cursor
+from burstlens.workflows.making.watching import watch_buffer
 from burstlens.workflows.models.command import Command
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.job_folder import lacks, names_if_made, names_in
 from burstlens.workflows.placement.launch import LocalLauncher
 from burstlens.workflows.placement.supervised import JobFailedError, describe, run_job
-from burstlens.workflows.production.watching import watch_buffer
 
 AWAY_S = 1.5
 

@@ -19,9 +19,9 @@ from burstlens.viz.kinds.command.options import CommandOptions
 from burstlens.viz.kinds.netcdf.options import NetcdfOptions
 from burstlens.viz.kinds.python.options import PythonOptions
 from burstlens.viz.product import Context
+from burstlens.workflows.making.order import Order, Viewed
+from burstlens.workflows.making.tasks import produce
 from burstlens.workflows.placement.buffer import BufferRef
-from burstlens.workflows.production.order import Order, Viewed
-from burstlens.workflows.production.tasks import produce
 
 pytestmark = pytest.mark.integration
 

@@ -32,17 +32,17 @@ from burstlens.workflows.driver.viewing import FIRST_S
 from burstlens.workflows.frames.attachment import Attachment
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import FolderReport, Report
+from burstlens.workflows.making import watching
+from burstlens.workflows.ordering.graph import URGENT, Done, Graph
+from burstlens.workflows.ordering.guarding import Guarding
+from burstlens.workflows.ordering.production import Production
+from burstlens.workflows.ordering.retries import Retries
+from burstlens.workflows.ordering.rewrites import Rewrites
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.observer import Observation, Observer
-from burstlens.workflows.production import watching
-from burstlens.workflows.production.context import RunContext
-from burstlens.workflows.production.flushing import Flushing
-from burstlens.workflows.production.graph import URGENT, Done, Graph
-from burstlens.workflows.production.guarding import Guarding
-from burstlens.workflows.production.production import Production
-from burstlens.workflows.production.retries import Retries
-from burstlens.workflows.production.rewrites import Rewrites
-from burstlens.workflows.production.snapshot import Snapshot
+from burstlens.workflows.publishing.context import RunContext
+from burstlens.workflows.publishing.flushing import Flushing
+from burstlens.workflows.publishing.snapshot import Snapshot
 
 FOLDER = "look"
 """The folder of the run's links and of its unfinished products, below ``watched/``."""

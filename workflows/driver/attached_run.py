@@ -17,11 +17,11 @@ from burstlens.workflows.driver.latest_look import latest
 from burstlens.workflows.driver.look import Look, look_of
 from burstlens.workflows.driver.scheduling import scheduled, scheduler_of
 from burstlens.workflows.placement.observer import Observer
-from burstlens.workflows.production.context import RunContext
+from burstlens.workflows.publishing.context import RunContext
 
 if TYPE_CHECKING:
-    from burstlens.workflows.production.early import EarlyWorker
-    from burstlens.workflows.production.snapshot import Snapshot
+    from burstlens.workflows.making.early import EarlyWorker
+    from burstlens.workflows.publishing.snapshot import Snapshot
 
 
 def early_worker(attached: dict[str, Any], ready: EarlyWorker | None = None) -> EarlyWorker | None:
@@ -33,7 +33,7 @@ def early_worker(attached: dict[str, Any], ready: EarlyWorker | None = None) -> 
         return None
     if ready is not None:
         return ready
-    from burstlens.workflows.production.early import EarlyWorker
+    from burstlens.workflows.making.early import EarlyWorker
 
     return EarlyWorker(lowest=look_of(attached).lowest)
 
@@ -46,7 +46,7 @@ def look_at(
 ) -> Outcome:
     """Look at a folder until the looking ends."""
     from burstlens.workflows.driver.attached import AttachedDriver
-    from burstlens.workflows.production.graph import Graph
+    from burstlens.workflows.ordering.graph import Graph
 
     run, recipe, whole = context.run, context.recipe, context.site
     look = latest(run, look_of(attached))

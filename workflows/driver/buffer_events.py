@@ -10,7 +10,7 @@ from burstlens.core.run import events as ev
 from burstlens.core.run.journal import Journal
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.provision import Provision
-from burstlens.workflows.production.snapshot import Snapshot
+from burstlens.workflows.publishing.snapshot import Snapshot
 
 
 def note_buffer(

@@ -6,9 +6,9 @@ import time
 
 from burstlens.cluster_configs.calls import LatestAnswer
 from burstlens.cluster_configs.scheduler import SchedulerError
+from burstlens.workflows.ordering.graph import Graph
 from burstlens.workflows.placement.job_buffer import JobBuffer
 from burstlens.workflows.placement.provision import Provision
-from burstlens.workflows.production.graph import Graph
 
 LOOK_S = 2.0
 """How often a scheduler that does not answer is asked."""

@@ -12,9 +12,9 @@ from burstlens.core.model import Frame, in_model_folder
 from burstlens.core.run.facts import facts_of
 from burstlens.workflows.attach.refitting import Refitted, refitted
 from burstlens.workflows.driver.look import Look
-from burstlens.workflows.production.context import RunContext
-from burstlens.workflows.production.graph import URGENT, Done, Graph
-from burstlens.workflows.production.production import Production
+from burstlens.workflows.ordering.graph import URGENT, Done, Graph
+from burstlens.workflows.ordering.production import Production
+from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.recipe.layers import Source
 from burstlens.workflows.recipe.load import check
 

@@ -27,20 +27,20 @@ from burstlens.workflows.driver.target import PATIENCE_S, TICK_S, Target
 from burstlens.workflows.driver.viewing import FIRST_S, Viewing
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.hints.stripes import folder_stripes
+from burstlens.workflows.making import watching
+from burstlens.workflows.ordering.graph import URGENT, Done, Graph
+from burstlens.workflows.ordering.guarding import Guarding
+from burstlens.workflows.ordering.pressure import Pressure
+from burstlens.workflows.ordering.production import Production
+from burstlens.workflows.ordering.retries import Retries
 from burstlens.workflows.placement import buffer as buffers
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.job_buffer import JobBuffer
 from burstlens.workflows.placement.launch import Launcher
 from burstlens.workflows.placement.provision import Provision
-from burstlens.workflows.production import watching
-from burstlens.workflows.production.context import RunContext
-from burstlens.workflows.production.flushing import Flushing
-from burstlens.workflows.production.graph import URGENT, Done, Graph
-from burstlens.workflows.production.guarding import Guarding
-from burstlens.workflows.production.pressure import Pressure
-from burstlens.workflows.production.production import Production
-from burstlens.workflows.production.retries import Retries
-from burstlens.workflows.production.snapshot import Snapshot
+from burstlens.workflows.publishing.context import RunContext
+from burstlens.workflows.publishing.flushing import Flushing
+from burstlens.workflows.publishing.snapshot import Snapshot
 
 WATCH_S, FIRST_WATCH_S, EARLY_WATCH_S = 2.0, 1.0, 0.1
 """Longest idle call of the watcher: what files in progress take of the buffer is as old. On the

@@ -21,10 +21,10 @@ from burstlens.workflows.driver.viewing import Viewing
 if TYPE_CHECKING:
     from burstlens.cluster_configs.scheduler import JobState
     from burstlens.workflows.driver.look import Look
+    from burstlens.workflows.ordering.graph import Graph
+    from burstlens.workflows.ordering.production import Production
     from burstlens.workflows.placement.observer import Observer
-    from burstlens.workflows.production.context import RunContext
-    from burstlens.workflows.production.graph import Graph
-    from burstlens.workflows.production.production import Production
+    from burstlens.workflows.publishing.context import RunContext
 
 SAYS_S = 300.0
 """How long the scheduler is waited for to say how a job ended whose step has ended."""

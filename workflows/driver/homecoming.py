@@ -17,12 +17,12 @@ from burstlens.core.passing_errors import PASSING
 from burstlens.core.run import events as ev
 from burstlens.workflows.driver.buffer_job import BufferJob
 from burstlens.workflows.driver.jobs import Jobs
+from burstlens.workflows.ordering.graph import Done, Graph
+from burstlens.workflows.ordering.retries import Retries
 from burstlens.workflows.placement import buffer as buffers
 from burstlens.workflows.placement.buffer import BufferRef, Home
 from burstlens.workflows.placement.provision import Provision
-from burstlens.workflows.production.context import RunContext
-from burstlens.workflows.production.graph import Done, Graph
-from burstlens.workflows.production.retries import Retries
+from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.recipe.wanted import wanted, with_remarks
 
 AWAY = PASSING | {errno.ENOENT, errno.ENOTDIR, errno.ENOTCONN, errno.EHOSTDOWN}

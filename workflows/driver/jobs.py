@@ -26,11 +26,11 @@ from burstlens.workflows.placement.launch import Launcher, LocalLauncher
 from burstlens.workflows.placement.provision import Provision
 from burstlens.workflows.placement.stage_in import DONE
 from burstlens.workflows.placement.supervised import Ended, JobFailedError, describe
-from burstlens.workflows.production.context import RunContext
+from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.recipe.recipe import Step
 
 if TYPE_CHECKING:
-    from burstlens.workflows.production.graph import (
+    from burstlens.workflows.ordering.graph import (
         Graph,  # and with it Parsl, a second of importing
     )
 

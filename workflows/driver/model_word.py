@@ -8,7 +8,7 @@ from collections.abc import Callable
 from burstlens.core.run.events import ModelObserved
 from burstlens.workflows.notify.word import model_word
 from burstlens.workflows.placement.observer import Observation
-from burstlens.workflows.production.context import RunContext
+from burstlens.workflows.publishing.context import RunContext
 
 LATEST_S = 60.0
 """How long the word waits for the model's last picture."""

@@ -7,18 +7,49 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 from burstlens.core.decode import record
+from burstlens.core.errors import RunError
 from burstlens.core.existence import surely_exists
 from burstlens.core.outcome import Outcome
+from burstlens.core.run import events as ev
+from burstlens.core.run.journal import read
 from burstlens.core.run.wording import next_steps, progress_text
 from burstlens.workflows.notify.word import driver_word, end_word
-from burstlens.workflows.production.absence import take_up
-from burstlens.workflows.production.context import RunContext
+from burstlens.workflows.placement.absence import UNSENT
+from burstlens.workflows.publishing.context import RunContext
 
 
 def begin_notices(context: RunContext) -> None:
     """Take up what was sent without a driver; send what an earlier one had still to send."""
-    take_up(context)
+    _take_up(context)
     context.notices.begin(guard.ways for guard in context.recipe.guards)
+
+
+def _take_up(context: RunContext) -> None:
+    """Journal the word that was sent while the run had no driver; none of it is sent any more.
+    Nothing is done twice by a driver that comes after one that was killed in it."""
+    noticed = context.history.noticed
+    for path in sorted(context.run.path.glob("attempts/*/notices.jsonl")):
+        try:
+            events = list(read(path))
+        except (RunError, OSError) as error:
+            context.snapshot.alarm(f"word that was sent without a driver is not known: {error}")
+            continue
+        keys = set()
+        for event in events:
+            if isinstance(event, ev.NoticeDue):
+                keys.add(event.key)
+                if event.key not in noticed.known:
+                    context.journal.append(event)
+            elif isinstance(event, ev.NoticeSent | ev.NoticeFailed):
+                pending = noticed.pending.get(event.key)
+                if pending is not None and event.way in pending.ways:
+                    context.journal.append(event)
+                    if isinstance(event, ev.NoticeFailed):
+                        context.snapshot.alarm(f"{event.way} failed: {event.reason}")
+        for key in keys & set(noticed.pending):
+            for way in list(noticed.pending[key].ways):
+                context.journal.append(ev.NoticeFailed(key=key, way=way, reason=UNSENT))
+                context.snapshot.alarm(f"{way} failed: {UNSENT}")
 
 
 def end_due(context: RunContext, outcome: Outcome) -> Callable[[], None]:

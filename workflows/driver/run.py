@@ -58,11 +58,11 @@ from burstlens.workflows.driver.noticing import (
 from burstlens.workflows.driver.scheduling import scheduled, scheduler_of, withdraw
 from burstlens.workflows.driver.tuning_options import tuning_site
 from burstlens.workflows.driver.tuning_run import tune
+from burstlens.workflows.making.early import EarlyWorker
 from burstlens.workflows.placement.machine_limits import require_room
 from burstlens.workflows.placement.provision import provision
-from burstlens.workflows.production.context import RunContext
-from burstlens.workflows.production.early import EarlyWorker
-from burstlens.workflows.production.snapshot import Snapshot
+from burstlens.workflows.publishing.context import RunContext
+from burstlens.workflows.publishing.snapshot import Snapshot
 from burstlens.workflows.recipe.layers import Source
 from burstlens.workflows.recipe.load import check
 from burstlens.workflows.recipe.recipe import Recipe
@@ -221,7 +221,7 @@ def execute(
         early = early_worker(attached, early)
     if early is None:
         # Parsl takes a second to load: whoever interrupts that finds a run that has not begun.
-        import burstlens.workflows.production.blocks  # noqa: F401
+        import burstlens.workflows.ordering.blocks  # noqa: F401
     with contextlib.nullcontext() if early is None else early:
         return _execute(run, tick, begun, attached, early)
 
@@ -317,8 +317,8 @@ def _launched(
 ) -> Outcome:
     """Drive a run that launches its own model."""
     from burstlens.workflows.driver.driver import Driver
-    from burstlens.workflows.production.graph import Graph
-    from burstlens.workflows.production.publish import settle_publications
+    from burstlens.workflows.ordering.graph import Graph
+    from burstlens.workflows.publishing.publish import settle_publications
 
     run, recipe, site = context.run, context.recipe, context.site
     if context.history.brought_home:

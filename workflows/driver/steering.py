@@ -21,8 +21,8 @@ from burstlens.workflows.driver.addition import (
     check_addition,
     read_addition,
 )
-from burstlens.workflows.production.context import RunContext
-from burstlens.workflows.production.production import Production
+from burstlens.workflows.ordering.production import Production
+from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.recipe.recipe import MadeProduct
 
 

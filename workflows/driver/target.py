@@ -7,7 +7,7 @@ from pathlib import Path
 
 from burstlens.core.errors import NoSpaceError, RunError
 from burstlens.core.no_space import is_full
-from burstlens.workflows.production.snapshot import Snapshot
+from burstlens.workflows.publishing.snapshot import Snapshot
 
 TICK_S = 0.5
 """How often a driver looks around, and how long it waits for what cannot be written."""

@@ -31,6 +31,10 @@ from burstlens.workflows.driver.tuning_options import TuneOptions, course_of, tr
 from burstlens.workflows.driver.tuning_steps import Preparation
 from burstlens.workflows.driver.viewing import Viewing
 from burstlens.workflows.hints.stripes import folder_stripes
+from burstlens.workflows.making import trials
+from burstlens.workflows.making.trials import Collected
+from burstlens.workflows.ordering.graph import Done, Graph
+from burstlens.workflows.ordering.retries import Retries
 from burstlens.workflows.placement import buffer as buffers
 from burstlens.workflows.placement import direct_requests
 from burstlens.workflows.placement.buffer import BufferRef
@@ -38,12 +42,8 @@ from burstlens.workflows.placement.job_buffer import JobBuffer
 from burstlens.workflows.placement.launch import Launcher, LocalLauncher
 from burstlens.workflows.placement.provision import Provision
 from burstlens.workflows.placement.supervised import Ended, JobFailedError
-from burstlens.workflows.production import trials
-from burstlens.workflows.production.context import RunContext
-from burstlens.workflows.production.graph import Done, Graph
-from burstlens.workflows.production.retries import Retries
-from burstlens.workflows.production.snapshot import Snapshot
-from burstlens.workflows.production.trials import Collected
+from burstlens.workflows.publishing.context import RunContext
+from burstlens.workflows.publishing.snapshot import Snapshot
 from burstlens.workflows.tuning.course import Ending
 from burstlens.workflows.tuning.trial import Plan
 

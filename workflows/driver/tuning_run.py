@@ -11,12 +11,12 @@ from burstlens.core.run.facts import facts_of
 from burstlens.workflows.driver.scheduling import scheduled, scheduler_of, withdraw
 from burstlens.workflows.driver.tuning_options import TuneOptions
 from burstlens.workflows.placement.provision import provision
-from burstlens.workflows.production.context import RunContext
+from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.recipe.recipe import Recipe
 from burstlens.workflows.tuning.verdict import PAIRS, PILOT
 
 if TYPE_CHECKING:
-    from burstlens.workflows.production.snapshot import Snapshot
+    from burstlens.workflows.publishing.snapshot import Snapshot
 
 AROUND_S = 600.0
 """What the job of the trials takes beside them: to begin, to stage in, to wait between them."""
@@ -25,7 +25,7 @@ AROUND_S = 600.0
 def tune(context: RunContext, tick: Callable[[Snapshot], None]) -> Outcome:
     """Drive a tuning to its end. Raises RunError."""
     from burstlens.workflows.driver.tuning import Tuner
-    from burstlens.workflows.production.graph import Graph
+    from burstlens.workflows.ordering.graph import Graph
 
     run, site = context.run, context.site
     options = TuneOptions.of(facts_of(run, "tuning").tuning or {})

@@ -6,13 +6,13 @@ from burstlens.core.existence import check_existence
 from burstlens.core.passing_errors import again
 from burstlens.core.run import events as ev
 from burstlens.workflows.driver.last_line import last_line
+from burstlens.workflows.ordering.graph import Graph
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.job_file import JobFile
 from burstlens.workflows.placement.launch import Launcher, LocalLauncher
 from burstlens.workflows.placement.provision import Provision
 from burstlens.workflows.placement.supervised import Ended, describe
-from burstlens.workflows.production.context import RunContext
-from burstlens.workflows.production.graph import Graph
+from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.recipe.recipe import Step
 
 

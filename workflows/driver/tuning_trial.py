@@ -14,12 +14,12 @@ from burstlens.core.run import events as ev
 from burstlens.core.run.facts import facts_of
 from burstlens.core.run.trial_record import TrialRecord
 from burstlens.workflows.driver.tuning_options import configuration_of
+from burstlens.workflows.making.trials import Collected
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.job_file import JobFile
 from burstlens.workflows.placement.provision import Provision
 from burstlens.workflows.placement.supervised import Ended, describe
-from burstlens.workflows.production.context import RunContext
-from burstlens.workflows.production.trials import Collected
+from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.recipe.layers import Source
 from burstlens.workflows.recipe.load import check
 from burstlens.workflows.recipe.recipe import Recipe

@@ -6,9 +6,9 @@ from burstlens.core.errors import RunError, SiteError
 from burstlens.core.existence import surely_exists
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
-from burstlens.workflows.production.context import RunContext
-from burstlens.workflows.production.graph import Graph
-from burstlens.workflows.production.snapshot import SupervisedJobs
+from burstlens.workflows.ordering.graph import Graph
+from burstlens.workflows.publishing.context import RunContext
+from burstlens.workflows.publishing.snapshot import SupervisedJobs
 
 FIRST_S = 5.0
 """How long a block of this machine is held back for the early worker's first picture."""

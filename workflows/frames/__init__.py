@@ -4,7 +4,7 @@
 only rule for when a record is whole, ``cursor`` how far each stream has been processed,
 ``contents`` what a file holds without its fields.
 Imports ``models``, the rooms of ``viz`` and ``core``; never ``recipe``, ``placement`` or
-``production``.
+``ordering``.
 """
 
 __all__ = [

@@ -2,12 +2,13 @@
 
 ``launch`` is the seam of launchers (here, in a batch job, inside the job that holds the driver),
 ``supervisor`` the program that runs beside the model, ``observer`` stands for it where somebody
-else started the model, ``entering`` starts steps inside its job, ``provision`` makes the buffer,
-``stage_in`` brings the inputs. Imports ``recipe``, ``models``, ``notify``, ``cluster_configs``,
-``stagers`` and ``core``.
+else started the model, ``sentinel`` for a driver that has died, ``entering`` starts steps inside
+its job, ``provision`` makes the buffer, ``stage_in`` brings the inputs. Imports ``recipe``,
+``guards``, ``frames``, ``models``, ``notify``, ``cluster_configs``, ``stagers`` and ``core``.
 """
 
 __all__ = [
+    "absence",
     "batch",
     "buffer",
     "direct_requests",

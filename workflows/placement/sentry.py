@@ -103,7 +103,7 @@ class Sentry:
         # One that fails will fail again: a python3 without Burstlens.
         self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S) if self._sentinel else self.after_s
         self._started_for = self._beat
-        command = [sys.executable, "-P", "-m", "burstlens.workflows.production.sentinel"]
+        command = [sys.executable, "-P", "-m", "burstlens.workflows.placement.sentinel"]
         places = [str(self.run_dir), str(self.job_folder)]
         try:
             with self._log() as log:

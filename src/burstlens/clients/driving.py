@@ -24,8 +24,8 @@ from burstlens.core.run.facts import facts_of
 if TYPE_CHECKING:
     from burstlens.clients.opened.status import Status
     from burstlens.core.outcome import Outcome
-    from burstlens.workflows.production.early import EarlyWorker
-    from burstlens.workflows.production.snapshot import Snapshot
+    from burstlens.workflows.making.early import EarlyWorker
+    from burstlens.workflows.publishing.snapshot import Snapshot
 
 
 def drive(run: RunDir, *, as_json: bool, note: str = "") -> int:
@@ -45,7 +45,7 @@ def drive(run: RunDir, *, as_json: bool, note: str = "") -> int:
 def drive_prepared() -> int:
     """Load what a look's driver needs, then drive the run whose path comes on standard input; its
     output goes to the run's log. Returns the exit code, 0 when no run comes."""
-    from burstlens.workflows.production.early import EarlyWorker
+    from burstlens.workflows.making.early import EarlyWorker
 
     early = EarlyWorker(lowest=True)
     from burstlens.workflows.driver.run import load_look

@@ -18,7 +18,7 @@ from burstlens.core.quantity import show_duration
 
 if TYPE_CHECKING:
     from burstlens.core.run.trial_record import TrialRecord
-    from burstlens.workflows.production.snapshot import Snapshot
+    from burstlens.workflows.publishing.snapshot import Snapshot
 
 _COLOURS = {"failed": "red", "lost": "yellow", "stopped": "yellow"}
 

@@ -1,0 +1,392 @@
+"""Production: from the watcher's report to published products."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from burstlens.core.errors import StagingError
+from burstlens.core.model import Failure, Frame, Receipt
+from burstlens.core.run import events as ev
+from burstlens.core.version import __version__
+from burstlens.stagers.base import remove
+from burstlens.viz.product import Context
+from burstlens.workflows.frames.promised import Promised
+from burstlens.workflows.frames.report import Report
+from burstlens.workflows.making.order import Split
+from burstlens.workflows.ordering.arrivals import Arrivals
+from burstlens.workflows.ordering.backlog import Backlog
+from burstlens.workflows.ordering.batches import BATCH_S, MOST, batches
+from burstlens.workflows.ordering.graph import LAST, NEXT, URGENT, Done, Graph
+from burstlens.workflows.ordering.guarding import Guarding
+from burstlens.workflows.ordering.outputs import Outputs
+from burstlens.workflows.ordering.releases import Releases
+from burstlens.workflows.ordering.repeats import is_stale
+from burstlens.workflows.ordering.sending import Answer, Sending
+from burstlens.workflows.ordering.space import Space
+from burstlens.workflows.ordering.volume import Volume
+from burstlens.workflows.ordering.work import Work
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.publishing.context import RunContext
+from burstlens.workflows.publishing.publish import Publisher
+from burstlens.workflows.recipe.recipe import MadeProduct
+
+_log = logging.getLogger(__name__)
+TRIES = 3
+"""Chances of a product whose worker dies or whose function fails in an unforeseen way."""
+
+
+class Production:
+    """Orders products of frames, takes what comes back, publishes it."""
+
+    def __init__(
+        self,
+        context: RunContext,
+        graph: Graph,
+        buffer: BufferRef,
+        slots: int,
+        guarding: Guarding,
+    ) -> None:
+        run, recipe, history = context.run, context.recipe, context.history
+        self.run = run
+        self.recipe = recipe
+        self.graph = graph
+        self.journal = context.journal
+        self.history = history
+        self.snapshot = context.snapshot
+        self.buffer = buffer
+        facts = recipe.model.facts(recipe.inputs)
+        self.guarding = guarding
+        self.sending = Sending(graph, buffer, run.incoming)
+        self.space = Space(
+            recipe,
+            history,
+            buffer,
+            guarded=self._is_guarded,
+            beside=self._is_beside,
+            outgrown=self._is_outgrown,
+        )
+        state = self.space.fill, lambda: self.snapshot.speed
+        self.releases = Releases(context, graph, buffer, self.space)
+        self.publisher = Publisher(run, self.journal, history, facts.start, *state)
+        cancel = run.control / "stop-now"
+        order = Context(
+            run.id,
+            recipe.title,
+            product="",
+            stream="",
+            time="",
+            files=run.files,
+            start=facts.start,
+            version=__version__,
+            cancel=cancel,
+            time_variable=recipe.model.time_variable,
+        )
+        first = recipe.model.main_stream(recipe.inputs)
+        self.backlog = Backlog(
+            recipe.products,
+            history,
+            order,
+            first,
+            str(run.products),
+            recipe.guards,
+            facts.streams,
+        )
+        if history.standing:
+            self.backlog.shown.read(run.index)
+        self.promised = Promised(run.id, buffer.folder, recipe.model, history, facts.streams)
+        self.arrivals = Arrivals(self.journal, history, self.snapshot, self.backlog, self.space)
+        self.outputs = Outputs(self.journal, history)
+        self.trouble = ""
+        self._bytes_each = 0
+        self._last_good = time.monotonic()
+        self.slots = slots
+        self._receipts: list[Receipt] = []
+        self._failures: list[Failure] = []
+
+    def _is_guarded(self, frame: Frame) -> bool:
+        return bool(self.backlog.watching(frame))
+
+    def _is_beside(self, frame: Frame) -> bool:
+        return self.backlog.needs.keeps(frame)
+
+    def _is_outgrown(self, frame: Frame) -> bool:
+        return self.backlog.remakes(frame)
+
+    def take(self, report: Report, attempt: int) -> None:
+        """Journal what the watcher found in that attempt and order its products."""
+        self.promised.hear(report.written)
+        self.outputs.heard(report, attempt)
+        self.backlog.needs.look()
+        for damage in report.damaged:
+            if damage.time is not None:
+                self.backlog.count(damage.stream, damage.time)
+        self.take_frames(report.frames)
+        for undecoded in report.undecoded:
+            self.arrivals.take_undecoded(undecoded, attempt)
+        for damage in report.damaged:
+            self.arrivals.take_damage(self.promised.placed(damage))
+        for damage in self.promised.lost(report, attempt):
+            self.arrivals.take_damage(damage)
+        self.space.begun_bytes = sum(
+            stat.size for unit in report.cursor.open if not unit.declared for stat in unit.stats
+        )
+        self.releases.open_files = {name for unit in report.cursor.open for name in unit.files}
+        self.backlog.needs.ended = report.ended
+        if report.ended:  # the model writes no more: pressure is over
+            self.space.releasing = self.recipe.buffer.raw == "release"
+
+    def take_frames(self, frames: Sequence[Frame]) -> None:
+        """Journal these frames, where that was not done, and order their products."""
+        if self.arrivals.take_frames(frames):
+            for receipt in [one for one in self._receipts if self._is_outdated(one)]:
+                self._receipts.remove(receipt)
+                self.publisher.discard(receipt)
+            self._failures = [one for one in self._failures if not self._is_outdated(one)]
+
+    def enter(self, products: tuple[MadeProduct, ...]) -> None:
+        """Make these products as well, of each frame on the buffer that they do not pass over."""
+        self.graph.warm(sorted({product.kind.name for product in products}))
+        known = {product.name for product in self.backlog.products}
+        self.backlog.enter([product for product in products if product.name not in known])
+        names = {product.name for product in products}
+        for frame in self.space.frames():
+            self.space.want(frame, self.backlog.add(frame, names))
+
+    def gone(self, product: MadeProduct) -> int:
+        """How many frames that the product would be made of are no longer on the buffer."""
+        here = {(frame.stream, frame.time) for frame in self.space.frames()}
+        stream = product.common.stream or self.backlog.first_stream
+        return sum((stream, time) not in here for time in self.backlog.times_of(product))
+
+    def returned(self, done: Done) -> None:
+        """Take the results of a batch that has ended."""
+        for answer in self.sending.returned(done):
+            self._take_answer(answer)
+
+    def look(self) -> bool:
+        """Take the results of batches that are under way; returns whether there were any."""
+        answers = self.sending.news()
+        for answer in answers:
+            self._take_answer(answer)
+        return bool(answers)
+
+    def wait_s(self, longest: float) -> float:
+        """How long to wait for the end of a batch before the next :meth:`look`."""
+        return self.sending.wait_s(longest)
+
+    def _take_answer(self, answer: Answer) -> None:
+        work, error = answer.work, answer.error
+        self.backlog.returned()
+        if is_stale(self.history, work.order.frame):
+            self._drop_stale(work, answer.viewed.value if answer.viewed is not None else None)
+            return
+        now = time.monotonic()
+        value = None
+        if answer.viewed is not None:
+            if work.order.inspects:
+                self.guarding.read(work.order.frame, answer.viewed.readings)
+                # An order that is tried again, or was held, is not judged a second time.
+                work.order = replace(work.order, inspects=False)
+            value = answer.viewed.value
+        elif error is None:
+            self.backlog.put_back(work)
+            return
+        if error is not None:
+            name, frame = work.order.context.product or work.what, work.order.frame
+            _log.warning("%s of %s %s, try %d: %r", name, frame.stream, frame.time, work.tries,
+                         error)  # fmt: skip
+        if isinstance(error, StagingError):
+            self._note_trouble(error)
+            self.backlog.again(work, now)
+            return
+        self._last_good = now
+        if error is None and value is not None:
+            self.snapshot.full_disk.room()
+        if error is not None and (work.tries < TRIES or self.graph.block_state() == "broken"):
+            self.backlog.again(work, now)
+        elif error is not None:
+            reason = answer.reason
+            if work.order.inspects:
+                self.guarding.miss(work.order.frame, work.order.guards, reason)
+            if work.what != "inspect":
+                self._fail(work, Failure(*work.names, reason=reason))
+        elif isinstance(value, Failure):
+            placed = work.what == "placeholder"
+            self._fail(work, replace(value, unreadable=value.unreadable or placed))
+        elif isinstance(value, Split):
+            work.volume = Volume(replace(work.order, guards=()), value.pieces)
+            self.backlog.follow_up(work, "piece", work.volume.orders())
+        elif isinstance(value, Receipt) and work.what == "piece":
+            self._take_piece(work, value)
+        elif isinstance(value, Receipt) and self.backlog.shown.is_other(work.order, value):
+            self.publisher.discard(value)
+            self.backlog.put_back(work)
+        elif isinstance(value, Receipt):
+            self._bytes_each = value.bytes
+            if work.volume is not None:
+                value = work.volume.finish(value)
+            self._receipts.append(work.with_clock(value))
+            if "chain" in value.facts:
+                self.snapshot.alarm(f"{value.product} of {value.time} {value.facts['chain']}")
+            self.backlog.note_size(value)
+            if text := self.backlog.shown.note(value):
+                self.snapshot.alarm(text, product=value.product, stream=value.stream)
+            self._widen(value)
+
+    def _drop_stale(self, work: Work, value: Receipt | Failure | Split | None) -> None:
+        """Drop what was made of a record whose time a later one has: that is ordered already."""
+        receipt = value.placeholder if isinstance(value, Failure) else value
+        if isinstance(receipt, Receipt):
+            self.publisher.discard(receipt)
+        if work.volume is not None and not work.volume.failed:
+            for incoming in work.volume.fail():
+                remove(self.run.products / incoming)
+
+    def _take_piece(self, work: Work, receipt: Receipt) -> None:
+        assert work.volume is not None
+        if work.volume.failed:
+            remove(self.run.products / receipt.incoming)
+            return
+        table = work.volume.add(work.order, receipt)
+        if table is not None:
+            self.backlog.follow_up(work, "join", [table])
+
+    def _fail(self, work: Work, failure: Failure) -> None:
+        if work.volume is not None:
+            if work.volume.failed:  # another piece has said so
+                return
+            for incoming in work.volume.fail():
+                remove(self.run.products / incoming)
+        if work.what != "remake":
+            self._failures.append(failure)
+            return
+        self.backlog.keep(work)
+        if failure.placeholder is not None:
+            remove(self.run.products / failure.placeholder.incoming)
+        place = f"{failure.product} of {failure.stream} {failure.time}"
+        self.snapshot.note(f"{place} keeps its narrower colour limits: {failure.reason}")
+
+    def _widen(self, receipt: Receipt) -> None:
+        """Widen the limits of a series by those of a picture, if they reach further."""
+        product, limits = receipt.product, receipt.limits
+        if limits is None or not self.backlog.widens(product):
+            return
+        before = self.history.limits.get(product, limits)
+        wider = min(before[0], limits[0]), max(before[1], limits[1])
+        if wider == self.history.limits.get(product):
+            return
+        # On disk with the first product.publishing that shows them.
+        self.journal.append(
+            ev.ProductLimits(
+                product=product, limits=wider, stream=receipt.stream, time=receipt.time
+            )
+        )
+        self.snapshot.note(f"colour limits of {product}: {wider[0]:g} to {wider[1]:g}")
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """Order pictures again whose limits their series has outgrown."""
+        for frame in self.space.frames():
+            self.backlog.refresh(frame)
+
+    def publish(self) -> None:
+        """Publish the products that have come back. Raises OSError when the target is full or
+        away."""
+        if self._receipts:
+            stood = {receipt.key for receipt in self._receipts if self._stands(receipt)}
+            for event in self.publisher.publish(self._receipts):
+                if event.key not in stood:
+                    self.snapshot.published(event)
+            for receipt in self._receipts:
+                self._settled(receipt)
+            if any(self.history.outgrown(receipt.key) for receipt in self._receipts):
+                self._refresh()  # the limits widened while these were made
+            self._receipts.clear()
+        while self._failures:
+            self._publish_failure(self._failures[0])
+            self._settled(self._failures.pop(0))
+        self.publisher.flush()
+
+    def _publish_failure(self, failure: Failure) -> None:
+        key = failure.key
+        stands = self.history.published.get(key, 0) >= failure.attempt
+        made = stands and key not in self.history.holes and key not in self.history.outdated
+        if failure.placeholder is not None:
+            for event in self.publisher.publish([failure.placeholder]):
+                self.snapshot.published(event)
+        if made:  # by another order of that frame
+            return
+        of: dict[str, Any] = dict(zip(("product", "stream", "time"), key, strict=True))
+        self.journal.append(ev.ProductFailed(**of, attempt=failure.attempt, reason=failure.reason))
+        frame = failure.stream, failure.time, failure.attempt
+        unreadable = failure.unreadable or frame in self.history.damaged
+        self.snapshot.failed(replace(failure, unreadable=unreadable))
+
+    def _is_outdated(self, about: Receipt | Failure) -> bool:
+        """Whether it was made of a record whose time a later one has by now."""
+        return (about.stream, about.time, about.attempt) in self.arrivals.repeated
+
+    def _stands(self, receipt: Receipt) -> bool:
+        return self.history.published.get(receipt.key) == receipt.attempt
+
+    def _settled(self, about: Receipt | Failure) -> None:
+        self.backlog.needs.settled(about.product, about.stream, about.time, about.attempt)
+        self.backlog.remade(about.product, about.stream, about.time, about.attempt)
+
+    def submit(self, now: float) -> int:
+        """Hand the next work to the viewing block; returns the bytes of the frames it reads."""
+        room = self.slots - len(self.sending)
+        works = list(self._next(now, room)) if room > 0 else []
+        workers = 1 if self.graph.is_early else self.graph.workers
+        idle = min(max(0, room), max(0, workers - len(self.sending)))
+        for batch in batches(works, idle, self.sending.costs):
+            inspects = any(work.order.inspects for work in batch)
+            remakes = batch[0].what == "remake"
+            self.sending.send(batch, URGENT if inspects else LAST if remakes else NEXT)
+        return sum({work.order.frame: work.order.frame.bytes for work in works}.values())
+
+    def _next(self, now: float, room: int) -> Iterator[Work]:
+        """Work for so many batches: up to the end of the frame that fills them."""
+        seconds, count = 0.0, 0
+        for work in self.backlog.take(now, self.backlog.under_way + room * MOST):
+            needed = self.backlog.needs.of(work, self.history.states, self.space.newest)
+            work.order = replace(work.order, needed=needed)
+            if is_stale(self.history, work.order.frame):
+                self.backlog.returned()
+                self._drop_stale(work, None)
+                continue
+            if work.volume is not None and work.volume.failed:
+                self.backlog.returned()
+                continue
+            if work.what == "remake" and not self.backlog.needs.is_whole(work, needed):
+                self.backlog.returned()
+                self.backlog.keep(work)
+                continue
+            yield work
+            seconds, count = seconds + self.sending.costs.of(work), count + 1
+            after = self.backlog.upcoming
+            if (after is None or after.order.frame != work.order.frame) and (
+                count >= room and seconds >= room * BATCH_S
+            ):
+                return
+
+    def _note_trouble(self, error: StagingError) -> None:
+        """Report why a product cannot be staged: once where a disk is full."""
+        self.trouble = str(error)
+        waiting, each = self.backlog.size + 1, self._bytes_each
+        if not self.snapshot.full_disk.take(error, waiting=waiting, bytes_each=each):
+            self.snapshot.alarm(f"{error}; it is tried again")
+
+    def stuck(self, now: float, patience_s: float) -> bool:
+        """Whether products are outstanding and none has been staged for so long."""
+        return bool(self.trouble) and not self.settled and now - self._last_good > patience_s
+
+    @property
+    def settled(self) -> bool:
+        """Whether every product of every frame so far is published or has failed for good."""
+        releasing = self.releases.under_way or self.releases.behind
+        return self.backlog.empty and not (self._receipts or self._failures or releasing)

@@ -1,0 +1,182 @@
+"""Sending: batches on the viewing block, and what comes back of each of their orders."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from burstlens.core.model import Receipt
+from burstlens.workflows.making import tasks
+from burstlens.workflows.making.order import Task, Viewed
+from burstlens.workflows.making.results import read_results
+from burstlens.workflows.ordering.batches import Costs
+from burstlens.workflows.ordering.graph import Done, Graph
+from burstlens.workflows.ordering.work import Work
+from burstlens.workflows.placement.buffer import BufferRef
+
+_DO = {"remake": "produce", "piece": "produce"}
+"""What a worker does for these works."""
+PAUSE_S = 0.02
+"""How long it takes at least until batches are looked at again."""
+_LATE_PART = 0.1
+"""A result is seen late by this part of the time since the one before, at most."""
+_CPU_PART, _WALL_PART = 0.03, 0.25
+"""Reading files in vain takes at most these parts of a core and of the driver's time: each costs an
+open, on a parallel file system a request to its server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an order gave, or the error that ended it; neither: it was not begun."""
+
+    work: Work
+    viewed: Viewed | None = None
+    error: BaseException | None = None
+    worker_lost: bool = False
+
+    @property
+    def reason(self) -> str:
+        """Why nothing was made, for the journal."""
+        if self.worker_lost:
+            kind = self.work.order.kind or self.work.what
+            return (
+                f"the worker that made it ({kind}) was killed {self.work.tries} times, most likely "
+                "for want of memory: a crop, or fewer workers (viewing.workers of the site), need "
+                "less"
+            )
+        text = str(self.error).strip().splitlines()
+        return f"{type(self.error).__name__}: {text[-1] if text else ''}"[:500]
+
+
+@dataclass(slots=True, eq=False)
+class Batch:
+    """Orders under way as one task; ``file`` is where its worker writes what is done before the
+    end, if anything."""
+
+    works: list[Work]
+    file: Path | None = None
+    offset: int = 0
+    answered: set[int] = field(default_factory=set)
+    news: float = 0.0
+    """When its latest result was seen, or it was sent."""
+
+    def is_first(self, number: int) -> bool:
+        """Whether no order before that one is of its frame."""
+        orders = [work.order for work in self.works[max(0, number - 1) : number + 1]]
+        return number == 0 or orders[0].frame != orders[1].frame
+
+
+class Sending:
+    """Batches under way. Driver's thread only; ``incoming`` is the run's ``.incoming``."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        buffer: BufferRef,
+        incoming: Path,
+        clock: Callable[[], float] = time.monotonic,
+        cpu: Callable[[], float] = time.thread_time,
+    ) -> None:
+        self._graph = graph
+        self._buffer = buffer
+        self._incoming = incoming
+        self._clock, self._cpu = clock, cpu
+        self._batches: list[Batch] = []
+        self._rest = 0.0
+        """No file is read before this time."""
+        self.costs = Costs()
+
+    def __len__(self) -> int:
+        return len(self._batches)
+
+    def send(self, works: Sequence[Work], priority: int) -> None:
+        """Submit a batch."""
+        file = self._make_file() if len(works) > 1 else None
+        batch = Batch(list(works), file, news=self._clock())
+        todo = tuple(Task(_DO.get(work.what, work.what), work.order, work.reason) for work in works)
+        self._batches.append(batch)
+        where = str(batch.file or "")
+        self._graph.view("work", batch, tasks.work, self._buffer, todo, where, priority=priority)
+
+    def _make_file(self) -> Path | None:
+        """A file for results, made here: a node that looked for it before it was there might not
+        see it for a while. None where it cannot be made: the task returns all of its results."""
+        path = self._incoming / f"{uuid.uuid4().hex}.results"
+        try:
+            path.touch(exist_ok=False)
+        except OSError:
+            return None
+        return path
+
+    def wait_s(self, longest: float) -> float:
+        """How long the driver may wait before it looks for results."""
+        now = self._clock()
+        waits = [now - batch.news for batch in self._batches if batch.file is not None]
+        if not waits:
+            return longest
+        return min(longest, max(PAUSE_S, _LATE_PART * min(waits), self._rest - now))
+
+    def news(self) -> list[Answer]:
+        """What batches have given that are still under way; nothing when the last look was a
+        moment ago."""
+        if self._clock() < self._rest:
+            return []
+        found, wall_s, cpu_s = list[Answer](), 0.0, 0.0
+        for batch in self._batches:
+            if batch.file is None:
+                continue
+            at, cpu = self._clock(), self._cpu()
+            answers = list(self._read(batch))
+            found += answers
+            if not answers:
+                wall_s += self._clock() - at
+                cpu_s += self._cpu() - cpu
+        pause_s = max(wall_s * (1 / _WALL_PART - 1), cpu_s * (1 / _CPU_PART - 1))
+        self._rest = self._clock() + max(PAUSE_S, pause_s)
+        return found
+
+    def _read(self, batch: Batch) -> Iterator[Answer]:
+        if batch.file is None:
+            return
+        try:
+            found, batch.offset = read_results(batch.file, batch.offset)
+        except OSError:  # the task's end, or the next look, gives them
+            return
+        if found:
+            batch.news = self._clock()
+        for number, viewed in found.items():
+            if number < len(batch.works) and number not in batch.answered:
+                yield self._answer(batch, number, viewed)
+
+    def _answer(self, batch: Batch, number: int, given: Viewed | Exception) -> Answer:
+        batch.answered.add(number)
+        work = batch.works[number]
+        if isinstance(given, Exception):
+            return Answer(work, error=given)
+        if isinstance(given.value, Receipt) and work.what in {"produce", "piece"}:
+            self.costs.note(work, given.value, first=batch.is_first(number))
+        return Answer(work, given)
+
+    def returned(self, done: Done) -> Iterator[Answer]:
+        """What is left of a batch that has ended. Of one whose worker died the first order without
+        a result was under way; the others were not begun."""
+        batch: Batch = done.about
+        self._batches.remove(batch)
+        yield from self._read(batch)
+        for number, given in (done.value or {}).items():
+            if number not in batch.answered:
+                yield self._answer(batch, number, given)
+        left = [n for n in range(len(batch.works)) if n not in batch.answered]
+        for number in left:
+            work = batch.works[number]
+            if done.error is not None and number == left[0]:
+                yield Answer(work, error=done.error, worker_lost=done.worker_lost)
+            else:
+                yield Answer(work)
+        if batch.file is not None:
+            with contextlib.suppress(OSError):
+                batch.file.unlink(missing_ok=True)

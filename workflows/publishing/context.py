@@ -1,0 +1,46 @@
+"""A run as the parts of its driver share it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from burstlens.cluster_configs.site import Site
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.history import History
+from burstlens.core.run.journal import Journal
+from burstlens.core.run.requests import RunRequests, requests_of
+from burstlens.workflows.notify.notices import Notices
+from burstlens.workflows.publishing.snapshot import Snapshot
+from burstlens.workflows.recipe.recipe import Recipe
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """What a driver has of its run: where it is, what was asked for, what has happened.
+
+    ``journal`` applies each event that it writes to ``history``; ``snapshot`` shows both.
+    """
+
+    run: RunDir
+    recipe: Recipe
+    site: Site
+    journal: Journal
+    history: History
+    snapshot: Snapshot
+    notices: Notices
+    requests: RunRequests
+
+    @classmethod
+    def of(
+        cls, run: RunDir, recipe: Recipe, site: Site, journal: Journal, history: History
+    ) -> RunContext:
+        """With a snapshot that nothing was noted in yet."""
+        snapshot = Snapshot(run, recipe, history, journal.epoch)
+        names = [product.name for product in recipe.products]
+        notices = Notices(
+            run, recipe.title, names, recipe.notify, journal, history.noticed, snapshot.alarm
+        )
+        site = site.allowing(recipe.viewing.memory)
+        requests = requests_of(run)
+        requests.report_failure = snapshot.alarm
+        return cls(run, recipe, site, journal, history, snapshot, notices, requests)

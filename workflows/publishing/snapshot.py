@@ -1,0 +1,411 @@
+"""The snapshot: what ``status.json`` says of a run, about once a second."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any, Protocol
+
+from msgspec import UNSET, UnsetType
+
+from burstlens.cluster_configs.scheduler import MeasuredScheduler, QueuePlace, Scheduler
+from burstlens.core.model import Failure, Frame, Progress
+from burstlens.core.outcome import Outcome
+from burstlens.core.printable import printable
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.events import FrameKey, ProductPublished
+from burstlens.core.run.history import History
+from burstlens.core.run.snapshot import journalled_buffer, write_snapshot
+from burstlens.core.run.start import driver_process
+from burstlens.core.run.status_file import (
+    AttachedPart,
+    BufferPart,
+    DriverPart,
+    FrameCounts,
+    GuardPart,
+    LastProduct,
+    Latency,
+    Ledger,
+    Message,
+    OutcomePart,
+    ProductCounts,
+    ProgressPart,
+    QueuePart,
+    RawPart,
+    SchedulerPart,
+    StatusFile,
+    TuningPart,
+)
+from burstlens.viz.live.feed import LogFeed, write_status
+from burstlens.workflows.frames.report import Report
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.publishing.full_disk import FullDisk
+from burstlens.workflows.publishing.live_log import LiveLog, log_names
+from burstlens.workflows.publishing.output_now import output_now
+from burstlens.workflows.publishing.run_outcome import run_outcome
+from burstlens.workflows.recipe.recipe import Recipe
+
+_log = logging.getLogger(__name__)
+CLOCK_JUMP_S = 5.0
+"""A jump of more than this means that the clock was set, not slewed."""
+LATENCIES = 500
+"""How many of the latest products the latency covers; the journal has the whole run's."""
+PERIOD_S = 1.0
+LOGS_PERIOD_S = 10.0
+"""How often the names of the run's logs are listed."""
+END_PATIENCE_S = 60.0
+"""How long the last snapshot waits for a disk that is full or away."""
+TRIPS = 200
+
+
+class SupervisedJobs(Protocol):
+    """What it needs of the supervised jobs: which attempt runs, what the scheduler waits for,
+    its place in the queue, whether they were asked to stop and are over."""
+
+    asked: str | None
+
+    @property
+    def attempt(self) -> int: ...
+    @property
+    def waits(self) -> str: ...
+    @property
+    def place(self) -> QueuePlace | None: ...
+    @property
+    def over(self) -> bool: ...
+
+
+class _Backlog(Protocol):
+    @property
+    def size(self) -> int: ...
+
+
+class _Space(Protocol):
+    @property
+    def raw_bytes(self) -> int: ...
+    def fill(self) -> float: ...
+
+
+class Producing(Protocol):
+    """What it needs of the production: how much is to be done, where the frames are."""
+
+    buffer: BufferRef
+
+    @property
+    def backlog(self) -> _Backlog: ...
+    @property
+    def space(self) -> _Space: ...
+
+
+class Snapshot:
+    """Counts and latest values, written whole to ``status.json``."""
+
+    def __init__(self, run: RunDir, recipe: Recipe, history: History, epoch: int) -> None:
+        self.run = run
+        self.recipe = recipe
+        self.history = history
+        self.state = "starting"
+        self.block, self.block_waits = "queued", ""
+        self.waits_for = ""
+        self.queue: QueuePart | None = None
+        self.free_bytes: int | None = None
+        self.alarms: collections.deque[Message] = collections.deque(maxlen=20)
+        self.events: collections.deque[Message | str] = collections.deque(maxlen=30)
+        self.log_tail: tuple[str, ...] = ()
+        self.trips: collections.deque[dict[str, Any]] = collections.deque(maxlen=TRIPS)
+        self.guards: Callable[[], list[dict[str, Any]]] = list
+        self.outcome: Outcome | None = None
+        self.attached: AttachedPart | None = None
+        """Of a run that looks at a folder; it has no buffer."""
+        self._schedulers: list[MeasuredScheduler] = []
+        self._epoch = epoch
+        self._log, self._log_feed = LiveLog(run, epoch), LogFeed(run)
+        self._logs: list[str] = []
+        self._logs_due = 0.0
+        self._progress: Progress | None = None
+        self._production: Producing | None = None
+        self.full_disk = FullDisk(run.path, self.alarm)
+        self._latency: collections.deque[float] = collections.deque(maxlen=LATENCIES)
+        self._asked_late = 0.0
+        self._begun = time.time()
+        self._clock = time.time() - time.monotonic()
+        self._last: LastProduct | None = None
+        self._reasons: dict[str, str] = {}
+        self._faulty: set[str] = set()
+        """Products whose own fault was reported."""
+        self._unreadable: set[FrameKey] = set()
+        """Frames that were reported to be damaged, or not to be read."""
+        self._attempt = 0
+        self._written = 0.0
+
+    def note_scheduler(self, scheduler: Scheduler | None) -> None:
+        """Note that the driver asks that scheduler: its silence is shown, where it measures it."""
+        if isinstance(scheduler, MeasuredScheduler):
+            self._schedulers.append(scheduler)
+
+    def open(self, production: Producing) -> None:
+        """Note that the buffer is known and production can begin."""
+        self._production = production
+
+    def ready(self, frame: Frame) -> None:
+        """Note that a frame is ready."""
+        self.note(f"frame {frame.stream} {frame.time} ready ({frame.signal})")
+
+    def published(self, event: ProductPublished) -> None:
+        """Note that a product is published."""
+        clock = event.clock or {}
+        written, detected = clock.get("written"), clock.get("detected")
+        self._note_clock()
+        late = (detected or 0.0) < self._asked_late
+        if written and not late and not self._was_there(written):
+            latency = event.t - written
+            if latency >= 0:  # else a clock was set back in between
+                self._latency.append(latency)
+        self._last = LastProduct(event.product, event.stream, event.time, event.name, event.t)
+
+    def _was_there(self, written: float) -> bool:
+        """Whether a frame is older than this driver of an attached run: its age is no latency."""
+        return self.attached is not None and written < self._begun
+
+    def _note_clock(self) -> None:
+        """After the clock was set, do not count the ages of earlier frames as latencies."""
+        jump = time.time() - time.monotonic() - self._clock
+        if abs(jump) > CLOCK_JUMP_S:
+            self._clock += jump
+            self.ask_late()
+
+    def ask_late(self) -> None:
+        """Do not count the ages of the frames found so far: their products are asked for now."""
+        self._asked_late = time.time()
+
+    def failed(self, failure: Failure) -> None:
+        """Note that a product could not be made of a frame."""
+        self._reasons[failure.product] = failure.reason
+        if failure.unreadable:
+            self.unreadable(failure.stream, failure.time, failure.attempt, failure.reason)
+        elif failure.product not in self._faulty:
+            self._faulty.add(failure.product)
+            self.alarm(f"{failure.product} of {failure.stream} {failure.time}: {failure.reason}")
+
+    def unreadable(
+        self, stream: str, time: str, attempt: int, reason: str, what: str = "frame"
+    ) -> None:
+        """Note that a frame is damaged or cannot be read: one alarm, however many notice it."""
+        if (stream, time, attempt) not in self._unreadable:
+            self._unreadable.add((stream, time, attempt))
+            self.alarm(f"{what} {stream} {time}: {reason}")
+
+    def alarm(self, text: str, **place: str) -> None:
+        """Add what a person should see; ``stream``, ``time`` and ``product`` say where."""
+        text = printable(text)
+        _log.warning("%s", text)
+        self.alarms.append(Message(text, round(time.time(), 3), **place))
+        self.note(text)
+
+    def note(self, text: str) -> None:
+        """Add one line to the latest events."""
+        self.events.append(Message(text, round(time.time(), 3)))
+
+    def heard(self, report: Report, free_bytes: int | None) -> None:
+        """Take the watcher's report on the model."""
+        self._progress = report.progress or self._progress
+        self.log_tail = (*self.log_tail, *map(printable, report.tail))[-5:]
+        self._log.add(self._attempt, report.tail, report.missed)
+        self.free_bytes = free_bytes
+        if self.state == "starting" and (report.progress or report.frames):
+            self.state = "running"
+
+    @property
+    def fraction(self) -> float | None:
+        """The fraction of the simulation that is done, if the model's log gives it."""
+        return self._progress.fraction if self._progress else None
+
+    @property
+    def speed(self) -> float | None:
+        """The model's speed in model seconds per second, if its log gives it."""
+        speed = self._progress.speed if self._progress else None
+        return None if speed is None else float(f"{speed:.4g}")
+
+    def look(self, jobs: SupervisedJobs, block: str, block_waits: str = "") -> None:
+        """Take the state of the supervised jobs and of the viewing block, and why that waits."""
+        self._attempt = jobs.attempt
+        self.block, self.block_waits = block, block_waits
+        self.waits_for = jobs.waits
+        self.queue = QueuePart(**asdict(jobs.place)) if jobs.place else None
+        if jobs.asked and not jobs.over:
+            self.state = "stopping"
+        elif (
+            self.attached is None
+            and jobs.over
+            and self.state in {"running", "stopping", "starting"}
+        ):
+            self.state = "draining"
+
+    def judge(self, model: Outcome) -> Outcome:
+        """The run's outcome, of a model that ended so."""
+        recipe = self.recipe
+        main = recipe.model.main_stream(recipe.inputs)
+        streams = {product.name: product.common.stream or main for product in recipe.products}
+
+        def alarm(text: str, product: str) -> None:
+            self.alarm(text, product=product)
+
+        return run_outcome(model, self.history, streams, alarm)
+
+    def end(self, outcome: Outcome) -> None:
+        """End the run. Raises OSError when the last snapshot cannot be written for a minute."""
+        self.outcome = outcome
+        self.state = outcome.state
+        self.block, self.block_waits = "gone", ""
+        patience = time.monotonic() + END_PATIENCE_S
+        while True:
+            try:
+                self._put()
+                return
+            except OSError:
+                if time.monotonic() > patience:
+                    raise
+                time.sleep(PERIOD_S)
+
+    def write(self) -> None:
+        """Write ``status.json`` when it is due; a target that is away is passed over."""
+        now = time.monotonic()
+        if now - self._written >= PERIOD_S:
+            self._written = now
+            with contextlib.suppress(OSError):
+                self._put()
+
+    def _put(self) -> None:
+        self._log.write()
+        now = time.monotonic()
+        if now >= self._logs_due or self.outcome:  # listed seldom: a run may have many logs
+            self._logs, self._logs_due = log_names(self.run), now + LOGS_PERIOD_S
+        write_status(self.run, write_snapshot(self.run, self.value()))
+        self._log_feed.write(self._logs, force=self.outcome is not None)
+
+    def value(self) -> StatusFile:
+        """The whole snapshot."""
+        history, production = self.history, self._production
+        kinds = {product.name: product.kind.name for product in self.recipe.products}
+        nodes = None if self.attached else self.recipe.simulation.nodes
+        return StatusFile(
+            run=self.run.id,
+            title=self.recipe.title,
+            state=self.state,
+            attempt=self._attempt,
+            started=history.started,
+            progress=_progress(self._progress),
+            took_s=history.took_s(time.time()),
+            idle_s=round(history.idle_s, 3),
+            frames=FrameCounts(**history.counts()),
+            backlog=production.backlog.size if production else 0,
+            products={
+                name: ProductCounts(
+                    history.standing[name], history.failures[name], kind, self._reasons.get(name)
+                )
+                for name, kind in kinds.items()
+            },
+            latency_s=self._latencies(),
+            ledger=Ledger(history.raw_bytes, history.product_bytes),
+            buffer=self._buffer(production),
+            attached=self.attached or UNSET,
+            block=self.block,
+            block_waits=self.block_waits or UNSET,
+            paused=history.paused,
+            waits_for=self.waits_for,
+            queue=self.queue or UNSET,
+            scheduler=self._silent_scheduler(),
+            last_product=self._last,
+            output=output_now(history.output, nodes) or UNSET,
+            alarms=list(self.alarms),
+            tuning=_tuning(history),
+            trips=list(self.trips),
+            guards=[GuardPart(**guard) for guard in self.guards()],
+            events=list(self.events),
+            log_tail=list(self.log_tail),
+            logs=self._logs,
+            pictures=str(self.run.products),
+            driver=DriverPart(
+                **driver_process(),
+                epoch=self._epoch,
+                heartbeat=round(time.time(), 3),
+                uptime=round(time.monotonic(), 3),
+            ),
+            outcome=OutcomePart(**asdict(self.outcome)) if self.outcome else None,
+            raw=self._raw(),
+        )
+
+    def _silent_scheduler(self) -> SchedulerPart | UnsetType:
+        """The scheduler that has not answered for the longest time; unset while all answer."""
+        silent = [
+            SchedulerPart(one.title, round(one.silent_s, 1))
+            for one in self._schedulers
+            if one.silent_s > 0
+        ]
+        return max(silent, key=lambda part: part.silent_s) if silent else UNSET
+
+    def _raw(self) -> RawPart | UnsetType:
+        """What became of the raw files; unset before the end, and where no model was started."""
+        history = self.history
+        if self.outcome is None or self.attached is not None or not history.frames:
+            return UNSET
+        return RawPart(*history.home, len(history.released))
+
+    def _buffer(self, production: Producing | None) -> BufferPart | None:
+        """The run's space; at the end also that of an earlier driver, which this one only had to
+        give back."""
+        if self.attached:
+            return None
+        if production is None:
+            over = self.outcome is not None
+            return journalled_buffer(self.history, self.recipe.buffer.capacity) if over else None
+        return BufferPart(
+            path=f"{production.buffer.path}/{production.buffer.folder}",
+            name=production.buffer.name,
+            released=self.history.buffer_released,
+            capacity_bytes=self.recipe.buffer.capacity,
+            raw_bytes=production.space.raw_bytes,
+            fill=round(production.space.fill(), 4),
+            free_bytes=self.free_bytes,
+            owned=production.buffer.owned,
+            created=production.buffer.created or None,
+        )
+
+    def _latencies(self) -> Latency | None:
+        if not self._latency:
+            return None
+        values = sorted(self._latency)
+        return Latency(
+            last=round(self._latency[-1], 3),
+            p50=round(values[len(values) // 2], 3),
+            p95=round(values[min(len(values) - 1, int(0.95 * len(values)))], 3),
+        )
+
+
+def _tuning(history: History) -> TuningPart | UnsetType:
+    """Of a tuning, its trials; unset for an ordinary run."""
+    if not history.trials:
+        return UNSET
+    counted = {"done", "failed"}  # of the others nothing is known: they are run again
+    ended = [
+        trial
+        for trial in history.trials.values()
+        if trial.ended is not None and trial.ended.outcome in counted
+    ]
+    last = ended[-1] if ended else None
+    seconds = last.ended.seconds if last is not None and last.ended is not None else None
+    return TuningPart(
+        len(ended),
+        last.submitting.phase if last is not None else None,
+        round(sum(seconds.values()), 4) if seconds else None,
+        history.concluded,
+    )
+
+
+def _progress(progress: Progress | None) -> ProgressPart | None:
+    if progress is None:
+        return None
+    return ProgressPart(**asdict(progress), fraction=progress.fraction)
