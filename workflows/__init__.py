@@ -5,15 +5,16 @@ whole), ``notify`` (word to people and programs), ``guards`` (conditions), ``hin
 and stripes), ``recipe`` (what the user wrote, checked), ``placement`` (where things run),
 ``making`` (what workers do), ``publishing`` (products under their final names, ``status.json``),
 ``ordering`` (what is made next), ``driver`` (the loop) and ``plan`` (what a run will do, before it
-starts). Leaf rooms, which none of these needs: ``buffer_worth`` (when a burst buffer pays),
-``iostats`` (what a program's I/O took), ``iostudy`` (I/O of real codes without the codes).
-``recipes`` holds the recipes that ship, ``awm`` the bundled seismic model. A room may import the
-rooms below it, ``viz`` without its pages, ``cluster_configs``, ``stagers`` and ``core``.
+starts). ``recipes`` holds the recipes that ship. A room may import the rooms below it, ``viz``,
+``cluster_configs``, ``stagers`` and ``core``.
+
+Leaf rooms, which none of these needs: ``awm`` (the bundled seismic model), ``buffer_worth`` (when a
+burst buffer pays), ``iostats`` (what a program's I/O took), ``iostudy`` (I/O of real codes without
+the codes).
 """
 
 __all__ = [
     "attach",
-    "awm",
     "buffer_worth",
     "driver",
     "frames",

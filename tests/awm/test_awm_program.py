@@ -11,7 +11,7 @@ import pytest
 
 from burstlens.workflows.awm import __main__ as awm
 from burstlens.workflows.awm import peak
-from burstlens.workflows.models.awm import Awm
+from burstlens.workflows.awm.adapter import Awm
 
 pytestmark = pytest.mark.integration
 

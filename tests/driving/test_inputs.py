@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from burstlens.workflows.models.awm import Awm
+from burstlens.workflows.awm.adapter import Awm
 from burstlens.workflows.models.command import Command
 from burstlens.workflows.models.inputs import (
     dead_links,

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from burstlens.core.exit_codes import DONE, FAILED
+from burstlens.workflows.awm.adapter import Awm
 from burstlens.workflows.driver.activity import activity_of
 from burstlens.workflows.frames.arrival import Selection
 from burstlens.workflows.frames.attached import AttachedWatcher
 from burstlens.workflows.frames.cursor import Cursor
-from burstlens.workflows.models.awm import Awm
 from burstlens.workflows.models.command import Command
 from burstlens.workflows.models.wrf import Wrf
 from burstlens.workflows.placement.observer import Observer

@@ -55,7 +55,7 @@ def recognise(
         if streams:
             return asked(folder, top, sampler, streams, time_variable)
         for name, look in (("wrf", adapted.wrf), ("awm", adapted.awm)):
-            if model in (None, name):
+            if model in (None, name) and registry.is_built_in(name):
                 found = look(folder, top, sampler, forced=model == name)
                 if found is not None:
                     return adapted.with_time(found, time_variable)

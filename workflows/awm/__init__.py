@@ -10,7 +10,8 @@ Axes: x east, y north, z up, in metres, z = 0 at the free surface, so that z is 
 Earth. Index order of every 3-D array is (z, y, x), z ascending. Velocities are those of times
 n * step_s exactly; stresses lie half a step later.
 
-The rest of Burstlens imports only the modules in ``__all__``, which are light.
+``adapter`` is its adapter, a leaf room's: the registry of models reaches it by a string. It imports
+only modules that are light, ``models`` and what is below that.
 """
 
-__all__ = ["layout", "limits", "outline", "parameters", "sizes", "source"]
+__all__ = ["adapter"]

@@ -5,15 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from difflib import get_close_matches
-from importlib import import_module
 from importlib.metadata import EntryPoint
 
 from burstlens.core.errors import RecipeError
-from burstlens.core.plugins import points
+from burstlens.core.plugins import has_leaf, leaf, points
 from burstlens.workflows.models.base import Model
 
 BUILT_IN = {
-    "awm": "burstlens.workflows.models.awm:Awm",
+    "awm": "burstlens.workflows.awm.adapter:Awm",
     "command": "burstlens.workflows.models.command:Command",
     "wrf": "burstlens.workflows.models.wrf:Wrf",
 }
@@ -30,9 +29,9 @@ def load(name: str) -> Adapter:
     that cannot be imported. Broken plugins of other names are not looked at.
     """
     if name in BUILT_IN:
-        module, _, attribute = BUILT_IN[name].partition(":")
-        adapter: Adapter = getattr(import_module(module), attribute)
-        return adapter
+        adapter: Adapter | None = leaf(BUILT_IN[name])
+        if adapter is not None:
+            return adapter
     known = names()
     for point in _points():
         if point.name == name:
@@ -41,9 +40,14 @@ def load(name: str) -> Adapter:
     raise RecipeError(f"there is no model {name!r}; known: {', '.join(near)}")
 
 
+def is_built_in(name: str) -> bool:
+    """Whether Burstlens itself has that model; its room may be missing from this copy."""
+    return name in BUILT_IN and has_leaf(BUILT_IN[name])
+
+
 def names() -> list[str]:
     """All known names, sorted. A plugin with a built-in's name is left out, with a warning."""
-    found = set(BUILT_IN)
+    found = {name for name in BUILT_IN if is_built_in(name)}
     for point in _points():
         if point.name in BUILT_IN:
             warnings.warn(

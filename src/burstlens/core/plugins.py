@@ -8,6 +8,7 @@ from collections.abc import Collection
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from typing import Any, Protocol, TypeVar
 
 
@@ -34,6 +35,14 @@ def leaf(target: str) -> Any | None:
         if error.name and module.startswith(f"{error.name}."):
             return None
         raise
+
+
+def has_leaf(target: str) -> bool:
+    """Whether this copy has what ``leaf`` would import; imports the room's door alone."""
+    try:
+        return find_spec(target.partition(":")[0]) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def points(group: str) -> tuple[EntryPoint, ...]:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from burstlens.core.errors import RecipeError
-from burstlens.workflows.models.awm import Awm
+from burstlens.workflows.awm.adapter import Awm
 from burstlens.workflows.models.base import CAUSE, LogLine, Model, OutputName
 
 PARAMETERS = """
