@@ -12,17 +12,19 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from bench.pipeline import Scratch
 from bench.report import Figure, median, spread
 from bench.writer import FORMATS, make_field, write_frame
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.kinds.base import ProductKind
 from burstlens.viz.kinds.map.kind import MapKind
 from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.kinds.netcdf.kind import NetcdfKind
 from burstlens.viz.kinds.netcdf.options import NetcdfOptions
-from burstlens.viz.product import Context, ProductKind
+from burstlens.viz.product import Context
 
 CUT = Crop(index={"x": (100, 200), "y": (50, 150)})
 PVBATCH = """
@@ -97,7 +99,7 @@ def _display() -> Iterator[bool]:
 
 
 def _ours(
-    kind: ProductKind, options: object, frame: Path, out: Path, repeats: int
+    kind: ProductKind[Any], options: object, frame: Path, out: Path, repeats: int
 ) -> list[tuple[float, float]]:
     """Wall and CPU seconds in a warm process, as a viewing worker is."""
     context = Context("bench", "bench", "product", "output", "t00000000.000", out.parent)

@@ -16,7 +16,6 @@ from typing import Any
 from burstlens.core.errors import StagingError
 from burstlens.core.model import Failure, Frame, Receipt, State
 from burstlens.core.run.directory import RunDir
-from burstlens.viz.product import wants
 from burstlens.workflows.making.order import Split, Viewed
 from burstlens.workflows.making.results import Results
 from burstlens.workflows.ordering.graph import Done, Graph
@@ -142,7 +141,7 @@ class Workers:
             return incoming, final, len(content), zlib.crc32(content)
 
         state = None
-        if wants(made.kind, made.options).chained:
+        if made.kind.wants(made.options).chained:
             state = State(*put(f"{incoming}.state", f".states/{place}_{frame.attempt}"))
         about = product, frame.stream, frame.time, frame.attempt, name
         return Receipt(*about, *put(incoming, final), state=state, limits=limits)

@@ -1,16 +1,15 @@
-"""The seam of product kinds: how a finished frame becomes one file.
+"""A product: what it needs beside its frame, what is known of it when it is made.
 
-Importable on a login node: neither this module nor the built-in kinds import numpy, netCDF4
-or matplotlib before a product is made.
+Importable on a login node: without numpy, netCDF4 or matplotlib.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from burstlens.core.errors import StagingError
 from burstlens.core.renamed import moved
@@ -88,16 +87,6 @@ class Wants:
         return self.chained or bool(self.follows or self.beside)
 
 
-def wants(kind: ProductKind, options: Any) -> Wants:
-    """What a product of that kind needs: its ``chained``, ``follows`` and ``beside``, if any."""
-    found = {
-        name: getattr(kind, name)(options)
-        for name in ("chained", "follows", "beside")
-        if hasattr(kind, name)
-    }
-    return Wants(**found)
-
-
 @dataclass(frozen=True, slots=True)
 class Made:
     """A complete product: its extension without the dot, and facts for the index.
@@ -129,87 +118,6 @@ class ProductFrame(OpenFrame, Protocol):
     previous: Path | None
     followed: Mapping[str, Path]
     beside: Mapping[str, Beside]
-
-
-@runtime_checkable
-class ProductKind(Protocol):
-    """One kind of product. Built-in kinds and plugins are written alike, on :class:`PlainKind`.
-
-    ``options`` is a frozen dataclass whose fields are the keys that a ``[[product]]`` table of
-    this kind takes beside the common ones; it raises ValueError where they do not go together.
-    A kind may also have ``preload()``, which imports what it needs before its first frame comes;
-    ``inspect(options, inspection)``, which says by an :class:`.Inspection` what it will read, so
-    that ``check`` finds what does not fit; ``runs(options)``, the code of the recipe's own that it
-    runs, in words; and ``chained(options)``, ``follows(options)``, ``beside(options)``: parts of
-    :class:`Wants`. One whose products may be larger than memory has all three of
-    :class:`InPieces`.
-    """
-
-    name: ClassVar[str]
-    options: ClassVar[type[Any]]
-
-    def extensions(self, options: Any) -> tuple[str, ...]:
-        """The extensions that a product may have; :attr:`Made.extension` is the one it has."""
-
-    def ships(self, options: Any) -> tuple[str, ...]:
-        """Files of the recipe's folder, by relative path, that travel with the run."""
-
-    def widens(self, options: Any) -> bool:
-        """Whether :attr:`Made.limits` may be wider than those of the pictures before, which are
-        then made again: not for products that go from frame to frame."""
-
-    def make(self, options: Any, frame: ProductFrame, out: Path, context: Context) -> Made:
-        """Write the product, whole, as exactly ``out``; nothing is left there on failure.
-
-        Raises FrameError when the frame is damaged or lacks what is needed, StagingError when
-        ``out`` cannot be written, RecipeError when an option cannot be met.
-        """
-
-
-@runtime_checkable
-class InPieces(Protocol):
-    """What a kind has beside :class:`ProductKind` if large products of it are made in pieces.
-
-    A piece is a file that is staged and published as a product is; the last file, the table, is
-    published when all pieces are there, and is what people open.
-    """
-
-    def pieces(self, options: Any, frame: ProductFrame, memory: int) -> int:
-        """Into how many pieces the product of this frame is split, each made within ``memory``
-        bytes of arrays; 1: it is made as one file by ``make``.
-
-        Raises as ``make`` does, and RecipeError where the smallest piece needs more.
-        """
-
-    def make_piece(
-        self, options: Any, frame: ProductFrame, out: Path, context: Context, piece: int,
-        pieces: int,
-    ) -> Made:  # fmt: skip
-        """Write one of ``pieces`` pieces, counted from 0, as ``make`` does a product."""
-
-    def join(
-        self, options: Any, made: Sequence[Made], out: Path, context: Context,
-        names: Sequence[str],
-    ) -> Made:  # fmt: skip
-        """Write the table, whole, as exactly ``out``, from what the pieces' facts say; it opens
-        neither a piece nor the frame.
-
-        ``names`` are the paths that the pieces have in the end, relative to the table's folder.
-        The extension and facts are the product's. Raises FrameError when a piece is missing or
-        does not fit the others, StagingError when ``out`` cannot be written.
-        """
-
-
-class PlainKind:
-    """Defaults that fit most kinds: no files travel with the run, no limits widen."""
-
-    def ships(self, options: Any) -> tuple[str, ...]:
-        """No files."""
-        return ()
-
-    def widens(self, options: Any) -> bool:
-        """False."""
-        return False
 
 
 @contextmanager

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.plugins import plugins
-from burstlens.viz.product import ProductKind
+from burstlens.viz.kinds.base import ProductKind
 
 ENTRY_POINTS = "burstlens.products"
 BUILT_IN = {
@@ -29,7 +30,7 @@ BUILT_IN = {
 """Where each kind that ships lives, below ``burstlens.viz.kinds``."""
 
 
-def product_kinds() -> dict[str, ProductKind]:
+def product_kinds() -> dict[str, ProductKind[Any]]:
     """Every kind by name: the built-in ones and those of the ``burstlens.products`` entry points.
 
     A plugin that cannot be loaded, is not a :class:`.ProductKind` or takes a built-in name is left
@@ -39,7 +40,7 @@ def product_kinds() -> dict[str, ProductKind]:
     return known | plugins(ENTRY_POINTS, "product kind", ProductKind, known)  # type: ignore[type-abstract]
 
 
-def product_kind(name: str) -> ProductKind:
+def product_kind(name: str) -> ProductKind[Any]:
     """The kind of that name; RecipeError with near names when there is none."""
     known = product_kinds()
     if name not in known:
@@ -48,11 +49,11 @@ def product_kind(name: str) -> ProductKind:
 
 
 @cache
-def _loaded(home: str) -> ProductKind:
+def _loaded(home: str) -> ProductKind[Any]:
     module, _, name = home.partition(":")
-    kind: ProductKind = getattr(import_module(f"burstlens.viz.kinds.{module}"), name)()
+    kind: ProductKind[Any] = getattr(import_module(f"burstlens.viz.kinds.{module}"), name)()
     return kind
 
 
-def _built_in() -> dict[str, ProductKind]:
+def _built_in() -> dict[str, ProductKind[Any]]:
     return {name: _loaded(home) for name, home in BUILT_IN.items()}

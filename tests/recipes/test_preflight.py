@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from burstlens.core.errors import RecipeError, SiteError
-from burstlens.viz.product import PlainKind
+from burstlens.viz.kinds.base import ProductKind
+from burstlens.viz.product import Made
 from burstlens.workflows.plan.commands import check_recipe, new_run
 from burstlens.workflows.recipe.load import load
 from burstlens.workflows.recipe.preflight import preflight, require, surveyed
@@ -118,7 +119,7 @@ def test_a_file_that_never_opens_does_not_hold_the_check(wrf_inputs: Any, tmp_pa
 def test_a_recipe_that_cannot_be_pickled_is_still_surveyed(recipe_file: Any):
     recipe, _ = load(str(recipe_file()))
 
-    class Local(PlainKind):
+    class Local(ProductKind[Any]):
         name = "local"
 
         def ships(self, options: Any) -> tuple[str, ...]:
@@ -126,6 +127,9 @@ def test_a_recipe_that_cannot_be_pickled_is_still_surveyed(recipe_file: Any):
 
         def inspect(self, options: Any, seen: Any) -> None:
             raise RuntimeError("a defect of the kind's own")
+
+        def make(self, *given: Any) -> Made:
+            return Made("png")
 
     product = MadeProduct(recipe.products[0].common, Local(), None)  # type: ignore[arg-type]
     (finding,) = surveyed(replace(recipe, products=(product,)))

@@ -20,7 +20,8 @@ from pydantic import TypeAdapter, ValidationError
 from burstlens.core.errors import BurstlensError, FrameError, RecipeError, StagingError
 from burstlens.core.toml.table import adapter
 from burstlens.viz.diagnostics.derived import open_frame
-from burstlens.viz.product import Context, Made
+from burstlens.viz.kinds.base import ProductKind
+from burstlens.viz.product import Context, Made, Wants
 from burstlens.viz.registry import product_kind, product_kinds
 
 pytestmark = pytest.mark.integration
@@ -201,7 +202,7 @@ def test_the_registry_loads_on_a_login_node_without_the_heavy_packages():
 def test_preloading_a_kind_imports_all_that_its_products_need():
     code = (
         "import sys; from burstlens.viz.registry import product_kinds;"
-        "[kind.preload() for kind in product_kinds().values() if hasattr(kind, 'preload')];"
+        "[kind.preload() for kind in product_kinds().values()];"
         "print([m for m in ('netCDF4', 'matplotlib.figure', 'cmocean',"
         " 'burstlens.viz.kinds.vtk.read', 'burstlens.viz.kinds.netcdf.draw')"
         " if m not in sys.modules], 'vtkmodules' in sys.modules)"
@@ -215,7 +216,17 @@ def test_an_unknown_kind_is_named_with_near_names():
         product_kind("maps")
 
 
-class _Plugin:
+class _Plugin(ProductKind[SimpleNamespace]):
+    name = "histogram"
+    options = SimpleNamespace
+
+    def make(self, *given: Any) -> Made:
+        return Made("png")
+
+
+class _PluginOf02:
+    """What the protocol of 0.2 asked for, and no more."""
+
     name: ClassVar[str] = "histogram"
     options: ClassVar[type[Any]] = SimpleNamespace
 
@@ -241,9 +252,28 @@ def test_a_plugin_joins_the_built_in_kinds(monkeypatch: pytest.MonkeyPatch):
     assert set(product_kinds()) == built_in | {"histogram"}
 
 
+def test_a_plugin_of_02_joins_them_with_a_warning(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("burstlens.core.plugins.points", _points(histogram=_PluginOf02))
+    derive = r"_PluginOf02 has to derive from burstlens\.viz\.kinds\.base\.ProductKind from 0\.4 on"
+    with pytest.warns(DeprecationWarning, match=derive):
+        kind = product_kinds()["histogram"]
+    assert isinstance(kind, ProductKind)
+    assert (kind.wants(None), kind.runs(None), kind.pieces(None, None, 0)) == (Wants(), "", 1)
+
+
+def test_a_kind_of_small_products_has_no_pieces():
+    kind = _Plugin()
+    with pytest.raises(NotImplementedError, match="products of the kind histogram have no pieces"):
+        kind.make_piece(None, None, Path("p.png"), None, 0, 2)
+    with pytest.raises(NotImplementedError, match="products of the kind histogram have no pieces"):
+        kind.join(None, [], Path("p.png"), None, [])
+
+
 def test_a_broken_plugin_warns_and_the_others_stay(monkeypatch: pytest.MonkeyPatch):
     thief = type("Thief", (_Plugin,), {"name": "map"})
-    points = _points(broken=ImportError("no tulip"), thief=thief, good=_Plugin, other=object)
+    nameless = type("Nameless", (ProductKind,), {"make": _Plugin.make})
+    broken = {"broken": ImportError("no tulip"), "nameless": nameless}
+    points = _points(**broken, thief=thief, good=_Plugin, other=object)
     monkeypatch.setattr("burstlens.core.plugins.points", points)
     with pytest.warns(UserWarning, match="is left out") as warned:
         kinds = product_kinds()
@@ -251,5 +281,6 @@ def test_a_broken_plugin_warns_and_the_others_stay(monkeypatch: pytest.MonkeyPat
     assert "'broken' is left out: no tulip" in said
     assert "'thief' is left out: it takes the name 'map'" in said
     assert "'other' is left out: it is not a product kind" in said
+    assert "'nameless' is left out: it is not a product kind" in said
     assert "histogram" in kinds
     assert type(kinds["map"]).__name__ == "MapKind"

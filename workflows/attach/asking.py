@@ -13,7 +13,6 @@ from burstlens.core.selection import SELECTION, parse_selection
 from burstlens.viz.diagnostics.derived import DerivedFrame
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.frames.outline import Outline, UnknownYet
-from burstlens.viz.product import wants
 from burstlens.workflows.attach.fields import pressure_units
 from burstlens.workflows.attach.fitting import Fitting, Table
 from burstlens.workflows.attach.found import Found
@@ -41,7 +40,7 @@ def asked_products(
         names = [text] if text in on_offer else []
         for name in names:
             names += [
-                other for other in wants(on_offer[name][0].kind, on_offer[name][0].options).follows
+                other for other in on_offer[name][0].kind.wants(on_offer[name][0].options).follows
                 if other in on_offer and other not in names
             ]  # fmt: skip
         for name in reversed(names):

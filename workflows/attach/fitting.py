@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import MISSING, fields, replace
 from typing import Any
 
-from burstlens.viz.product import wants
 from burstlens.workflows.attach.source import Offered
 from burstlens.workflows.attach.streams import Streams
 from burstlens.workflows.guards.guard import Guard
@@ -42,7 +41,7 @@ class Fitting:
             if fitted is not None:
                 kept[made.name] = made, fitted
         for name, (made, _) in list(kept.items()):
-            gone = [one for one in wants(made.kind, made.options).follows if one not in kept]
+            gone = [one for one in made.kind.wants(made.options).follows if one not in kept]
             if gone:
                 del kept[name]
                 self.left_out.append(f"{name}: it follows {gone[0]}, which is left out")
@@ -110,7 +109,7 @@ class Fitting:
         from burstlens.viz.inspection import Inspection
 
         known = self._streams.known(stream)
-        if known is None or not hasattr(made.kind, "inspect"):
+        if known is None:
             return []
         seen = Inspection(Outline(stream, known), self._given.folder)
         with suppress(Exception):

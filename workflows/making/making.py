@@ -29,7 +29,7 @@ from burstlens.core.run.directory import RunDir
 from burstlens.core.run.shown import SHOWN
 from burstlens.core.time_limit import time_limit
 from burstlens.viz.frames.reading_time import Spent, measured
-from burstlens.viz.product import Context, InPieces, Made, Mark, ProductKind, wants
+from burstlens.viz.product import Context, Made, Mark, ProductFrame
 from burstlens.viz.registry import product_kind
 from burstlens.workflows.guards.finding import Reading, Trip
 from burstlens.workflows.making.order import Order, Split, Task, Viewed
@@ -40,7 +40,7 @@ from burstlens.workflows.placement.job_folder import has_ended
 
 if TYPE_CHECKING:
     from burstlens.viz.diagnostics.derived import SharedFrame
-    from burstlens.viz.product import ProductFrame
+    from burstlens.viz.kinds.base import ProductKind
 
 _log = logging.getLogger(__name__)
 LIMIT_S = 900.0
@@ -86,20 +86,17 @@ class Maker:
         spent = Spent()
         kind = product_kind(order.kind)
         name = f"{order.context.product}.{frame.stream}.{frame.time}.{uuid.uuid4().hex}"
-        files = Files.of(_out(self._buffer), name, chained=wants(kind, order.options).chained)
+        files = Files.of(_out(self._buffer), name, chained=kind.wants(order.options).chained)
 
         def make(reader: ProductFrame, order: Order) -> Made | Split:
             clock["read"] = time.time()
             spent.seconds = 0.0  # what guards have read lies before
             context = replace(order.context, state=files.state, values=files.values)
-            if isinstance(kind, InPieces):
-                if order.piece is not None:
-                    return kind.make_piece(
-                        order.options, reader, files.product, context, *order.piece
-                    )
-                pieces = kind.pieces(order.options, reader, room())
-                if pieces > 1:
-                    return Split(pieces)
+            if order.piece is not None:
+                return kind.make_piece(order.options, reader, files.product, context, *order.piece)
+            pieces = kind.pieces(order.options, reader, room())
+            if pieces > 1:
+                return Split(pieces)
             if files.state is None:
                 made = kind.make(order.options, reader, files.product, context)
                 return _with_points(made, reader)
@@ -129,7 +126,6 @@ class Maker:
         name = f"{context.product}.{frame.stream}.{frame.time}.{uuid.uuid4().hex}"
         files = Files.of(_out(self._buffer), name, chained=False)
         kind, clock = product_kind(order.kind), {"started": time.time()}
-        assert isinstance(kind, InPieces)
         try:
             made = kind.join(
                 order.options, [piece.made for piece in order.joins], files.product, context,
@@ -232,7 +228,7 @@ class Maker:
 
 
 def _make_chained(
-    kind: ProductKind, order: Order, reader: ProductFrame, out: Path, context: Context
+    kind: ProductKind[Any], order: Order, reader: ProductFrame, out: Path, context: Context
 ) -> Made:
     """Resume from the newest usable state, else start afresh; the facts name the unusable ones."""
     unusable = []

@@ -45,10 +45,7 @@ def warm(kinds: Sequence[str]) -> float:
     """Import what these kinds need; returns the seconds it took."""
     begin = time.perf_counter()
     for name in kinds:
-        kind = product_kind(name)
-        preload = getattr(kind, "preload", None)
-        if preload is not None:
-            preload()
+        product_kind(name).preload()
     import burstlens.viz.frames.reader  # noqa: F401
 
     return time.perf_counter() - begin

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from burstlens.core.model import NOTHING_NEEDED, Frame, Needed
 from burstlens.core.run.states import States
-from burstlens.viz.product import Wants, wants
+from burstlens.viz.product import Wants
 
 if TYPE_CHECKING:
     from burstlens.workflows.ordering.work import Work
@@ -51,7 +51,7 @@ class Needs:
     def enter(self, products: Sequence[MadeProduct], first_stream: str | None) -> None:
         """Note that these products are made from now on."""
         for product in products:
-            found = wants(product.kind, product.options)
+            found = product.kind.wants(product.options)
             if found:
                 self._wants[product.name] = found
             for stream in found.beside:

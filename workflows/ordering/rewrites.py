@@ -17,7 +17,6 @@ from burstlens.core.errors import StagingError
 from burstlens.core.model import Frame, Receipt, in_model_folder
 from burstlens.core.run.events import Fingerprint, FrameFingerprint
 from burstlens.stagers.base import remove
-from burstlens.viz.product import wants
 from burstlens.workflows.frames.report import FolderReport
 from burstlens.workflows.making import tasks
 from burstlens.workflows.making.order import Order, Viewed
@@ -218,7 +217,7 @@ class Rewrites:
         backlog = self._production.backlog
         first = backlog.first_stream
         return any(
-            wants(product.kind, product.options)
+            product.kind.wants(product.options)
             or (product.common.stream or first or stream) == stream
             for product in backlog.products
         ) or any(guard.looks_at(stream, first) for guard in backlog.guards)
@@ -228,7 +227,7 @@ class Rewrites:
         backlog = self._production.backlog
         for product in self._recipe.products:
             key = product.name, frame.stream, frame.time
-            needed = wants(product.kind, product.options)
+            needed = product.kind.wants(product.options)
             if needed or key not in self._history.sums or key in self._history.holes:
                 continue
             if self._history.published.get(key) != frame.attempt:

@@ -17,7 +17,6 @@ from burstlens.core.errors import RecipeError
 from burstlens.viz.frames.outline import Known, Outline
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.inspection import Inspection
-from burstlens.viz.product import wants
 from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.models.base import Outlined, configured
 from burstlens.workflows.recipe.findings import ERROR, WARNING, Finding, guard_paths
@@ -48,7 +47,7 @@ def misfits(
     for product in recipe.products:
         stream = product.common.stream or main or ""
         found, path = known.get(stream), f"product.{product.name}"
-        if found is not None and hasattr(product.kind, "inspect"):
+        if found is not None:
             seen = Inspection(Outline(stream, found), recipe.folder, memory=memory)
             inspect = partial(product.kind.inspect, product.options, seen)
             yield from _inspected(seen, inspect, path, path)
@@ -69,7 +68,7 @@ def _streams(recipe: Recipe) -> dict[str, str]:
     for product in recipe.products:
         own = f"product.{product.name}"
         asked.setdefault(product.common.stream or main or "", f"{own}.stream")
-        for stream in wants(product.kind, product.options).beside:
+        for stream in product.kind.wants(product.options).beside:
             asked.setdefault(stream, own)
     for path, guard in guard_paths(recipe):
         if guard.of_frames or guard.stream is not None:
@@ -119,7 +118,7 @@ def _without_stream(
     for product in recipe.products:
         if product.common.stream is not None:
             made[product.common.stream].append(product.name)
-        for stream in wants(product.kind, product.options).beside:
+        for stream in product.kind.wants(product.options).beside:
             beside[stream].append(product.name)
     blind = defaultdict[str, list[str]](list)
     for guard in recipe.guards:

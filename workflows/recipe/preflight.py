@@ -119,8 +119,8 @@ def _running(recipe: Recipe) -> Iterator[Finding]:
         code["simulation"] = started
     code |= {f"step.{step.name}": " ".join(step.command) for step in recipe.steps}
     for product in recipe.products:
-        if hasattr(product.kind, "runs"):
-            code[f"product.{product.name}"] = product.kind.runs(product.options)
+        if started := product.kind.runs(product.options):
+            code[f"product.{product.name}"] = started
     code |= {f"guard.{guard.called}": " ".join(guard.run) for guard in recipe.guards if guard.run}
     if recipe.notify.run:
         code["notify"] = " ".join(recipe.notify.run)

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from burstlens.core.allowance import memory_of
 from burstlens.core.naming import Name
 from burstlens.core.quantity import parse_bytes, parse_duration
-from burstlens.viz.product import ProductKind
+from burstlens.viz.kinds.base import ProductKind
 from burstlens.workflows.hints import delivery
 from burstlens.workflows.hints.stripes import Stripe, check_patterns
 from burstlens.workflows.models.base import Model
@@ -191,7 +191,7 @@ class MadeProduct:
     """A product with its kind and checked options."""
 
     common: Product
-    kind: ProductKind
+    kind: ProductKind[Any]
     options: Any
 
     @property

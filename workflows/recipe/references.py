@@ -8,7 +8,6 @@ from typing import Any
 from burstlens.core.fault import KeyPath
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.toml.faults import Faults
-from burstlens.viz.product import wants
 from burstlens.workflows.recipe.recipe import MadeProduct
 
 
@@ -18,7 +17,7 @@ def check_references(
     """Add faults of products that follow others. ``made`` are all products with their paths, None
     for those that could not be made from the recipe's ``table``."""
     known = {
-        product.name: (path, product, wants(product.kind, product.options))
+        product.name: (path, product, product.kind.wants(product.options))
         for path, product in made
         if product is not None
     }

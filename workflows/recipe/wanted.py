@@ -12,7 +12,6 @@ from heapq import nlargest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from burstlens.viz.product import wants
 from burstlens.workflows.models.base import SIMULATION_LOG, Model, configured
 from burstlens.workflows.models.inputs import matches
 
@@ -39,7 +38,7 @@ def wanted(recipe: Recipe, seen: Collection[str]) -> Wanted:
     found = defaultdict[str, list[str]](list)
     for product in recipe.products:
         found[product.common.stream or main].append(f"product {product.name}")
-        for stream in wants(product.kind, product.options).beside:
+        for stream in product.kind.wants(product.options).beside:
             found[stream].append(f"product {product.name}")
     for guard in recipe.guards:
         if guard.of_streams:

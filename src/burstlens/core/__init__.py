@@ -39,6 +39,7 @@ __all__ = [
     "passing_errors",
     "pattern",
     "plugins",
+    "plugins_of_02",
     "printable",
     "quantity",
     "ranks",

@@ -11,6 +11,8 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from typing import Any, Protocol, TypeVar
 
+from burstlens.core.plugins_of_02 import complete
+
 
 class Named(Protocol):
     """The least that a seam's protocol has."""
@@ -58,9 +60,9 @@ def _found(group: str, _path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
 def plugins(group: str, noun: str, seam: type[T], taken: Collection[str]) -> dict[str, T]:
     """The plugins of an entry-point group by name; classes are instantiated.
 
-    A plugin that cannot be loaded, does not implement ``seam`` (a runtime-checkable protocol, a
-    ``noun`` in messages) or has a name that is taken is left out with a warning: a broken plugin
-    never breaks the others.
+    A plugin that cannot be loaded, does not implement ``seam`` (a base class or a runtime-checkable
+    protocol, a ``noun`` in messages) or has a name that is taken is left out with a warning: a
+    broken plugin never breaks the others.
     """
     known: dict[str, T] = {}
     for point in points(group):
@@ -70,7 +72,9 @@ def plugins(group: str, noun: str, seam: type[T], taken: Collection[str]) -> dic
         except Exception as error:  # a plugin may raise anything
             _warn(noun, point.name, str(error))
             continue
-        if not isinstance(plugin, seam):
+        complete(type(plugin), seam)
+        named = all(hasattr(plugin, name) for name in seam.__annotations__)
+        if not (isinstance(plugin, seam) and named):
             _warn(noun, point.name, f"it is not a {noun}")
         elif plugin.name in known or plugin.name in taken:
             _warn(noun, point.name, f"it takes the name {plugin.name!r}, which is taken")

@@ -38,6 +38,8 @@ NAMES = {
     ("burstlens", "plan_of"): "workflows.plan.commands:make_plan",
     ("burstlens.stagers.base", "require_stager"): "stagers.registry:require_stager",
     ("burstlens.stagers.base", "stager"): "stagers.registry:stager",
+    ("burstlens.viz.product", "PlainKind"): "viz.kinds.base:ProductKind",
+    ("burstlens.viz.product", "ProductKind"): "viz.kinds.base:ProductKind",
     ("burstlens.viz.product", "product_kind"): "viz.registry:product_kind",
     ("burstlens.viz.product", "product_kinds"): "viz.registry:product_kinds",
 }

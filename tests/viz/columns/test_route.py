@@ -21,7 +21,7 @@ from burstlens.viz.geometry.transect import Transect
 from burstlens.viz.kinds.section.kind import SectionKind
 from burstlens.viz.kinds.section.options import SectionOptions
 from burstlens.viz.kinds.section.route import route
-from burstlens.viz.product import Context, wants
+from burstlens.viz.product import Context
 from burstlens.viz.registry import product_kind
 
 SPHERE = Geod("+a=6370000 +b=6370000")
@@ -154,7 +154,7 @@ def test_the_picture_counts_from_the_storm_and_waits_for_its_track(
 ):
     asked = {"variable": "wind", "follow": "track:eye", "half_width_km": 100, "wind": "along"}
     options = TypeAdapter(SectionOptions).validate_python(asked)
-    assert wants(SectionKind(), options).follows == ("eye",)
+    assert SectionKind().wants(options).follows == ("eye",)
     out = context.files.parent / "section.png"
     with open_frame([cyclone], followed={"eye": storm}) as frame:
         facts = SectionKind().make(options, frame, out, context).facts

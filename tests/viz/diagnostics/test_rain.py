@@ -26,7 +26,7 @@ from burstlens.viz.kinds.netcdf.kind import NetcdfKind
 from burstlens.viz.kinds.netcdf.options import NetcdfOptions
 from burstlens.viz.kinds.scene.options import SceneOptions
 from burstlens.viz.kinds.vtk.options import VtkOptions
-from burstlens.viz.product import Context, wants
+from burstlens.viz.product import Context
 from burstlens.viz.registry import product_kind
 from burstlens.workflows.guards.guard import Guard
 
@@ -122,7 +122,7 @@ def chain(context: Context) -> Callable[..., dict[str, Any]]:
         kinds = {MapOptions: "map", NetcdfOptions: "netcdf", VtkOptions: "vtk"}
         kinds |= {SceneOptions: "scene"}
         kind = product_kind(kinds[type(options)])
-        assert wants(kind, options).chained
+        assert kind.wants(options).chained
         time = f"20050828T{hour:02d}0000"
         at_time = dataclasses.replace(context, time=time, state=state)
         with open_frame([path], time=time, previous=previous) as frame:

@@ -18,7 +18,7 @@ from burstlens.viz.frames.reader import netCDF4
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.kinds.map.kind import MapKind
 from burstlens.viz.kinds.map.options import MapOptions
-from burstlens.viz.product import Beside, Context, wants
+from burstlens.viz.product import Beside, Context
 
 pytestmark = pytest.mark.integration
 
@@ -250,7 +250,7 @@ def test_an_outline_lies_right_on_a_crop_of_the_parent(
 
 def test_streams_of_nests_are_waited_for():
     options = MapOptions("W", nests=("d02", "d03"))
-    assert wants(MapKind(), options).beside == ("d02", "d03")
+    assert MapKind().wants(options).beside == ("d02", "d03")
     with pytest.raises(ValueError, match="nest_fields needs the streams of nests"):
         MapOptions("W", nest_fields=True)
 

@@ -15,7 +15,8 @@ from pydantic import TypeAdapter
 from burstlens.core import valid_time
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.frames.reader import netCDF4
-from burstlens.viz.product import Context, Made, ProductKind
+from burstlens.viz.kinds.base import ProductKind
+from burstlens.viz.product import Context, Made
 
 NX, NY, SPACING_M = 31, 21, 500.0
 
@@ -110,7 +111,7 @@ def chain(context: Context, tmp_path: Path) -> Callable[..., list[tuple[Made, Pa
     """
 
     def make(
-        kind: ProductKind,
+        kind: ProductKind[Any],
         frames: Sequence[tuple[Path | None, float]],
         previous: Path | None = None,
         **options: Any,

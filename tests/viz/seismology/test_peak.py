@@ -22,7 +22,7 @@ from burstlens.viz.frames.reader import netCDF4
 from burstlens.viz.kinds.peak.kind import PeakKind
 from burstlens.viz.kinds.peak.options import PeakOptions
 from burstlens.viz.kinds.peak.read import read_peaks
-from burstlens.viz.product import Context, wants
+from burstlens.viz.product import Context
 from burstlens.viz.registry import product_kind
 
 pytestmark = pytest.mark.integration
@@ -51,7 +51,7 @@ def frames(surface: Callable[..., Path]) -> list[tuple[Path | None, float]]:
 def test_it_is_a_chained_kind_that_a_recipe_may_name():
     kind = product_kind("peak")
     options = PeakOptions()
-    assert wants(kind, options).chained
+    assert kind.wants(options).chained
     assert kind.extensions(options) == ("png",)
 
 

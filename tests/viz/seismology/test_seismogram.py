@@ -25,7 +25,7 @@ from burstlens.viz.kinds.seismogram.draw import COLOURS
 from burstlens.viz.kinds.seismogram.file import station_codes
 from burstlens.viz.kinds.seismogram.kind import SeismogramKind
 from burstlens.viz.kinds.seismogram.options import SeismogramOptions
-from burstlens.viz.product import Context, wants
+from burstlens.viz.product import Context
 from burstlens.viz.registry import product_kind
 from burstlens.viz.values.names import VALUES
 from burstlens.viz.values.traces import TracesFile
@@ -55,7 +55,7 @@ def frames(recorded_at: Callable[..., Path]) -> list[tuple[Path | None, float]]:
 
 
 def test_it_is_a_chained_kind_that_a_recipe_may_name():
-    assert wants(product_kind("seismogram"), SeismogramOptions()).chained
+    assert product_kind("seismogram").wants(SeismogramOptions()).chained
 
 
 def test_samples_of_all_frames_so_far_are_gathered(chain: Any, frames: Any):

@@ -27,7 +27,7 @@ from burstlens.viz.kinds.netcdf.options import NetcdfOptions
 from burstlens.viz.kinds.peak.options import PeakOptions
 from burstlens.viz.kinds.scene.options import Isosurface, SceneOptions
 from burstlens.viz.kinds.vtk.options import VtkOptions
-from burstlens.viz.product import Context, Made, wants
+from burstlens.viz.product import Context, Made
 from burstlens.viz.registry import product_kind
 
 Follow = Callable[..., list[tuple[dict[str, Any], Path]]]
@@ -197,7 +197,7 @@ def test_the_graph_knows_what_a_product_follows():
         ("scene", SceneOptions(isosurfaces=(Isosurface("T", 1.0),), crop=around), ("a",)),
     ]
     for kind, options, follows in cases:
-        assert wants(product_kind(kind), options).follows == follows
+        assert product_kind(kind).wants(options).follows == follows
     assert product_kind("map").ships(MapOptions("T2", track="best.csv", cities="c.csv")) == (
         "c.csv",
         "best.csv",

@@ -26,7 +26,7 @@ from burstlens.viz.kinds.map.read import Layers
 from burstlens.viz.kinds.track_map.kind import TrackMapKind
 from burstlens.viz.kinds.track_map.options import TrackMapOptions
 from burstlens.viz.kinds.track_map.read import dates
-from burstlens.viz.product import Context, wants
+from burstlens.viz.product import Context
 from burstlens.viz.registry import product_kind
 
 pytestmark = pytest.mark.slow
@@ -277,7 +277,7 @@ def test_options_that_mean_nothing_are_refused(options: dict[str, Any], message:
 def test_the_kind_follows_its_track():
     kind = product_kind("track-map")
     asked = TrackMapOptions("storm", cities="cities.csv")
-    assert wants(kind, asked).follows == ("storm",)
-    assert not wants(kind, asked).chained
+    assert kind.wants(asked).follows == ("storm",)
+    assert not kind.wants(asked).chained
     assert kind.ships(asked) == ("cities.csv",)
     assert kind.extensions(asked) == ("png",)

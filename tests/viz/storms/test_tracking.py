@@ -19,7 +19,7 @@ from burstlens.viz.frames.reader import netCDF4
 from burstlens.viz.geometry.position import distance_km
 from burstlens.viz.kinds.track.kind import TrackKind
 from burstlens.viz.kinds.track.options import TrackOptions
-from burstlens.viz.product import Context, wants
+from burstlens.viz.product import Context
 from burstlens.viz.registry import product_kind
 
 pytestmark = pytest.mark.integration
@@ -364,7 +364,7 @@ def test_the_kind_is_chained_and_its_table_is_whole(
     gulf: Path, follow_storm: Follow, vortex: Vortex, context: Context
 ):
     kind = product_kind("track")
-    assert wants(kind, TrackOptions("slp")).chained
+    assert kind.wants(TrackOptions("slp")).chained
     assert kind.extensions(TrackOptions("slp", format="geojson")) == ("geojson",)
     positions = [(-92.0 + 0.5 * n, 26.0) for n in range(3)]
     follow_storm(*((gulf, vortex((x, y, 5000))) for x, y in positions), times=HOURS[:3], **PRESSURE)

@@ -24,11 +24,7 @@ from burstlens.viz.kinds.vtk.pieces import split_of
 from burstlens.viz.kinds.vtk.read import Box
 from burstlens.viz.kinds.vtk.split import Part
 from burstlens.viz.kinds.vtk.volume import Volume
-from burstlens.viz.product import Context, InPieces
-
-
-def test_the_kind_has_what_large_products_need():
-    assert isinstance(KIND, InPieces)
+from burstlens.viz.product import Context
 
 
 def test_what_fits_the_memory_is_one_file(supercell: Path):

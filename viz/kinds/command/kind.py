@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
 
-from burstlens.viz.product import Context, Made, PlainKind
-
-if TYPE_CHECKING:
-    from burstlens.viz.product import ProductFrame
-
+from burstlens.viz.kinds.base import ProductKind
 from burstlens.viz.kinds.command.options import CommandOptions
+from burstlens.viz.product import Context, Made, ProductFrame
 
 
-class CommandKind(PlainKind):
+class CommandKind(ProductKind[CommandOptions]):
     """Products of a program: a script in any language, unchanged."""
 
-    name: ClassVar[str] = "command"
-    options: ClassVar[type[CommandOptions]] = CommandOptions
+    name = "command"
+    options = CommandOptions
 
     def extensions(self, options: CommandOptions) -> tuple[str, ...]:
         """The stated extension."""

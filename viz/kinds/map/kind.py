@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from burstlens.viz.drawing.maps.flow import components_of
 from burstlens.viz.drawing.maps.layers import Wind
-from burstlens.viz.product import Context, Made, PlainKind
+from burstlens.viz.kinds.base import ProductKind
+from burstlens.viz.kinds.map.options import MapOptions
+from burstlens.viz.product import Context, Made, ProductFrame
 
 if TYPE_CHECKING:
     from burstlens.viz.inspection import Inspection
-    from burstlens.viz.product import ProductFrame
-from burstlens.viz.kinds.map.options import MapOptions
 
 
-class MapKind(PlainKind):
+class MapKind(ProductKind[MapOptions]):
     """Maps: drawn by matplotlib's Agg canvas, without pyplot and without a display."""
 
-    name: ClassVar[str] = "map"
-    options: ClassVar[type[MapOptions]] = MapOptions
+    name = "map"
+    options = MapOptions
 
     def preload(self) -> None:
         """Import matplotlib and the colour maps, which takes a worker about a second."""
@@ -30,10 +30,6 @@ class MapKind(PlainKind):
         from burstlens.viz.kinds.map import draw  # noqa: F401
 
         style.colormap("batlow")
-
-    def extensions(self, options: MapOptions) -> tuple[str, ...]:
-        """Always PNG."""
-        return ("png",)
 
     def ships(self, options: MapOptions) -> tuple[str, ...]:
         """The CSV files of places and tracks."""

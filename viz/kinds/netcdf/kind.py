@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from burstlens.viz.diagnostics.interval import of_interval
-from burstlens.viz.product import Context, Made, PlainKind
+from burstlens.viz.kinds.base import ProductKind
+from burstlens.viz.kinds.netcdf.options import NetcdfOptions
+from burstlens.viz.product import Context, Made, ProductFrame
 
 if TYPE_CHECKING:
     from burstlens.viz.inspection import Inspection
-    from burstlens.viz.product import ProductFrame
-from burstlens.viz.kinds.netcdf.options import NetcdfOptions
 
 
-class NetcdfKind(PlainKind):
+class NetcdfKind(ProductKind[NetcdfOptions]):
     """Crops as CF-1.8 netCDF files of one time each."""
 
-    name: ClassVar[str] = "netcdf"
-    options: ClassVar[type[NetcdfOptions]] = NetcdfOptions
+    name = "netcdf"
+    options = NetcdfOptions
 
     def preload(self) -> None:
         """Import what reads and writes."""

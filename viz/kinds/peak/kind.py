@@ -5,22 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from burstlens.viz.geometry.crop import Crop
-from burstlens.viz.product import Context, Made, PlainKind
+from burstlens.viz.kinds.base import ProductKind
+from burstlens.viz.kinds.peak.options import PeakOptions
+from burstlens.viz.product import Context, Made, ProductFrame
 
 if TYPE_CHECKING:
     from burstlens.viz.inspection import Inspection
-    from burstlens.viz.product import ProductFrame
-from burstlens.viz.kinds.peak.options import PeakOptions
 
 
-class PeakKind(PlainKind):
+class PeakKind(ProductKind[PeakOptions]):
     """Running peaks: each frame updates the state of the frame before."""
 
-    name: ClassVar[str] = "peak"
-    options: ClassVar[type[PeakOptions]] = PeakOptions
+    name = "peak"
+    options = PeakOptions
 
     def preload(self) -> None:
         """Import what draws and writes."""

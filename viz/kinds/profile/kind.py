@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from burstlens.viz.product import Context, Made, PlainKind
+from burstlens.viz.kinds.base import ProductKind
+from burstlens.viz.kinds.profile.options import ProfileOptions
+from burstlens.viz.product import Context, Made, ProductFrame
 
 if TYPE_CHECKING:
     from burstlens.viz.inspection import Inspection
-    from burstlens.viz.product import ProductFrame
-from burstlens.viz.kinds.profile.options import ProfileOptions
 
 
-class ProfileKind(PlainKind):
+class ProfileKind(ProductKind[ProfileOptions]):
     """Profiles of columns: drawn by matplotlib's Agg canvas, without a display."""
 
-    name: ClassVar[str] = "profile"
-    options: ClassVar[type[ProfileOptions]] = ProfileOptions
+    name = "profile"
+    options = ProfileOptions
 
     def preload(self) -> None:
         """Import what reads and draws."""
         from burstlens.viz.kinds.profile import draw  # noqa: F401
-
-    def extensions(self, options: ProfileOptions) -> tuple[str, ...]:
-        """Always PNG."""
-        return ("png",)
 
     def follows(self, options: ProfileOptions) -> tuple[str, ...]:
         """The track that the crop follows."""

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
 
-from burstlens.viz.product import Context, Made, PlainKind
-
-if TYPE_CHECKING:
-    from burstlens.viz.product import ProductFrame
-
+from burstlens.viz.kinds.base import ProductKind
 from burstlens.viz.kinds.python.options import PythonOptions
+from burstlens.viz.product import Context, Made, ProductFrame
 
 
-class PythonKind(PlainKind):
+class PythonKind(ProductKind[PythonOptions]):
     """Products of a Python function that travels with the run."""
 
-    name: ClassVar[str] = "python"
-    options: ClassVar[type[PythonOptions]] = PythonOptions
+    name = "python"
+    options = PythonOptions
 
     def extensions(self, options: PythonOptions) -> tuple[str, ...]:
         """The stated extension."""

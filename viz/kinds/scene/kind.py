@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from burstlens.viz.diagnostics.interval import of_interval
-from burstlens.viz.product import Context, Made, PlainKind
+from burstlens.viz.kinds.base import ProductKind
+from burstlens.viz.kinds.scene.options import SceneOptions
+from burstlens.viz.product import Context, Made, ProductFrame
 
 if TYPE_CHECKING:
     from burstlens.viz.inspection import Inspection
-    from burstlens.viz.product import ProductFrame
-from burstlens.viz.kinds.scene.options import SceneOptions
 
 
-class SceneKind(PlainKind):
+class SceneKind(ProductKind[SceneOptions]):
     """Scenes: rendered by VTK off screen, without X or a GPU, in a process of its own."""
 
-    name: ClassVar[str] = "scene"
-    options: ClassVar[type[SceneOptions]] = SceneOptions
+    name = "scene"
+    options = SceneOptions
 
     def preload(self) -> None:
         """Import what reads and draws, and start the process that renders."""
@@ -29,10 +29,6 @@ class SceneKind(PlainKind):
 
         style.colormap("batlow")
         renderer()
-
-    def extensions(self, options: SceneOptions) -> tuple[str, ...]:
-        """Always PNG."""
-        return ("png",)
 
     def follows(self, options: SceneOptions) -> tuple[str, ...]:
         """The track that the crop follows."""

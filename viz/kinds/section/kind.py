@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from burstlens.viz.product import Context, Made, PlainKind
+from burstlens.viz.kinds.base import ProductKind
+from burstlens.viz.kinds.section.options import SectionOptions
+from burstlens.viz.product import Context, Made, ProductFrame
 
 if TYPE_CHECKING:
     from burstlens.viz.inspection import Inspection
-    from burstlens.viz.product import ProductFrame
-from burstlens.viz.kinds.section.options import SectionOptions
 
 
-class SectionKind(PlainKind):
+class SectionKind(ProductKind[SectionOptions]):
     """Vertical sections: drawn by matplotlib's Agg canvas, without a display."""
 
-    name: ClassVar[str] = "section"
-    options: ClassVar[type[SectionOptions]] = SectionOptions
+    name = "section"
+    options = SectionOptions
 
     def preload(self) -> None:
         """Import matplotlib and the colour maps."""
@@ -25,10 +25,6 @@ class SectionKind(PlainKind):
         from burstlens.viz.kinds.section import draw  # noqa: F401
 
         style.colormap("batlow")
-
-    def extensions(self, options: SectionOptions) -> tuple[str, ...]:
-        """Always PNG."""
-        return ("png",)
 
     def follows(self, options: SectionOptions) -> tuple[str, ...]:
         """The track that gives its route."""

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from burstlens.viz.product import Context, Made, PlainKind
+from burstlens.viz.kinds.base import ProductKind
+from burstlens.viz.kinds.seismogram.options import EXTENSIONS, SeismogramOptions
+from burstlens.viz.product import Context, Made, ProductFrame
 
 if TYPE_CHECKING:
     from burstlens.viz.inspection import Inspection
-    from burstlens.viz.product import ProductFrame
-from burstlens.viz.kinds.seismogram.options import EXTENSIONS, SeismogramOptions
 
 
-class SeismogramKind(PlainKind):
+class SeismogramKind(ProductKind[SeismogramOptions]):
     """Seismograms: each frame adds its samples to the state of the frame before."""
 
-    name: ClassVar[str] = "seismogram"
-    options: ClassVar[type[SeismogramOptions]] = SeismogramOptions
+    name = "seismogram"
+    options = SeismogramOptions
 
     def preload(self) -> None:
         """Import what reads and draws."""

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from burstlens.viz.product import Context, Made, PlainKind
+from burstlens.viz.kinds.base import ProductKind
+from burstlens.viz.kinds.sounding.options import SoundingOptions
+from burstlens.viz.product import Context, Made, ProductFrame
 
 if TYPE_CHECKING:
     from burstlens.viz.inspection import Inspection
-    from burstlens.viz.product import ProductFrame
-from burstlens.viz.kinds.sounding.options import SoundingOptions
 
 
-class SoundingKind(PlainKind):
+class SoundingKind(ProductKind[SoundingOptions]):
     """Soundings of WRF columns: drawn by matplotlib's Agg canvas, without a display."""
 
-    name: ClassVar[str] = "sounding"
-    options: ClassVar[type[SoundingOptions]] = SoundingOptions
+    name = "sounding"
+    options = SoundingOptions
 
     def preload(self) -> None:
         """Import matplotlib, and the compiled parcels."""
         from burstlens.viz.kinds.sounding import draw  # noqa: F401
-
-    def extensions(self, options: SoundingOptions) -> tuple[str, ...]:
-        """Always PNG."""
-        return ("png",)
 
     def inspect(self, options: SoundingOptions, seen: Inspection) -> None:
         """What a column needs, and its point."""

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from burstlens.viz.product import Context, Made, PlainKind
+from burstlens.viz.kinds.base import ProductKind
+from burstlens.viz.kinds.track.options import TrackOptions
+from burstlens.viz.product import Context, Made, ProductFrame
 
 if TYPE_CHECKING:
     from burstlens.viz.inspection import Inspection
-    from burstlens.viz.product import ProductFrame
-from burstlens.viz.kinds.track.options import TrackOptions
 
 
-class TrackKind(PlainKind):
+class TrackKind(ProductKind[TrackOptions]):
     """Tracks of storms, which maps, volumes and crops of the same recipe can follow."""
 
-    name: ClassVar[str] = "track"
-    options: ClassVar[type[TrackOptions]] = TrackOptions
+    name = "track"
+    options = TrackOptions
 
     def preload(self) -> None:
         """Import what reads and searches."""

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
 
-from burstlens.viz.product import Context, Made, PlainKind
-
-if TYPE_CHECKING:
-    from burstlens.viz.product import ProductFrame
+from burstlens.viz.kinds.base import ProductKind
 from burstlens.viz.kinds.track_map.options import TrackMapOptions
+from burstlens.viz.product import Context, Made, ProductFrame
 
 
-class TrackMapKind(PlainKind):
+class TrackMapKind(ProductKind[TrackMapOptions]):
     """Maps of tracks with their intensity, as PNG."""
 
-    name: ClassVar[str] = "track-map"
-    options: ClassVar[type[TrackMapOptions]] = TrackMapOptions
+    name = "track-map"
+    options = TrackMapOptions
 
     def preload(self) -> None:
         """Import matplotlib and the colour maps, which takes a worker about a second."""
@@ -26,10 +23,6 @@ class TrackMapKind(PlainKind):
         from burstlens.viz.kinds.track_map import draw  # noqa: F401
 
         style.colormap("batlow")
-
-    def extensions(self, options: TrackMapOptions) -> tuple[str, ...]:
-        """Always PNG."""
-        return ("png",)
 
     def ships(self, options: TrackMapOptions) -> tuple[str, ...]:
         """The CSV file of cities."""

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from burstlens.core.allowance import room
 from burstlens.viz.diagnostics.interval import of_interval
-from burstlens.viz.product import Context, Made, PlainKind
+from burstlens.viz.kinds.base import ProductKind
+from burstlens.viz.kinds.vtk.options import Coordinates, VtkOptions
+from burstlens.viz.product import Context, Made, ProductFrame
 
 if TYPE_CHECKING:
     from burstlens.viz.inspection import Inspection
     from burstlens.viz.kinds.vtk.read import Box
-    from burstlens.viz.product import ProductFrame
-from burstlens.viz.kinds.vtk.options import Coordinates, VtkOptions
 
 
-class VtkKind(PlainKind):
+class VtkKind(ProductKind[VtkOptions]):
     """VTK files: image data, rectilinear or structured grids, whichever the points allow."""
 
-    name: ClassVar[str] = "vtk"
-    options: ClassVar[type[VtkOptions]] = VtkOptions
+    name = "vtk"
+    options = VtkOptions
 
     def preload(self) -> None:
         """Import what reads and writes."""
