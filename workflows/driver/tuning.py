@@ -45,6 +45,7 @@ from burstlens.workflows.placement.supervised import Ended, JobFailedError
 from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.publishing.snapshot import Snapshot
 from burstlens.workflows.tuning.course import Ending
+from burstlens.workflows.tuning.table import tune_of
 from burstlens.workflows.tuning.trial import Plan
 
 LOST = 3
@@ -290,7 +291,7 @@ class Tuner:
         self._collect(name)
 
     def _collect(self, name: str) -> None:
-        model, skip, logs = self.recipe.model, self.recipe.tune.skip, str(self.run.logs / name)
+        model, skip, logs = self.recipe.model, tune_of(self.recipe).skip, str(self.run.logs / name)
         folder = self.files.folder(name)
         well = self._ended[name][0].well
         self.graph.view(

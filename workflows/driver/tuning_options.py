@@ -15,6 +15,7 @@ from burstlens.workflows.recipe.recipe import Recipe
 from burstlens.workflows.tuning.course import Course
 from burstlens.workflows.tuning.guesses import first_guesses
 from burstlens.workflows.tuning.space import Configuration, Space
+from burstlens.workflows.tuning.table import tune_of
 from burstlens.workflows.tuning.trial import Measured, Origin, Phase, Plan, Trial
 from burstlens.workflows.tuning.usual import usual_space
 
@@ -48,7 +49,7 @@ class TuneOptions:
 def space_of(recipe: Recipe, site: Site) -> Space:
     """The factors that the recipe names, else the usual hints for the files that it gives hints
     for, or for all of them."""
-    named = recipe.tune.space()
+    named = tune_of(recipe).space()
     if named is not None:
         return named
     patterns = tuple(recipe.simulation.mpiio_hints) or ("*",)

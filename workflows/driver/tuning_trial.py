@@ -23,7 +23,7 @@ from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.recipe.layers import Source
 from burstlens.workflows.recipe.load import check
 from burstlens.workflows.recipe.recipe import Recipe
-from burstlens.workflows.recipe.tune import trial_table
+from burstlens.workflows.tuning.table import trial_table
 from burstlens.workflows.tuning.trial import Plan
 
 

@@ -21,9 +21,9 @@ from burstlens.workflows.recipe.layers import Source
 from burstlens.workflows.recipe.load import check
 from burstlens.workflows.recipe.preflight import require
 from burstlens.workflows.recipe.recipe import Recipe
-from burstlens.workflows.recipe.tune import trial_table, with_values
 from burstlens.workflows.tuning.search import require_optuna
 from burstlens.workflows.tuning.space import Configuration, Space
+from burstlens.workflows.tuning.table import trial_table, tune_of, with_values
 
 LEFT_OUT = ("product", "guard", "stage_out", "viewing")
 """Tables that a trial does without."""
@@ -92,7 +92,7 @@ def anywhere(source: Source, setting: str) -> str:
 def _short(table: dict[str, Any], recipe: Recipe) -> dict[str, Any]:
     """The table of a trial with the recipe's own values: short, without products and guards, and
     of the steps those that prepare the inputs, once. Raises RecipeError."""
-    short = with_values(table, dict(recipe.tune.set))
+    short = with_values(table, dict(tune_of(recipe).set))
     left = {key: value for key, value in short.items() if key not in LEFT_OUT}
     if "step" in left:
         left["step"] = [entry for entry in left["step"] if entry.get("before")]

@@ -11,9 +11,9 @@ __all__ = [
     "layers",
     "load",
     "misfits",
+    "parameters",
     "preflight",
     "recipe",
     "schema",
-    "tune",
     "wanted",
 ]

@@ -12,6 +12,7 @@ from typing import Any
 from burstlens.core.errors import RecipeError
 from burstlens.core.fault import KeyPath, shorten, shown
 from burstlens.core.nearness import did_you_mean, near_names
+from burstlens.core.plugins import leaf
 from burstlens.core.toml.faults import Faults, report
 from burstlens.core.toml.table import keys, read_table
 from burstlens.viz.kinds.shipped import check_relative
@@ -24,6 +25,7 @@ from burstlens.workflows.recipe.file import read
 from burstlens.workflows.recipe.layers import Source, drop_first_frames, rename
 from burstlens.workflows.recipe.parameters import settle, unknown_places
 from burstlens.workflows.recipe.recipe import (
+    EXTRA_TABLES,
     Buffer,
     MadeProduct,
     Product,
@@ -35,11 +37,10 @@ from burstlens.workflows.recipe.recipe import (
     inside,
 )
 from burstlens.workflows.recipe.references import check_references, where
-from burstlens.workflows.recipe.tune import Tune
 
 _TABLES = {
     "title", "description", "extends", "parameters", "simulation", "buffer", "stage_out", "viewing",
-    "step", "product", "guard", "notify", "tune",
+    "step", "product", "guard", "notify", *EXTRA_TABLES,
 }  # fmt: skip
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -94,7 +95,11 @@ def _build(source: Source, table: Mapping[str, Any], faults: Faults) -> Recipe |
     stage_out = read_table(StageOut, _table(table, "stage_out", faults), ("stage_out",), faults)
     viewing = read_table(Viewing, _table(table, "viewing", faults), ("viewing",), faults)
     notify = read_table(Notify, _table(table, "notify", faults), ("notify",), faults)
-    tune = read_table(Tune, _table(table, "tune", faults), ("tune",), faults)
+    extra = {
+        name: read_table(cls, _table(table, name, faults), (name,), faults) or cls()
+        for name, (home, _) in EXTRA_TABLES.items()
+        if (cls := leaf(home)) is not None
+    }
     steps = [
         read_table(Step, entry, path, faults) for path, entry in _entries(table, "step", faults)
     ]
@@ -124,7 +129,7 @@ def _build(source: Source, table: Mapping[str, Any], faults: Faults) -> Recipe |
         products=tuple(product for _, product in made if product is not None),
         guards=_named(guard for _, guard in guards if guard is not None),
         notify=notify or Notify(),
-        tune=tune or Tune(),
+        extra=extra,
         notes=source.notes,
     )
 

@@ -22,7 +22,6 @@ from burstlens.workflows.hints import delivery
 from burstlens.workflows.hints.stripes import Stripe, check_patterns
 from burstlens.workflows.models.base import Model
 from burstlens.workflows.notify.options import Notify
-from burstlens.workflows.recipe.tune import Tune
 
 if TYPE_CHECKING:
     from burstlens.workflows.guards.guard import Guard
@@ -200,6 +199,16 @@ class MadeProduct:
         return self.common.name
 
 
+EXTRA_TABLES = {
+    "tune": (
+        "burstlens.workflows.tuning.table:Tune",
+        "What `burstlens tune` may vary, and how short its runs are.",
+    ),
+}
+"""Tables that leaf rooms read, by name: their classes, and what they are for. Runs pass them over,
+as does a copy of Burstlens that lacks the room."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """A whole recipe, checked. ``folder`` is where its relative paths start."""
@@ -217,7 +226,8 @@ class Recipe:
     products: tuple[MadeProduct, ...] = ()
     guards: tuple[Guard, ...] = ()
     notify: Notify = field(default_factory=Notify)
-    tune: Tune = field(default_factory=Tune)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """What leaf rooms read of it: their tables, by name."""
     notes: tuple[str, ...] = ()
     """Warnings about how the recipe is written, such as a key that has a new name."""
 

@@ -13,14 +13,22 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
+from burstlens.core.plugins import leaf
 from burstlens.core.toml.table import adapter
 from burstlens.viz.registry import product_kinds
 from burstlens.workflows.guards.guard import OWN, Guard
 from burstlens.workflows.models import registry as models
 from burstlens.workflows.notify.options import Notify
 from burstlens.workflows.recipe.parameters import Parameter
-from burstlens.workflows.recipe.recipe import Buffer, Product, Simulation, StageOut, Step, Viewing
-from burstlens.workflows.recipe.tune import Tune
+from burstlens.workflows.recipe.recipe import (
+    EXTRA_TABLES,
+    Buffer,
+    Product,
+    Simulation,
+    StageOut,
+    Step,
+    Viewing,
+)
 
 Schema = dict[str, Any]
 
@@ -44,7 +52,7 @@ _ABOUT = {
     "product": "What is made of each frame.",
     "guard": "Conditions that alarm or stop the model.",
     "notify": "Who gets word of the run, and when.",
-    "tune": "What `burstlens tune` may vary, and how short its runs are.",
+    **{name: text for name, (_, text) in EXTRA_TABLES.items()},
 }
 _PHASES = ("before", "beside", "after")
 
@@ -106,7 +114,10 @@ def _tables(family: str, defs: Schema) -> Schema:
         "product": {"type": "array", "items": product},
         "guard": {"type": "array", "items": guard},
         "notify": table(Notify),
-        "tune": table(Tune),
+        **{
+            name: {"type": "object"} if (cls := leaf(home)) is None else table(cls)
+            for name, (home, _) in EXTRA_TABLES.items()
+        },
     }
 
 

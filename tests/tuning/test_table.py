@@ -9,8 +9,8 @@ import pytest
 from burstlens.core.errors import RecipeError
 from burstlens.workflows.recipe.file import read
 from burstlens.workflows.recipe.load import check
-from burstlens.workflows.recipe.tune import trial_table, with_values
 from burstlens.workflows.tuning.space import Configuration
+from burstlens.workflows.tuning.table import trial_table, tune_of, with_values
 
 BASE = """
 title = "A"
@@ -41,14 +41,14 @@ skip = 2
 "{NODES}" = {{ values = [1, 2, 4], when = {{ "{CB}" = ["enable"] }} }}
 """,
     )
-    space = made.tune.space()
+    space = tune_of(made).space()
     assert space is not None
     assert space.size() == 4
-    assert made.tune.skip == 2
+    assert tune_of(made).skip == 2
 
 
 def test_without_factors_there_is_no_space_of_the_recipes_own(tmp_path):
-    assert recipe(tmp_path, "")[0].tune.space() is None
+    assert tune_of(recipe(tmp_path, "")[0]).space() is None
 
 
 @pytest.mark.parametrize(

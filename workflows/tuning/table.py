@@ -13,6 +13,7 @@ from burstlens.core.errors import RecipeError
 from burstlens.core.fault import Place
 from burstlens.core.toml.faults import Faults
 from burstlens.workflows.recipe.parameters import set_path
+from burstlens.workflows.recipe.recipe import Recipe
 from burstlens.workflows.tuning.space import Configuration, Factor, Space, Value, steps
 
 _AT = Place(setting="[tune]")
@@ -63,6 +64,12 @@ class Tune:
                 for key, given in self.factors.items()
             )
         )
+
+
+def tune_of(recipe: Recipe) -> Tune:
+    """``[tune]`` of a recipe that was loaded."""
+    table: Tune = recipe.extra["tune"]
+    return table
 
 
 def with_values(table: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
