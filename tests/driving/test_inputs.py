@@ -16,7 +16,6 @@ from burstlens.workflows.models.inputs import (
     input_files,
     input_folders,
     old_output,
-    output_names,
     selected,
 )
 from burstlens.workflows.models.wrf import Wrf
@@ -161,7 +160,7 @@ def test_the_restart_file_that_wrf_starts_from_is_linked_and_every_later_one_cop
         settings="restart = .true., rst_outname = 'rst/wrfrst_d<domain>_<date>', "
         "start_year = 2005, start_month = 8, start_day = 28, start_hour = 12"
     )
-    copied = output_names(inputs, Wrf()).copied
+    copied = Wrf().configured(inputs).output_names(inputs).copied
     for name in (f"wrfrst_d01_{OLD}", "rst/wrfrst_d02_2005-08-28_12_00_00_0003", "wrfinput_d01"):
         assert not re.fullmatch(copied, name), name
     for name in ("wrfrst_d01_2005-08-28_13:00:00", "rst/wrfrst_d02_2005-08-28_13_00_00_0003",
@@ -171,10 +170,10 @@ def test_the_restart_file_that_wrf_starts_from_is_linked_and_every_later_one_cop
 
 @pytest.mark.parametrize("name", ["surface_000001.nc", "volume.nc", "stations.nc"])
 def test_awm_and_any_program_write_their_frames_through_no_link(tmp_path, name):
-    assert re.fullmatch(output_names(tmp_path, Awm()).copied, name)
+    assert re.fullmatch(Awm().output_names(tmp_path).copied, name)
     model = Command(argv=["x"], frames={"a": f"./{name}", "b": "out/*.nc"})
-    assert re.fullmatch(output_names(tmp_path, model).copied, name)
-    assert not re.fullmatch(output_names(tmp_path, model).copied, "table.nc")
+    assert re.fullmatch(model.output_names(tmp_path).copied, name)
+    assert not re.fullmatch(model.output_names(tmp_path).copied, "table.nc")
 
 
 def test_old_output_is_counted_and_named_in_one_message(tmp_path):

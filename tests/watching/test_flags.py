@@ -7,9 +7,7 @@ import pytest
 from watcher_case import look
 
 from burstlens.core.errors import RecipeError
-from burstlens.workflows.models.base import Flagged
 from burstlens.workflows.models.command import Command
-from burstlens.workflows.models.inputs import output_names
 from burstlens.workflows.models.wrf import Wrf
 
 UFS = Command(
@@ -86,7 +84,6 @@ def test_flags_may_lie_in_a_folder_of_their_own(tmp_path, watcher):
 def test_only_streams_with_a_flag_wait_for_one(tmp_path, watcher):
     frames = {"atm": "atmf{hour}.nc", "sfc": "sfc_*.nc"}
     model = Command(argv=["x"], frames=frames, ready={"atm": "log.f{hour}"})
-    assert isinstance(model, Flagged)
     assert (model.flag_of("sfc_1.nc"), model.flag_of("notes.txt")) == (None, None)
     one = watcher(model=model)
     write(tmp_path / "atmf000.nc", 0)
@@ -96,13 +93,13 @@ def test_only_streams_with_a_flag_wait_for_one(tmp_path, watcher):
 
 
 def test_wrfs_flags_are_not_awaited():
-    assert not isinstance(Wrf(), Flagged)
+    assert Wrf().flag_of("wrfout_d01_2005-08-28_12:00:00") is None
 
 
 def test_flags_among_the_inputs_are_left_behind_and_written_names_include_them(tmp_path):
     assert UFS.is_leftover("log.atm.f006")
     assert not UFS.is_leftover("log.atm.f006.txt/x")
-    assert output_names(tmp_path, UFS).written == (
+    assert UFS.output_names(tmp_path).written == (
         "atmf*.nc", "sfcf*.nc", "log.atm.f*", "log.atm.f*"
     )  # fmt: skip
 

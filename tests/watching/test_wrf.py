@@ -9,7 +9,7 @@ import pytest
 from burstlens.core.errors import RecipeError
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.watcher import Watcher
-from burstlens.workflows.models.base import Configurable, Facts, Model, OutputName
+from burstlens.workflows.models.base import Facts, Model, OutputName
 from burstlens.workflows.models.ends import read_end
 from burstlens.workflows.models.registry import load, names
 from burstlens.workflows.models.wrf import Wrf
@@ -39,7 +39,6 @@ def test_the_namelist_renames_and_redirects_streams(tmp_path):
         ' auxhist2_outname = "rain_d<domain>_<date>", restart = .true.\n/\n'
     )
     model = Wrf().configured(tmp_path)
-    assert isinstance(model, Configurable)
     assert model.identify("out/arctic_d01_2005-08-28_12:00:00") == OutputName(
         "d01", "20050828T120000"
     )

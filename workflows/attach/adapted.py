@@ -15,7 +15,7 @@ from burstlens.workflows.attach.listing import Listing, below, listed
 from burstlens.workflows.attach.names import NETCDF, grouped, natural
 from burstlens.workflows.attach.sampling import Sampler
 from burstlens.workflows.models import registry
-from burstlens.workflows.models.base import Model, OutputName, configured
+from burstlens.workflows.models.base import Model, OutputName
 from burstlens.workflows.models.wrf_names import DATE, HISTORY
 from burstlens.workflows.models.wrf_settings import read_faults, read_settings
 
@@ -41,11 +41,11 @@ def wrf(folder: Path, top: Listing, sampler: Sampler, *, forced: bool) -> Found 
     has_namelist = "namelist.input" in top.names and bool(read_settings(folder).keys() & _WRF_KEYS)
     if not (forced or has_namelist or any(_WRF_DEFAULT.match(name) for name in top.names)):
         return None
-    model = configured(registry.load("wrf")(), folder)
+    model = registry.load("wrf")().configured(folder)
     names, settings = _names(folder, top, model), dict[str, Any]()
     streams = _streams(names, model)
     if not _has_history(streams):
-        elsewhere = configured(registry.load("wrf")(moved=True), folder)
+        elsewhere = registry.load("wrf")(moved=True).configured(folder)
         if _has_history(found := _streams(top.names, elsewhere)):
             streams, model, names, settings = found, elsewhere, list(top.names), {"moved": True}
     if not forced:
@@ -105,7 +105,7 @@ def awm(folder: Path, top: Listing, sampler: Sampler, *, forced: bool) -> Found 
 
 def plugin(name: str, folder: Path, top: Listing) -> Found:
     """A model of an installed package, which has to be asked for by name."""
-    model = configured(registry.load(name)(), folder)
+    model = registry.load(name)().configured(folder)
     streams = _streams(_names(folder, top, model), model)
     words = ", ".join(_counts(streams)) or "none of its files yet"
     return Found(name, {}, f"{name}, as you said: {words}", streams, ())

@@ -15,7 +15,7 @@ from burstlens.workflows.attach.found import Found, StreamFound
 from burstlens.workflows.attach.sampling import Sampler
 from burstlens.workflows.frames.contents import Content, Contents
 from burstlens.workflows.models import registry
-from burstlens.workflows.models.base import Facts, Model, Outlined, configured
+from burstlens.workflows.models.base import Facts, Model
 
 if TYPE_CHECKING:
     from burstlens.viz.frames.outline import Array, Known
@@ -32,7 +32,7 @@ def adapter(folder: Path, found: Found) -> Model:
     settings = dict(found.settings)
     if found.model == "command":
         settings["argv"] = PLACEHOLDER
-    return configured(registry.load(found.model)(**settings), folder)
+    return registry.load(found.model)(**settings).configured(folder)
 
 
 class Streams:
@@ -111,7 +111,7 @@ class Streams:
         return None
 
     def _outlined(self, stream: str) -> Known | None:
-        if stream in self.there or not isinstance(self.model, Outlined):
+        if stream in self.there:
             return None
         try:
             return self.model.outline(self._folder, stream)

@@ -23,6 +23,7 @@ from burstlens.workflows.models.base import (
     Facts,
     Lack,
     LogLine,
+    Model,
     OutputName,
     OutputNames,
     seconds_of,
@@ -42,11 +43,10 @@ _WROTE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Awm:
+class Awm(Model):
     """awm in its folder, with its settings in the file ``parameters`` among the inputs."""
 
     name: ClassVar[str] = "awm"
-    mpi: ClassVar[bool] = False
 
     parameters: str = "awm.toml"
     """The parameter file, among the inputs."""
@@ -85,10 +85,6 @@ class Awm:
     def output_names(self, inputs: Path) -> OutputNames:
         """Frames and seismograms."""
         return OutputNames(written=("surface*.nc", "volume*.nc", "stations*.nc"))
-
-    def ready_flag(self, name: str) -> OutputName | None:
-        """None: awm writes no flags; its log says when a frame is written."""
-        return None
 
     def read_line(self, line: str) -> LogLine | None:
         """Progress, frames, the end and the one error line."""

@@ -9,8 +9,7 @@ from fnmatch import fnmatch
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.quantity import show_duration
-from burstlens.workflows.models.base import configured
-from burstlens.workflows.models.inputs import output_names, selected
+from burstlens.workflows.models.inputs import selected
 from burstlens.workflows.recipe.recipe import Recipe
 
 
@@ -33,7 +32,7 @@ def output_of(
     recipe: Recipe, frame_bytes: int | None, frames: int | None, compute_s: float | None
 ) -> tuple[Output, list[str]]:
     """What a run of the recipe writes, and notes on what was estimated. Raises RecipeError."""
-    facts = configured(recipe.model, recipe.inputs).facts(recipe.inputs)
+    facts = recipe.model.configured(recipe.inputs).facts(recipe.inputs)
     frames = facts.frames if frames is None else frames
     if frame_bytes is None and facts.output_bytes is not None and facts.frames:
         frame_bytes = facts.output_bytes // facts.frames
@@ -68,10 +67,10 @@ def output_of(
 
 def _keeps_frames(recipe: Recipe) -> bool:
     """Whether a glob of ``stage_out.keep`` matches names such as the model gives to frames."""
-    model = configured(recipe.model, recipe.inputs)
+    model = recipe.model.configured(recipe.inputs)
     samples = [
         re.sub(r"\[(.).*?\]", r"\1", glob).replace("?", "0").replace("*", "0")
-        for glob in output_names(recipe.inputs, recipe.model).written
+        for glob in model.output_names(recipe.inputs).written
     ]
     names = [name for name in samples if model.identify(name)] or samples
     return any(fnmatch(name, glob) for name in names for glob in recipe.stage_out.keep)

@@ -13,7 +13,7 @@ from pathlib import Path
 from burstlens.core.passing_errors import PASSING
 from burstlens.workflows.frames.cursor import Cursor, Unit
 from burstlens.workflows.frames.model_log import Follower
-from burstlens.workflows.models.base import Flagged, Model, OutputName
+from burstlens.workflows.models.base import Model, OutputName
 
 Stat = tuple[int, int]
 
@@ -35,7 +35,6 @@ class Listing:
     ) -> None:
         self._folder, self._folders = folder, folders
         # Once: the check of a protocol looks at each of its methods.
-        self._flagged = model if isinstance(model, Flagged) else None
         self._model, self._follower, self._baseline = model, follower, baseline
         self._names: set[str] = set()
         self._stale: dict[str, OutputName] = {}
@@ -73,9 +72,7 @@ class Listing:
 
     def flag_of(self, files: Iterable[str]) -> bool | None:
         """Whether the model's flags for these files are there; None if they have none."""
-        if self._flagged is None:
-            return None
-        flags = [flag for name in files if (flag := self._flagged.flag_of(name)) is not None]
+        flags = [flag for name in files if (flag := self._model.flag_of(name)) is not None]
         if not flags:
             return None
         return all(

@@ -41,7 +41,6 @@ from burstlens.workflows.models.base import (
     Facts,
     LogLine,
     Model,
-    RecipePatterns,
 )
 from burstlens.workflows.models.ends import is_rule, read_end
 
@@ -157,8 +156,7 @@ class Follower:
         if last and not heard.behind:
             for reader in chain.from_iterable(blocks.values()):
                 heard.blocks += reader.finish()
-        if isinstance(self._model, RecipePatterns):
-            heard.unreadable += self._model.given_up()
+        heard.unreadable += self._model.given_up()
         last_line = heard.last_line.strip()[:_SHOWN] or speech.last_line
         idle = block_readers()
         heard.speech = replace(

@@ -28,7 +28,7 @@ from burstlens.workflows.frames.recorded import Recorded, with_files
 from burstlens.workflows.frames.report import Report, UndecodedFile
 from burstlens.workflows.frames.structure import Structure, has_gap, has_writer
 from burstlens.workflows.frames.unit_structure import structure_of
-from burstlens.workflows.models.base import Model, configured
+from burstlens.workflows.models.base import Model
 
 _log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ class Watcher:
         self._run, self._attempt = run, attempt
         self._prober = prober or shared_prober()
         self.cursor = cursor
-        self._model = configured(model, self._folder)
+        self._model = model.configured(self._folder)
         known = {name: (stat[0], stat[1]) for name, stat in (baseline or {}).items()}
         self._facts = self._model.facts(self._folder)
         same = self._folder, self._model, run, attempt, known, self._facts, patterns

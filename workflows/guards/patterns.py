@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 from burstlens.workflows.frames.log_search import LogPattern
 from burstlens.workflows.guards.guard import Guard
-from burstlens.workflows.models.base import Model, Patterned
+from burstlens.workflows.models.base import Model
 
 
 def patterns_of(guards: Iterable[Guard], model: Model) -> tuple[LogPattern, ...]:
     """The patterns of the guards that search the logs of that model."""
-    named = model.log_guards() if isinstance(model, Patterned) else {}
+    named = model.log_guards()
     return tuple(
         LogPattern(guard.called, named.get(guard.log, guard.log))
         for guard in guards

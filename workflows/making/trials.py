@@ -14,7 +14,7 @@ from pathlib import Path
 
 from burstlens.workflows.frames.cursor import Speech
 from burstlens.workflows.frames.model_log import Follower
-from burstlens.workflows.models.base import SIMULATION_LOG, Facts, Model, configured
+from burstlens.workflows.models.base import SIMULATION_LOG, Facts, Model
 from burstlens.workflows.placement import buffer as buffers
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.tuning.output_time import NoTimesError, output_time
@@ -42,7 +42,7 @@ def collect(
     a log cannot be brought home."""
     load = os.getloadavg()[0]
     base = buffer.root() / buffer.folder / folder
-    model = configured(model, base if base.is_dir() else Path(logs))
+    model = model.configured(base if base.is_dir() else Path(logs))
     kept = (*model.keep_patterns, *model.log_patterns, SIMULATION_LOG)
     buffers.bring_home(buffer, folder, kept, logs)
     measured, problem = None, ""

@@ -8,11 +8,14 @@ holds plain values only. It never touches the model's files for writing.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from burstlens.core.renamed import moved
 
 if TYPE_CHECKING:
     from burstlens.viz.frames.outline import Known
@@ -100,104 +103,6 @@ class Facts:
     streams: tuple[str, ...] = ()
 
 
-@runtime_checkable
-class Model(Protocol):
-    """One simulation code."""
-
-    name: ClassVar[str]
-
-    @property
-    def mpi(self) -> bool:
-        """Whether the site's MPI launcher starts it (``srun``, ``mpiexec``)."""
-
-    time_variable: str
-    """The variable that holds the times of a file's records (``Times``, ``time``); "" where files
-    have none: each is one frame, at the time of its :class:`OutputName`, else named by its name."""
-
-    log_patterns: tuple[str, ...]
-    """Globs, in the model's folder, of the logs to follow; ``model.log`` is its standard output."""
-
-    keep_patterns: tuple[str, ...]
-    """Globs of the small files that are always brought home: logs and settings."""
-
-    def command(self) -> list[str]:
-        """The argument list that starts the model in its folder, without the MPI launcher."""
-
-    def environment(self) -> dict[str, str]:
-        """Variables to add to the model's environment."""
-
-    def identify(self, name: str) -> OutputName | None:
-        """What the file of that name holds, or None when it does not hold frames."""
-
-    def is_leftover(self, name: str) -> bool:
-        """Whether a file of that name among the inputs, relative to them, is output of an earlier
-        run."""
-
-    def ready_flag(self, name: str) -> OutputName | None:
-        """The frame whose completion the appearance of that (empty) file announces, or None."""
-
-    def main_stream(self, inputs: Path) -> str | None:
-        """The stream of products that name none; None for the first that appears."""
-
-    def read_line(self, line: str) -> LogLine | None:
-        """What a log line means, or None when it means nothing to Burstlens.
-
-        Messages of compilers, MPI, launchers and Slurm are known without the adapter
-        (:mod:`burstlens.workflows.models.ends`); the adapter's answer takes precedence.
-        """
-
-    def facts(self, folder: Path) -> Facts:
-        """What the settings in that folder say; never raises for a missing or odd file."""
-
-    def check(self, inputs: Path) -> list[str]:
-        """What is wrong or risky in the inputs, one message each, worst first; empty if nothing.
-
-        A message that starts with ``error: `` stops the run before it starts, the others warn.
-        """
-
-
-@runtime_checkable
-class RecipePatterns(Protocol):
-    """An adapter that reads logs with expressions of a recipe."""
-
-    def given_up(self) -> list[str]:
-        """Which of them are not searched for any more in this process, and why."""
-
-
-@runtime_checkable
-class Patterned(Protocol):
-    """An adapter with named patterns that a guard may look for in the model's logs."""
-
-    def log_guards(self) -> Mapping[str, str]:
-        """Regular expressions by name; a group ``points`` is the number of grid points concerned,
-        as in ``cfl``."""
-
-
-@runtime_checkable
-class Flagged(Protocol):
-    """An adapter whose model writes a flag file for each frame, without which no quiet counts."""
-
-    def flag_of(self, name: str) -> str | None:
-        """The flag whose appearance announces that the file of that name is complete; None for a
-        file that no flag announces. Both names are relative to the model's folder."""
-
-
-@runtime_checkable
-class Running(Protocol):
-    """An adapter that starts a program named by the recipe, and not only the model's own."""
-
-    def runs(self) -> str:
-        """The program and its arguments, as ``check`` shows them; empty for the model's own."""
-
-
-@runtime_checkable
-class Configurable(Protocol):
-    """An adapter whose file names depend on the settings in the model's folder."""
-
-    def configured(self, folder: Path) -> Model:
-        """The adapter as the settings in that folder make it; never raises for odd ones."""
-
-
 @dataclass(frozen=True, slots=True)
 class OutputNames:
     """Where a model writes, relative to its folder.
@@ -219,14 +124,6 @@ class OutputNames:
         return f"(?!{read})(?:{written})" if read else written
 
 
-@runtime_checkable
-class OutputNamed(Protocol):
-    """An adapter that knows beforehand where its model writes."""
-
-    def output_names(self, inputs: Path) -> OutputNames:
-        """As the settings in that folder have it; never raises for odd ones."""
-
-
 @dataclass(frozen=True, slots=True)
 class Lack:
     """``text`` says what is missing among the inputs or does not fit the settings.
@@ -242,45 +139,126 @@ class Lack:
     named: bool = False
 
 
-@runtime_checkable
-class Reading(Protocol):
-    """An adapter that knows which files its model reads at its start."""
+class Model(ABC):
+    """One simulation code. Only ``name``, ``command`` and ``identify`` have no default."""
 
-    def lacks(self, inputs: Path) -> Sequence[Lack]:
-        """What is missing or does not fit, worst first; never raises for odd settings."""
+    __slots__ = ()
 
+    name: ClassVar[str]
 
-@runtime_checkable
-class Writing(Protocol):
-    """An adapter that knows which processes of its model write."""
+    time_variable: str = "time"
+    """The variable that holds the times of a file's records (``Times``, ``time``); "" where files
+    have none: each is one frame, at the time of its :class:`OutputName`, else named by its name."""
 
-    def other_writers(self, inputs: Path) -> Sequence[str]:
+    log_patterns: tuple[str, ...] = (SIMULATION_LOG,)
+    """Globs, in the model's folder, of the logs to follow; ``model.log`` is its standard output."""
+
+    @property
+    def keep_patterns(self) -> tuple[str, ...]:
+        """Globs of the small files that are always brought home: logs and settings."""
+        return (SIMULATION_LOG,)
+
+    @property
+    def mpi(self) -> bool:
+        """Whether the site's MPI launcher starts it (``srun``, ``mpiexec``)."""
+        return False
+
+    def configured(self, folder: Path) -> Model:
+        """The adapter as the settings in that folder make it, where file names depend on them;
+        never raises for odd ones."""
+        return self
+
+    @abstractmethod
+    def command(self) -> list[str]:
+        """The argument list that starts the model in its folder, without the MPI launcher."""
+
+    def runs(self) -> str:
+        """The program that the recipe names, and its arguments, as ``check`` shows them; empty for
+        the model's own program."""
+        return ""
+
+    def environment(self) -> dict[str, str]:
+        """Variables to add to the model's environment."""
+        return {}
+
+    @abstractmethod
+    def identify(self, name: str) -> OutputName | None:
+        """What the file of that name holds, or None when it does not hold frames."""
+
+    def is_leftover(self, name: str) -> bool:
+        """Whether a file of that name among the inputs, relative to them, is output of an earlier
+        run."""
+        return self.identify(name) is not None
+
+    def ready_flag(self, name: str) -> OutputName | None:
+        """The frame whose completion the appearance of that (empty) file announces, or None."""
+        return None
+
+    def flag_of(self, name: str) -> str | None:
+        """The flag without whose appearance the file of that name is not complete, however quiet
+        it is; None for a file that no flag announces. Both names are relative to the model's
+        folder."""
+        return None
+
+    def main_stream(self, inputs: Path) -> str | None:
+        """The stream of products that name none; None for the first that appears."""
+        return None
+
+    def read_line(self, line: str) -> LogLine | None:
+        """What a log line means, or None when it means nothing to Burstlens.
+
+        Messages of compilers, MPI, launchers and Slurm are known without the adapter
+        (:mod:`burstlens.workflows.models.ends`); the adapter's answer takes precedence.
+        """
+        return None
+
+    def log_guards(self) -> Mapping[str, str]:
+        """Regular expressions, by name, that a guard may look for in the model's logs; a group
+        ``points`` is the number of grid points concerned, as in ``cfl``."""
+        return {}
+
+    def given_up(self) -> list[str]:
+        """Which expressions of the recipe are not searched for in logs any more in this process,
+        and why."""
+        return []
+
+    def facts(self, folder: Path) -> Facts:
+        """What the settings in that folder say; never raises for a missing or odd file."""
+        return Facts()
+
+    def output_names(self, inputs: Path) -> OutputNames:
+        """Where the model will write, by the settings in that folder; never raises for odd ones."""
+        return OutputNames()
+
+    def other_writers(self, inputs: Path) -> Sequence[str] | None:
         """The settings that make processes other than the first write frames or restart files,
-        one message each, with the value that changes this; never raises for odd settings."""
-
-
-@runtime_checkable
-class Advising(Protocol):
-    """An adapter that knows settings of its model which decide how fast output is written."""
+        one message each, with the value that changes this; None where it is not known which
+        processes write. Never raises for odd settings."""
+        return None
 
     def output_advice(self, inputs: Path, ranks: int) -> Sequence[str]:
-        """Settings to change by hand, one message each; never raises for odd settings."""
-
-
-@runtime_checkable
-class Outlined(Protocol):
-    """An adapter that knows beforehand what its model's frames will hold."""
+        """Settings to change by hand so that output is written faster, one message each; never
+        raises for odd settings."""
+        return ()
 
     def outline(self, inputs: Path, stream: str) -> Known | None:
-        """What is known about the frames of a stream; None if nothing is.
+        """What is known beforehand about the frames of a stream; None if nothing is.
 
         Raises RecipeError if the model cannot have a stream of that name. Reads headers of files,
         so it may take long on a file system that does not answer."""
+        return None
 
+    def check(self, inputs: Path) -> list[str]:
+        """What is wrong or risky in the inputs, one message each, worst first; empty if nothing.
 
-def configured(model: Model, folder: Path) -> Model:
-    """The adapter with the settings in that folder, if it is :class:`Configurable`."""
-    return model.configured(folder) if isinstance(model, Configurable) else model
+        A message that starts with ``error: `` stops the run before it starts, the others warn.
+        """
+        return []
+
+    def lacks(self, inputs: Path) -> Sequence[Lack]:
+        """Files that the model reads at its start and that are missing or do not fit, worst first;
+        never raises for odd settings."""
+        return ()
 
 
 def seconds_of(text: str | None) -> float | None:
@@ -290,3 +268,7 @@ def seconds_of(text: str | None) -> float | None:
     except ValueError:
         return None
     return found if 0.0 <= found < math.inf else None
+
+
+def __getattr__(name: str) -> object:
+    return moved(__name__, name)

@@ -21,6 +21,7 @@ from burstlens.workflows.models.base import (
     Facts,
     Lack,
     LogLine,
+    Model,
     OutputName,
     OutputNames,
     seconds_of,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class Command(Model):
     """The adapter.
 
     ``argv``, in recipes ``command``, starts the program. ``frames`` is the glob of its output, or
@@ -141,10 +142,6 @@ class Command:
         """Whether it would be taken for a frame or a flag."""
         flags = flag_patterns(self.frames, self.ready).values()
         return self.identify(name) is not None or any(flag.match(name) for flag in flags)
-
-    def ready_flag(self, name: str) -> OutputName | None:
-        """None: :meth:`flag_of` gives the flag of a frame."""
-        return None
 
     def flag_of(self, name: str) -> str | None:
         """The flag that announces the frame in the file of that name, by ``ready``."""

@@ -11,13 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from burstlens.core.passing_errors import PASSING, again
 from burstlens.core.quantity import counted
-from burstlens.workflows.models.base import (
-    Model,
-    OutputName,
-    OutputNamed,
-    OutputNames,
-    configured,
-)
+from burstlens.workflows.models.base import Model, OutputName
 
 MOST_SHOWN = 3
 
@@ -41,7 +35,7 @@ def selected(inputs: Path, model: Model, leave: Sequence[str]) -> Selected:
 
     Raises OSError where their folder does not answer.
     """
-    model = configured(model, inputs)
+    model = model.configured(inputs)
     found = again(lambda: input_files(inputs, strict=True))
     files = tuple(
         (str(source), relative)
@@ -53,7 +47,7 @@ def selected(inputs: Path, model: Model, leave: Sequence[str]) -> Selected:
         for folder in again(lambda: input_folders(inputs, strict=True))
         if not matches(folder, leave)
     }
-    folders.update(output_names(inputs, model).folders)
+    folders.update(model.output_names(inputs).folders)
     return Selected(files, tuple(sorted(folders)), len(found) - len(files))
 
 
@@ -67,12 +61,6 @@ def earlier_frame(
         if named is not None and named.stream == stream:
             times.setdefault(named.time or relative, []).append(path)
     return tuple(sorted(times[max(times)])) if times else ()
-
-
-def output_names(inputs: Path, model: Model) -> OutputNames:
-    """Where the model writes, by the settings among these inputs; empty if not known."""
-    model = configured(model, inputs)
-    return model.output_names(inputs) if isinstance(model, OutputNamed) else OutputNames()
 
 
 def input_files(inputs: Path, *, strict: bool = False) -> list[tuple[Path, str]]:

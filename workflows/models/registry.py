@@ -9,6 +9,7 @@ from importlib.metadata import EntryPoint
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.plugins import has_leaf, leaf, points
+from burstlens.core.plugins_of_02 import complete
 from burstlens.workflows.models.base import Model
 
 BUILT_IN = {
@@ -69,4 +70,6 @@ def _plugin(point: EntryPoint) -> Adapter:
         raise RecipeError(
             f"the model {point.name!r} of {point.value} cannot be loaded: {error}"
         ) from error
+    if isinstance(adapter, type):
+        complete(adapter, Model)
     return adapter

@@ -22,6 +22,7 @@ from burstlens.workflows.models.base import (
     Facts,
     Lack,
     LogLine,
+    Model,
     OutputName,
     OutputNames,
     seconds_of,
@@ -52,7 +53,7 @@ _MORE_FATAL = rf"(?!\s*(?:d\d\d \S+ +)?-{{8,}})(?!.*FATAL CALLED)(?!{_SUMMARY})"
 
 
 @dataclass(frozen=True, slots=True)
-class Wrf:
+class Wrf(Model):
     """The adapter. ``executable`` is a file among the inputs, or an absolute path.
 
     ``outnames`` (stream, template of file names), ``innames`` and ``restarts`` (templates of input

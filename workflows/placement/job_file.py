@@ -15,7 +15,7 @@ from burstlens.workflows.hints.delivery import Delivery, deliver
 from burstlens.workflows.hints.stripes import folder_stripes, striped_hints
 from burstlens.workflows.hints.which_mpi import mpi_of
 from burstlens.workflows.models.base import SIMULATION_LOG
-from burstlens.workflows.models.inputs import input_files, output_names
+from burstlens.workflows.models.inputs import input_files
 from burstlens.workflows.notify.options import wants_of_anyone
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.host import each_node
@@ -88,8 +88,8 @@ class JobFile:
 
     def simulation(self, name: str) -> dict[str, Any]:
         """The job file of an attempt of the model."""
-        simulation, model = self.recipe.simulation, self.recipe.model
-        job = self._common(name)
+        simulation, inputs = self.recipe.simulation, self.recipe.inputs
+        model, job = self.recipe.model, self._common(name)
         own = {**model.environment(), **simulation.environment}
         hints = hints_of(self.recipe, self.site)
         job["environment"] |= {**hints.environment, **own}
@@ -102,14 +102,12 @@ class JobFile:
             "files": files,
             "stripes": [one.job() for one in folder_stripes(simulation.stripes, self.recipe.ranks)],
             "inputs": f"{self.buffer.folder}/inputs",
-            "executables": [
-                name for path, name in input_files(self.recipe.inputs) if os.access(path, os.X_OK)
-            ],
+            "executables": [name for path, name in input_files(inputs) if os.access(path, os.X_OK)],
             "argv": [*self._mpi_prefix(), *model.command()],
             "walltime_s": simulation.walltime,
             "log": SIMULATION_LOG,
             "unlinked": list(model.log_patterns),
-            "copied": output_names(self.recipe.inputs, model).copied,
+            "copied": model.configured(inputs).output_names(inputs).copied,
             "keep_logs": [*model.keep_patterns, SIMULATION_LOG],
             **self._sentinel(),
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,6 @@ from burstlens.cluster_configs.site import Site, choose
 from burstlens.core.errors import RecipeError
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.hints.which_mpi import mpi_of
-from burstlens.workflows.models.base import Advising
 from burstlens.workflows.plan.capacity import require_capacity
 from burstlens.workflows.plan.commands import findings
 from burstlens.workflows.plan.hints import tried_findings
@@ -65,7 +64,9 @@ def new_tuning(
     space = space_of(recipe, place)
     _check_values(source, short, space)
     warnings = [*require(findings(recipe, place)), *_without_effect(space, recipe, place)]
-    warnings = [*dict.fromkeys(warnings), *_advice(recipe)]
+    # What may gain more than the factors, and is not Burstlens's to change.
+    advice = recipe.model.output_advice(recipe.inputs, recipe.simulation.ranks)
+    warnings = [*dict.fromkeys(warnings), *advice]
     given = tuple(anywhere(source, one) for one in settings)
     options = replace(TuneOptions(), runs=runs, node_hours=node_hours, settings=given)
     known_as = os.path.abspath(site) if site and site.endswith(".toml") else chosen.name
@@ -132,9 +133,3 @@ def _without_effect(space: Space, recipe: Recipe, site: Site) -> list[str]:
                 if one.level == WARNING:
                     found[one.text] = None
     return list(found)
-
-
-def _advice(recipe: Recipe) -> Iterator[str]:
-    """What may gain more than the factors, and is not Burstlens's to change."""
-    if isinstance(recipe.model, Advising):
-        yield from recipe.model.output_advice(recipe.inputs, recipe.simulation.ranks)

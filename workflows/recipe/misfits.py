@@ -1,7 +1,7 @@
 """Products and guards that need what the frames will not have, where that is known.
 
-A model's adapter says what the frames of a stream will hold (:class:`.Outlined`), a product's kind
-what it will read (:class:`.Inspection`).
+A model's adapter says what the frames of a stream will hold (:meth:`.Model.outline`), a product's
+kind what it will read (:class:`.Inspection`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from burstlens.viz.frames.outline import Known, Outline
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.inspection import Inspection
 from burstlens.workflows.guards.guard import Guard
-from burstlens.workflows.models.base import Outlined, configured
 from burstlens.workflows.recipe.findings import ERROR, WARNING, Finding, guard_paths
 from burstlens.workflows.recipe.recipe import Recipe
 
@@ -77,8 +76,8 @@ def _streams(recipe: Recipe) -> dict[str, str]:
 
 
 def _known(recipe: Recipe, stream: str) -> Known | None:
-    model = configured(recipe.model, recipe.inputs)
-    found = model.outline(recipe.inputs, stream) if isinstance(model, Outlined) else None
+    model = recipe.model.configured(recipe.inputs)
+    found = model.outline(recipe.inputs, stream)
     if found is not None and any(step.phase == "before" for step in recipe.steps) and model.mpi:
         # Such a step may make another initial state, with another domain.
         return replace(found, is_placed=False)

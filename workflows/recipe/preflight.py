@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from burstlens.cluster_configs.site import Site
 from burstlens.core.errors import RecipeError
 from burstlens.core.user_config import config_path
-from burstlens.workflows.models.base import Running
 from burstlens.workflows.notify.options import allowed, exposed, settings
 from burstlens.workflows.recipe.findings import ERROR, LEVELS, NOTE, WARNING, Finding, guard_paths
 from burstlens.workflows.recipe.recipe import Recipe
@@ -115,7 +114,7 @@ def _reaching_out(recipe: Recipe) -> Iterator[Finding]:
 def _running(recipe: Recipe) -> Iterator[Finding]:
     """One note with all code of the recipe that the run will start."""
     code = {}
-    if isinstance(recipe.model, Running) and (started := recipe.model.runs()):
+    if started := recipe.model.runs():
         code["simulation"] = started
     code |= {f"step.{step.name}": " ".join(step.command) for step in recipe.steps}
     for product in recipe.products:

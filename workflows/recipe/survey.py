@@ -12,14 +12,13 @@ import json
 import pickle
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 
 from burstlens.cluster_configs.site import Site
 from burstlens.core.about import answer
 from burstlens.core.allowance import DEFAULT_MEMORY
 from burstlens.core.quantity import show_bytes
-from burstlens.workflows.models.base import Lack, Reading, Running, Writing, configured
 from burstlens.workflows.models.inputs import MOST_SHOWN, dead_links, matches
 from burstlens.workflows.recipe.findings import ERROR, WARNING, Finding
 from burstlens.workflows.recipe.misfits import misfits
@@ -42,7 +41,7 @@ def survey(recipe: Recipe, site: Site | None = None) -> Iterator[Finding]:
     yield from _dead_links(recipe)
     facts = recipe.model.facts(inputs)
     yield from _output(recipe, facts.output_bytes)
-    others = isinstance(recipe.model, Running) and not recipe.model.mpi
+    others = recipe.model.runs() and not recipe.model.mpi
     if recipe.simulation.mpiio_hints and facts.serial_classic and not others:
         yield Finding(WARNING, _unhinted(recipe), "simulation.mpiio_hints")
     yield from _files(recipe)
@@ -96,10 +95,8 @@ def _output(recipe: Recipe, expected: int | None) -> Iterator[Finding]:
 
 def _lacks(recipe: Recipe) -> Iterator[Finding]:
     """Files that the model will not find; a step before it may make them."""
-    model = configured(recipe.model, recipe.inputs)
-    lacking: Sequence[Lack] = model.lacks(recipe.inputs) if isinstance(model, Reading) else ()
     steps = [step for step in recipe.steps if step.phase == "before"]
-    for lack in lacking:
+    for lack in recipe.model.configured(recipe.inputs).lacks(recipe.inputs):
         if any(lack.file in word for step in steps for word in step.command):
             continue
         level, text = (ERROR if lack.sure else WARNING), lack.text
@@ -113,11 +110,12 @@ def _unseen_writers(recipe: Recipe, site: Site) -> Iterator[Finding]:
     """Output on the disks of nodes other than the first, which is neither watched nor kept."""
     nodes, path = recipe.simulation.nodes, "simulation.nodes"
     apart = f"{nodes} nodes of site {site.name} have a disk each, only the first is watched"
-    if not isinstance(recipe.model, Writing):
+    others = recipe.model.other_writers(recipe.inputs)
+    if others is None:
         text = f"{path}: {apart}: {recipe.model.name} has to write its frames there"
         yield Finding(WARNING, text, path)
         return
-    for text in recipe.model.other_writers(recipe.inputs):
+    for text in others:
         remedy = "change the setting, or take one node or a site whose buffer all nodes see"
         yield Finding(ERROR, f"{text}; {apart}: {remedy}", path)
 

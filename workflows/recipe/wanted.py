@@ -12,7 +12,7 @@ from heapq import nlargest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from burstlens.workflows.models.base import SIMULATION_LOG, Model, configured
+from burstlens.workflows.models.base import SIMULATION_LOG, Model
 from burstlens.workflows.models.inputs import matches
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def wanted(recipe: Recipe, seen: Collection[str]) -> Wanted:
 def remarks(what: Wanted, base: Path, model: Model, output: Path) -> list[str]:
     """One sentence on each stream or file that never came: where it was looked for, and what was
     there. ``base`` is the model's folder, ``output`` where kept files are."""
-    model = configured(model, base)
+    model = model.configured(base)
     there = _files(base)
     mine = [name for name in there if not matches(name, (*model.keep_patterns, SIMULATION_LOG))]
     folders = model.facts(base).folders

@@ -42,6 +42,9 @@ NAMES = {
     ("burstlens.viz.product", "ProductKind"): "viz.kinds.base:ProductKind",
     ("burstlens.viz.product", "product_kind"): "viz.registry:product_kind",
     ("burstlens.viz.product", "product_kinds"): "viz.registry:product_kinds",
+    ("burstlens.workflows.models.base", "Outlined"): "workflows.models.base:Model",
+    ("burstlens.workflows.models.base", "OutputNamed"): "workflows.models.base:Model",
+    ("burstlens.workflows.models.base", "Reading"): "workflows.models.base:Model",
 }
 """Names that have left a module that stays, and where they are now."""
 
