@@ -10,7 +10,7 @@ starts). ``recipes`` holds the recipes that ship. A room may import the rooms be
 
 Leaf rooms, which none of these needs: ``awm`` (the bundled seismic model), ``buffer_worth`` (when a
 burst buffer pays), ``iostats`` (what a program's I/O took), ``iostudy`` (I/O of real codes without
-the codes).
+the codes), ``look`` (runs that others started).
 """
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "guards",
     "hints",
     "iostats",
+    "look",
     "making",
     "models",
     "notify",

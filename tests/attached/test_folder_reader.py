@@ -13,8 +13,8 @@ import pytest
 from attach_case import NAMELIST
 
 from burstlens.core.errors import AttachError, RunError, SeveralRunsError
-from burstlens.workflows.plan.folder_reader import FolderReader
-from burstlens.workflows.plan.look import AwayError, LookRequest, see_folder
+from burstlens.workflows.look.folder_reader import FolderReader
+from burstlens.workflows.look.preparation import AwayError, LookRequest, see_folder
 
 pytestmark = pytest.mark.integration
 

@@ -16,10 +16,10 @@ from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history import replay
 from burstlens.workflows.driver.look import Look, declared_files, look_of, run_name
 from burstlens.workflows.frames.arrival import NEWEST
-from burstlens.workflows.plan import look as plan
-from burstlens.workflows.plan.folder_reader import FolderReader
-from burstlens.workflows.plan.inside import Place, place_of
-from burstlens.workflows.plan.look import (
+from burstlens.workflows.look import preparation
+from burstlens.workflows.look.folder_reader import FolderReader
+from burstlens.workflows.look.job_node import Place, place_of
+from burstlens.workflows.look.preparation import (
     LookRequest,
     known_look,
     new_look,
@@ -52,7 +52,7 @@ def site(monkeypatch):
 
     def bounded(**bounds):
         local = replace(choose("local"), look=LookSite(**bounds))
-        monkeypatch.setattr(plan, "choose", lambda name: local)
+        monkeypatch.setattr(preparation, "choose", lambda name: local)
 
     return bounded
 

@@ -19,10 +19,9 @@ from burstlens.core.run.directory import RunDir
 from burstlens.core.run.places import folder_for
 from burstlens.workflows.driver.latest_look import note_frames, note_page
 from burstlens.workflows.driver.look import run_name
-from burstlens.workflows.notify.asked import ask
-from burstlens.workflows.plan.folder_reader import FolderReader
-from burstlens.workflows.plan.inside import Place, place_of, see
-from burstlens.workflows.plan.look import (
+from burstlens.workflows.look.folder_reader import FolderReader
+from burstlens.workflows.look.job_node import Place, place_of, see
+from burstlens.workflows.look.preparation import (
     Looked,
     LookRequest,
     SeenFolder,
@@ -31,6 +30,7 @@ from burstlens.workflows.plan.look import (
     new_look,
     quiet_after_of,
 )
+from burstlens.workflows.notify.asked import ask
 
 LOOK_S = 1.0
 """How often an empty folder is looked at."""

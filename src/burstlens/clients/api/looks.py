@@ -44,8 +44,8 @@ def look(
     """
     from burstlens.clients.attaching import attach
     from burstlens.workflows.driver.detach import await_begin
+    from burstlens.workflows.look.preparation import LookRequest
     from burstlens.workflows.notify.asked import valid_ways
-    from burstlens.workflows.plan.look import LookRequest
 
     request = LookRequest(
         products=tuple(products),

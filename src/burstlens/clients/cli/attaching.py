@@ -219,7 +219,7 @@ def look(
     first of 1, 6, 5, 7.
     """
     from burstlens.clients.attaching import Page, look_at_all, write_recipe_of
-    from burstlens.workflows.plan.look import LookRequest
+    from burstlens.workflows.look.preparation import LookRequest
 
     request = LookRequest(
         products=tuple(product or ()),

@@ -25,20 +25,20 @@ from burstlens.core import errors
 from burstlens.core.errors import AttachError, BurstlensError, RunError, SiteError
 from burstlens.core.printable import printable
 from burstlens.core.run.places import folder_for
-from burstlens.workflows.placement.entering import call_inside, entered
-from burstlens.workflows.plan.folder_reader import FolderReader
-from burstlens.workflows.plan.look import (
+from burstlens.workflows.look.folder_reader import FolderReader
+from burstlens.workflows.look.preparation import (
     AwayError,
     LookRequest,
     SeenFolder,
     real_folder,
     see_folder,
 )
+from burstlens.workflows.placement.entering import call_inside, entered
 
 if TYPE_CHECKING:
     from burstlens.workflows.attach.found import Found
 
-PROGRAM = (sys.executable, "-P", "-m", "burstlens.workflows.plan.inside")
+PROGRAM = (sys.executable, "-P", "-m", "burstlens.workflows.look.job_node")
 ANSWER = "burstlens-seen "
 """What the line with the answer starts with: prologs of jobs print other ones."""
 SETTING_BYTES, SETTINGS_BYTES = 256 * 1024, 1024 * 1024

@@ -16,8 +16,8 @@ from burstlens.workflows.attach.recognition import recognise
 from burstlens.workflows.attach.wanted import shown
 from burstlens.workflows.driver.look import look_of, place_of
 from burstlens.workflows.driver.run import recipe_of
-from burstlens.workflows.plan.inside import ANSWER, Place, see
-from burstlens.workflows.plan.look import LookRequest, known_look, new_look
+from burstlens.workflows.look.job_node import ANSWER, Place, see
+from burstlens.workflows.look.preparation import LookRequest, known_look, new_look
 
 pytestmark = pytest.mark.integration
 NAMELIST = Path(__file__).parents[1] / "data" / "traces" / "namelist.input"

@@ -17,7 +17,7 @@ from typing import Any
 from burstlens.core.about import answer
 from burstlens.core.child_process import ChildProcess, serve
 from burstlens.core.errors import RunError
-from burstlens.workflows.plan.look import LookRequest, SeenFolder, real_folder, see_folder
+from burstlens.workflows.look.preparation import LookRequest, SeenFolder, real_folder, see_folder
 
 PROGRAM = (sys.executable, "-P", "-m", __name__)
 
