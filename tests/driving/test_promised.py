@@ -28,9 +28,9 @@ def about_frame(kind, time, *, stream="d01", attempt=1, file=FILE, **fields):
     return event({"event": f"frame.{kind}", **about, "file": file, **fields})
 
 
-def ended(*, well=True, asynchronous=False):
+def ended(*, well=True, asynchronous=False, over=True):
     speech = Speech(speaks=True, ended_well=well, asynchronous=asynchronous)
-    return Report((), (), Cursor(speech=speech), ended=True)
+    return Report((), (), Cursor(speech=speech), ended=over)
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_a_frame_whose_file_is_there_and_cannot_be_dated_is_not_lost(promised):
 
 
 def test_nothing_is_lost_before_the_model_has_ended(promised):
-    assert lost(promised([line(TIMES[0])]), replace(ended(), ended=False)) == []
+    assert lost(promised([line(TIMES[0])]), ended(over=False)) == []
 
 
 def test_a_hundred_lost_frames_are_all_named(promised):

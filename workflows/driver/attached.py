@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
-from msgspec.structs import replace as msgspec_replace
+from msgspec.structs import replace
 
 from burstlens.core.errors import RunError
 from burstlens.core.existence import surely_exists
@@ -369,7 +369,7 @@ class AttachedDriver:
         """Put the folder and what was observed of its model into the snapshot."""
         part = attached_now(self.look.shown(self._choosing.left_out), self.history)
         if found is not None:
-            part = msgspec_replace(part, **asdict(found))
+            part = replace(part, **asdict(found))
         self.snapshot.attached = part
 
     def _end(self) -> Outcome | None:

@@ -9,7 +9,6 @@ there on arrival is read newest first, about a second at a time.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import os
 import time
 from collections.abc import Container, Iterator, Mapping
@@ -108,7 +107,7 @@ class AttachedWatcher(Watcher):
         found = self._folder_report(elapsed_s)
         self._changed.clear()
         self._closed.clear()
-        return dataclasses.replace(report, cursor=self.cursor, folder=found)
+        return replace(report, cursor=self.cursor, folder=found)
 
     def sweep(self, declared: Mapping[str, Fingerprint]) -> None:
         """Look again at finished files: those with another fingerprint are read anew.

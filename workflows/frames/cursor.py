@@ -187,6 +187,11 @@ class Written:
     took_s: float | None = field(default=None, compare=False)
     """How long the model was at it, where the line says so."""
 
+    def of_file(self, file: str | None) -> Written:
+        """A copy about that file."""
+        about = self.stream, self.time, file, self.cut, self.record
+        return Written(*about, live=self.live, took_s=self.took_s)
+
 
 class Speech(Struct, frozen=True):
     """What the model's log has said so far.

@@ -7,7 +7,6 @@ of the first rank); from the others only trouble is read.
 from __future__ import annotations
 
 import copy
-import dataclasses
 import errno
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -271,7 +270,7 @@ class Follower:
         """A line about a record of the file that the model writes now."""
         speech, stream = heard.speech, written.stream or ""
         known = speech.recorded.get(stream, Recorded()).hearing(record)
-        written = dataclasses.replace(written, file=known.file)
+        written = written.of_file(known.file)
         heard.note(written)
         heard.written.append(written)
         heard.speech = replace(speech, speaks=True, recorded={**speech.recorded, stream: known})

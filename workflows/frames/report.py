@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from burstlens.core.model import Damage, Fingerprint, Frame, Progress
 from burstlens.workflows.frames.cursor import Cursor, Written
@@ -11,8 +12,7 @@ from burstlens.workflows.frames.log_blocks import LogBlock
 from burstlens.workflows.frames.log_search import Hit
 
 
-@dataclass(frozen=True, slots=True)
-class ClosedFile:
+class ClosedFile(Struct, frozen=True):
     """A file of a stream whose writer has closed it after its last record was declared: the file
     has another fingerprint, its frames are the same."""
 
@@ -21,8 +21,7 @@ class ClosedFile:
     fingerprint: Fingerprint
 
 
-@dataclass(frozen=True, slots=True)
-class FolderReport:
+class FolderReport(Struct, frozen=True):
     """The folder of a run that others started, as one scan found it.
 
     ``identity``: its device and inode, None while it is ``lost`` (then in words, why).
@@ -56,8 +55,7 @@ class FolderReport:
         return bool(self.changed or self.closed or self.restarted)
 
 
-@dataclass(frozen=True, slots=True)
-class UndecodedFile:
+class UndecodedFile(Struct, frozen=True):
     """The first file of a stream whose times cannot be decoded, relative to the model's folder."""
 
     stream: str
@@ -70,8 +68,7 @@ class UndecodedFile:
         return f"frames of stream {self.stream} have no usable time: {self.file}: {self.reason}"
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """What one call found, and the cursor for the next.
 
     ``frames`` and ``damaged`` are new, in time order; so are ``trouble`` (lines of the model's

@@ -9,8 +9,9 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from burstlens.workflows.frames.attached import AttachedWatcher
 from burstlens.workflows.frames.attachment import Attachment
