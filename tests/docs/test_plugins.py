@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from installed_plugin import install
 from PIL import Image
 
 ROOT = Path(__file__).parents[2]
@@ -35,20 +36,6 @@ class NotedStager(PosixStager):
             notes.write(target.parent.name + "\\n")
         super().start_out(source, target)
 """
-
-
-def install(site: Path, name: str, version: str, code: str, points: dict[str, Any]) -> None:
-    """What pip leaves of a package with one module and these entry points."""
-    about = site / f"{name}-{version}.dist-info"
-    about.mkdir(parents=True)
-    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-    (about / "entry_points.txt").write_text(
-        "".join(
-            f"[{group}]\n" + "".join(f"{key} = {value}\n" for key, value in named.items())
-            for group, named in points.items()
-        )
-    )
-    (site / f"{name}.py").write_text(code)
 
 
 @pytest.fixture
