@@ -1,23 +1,10 @@
-"""Burst buffers as Slurm prints them: pools, buffers that exist, jobs that hold them."""
+"""Burst buffers as a scheduler lists them: pools, buffers that exist, jobs that hold them."""
 
 from __future__ import annotations
 
-import re
-import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
-
-from burstlens.cluster_configs.scheduler import Scheduler, SchedulerError
-from burstlens.core.quantity import parse_bytes, show_bytes
-
-HOLDING = ("COMPLETING", "CONFIGURING", "PENDING", "RUNNING", "STAGE_OUT", "SUSPENDED")
-"""States of jobs that ask for buffers or have them."""
-# Comments and directives never contain these, and they are not white space.
-_CELL_END, _ROW_END = "\x01", "\x02"
-_TIME = "%Y-%m-%dT%H:%M:%S"
-_NOW = re.compile(r"^Configuration data as of (\d+-\d+-\d+T\d+:\d+:\d+)", re.MULTILINE)
-_JOB_AGE = re.compile(r"^MinJobAge\s*=\s*(\d+)", re.MULTILINE)
-_FIELD = re.compile(r"(?:^|\s)([A-Za-z][\w/:]*)=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +17,14 @@ class Pool:
     free: int
     used: int = 0
     """What the buffers that the scheduler knows take of it."""
+    unlisted: str = ""
+    """Why buffers of it may exist that the scheduler did not list, in one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """A burst buffer that exists: persistent, or ``job_id``'s own."""
+    """A burst buffer that exists: persistent, or ``job_id``'s own. Its ``state`` is ``allocated``
+    as long as jobs can use it; ``created`` is when it was made, in ISO 8601."""
 
     name: str
     size: int
@@ -47,7 +37,7 @@ class Burst:
 @dataclass(frozen=True, slots=True)
 class Holder:
     """A job that asks for burst buffers or has them; ``lines`` are its directives, ``submitted``
-    and ``ends`` are when, by the scheduler's clock."""
+    and ``ends`` are when, by the scheduler's clock in ISO 8601; ``over`` when it holds none."""
 
     job_id: str
     user: str
@@ -58,6 +48,7 @@ class Holder:
     submitted: str = ""
     ends: str = ""
     """When it has ended, or is to end at the latest."""
+    over: bool = False
 
     def mounts(self, name: str) -> bool:
         """Whether it mounts the persistent buffer of that name."""
@@ -71,12 +62,12 @@ class Holder:
 
 
 @runtime_checkable
-class BurstScheduler(Scheduler, Protocol):
-    """A scheduler that makes, lists and destroys burst buffers: Slurm with its plugin."""
+class BurstScheduler(Protocol):
+    """What a scheduler has as well that makes, lists and destroys burst buffers."""
 
     def buffers(self) -> tuple[list[Pool], list[Burst]]:
-        """Pools, one or more, and buffers that exist. :func:`are_listed` says whether the buffers
-        are known. Raises SchedulerError, also when it does not know of its pools for long."""
+        """Pools, one or more, and buffers that exist. :func:`unlisted` says whether all are known.
+        Raises SchedulerError, also when it does not know of its pools for long."""
 
     def buffer(self, name: str) -> Burst | None:
         """The persistent buffer of that name, None when there is none for certain. Raises
@@ -87,118 +78,10 @@ class BurstScheduler(Scheduler, Protocol):
         that are over and not forgotten. Raises SchedulerError."""
 
     def remembers_since(self) -> str:
-        """The time since which no job that has ended is forgotten, by the scheduler's clock; empty
-        where that is not known. Raises SchedulerError."""
+        """The time since which no job that has ended is forgotten, by the scheduler's clock in ISO
+        8601; empty where that is not known. Raises SchedulerError."""
 
 
-def read_buffers(said: str) -> tuple[list[Pool], list[Burst]]:
-    """Pools and buffers in what ``scontrol show burst`` prints.
-
-    Raises SchedulerError, which passes, where no pool has a size: a controller that was started
-    while the service of the buffers does not answer prints one of no size, and no buffers.
-    """
-    pools: list[Pool] = []
-    found: list[Burst] = []
-    for line in said.splitlines():
-        values = fields(line)
-        if "TotalSpace" in values:
-            pools += _pools(values)
-        elif "Size" in values:
-            found.append(_burst(values))
-    if not any(pool.total for pool in pools):
-        raise SchedulerError(
-            "scontrol show burst names no pool with its size: which buffers exist is not known",
-            passing=True,
-        )
-    return pools, found
-
-
-def are_listed(pools: list[Pool]) -> bool:
-    """Whether an answer with these pools lists all buffers that exist.
-
-    A controller learns the pools first. Until it has learned the buffers, or while the service does
-    not say them, it reckons that none of the pool is used, though not all of it is free.
-    """
-    return all(pool.used or pool.free >= pool.total for pool in pools)
-
-
-def unlisted(pools: list[Pool]) -> str:
-    """What is not known while the buffers are not listed, in one sentence."""
-    pool = next(pool for pool in pools if pool.free < pool.total)
-    return (
-        f"scontrol show burst lists no buffer, though {show_bytes(pool.total - pool.free)} of pool "
-        f"{pool.name} are not free: which buffers exist is not known"
-    )
-
-
-def holders_format() -> str:
-    """The format with which squeue prints what :func:`read_holders` reads."""
-    names = (
-        "JobID",
-        "UserName",
-        "State",
-        "Comment",
-        "BurstBuffer",
-        "Name",
-        "SubmitTime",
-        "EndTime",
-    )
-    return ",".join(f"{name}:{_CELL_END}" for name in names) + _ROW_END
-
-
-def read_holders(said: str) -> list[Holder]:
-    """Jobs with burst buffers in what squeue prints. Raises SchedulerError for anything else."""
-    rows = [row.strip().split(_CELL_END) for row in said.split(_ROW_END) if row.strip()]
-    if not all(row[8:] for row in rows):
-        text = "squeue printed no list of jobs: which of them have a buffer is not known"
-        raise SchedulerError(text, passing=True)
-    return [
-        Holder(job_id, user, state, comment, tuple(lines.splitlines()), *more)
-        for job_id, user, state, comment, lines, *more in (row[:8] for row in rows)
-        if lines != "(null)"
-    ]
-
-
-def remembered_since(config: str) -> str:
-    """By what ``scontrol show config`` prints: the controller's time less the age at which it
-    forgets jobs, as Slurm writes times; empty where either is missing."""
-    now, age = _NOW.search(config), _JOB_AGE.search(config)
-    if now is None or age is None:
-        return ""
-    if not int(age[1]):
-        return time.strftime(_TIME, time.localtime(0))  # it forgets none
-    seconds = time.mktime(time.strptime(now[1], _TIME)) - int(age[1])
-    return time.strftime(_TIME, time.localtime(seconds))
-
-
-def fields(line: str) -> dict[str, str]:
-    """``A=1 B=two words C=3``, as scontrol writes it."""
-    parts = _FIELD.split(line)
-    return {key: value.strip() for key, value in zip(parts[1::2], parts[2::2], strict=True)}
-
-
-def _pools(values: dict[str, str]) -> list[Pool]:
-    granule, total, free, used = (
-        _size(values.get(key, ""))
-        for key in ("Granularity", "TotalSpace", "FreeSpace", "UsedSpace")
-    )
-    return [Pool(values.get("DefaultPool", ""), granule, total, free, used)]
-
-
-def _burst(values: dict[str, str]) -> Burst:
-    user = values.get("UserID", "").partition("(")[0]
-    return Burst(
-        values.get("Name", ""),
-        _size(values["Size"]),
-        values.get("State", ""),
-        user,
-        values.get("CreateTime", ""),
-        values.get("JobID"),
-    )
-
-
-def _size(text: str) -> int:
-    try:
-        return parse_bytes(text)
-    except ValueError:  # "0", or nothing
-        return 0
+def unlisted(pools: Sequence[Pool]) -> str:
+    """Why buffers may exist that an answer with these pools does not list; "" where it has all."""
+    return next((pool.unlisted for pool in pools if pool.unlisted), "")

@@ -91,7 +91,8 @@ class JobState:
     program alone. ``nodes``: where it runs, if the scheduler said so. ``failed``: whether it ended
     badly, by its program or otherwise; None while it is not over, or where the scheduler does not
     say.
-    ``ending``: its processes are being ended, and no step can begin any more.
+    ``ending``: its processes are being ended, and no step can begin any more. ``staging``: it
+    waits while its buffer is made, filled or destroyed.
     """
 
     job_id: str
@@ -104,6 +105,7 @@ class JobState:
     nodes: str = ""
     failed: bool | None = None
     ending: bool = False
+    staging: bool = False
 
     @property
     def waiting(self) -> bool:

@@ -13,21 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from burstlens.cluster_configs.batch_script import minutes, warned_s, word
-from burstlens.cluster_configs.bursts import (
-    HOLDING,
-    Burst,
-    Holder,
-    Pool,
-    are_listed,
-    holders_format,
-    read_buffers,
-    read_holders,
-    remembered_since,
-    unlisted,
-)
+from burstlens.cluster_configs.bursts import Burst, Holder, Pool, unlisted
 from burstlens.cluster_configs.inside import Inside
 from burstlens.cluster_configs.polling import PAUSE_S, PollingScheduler
-from burstlens.cluster_configs.queue_places import FORMAT, places
 from burstlens.cluster_configs.scheduler import (
     FORGOTTEN,
     BatchJob,
@@ -37,6 +25,13 @@ from burstlens.cluster_configs.scheduler import (
     QueuePlace,
     SchedulerError,
     user_name,
+)
+from burstlens.cluster_configs.slurm_bursts import (
+    HOLDING,
+    holders_format,
+    read_buffers,
+    read_holders,
+    remembered_since,
 )
 from burstlens.cluster_configs.slurm_output import (
     ACCOUNT_FORMAT,
@@ -50,6 +45,7 @@ from burstlens.cluster_configs.slurm_output import (
     read_queue,
     submitted_job,
 )
+from burstlens.cluster_configs.slurm_queue_places import FORMAT, places
 
 _STEP = "--cpus-per-task=%d --no-kill --kill-on-bad-exit=0 --wait=0"
 """Since Slurm 22.05 a step has to ask for its CPUs itself. The pools of the other nodes go on when
@@ -213,7 +209,7 @@ class Slurm(PollingScheduler):
         while True:
             try:
                 found = read_buffers(self.call(["scontrol", "show", "burst"], once=True))
-                if are_listed(found[0]) or time.monotonic() >= end:
+                if not unlisted(found[0]) or time.monotonic() >= end:
                     return found
             except SchedulerError as error:
                 if not error.passing or time.monotonic() >= end:
@@ -225,8 +221,8 @@ class Slurm(PollingScheduler):
         SchedulerError."""
         pools, bursts = self.buffers()
         burst = next((burst for burst in bursts if burst.name == name), None)
-        if burst is None and not are_listed(pools):
-            raise SlurmError(unlisted(pools), passing=True)
+        if burst is None and (why := unlisted(pools)):
+            raise SlurmError(why, passing=True)
         return burst
 
     def holders(self, *, ended: bool = False) -> list[Holder]:

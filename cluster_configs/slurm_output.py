@@ -136,8 +136,11 @@ def read_job(
     # Slurm calls a job completed whose stage out failed, and gives that only in the reason.
     cut = state in _CUT or (state == "COMPLETED" and "burst_buffer" in reason)
     failed = (cut or state != "COMPLETED") if state in _ENDED else None
-    ending = state == "COMPLETING"
-    return JobState(job_id, phase, state, reason, name, hopeless, cut, failed=failed, ending=ending)
+    return JobState(
+        job_id, phase, state, reason, name, hopeless, cut, failed=failed,
+        ending=state == "COMPLETING",
+        staging=phase is Phase.WAITING and "BurstBuffer" in reason,
+    )  # fmt: skip
 
 
 def least_far(parts: Sequence[JobState]) -> JobState:

@@ -192,7 +192,9 @@ def test_a_buffer_that_others_are_making_when_the_run_asks_again_is_not_the_runs
     with pytest.raises(SchedulerError):
         space_of(run).provide(None)
     slurm.on("scancel", "")
-    space_of(run).slurm.cancel(["1"])  # the run's own job is over, and has made nothing
+    space_of(run).launcher.scheduler.cancel(
+        ["1"]
+    )  # the run's own job is over, and has made nothing
     asked_at = (slurm.folder / "clock").read_text()
     slurm.answers(holding("storms", created=asked_at, state="allocating"))
     slurm.on("sbatch", slurm.becomes(holding("storms", created=asked_at)))

@@ -1,8 +1,9 @@
 """Whose a named persistent buffer is: the run's, which may destroy it, or somebody else's.
 
-Slurm does not say which job has made a buffer. It is the run's only if an answer showed that there
-was none just before the run asked for it, its CreateTime is not before that request, and no other
-job of that time names it in ``create_persistent``. Times are compared among Slurm's answers alone.
+Schedulers do not say which job has made a buffer. It is the run's only if an answer showed that
+there was none just before the run asked for it, its CreateTime is not before that request, and no
+other job of that time names it in ``create_persistent``. Times are compared among the scheduler's
+answers alone.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 
 from msgspec import Struct, structs
 
-from burstlens.cluster_configs.bursts import HOLDING, Holder
+from burstlens.cluster_configs.bursts import Holder
 from burstlens.core.decode import convert
 from burstlens.core.durable import make_folders, read_json, write_json
 from burstlens.core.run.directory import RunDir
@@ -48,11 +49,13 @@ def origin(
     creators: list[Holder],
     mine: str,
     since: str,
+    title: str,
 ) -> BufferOrigin:
     """The origin of a buffer that the run's ``job`` was to make.
 
     ``creators`` are the jobs that name it in ``create_persistent``, those whose names begin with
-    ``mine`` the run's own; jobs that have ended ``since`` then are among them.
+    ``mine`` the run's own; jobs that have ended ``since`` then are among them. ``title`` is the
+    scheduler's.
     """
     own = next((one for one in creators if one.job_id == job), None)
     submitted = own.submitted if own else ""
@@ -62,14 +65,14 @@ def origin(
     if not absent:
         why = "it was there, or not known to be absent, before the run asked for it"
     elif not all(map(_TIME.fullmatch, (created, submitted, since))):
-        why = "Slurm does not say when it was made, and when the run asked for it"
+        why = f"{title} does not say when it was made, and when the run asked for it"
     elif created < submitted:
         why = f"it was made at {created}, before the run asked for it at {submitted}"
     elif others:
         named = ", ".join(f"job {number}" for number in others)
-        why = f"{named} also asked Slurm to make it"
+        why = f"{named} also asked {title} to make it"
     elif created < since:
-        why = f"Slurm has forgotten who else asked for it at {created}"
+        why = f"{title} has forgotten who else asked for it at {created}"
     owned = not why
     why = why or f"there was none before job {job} asked for it, and no other job did"
     return BufferOrigin(name, created, owned, why, job, submitted, absent, others)
@@ -77,8 +80,7 @@ def origin(
 
 def _ended_before(job: Holder, then: str) -> bool:
     """Whether a job was over for certain then: it has made nothing since."""
-    ended = job.state not in HOLDING and bool(_TIME.fullmatch(job.ends))
-    return ended and job.ends < then
+    return job.over and bool(_TIME.fullmatch(job.ends)) and job.ends < then
 
 
 def read_origin(run: RunDir, name: str, created: str) -> BufferOrigin | None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from burstlens.cluster_configs.batch_script import VIEWING
-from burstlens.cluster_configs.bursts import Burst, BurstScheduler, Pool, are_listed
+from burstlens.cluster_configs.bursts import Burst, BurstScheduler, Pool, unlisted
 from burstlens.cluster_configs.directives import directives
 from burstlens.cluster_configs.scheduler import BatchJob
 from burstlens.cluster_configs.site import Site
@@ -39,11 +39,11 @@ from burstlens.workflows.placement.sharing import users_of
 from burstlens.workflows.recipe.recipe import Buffer
 
 FIRST_LOOK_S, GROWTH = 1.0, 2.5
-"""How soon Slurm is asked whether a buffer exists, and how much longer each further pause is, up
-to the site's interval. A job that has begun has done its work, and is asked about at once."""
+"""How soon the scheduler is asked whether a buffer exists, and how much longer each further pause
+is, up to the site's interval. A job that has begun has done its work: it is asked about at once."""
 LOOK_S = 0.1
 SETTLES_S = 2.0
-"""How long after a cancellation Slurm may list a buffer that was just being made."""
+"""How long after a cancellation the scheduler may list a buffer that was just being made."""
 GIVES_UP_S = 120.0
 """How long a job that was cancelled, and a buffer that is being made, may take to come to rest."""
 CREATE, DESTROY = "buffer-create", "buffer-destroy"
@@ -65,8 +65,8 @@ class Persistent:
     lasts: bool = True
 
     @property
-    def slurm(self) -> BurstScheduler:
-        """The scheduler: Slurm, or one that lists burst buffers as well."""
+    def bursts(self) -> BurstScheduler:
+        """The scheduler, which lists burst buffers as well."""
         scheduler = self.launcher.scheduler
         assert isinstance(scheduler, BurstScheduler), "the site was checked"
         return scheduler
@@ -83,10 +83,10 @@ class Persistent:
         is cancelled, and no buffer exists.
         """
         name = known.name if known else self.name
-        pools, bursts = self.slurm.buffers()
+        pools, bursts = self.bursts.buffers()
         burst = _named(name, bursts)
         if burst is None and known is not None:
-            burst = self.slurm.buffer(name)  # with what lies on it: it must be gone for certain
+            burst = self.bursts.buffer(name)  # with what lies on it: it must be gone for certain
         if burst is not None and burst.user != getpass.getuser():
             raise SiteError(
                 f"a buffer {name} exists and belongs to {burst.user}; buffer.name names another"
@@ -100,7 +100,7 @@ class Persistent:
         if burst is None and not asked:
             self._require_room(pools)
         if asked or burst is None:
-            burst = self._create(name, burst, absent=burst is None and are_listed(pools))
+            burst = self._create(name, burst, absent=burst is None and not unlisted(pools))
         return self._reference(name, burst), False
 
     def origin(self, buffer: BufferRef) -> BufferOrigin | None:
@@ -110,7 +110,7 @@ class Persistent:
     def left(self, known: BufferRef | None) -> BufferRef | None:
         """The buffer as it exists now, whatever the journal says. Raises SchedulerError."""
         name = known.name if known else self.name
-        burst = self.slurm.buffer(name)
+        burst = self.bursts.buffer(name)
         if burst is None or burst.user != getpass.getuser():
             return None
         if known is not None:
@@ -126,7 +126,7 @@ class Persistent:
         A request to stop that comes meanwhile is for this clean-up: GivenUpError says what is left
         and which command frees it. Raises SiteError.
         """
-        burst = self.slurm.buffer(buffer.name) if buffer.owned else None
+        burst = self.bursts.buffer(buffer.name) if buffer.owned else None
         if burst is None or not _is(buffer, burst):
             return
         users = [] if discard else users_of(self.run, buffer.name, buffer.created, others)
@@ -136,7 +136,7 @@ class Persistent:
                 f"burstlens free {self.run.id} gives it back when they are gone, --discard at once"
             )
         token = self.launcher.token
-        self.slurm.cancel_all(self.run.id, f"{token}-{VIEWING}", f"{token}-{CREATE}")
+        self.launcher.scheduler.cancel_all(self.run.id, f"{token}-{VIEWING}", f"{token}-{CREATE}")
         self._await_holders(buffer.name)
         self._destroy(buffer.name)
 
@@ -174,9 +174,10 @@ class Persistent:
                 burst.created,
                 number,
                 absent=before.get("absent") is True,
-                creators=[one for one in self.slurm.holders(ended=True) if one.creates(name)],
+                creators=[one for one in self.bursts.holders(ended=True) if one.creates(name)],
                 mine=f"{self.launcher.token}-",
-                since=self.slurm.remembers_since(),
+                since=self.bursts.remembers_since(),
+                title=self.launcher.scheduler.title,
             )
         write_origin(self.run, found)
         return found
@@ -190,7 +191,7 @@ class Persistent:
             mark, burst = self._made(name, absent=absent)
         if not self._observe(name, burst).owned:
             # It would make another one, when the owner has destroyed this one.
-            self.slurm.cancel_all(self.run.id, f"{self.launcher.token}-{CREATE}")
+            self.launcher.scheduler.cancel_all(self.run.id, f"{self.launcher.token}-{CREATE}")
         (mark / "done").touch()
         return burst
 
@@ -198,7 +199,7 @@ class Persistent:
         """Ask for it to be made; returns the job's folder and the buffer when it is allocated."""
         line = directives(self.site.buffer).create(name, self.wanted.capacity)
         mark, job_id = self._submit(
-            CREATE, name, line, lambda: _allocated(self.slurm.buffer(name)), absent=absent
+            CREATE, name, line, lambda: _allocated(self.bursts.buffer(name)), absent=absent
         )
         for due in self._polls(mark):
             if self.run.stop_requested() is not None:
@@ -209,26 +210,26 @@ class Persistent:
                 raise GivenUpError(f"the job that was to make buffer {name} is cancelled")
             if not due:
                 continue
-            burst = self.slurm.buffer(name)
+            burst = self.bursts.buffer(name)
             if burst is not None and _allocated(burst):
                 break
-            self._require_alive(job_id, mark, name, lambda: _allocated(self.slurm.buffer(name)))
-        self.slurm.forget(job_id.partition(":")[2])
+            self._require_alive(job_id, mark, name, lambda: _allocated(self.bursts.buffer(name)))
+        self.launcher.scheduler.forget(job_id.partition(":")[2])
         assert burst is not None
         return mark, burst
 
     def _destroy(self, name: str) -> None:
         line = directives(self.site.buffer).destroy(name)
-        mark, job_id = self._submit(DESTROY, name, line, lambda: self.slurm.buffer(name) is None)
+        mark, job_id = self._submit(DESTROY, name, line, lambda: self.bursts.buffer(name) is None)
         for due in self._polls(mark):
             asked = self.run.stop_requested()
             if asked is not None and self._obey(asked, job_id, name):
                 break
             if not due:
                 continue
-            if self.slurm.buffer(name) is None:
+            if self.bursts.buffer(name) is None:
                 break
-            self._require_alive(job_id, mark, name, lambda: self.slurm.buffer(name) is None)
+            self._require_alive(job_id, mark, name, lambda: self.bursts.buffer(name) is None)
         (mark / "done").touch()
         self._end_job(job_id)
 
@@ -236,7 +237,7 @@ class Persistent:
         """Give up the clean-up; return whether the buffer is gone all the same. False when the job
         is at work and may end. Raises GivenUpError."""
         number = job_id.partition(":")[2]
-        state = self.slurm.look(number)
+        state = self.launcher.scheduler.look(number)
         free = f"burstlens free {self.run.id}"
         if not state.waiting:
             if asked != "stop-now":
@@ -253,10 +254,10 @@ class Persistent:
 
     def _withdraw(self, what: str, name: str) -> Burst | None:
         """Cancel the run's jobs of that kind; returns the buffer as it is when all is at rest."""
-        self.slurm.cancel_all(self.run.id, f"{self.launcher.token}-{what}")
+        self.launcher.scheduler.cancel_all(self.run.id, f"{self.launcher.token}-{what}")
         begin = time.monotonic()
         for pause in growing(FIRST_LOOK_S, SETTLES_S):
-            burst, waited = self.slurm.buffer(name), time.monotonic() - begin
+            burst, waited = self.bursts.buffer(name), time.monotonic() - begin
             rests = burst is None or burst.state == "allocated"
             patience = SETTLES_S if rests or self.run.stop_requested() == "stop-now" else GIVES_UP_S
             if waited >= patience or self.leaving():
@@ -270,17 +271,17 @@ class Persistent:
         """The buffer is gone: a job that still waits for a node has nothing left to do."""
         number = job_id.partition(":")[2]
         for pause in growing(FIRST_LOOK_S, self.site.batch.query_interval_s):
-            state = self.slurm.look(number)
+            state = self.launcher.scheduler.look(number)
             if state.over or self.leaving() or self.run.stop_requested() is not None:
                 return
-            if state.waiting and "BurstBuffer" not in state.reason:
-                self.slurm.cancel([number])
+            if state.waiting and not state.staging:
+                self.launcher.scheduler.cancel([number])
             time.sleep(pause)
 
     def _await_holders(self, name: str) -> None:
         """Wait until no job has the buffer mounted, or is at its end and about to leave it."""
         for pause in growing(FIRST_LOOK_S, self.site.batch.query_interval_s):
-            held = [one for one in self.slurm.holders() if one.mounts(name)]
+            held = [one for one in self.bursts.holders() if one.mounts(name)]
             if not held or self.leaving():
                 return
             end = time.monotonic() + pause
@@ -307,7 +308,7 @@ class Persistent:
         if job_id is not None and self._is_over(job_id) and not holds():
             (mark / "done").touch()  # it was cancelled, or its work was undone since
             mark, job_id = self._mark(what), None
-            absent = self.slurm.buffer(name) is None  # others may be making it
+            absent = self.bursts.buffer(name) is None  # others may be making it
         if job_id is None:
             if what == CREATE:
                 make_folders(mark, below=self.run.path)
@@ -326,11 +327,11 @@ class Persistent:
         )
 
     def _is_over(self, job_id: str) -> bool:
-        return self.slurm.look(job_id.partition(":")[2]).over
+        return self.launcher.scheduler.look(job_id.partition(":")[2]).over
 
     def _polls(self, mark: Path) -> Iterator[bool]:
-        """Several times a second; True when it is time to ask Slurm. Raises SiteError when the
-        driver leaves."""
+        """Several times a second; True when it is time to ask the scheduler. Raises SiteError
+        when the driver leaves."""
         pause, began = FIRST_LOOK_S, False
         due = time.monotonic() + pause
         while True:

@@ -1,7 +1,7 @@
 """Who else uses a persistent buffer: runs that other drivers have put on it, folders of others.
 
-Jobs that mount it are in Slurm's queue. Files are seen only in a job that mounts it; the runs of
-this user say in their directories whether theirs are there still.
+Jobs that mount it are in the scheduler's queue. Files are seen only in a job that mounts it; the
+runs of this user say in their directories whether theirs are there still.
 """
 
 from __future__ import annotations

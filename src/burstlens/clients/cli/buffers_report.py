@@ -1,7 +1,7 @@
 """Which buffers exist, which jobs hold them, and which of them could be given back.
 
-A login node sees no burst buffer: Slurm lists them, and the latest snapshot of the run that fills
-a buffer says how full it is. Folders on a plain directory are measured directly.
+A login node sees no burst buffer: the scheduler lists them, and the latest snapshot of the run that
+fills a buffer says how full it is. Folders on a plain directory are measured directly.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from burstlens.cluster_configs.bursts import (
     Burst,
     BurstScheduler,
     Holder,
-    are_listed,
     unlisted,
 )
 from burstlens.cluster_configs.schedulers import scheduler
@@ -88,17 +87,17 @@ def buffers(site: Site) -> BuffersReport:
         return BuffersReport(
             [pool for pool, _ in found], [row for _, rows in found for row in rows]
         )
-    slurm = scheduler(site.scheduler)(site.batch)
-    assert isinstance(slurm, BurstScheduler), "the site was checked"
-    pools, bursts = slurm.buffers()
-    holders, owners, user = slurm.holders(), _owners(), getpass.getuser()
+    batch = scheduler(site.scheduler)(site.batch)
+    assert isinstance(batch, BurstScheduler), "the site was checked"
+    pools, bursts = batch.buffers()
+    holders, owners, user = batch.holders(), _owners(), getpass.getuser()
     # A job that only mounts a persistent buffer has an entry of its own, of no size.
     listed = [burst for burst in bursts if burst.size or burst.name]
     rows = [_burst(burst, holders, owners.get(burst.name)) for burst in listed]
     return BuffersReport(
         [PoolRow(pool.name, pool.granule or None, pool.total, pool.free) for pool in pools],
         sorted(rows, key=lambda row: (row.user != user, row.name)),
-        "" if are_listed(pools) else unlisted(pools),
+        unlisted(pools),
     )
 
 
