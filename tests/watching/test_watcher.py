@@ -151,10 +151,10 @@ def test_a_hole_in_a_record_is_not_damage_if_the_log_never_called_it_written(tmp
 
 @pytest.mark.parametrize("news", ["frames", "damaged", "trouble", "notices"])
 def test_reports_with_news_are_urgent(news):
-    report = Report((), (), Cursor())
-    assert not report.urgent
-    assert replace(report, **{news: ("news",)}).urgent
-    assert replace(report, ended=True).urgent
+    nothing = {"frames": (), "damaged": (), "cursor": Cursor()}
+    assert not Report(**nothing).urgent
+    assert Report(**(nothing | {news: ("news",)})).urgent
+    assert Report(**nothing, ended=True).urgent
 
 
 def test_frames_of_one_scan_are_in_time_order(watcher, write):
