@@ -23,7 +23,7 @@ from burstlens.core.toml.faults import Faults
 from burstlens.core.toml.table import read_table
 from burstlens.core.user_config import config_path, section
 from burstlens.core.valid_time import label, parse_key
-from burstlens.workflows.notify.way import KINDS, Way, is_address, is_web
+from burstlens.workflows.notify.way import KINDS, Way, is_address
 
 Kind = Literal["run", "mail", "webhook", "desktop"]
 On = Literal["done", "failed", "stopped", "trip", "needs-you"]
@@ -75,15 +75,7 @@ class Notify:
     """Model time between two words, such as "6h": at 00, 06, 12 and 18 UTC."""
 
     def __post_init__(self) -> None:
-        faults = [f"mail: {one!r} is not an address" for one in self.mail if not is_address(one)]
-        faults += [
-            f"webhook: {one!r} is not an https:// or http:// address"
-            for one in self.webhook
-            if not is_web(one)
-        ]
-        if self.run and not self.run[0]:
-            faults.append("run: the first word names a program")
-        if faults:
+        if faults := [way.fault for way in self.ways() if way.fault]:
             raise OptionsError(*faults)
 
     def ways(self, of: str = "") -> tuple[Way, ...]:

@@ -50,6 +50,16 @@ class Way:
         verb = {"run": "run ", "mail": "write to ", "desktop": "show it on the desktop"}[self.kind]
         return verb + " ".join(self.target)
 
+    @property
+    def fault(self) -> str:
+        """What is wrong with its target; empty if nothing is."""
+        first = self.target[0] if self.target else ""
+        if self.kind == "mail" and not is_address(first):
+            return f"mail: {first!r} is not an address"
+        if self.kind == "webhook" and not is_web(first):
+            return f"webhook: {first!r} is not an https:// or http:// address"
+        return "run: the first word names a program" if self.kind == "run" and not first else ""
+
 
 def parse_way(text: str) -> Way:
     """The way that ``--notify`` names. Raises ValueError.
