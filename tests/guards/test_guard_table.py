@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from burstlens.core.errors import RecipeError
+import burstlens
+from burstlens.core.errors import OptionsError, RecipeError
+from burstlens.workflows.guards.guard import VariableGuard
 from burstlens.workflows.recipe.load import load
 from burstlens.workflows.recipe.schema import recipe_schema
 
+DATA = Path(__file__).parents[1] / "data"
 BASE = """
 title = "Any program"
 [simulation]
@@ -120,6 +126,42 @@ def test_all_faults_of_all_guards_are_reported_at_once(faults):
     assert "guard.1.count       count needs log" in text
     assert "guard.1.min         min 2 must be below max 1" in text
     assert "there is no function 'open'" in text
+
+
+TABLES = [json.loads(line) for line in (DATA / "guard_tables.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize(("table", "expected"), TABLES, ids=range(len(TABLES)))
+def test_random_tables_give_the_faults_or_the_guard_that_they_gave_in_0_2(guards, table, expected):
+    """Recorded when a guard was one class. Of pydantic's own messages only the key is compared."""
+    try:
+        (one,) = guards(f"[[guard]]\n{table}")
+        found = f"{one.called}: {one.text}"
+    except RecipeError as error:
+        lines = [" ".join(line.split()[1:]) for line in str(error).splitlines()[1:]]
+        found = [re.sub(" (input should|expected).*", r" \1", line) for line in lines]
+    assert found == expected
+
+
+def test_a_guard_in_python_takes_the_keys_of_a_table_and_is_of_the_kind_that_they_select():
+    one = burstlens.Guard(variable="W", max=80.0, count=1, log=None)
+    assert isinstance(one, VariableGuard)
+    assert isinstance(one, burstlens.Guard)
+    assert replace(one, name="updraft").called == "updraft"
+    with pytest.raises(OptionsError) as raised:
+        burstlens.Guard(stall=3.0, count=2, max=80.0, run=("",))
+    faults = "max needs variable", "count needs log", "run: the first word names a program"
+    assert raised.value.faults == faults
+    with pytest.raises(TypeError, match="unexpected keyword argument 'maxx'"):
+        burstlens.Guard(variable="W", maxx=80.0)
+
+
+def test_a_key_of_another_kind_of_guard_can_be_read_until_0_4_with_a_warning():
+    one = burstlens.Guard(stall=3.0)
+    with pytest.warns(DeprecationWarning, match="a guard of stall has no max"):
+        assert one.max is None
+    with pytest.raises(AttributeError, match="has no attribute 'maxx'"):
+        one.maxx  # noqa: B018
 
 
 def test_drift_is_in_units_or_a_part(guards):

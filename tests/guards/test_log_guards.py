@@ -12,7 +12,7 @@ from burstlens.workflows.frames.cursor import Cursor, Speech
 from burstlens.workflows.frames.log_search import LogPattern, Search, faults
 from burstlens.workflows.frames.model_log import Follower
 from burstlens.workflows.frames.watch import watch
-from burstlens.workflows.guards.patterns import patterns_of
+from burstlens.workflows.guards.reports import patterns_of
 from burstlens.workflows.models.wrf import Wrf
 
 LOGS = Path(__file__).parents[1] / "data" / "logs"

@@ -8,7 +8,7 @@ from typing import Any
 
 from burstlens.workflows.attach.source import Offered
 from burstlens.workflows.attach.streams import Streams
-from burstlens.workflows.guards.guard import Guard
+from burstlens.workflows.guards.guard import FieldGuard, Guard, LogGuard
 from burstlens.workflows.recipe.recipe import MadeProduct
 
 _LAYERS = frozenset(
@@ -77,7 +77,7 @@ class Fitting:
         for guard, table in self._given.guards:
             stream = guard.stream or self._streams.main
             why = self._streams.absent(stream) if guard.of_streams else ""
-            if not why and guard.log is not None and self._streams.model.name == "command":
+            if not why and isinstance(guard, LogGuard) and self._streams.model.name == "command":
                 why = "the model's log is not known"
             why = why or self._guard_misfit(guard, stream)
             if why:
@@ -123,7 +123,7 @@ class Fitting:
         from burstlens.workflows.recipe.misfits import inspect_guard
 
         known = self._streams.known(stream)
-        if known is None or not guard.of_frames:
+        if known is None or not isinstance(guard, FieldGuard):
             return ""
         seen = Inspection(Outline(stream, known), self._given.folder, lenient=True)
         with suppress(Exception):

@@ -5,4 +5,4 @@ reports, ``judge`` decides which guards trip. Imports ``notify``, ``frames``, ``
 and ``core``.
 """
 
-__all__ = ["field", "finding", "guard", "judge", "patterns", "reports", "shown_units"]
+__all__ = ["field", "finding", "guard", "judge", "reports", "shown_units"]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from burstlens.core.arithmetic import Arithmetic
 from burstlens.core.errors import FrameError
 from burstlens.core.expression import names_in
-from burstlens.workflows.guards.expression import tree_of, variables
+from burstlens.workflows.guards.guard import tree_of
 
 _OF_VALUES = frozenset({"min", "max", "mean", "percentile"})
 """Statistics that have the units of their variable, and its zero point."""
@@ -50,7 +50,7 @@ def evaluate(text: str, read: Callable[[str], NDArray[Any]]) -> Found:
     is too small; errors of ``read`` pass through.
     """
     tree = tree_of(text)
-    fields = {name: read(name) for name in variables(text)}
+    fields = {name: read(name) for name in names_in(tree)}
     statistics = _Statistics(fields)
     try:
         with np.errstate(all="ignore"):

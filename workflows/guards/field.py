@@ -21,7 +21,7 @@ from burstlens.viz.product import ProductFrame
 from burstlens.viz.seams import Stored, Window
 from burstlens.workflows.guards import evaluation
 from burstlens.workflows.guards.finding import Breach, Reading
-from burstlens.workflows.guards.guard import Guard
+from burstlens.workflows.guards.guard import ExpressionGuard, FieldGuard, Guard, VariableGuard
 from burstlens.workflows.guards.place import place_of, words
 from burstlens.workflows.guards.shown_units import ShownUnits, shown_in
 
@@ -73,9 +73,9 @@ def inspect(
 def _read(
     frame: ProductFrame, guard: Guard, about: tuple[str, str, str, int], shown: Mapping[str, str]
 ) -> Reading:
-    if guard.expression is not None:
+    if isinstance(guard, ExpressionGuard):
         return Reading(*about, breach=_expression(frame, guard, shown))
-    assert guard.variable is not None
+    assert isinstance(guard, VariableGuard)
     name, window = guard.variable, _window(frame, guard.variable, guard)
     stored = _numbers(frame, name, window)
     seen = statistics(stored)
@@ -106,7 +106,7 @@ def _read(
     )
 
 
-def _window(frame: ProductFrame, variable: str, guard: Guard) -> dict[str, slice]:
+def _window(frame: ProductFrame, variable: str, guard: FieldGuard) -> dict[str, slice]:
     window = resolve(guard.crop, frame, variable)
     if guard.level is None:
         return window
@@ -164,14 +164,14 @@ def _missing(values: NDArray[Any], fills: tuple[float, ...]) -> NDArray[np.bool_
 
 def _breach(
     frame: ProductFrame,
-    guard: Guard,
+    guard: VariableGuard,
     window: Window,
     stored: Stored,
     seen: Statistics,
     printed: ShownUnits,
 ) -> Breach | None:
     """The most severe condition that is met: not finite, then too large, then too small."""
-    name, values = str(guard.variable), stored.values
+    name, values = guard.variable, stored.values
 
     def found(what: str, wrong: Any, value: float | None, limit: float | None, text: str) -> Breach:
         value, limit = (None if of is None else printed.value(of) for of in (value, limit))
@@ -197,7 +197,9 @@ def _breach(
     return None
 
 
-def _expression(frame: ProductFrame, guard: Guard, shown: Mapping[str, str]) -> Breach | None:
+def _expression(
+    frame: ProductFrame, guard: ExpressionGuard, shown: Mapping[str, str]
+) -> Breach | None:
     windows: dict[str, dict[str, slice]] = {}
 
     def read(name: str) -> NDArray[Any]:
@@ -214,7 +216,6 @@ def _expression(frame: ProductFrame, guard: Guard, shown: Mapping[str, str]) -> 
         frame.hold(name, windows[name], values)
         return numbers
 
-    assert guard.expression is not None
     found = evaluation.evaluate(guard.expression, read)
     if not found.true:
         return None

@@ -14,7 +14,6 @@ from typing import Any
 from burstlens.core.errors import FrameError
 from burstlens.core.run.events import Event, FrameInspected, GuardTripped
 from burstlens.workflows.frames.report import Report
-from burstlens.workflows.guards import series
 from burstlens.workflows.guards.finding import (
     Breach,
     Reading,
@@ -24,8 +23,9 @@ from burstlens.workflows.guards.finding import (
     journalled_reading,
     journalled_trip,
 )
-from burstlens.workflows.guards.guard import Guard
+from burstlens.workflows.guards.guard import Guard, LogGuard
 from burstlens.workflows.guards.reports import ReportGuards, Room
+from burstlens.workflows.guards.series import Series
 from burstlens.workflows.guards.shown_units import ShownUnits
 
 Remark = Trip | Trouble
@@ -40,7 +40,7 @@ class Judge:
         self.guards = {guard.called: guard for guard in guards}
         self.standings = {name: Standing() for name in self.guards}
         # One per attempt: frames of different attempts are not neighbours.
-        self._series: defaultdict[tuple[str, int], series.Series] = defaultdict(series.Series)
+        self._series: defaultdict[tuple[str, int], Series] = defaultdict(Series)
         self._shown: dict[str, ShownUnits] = {}
         self._main = main
         self._attempt = 0
@@ -84,22 +84,11 @@ class Judge:
         if reading.error:
             return self._fail(guard.called, reading.error)
         self._shown[guard.called] = reading.printed
-        known = self._series[guard.called, reading.attempt]
-        before, after = known.add(reading)
         try:
-            breach = reading.breach or series.drifted(guard, known.first, reading)
+            for of, breach in self._series[guard.called, reading.attempt].breaches(guard, reading):
+                return self._trip(guard.called, breach, t, of.stream, of.time, of.attempt)
         except FrameError as error:
             return self._fail(guard.called, str(error))
-        if breach is not None:
-            at = reading.stream, reading.time, reading.attempt
-            return self._trip(guard.called, breach, t, *at)
-        for first, second in ((before, reading), (reading, after)):
-            if first is None or second is None:
-                continue
-            fast = series.raced(guard, first, second)
-            if fast is not None:
-                at = second.stream, second.time, second.attempt
-                return self._trip(guard.called, fast, t, *at)
         standing = self.standings[guard.called]
         newer = (reading.attempt, reading.time) > (standing.attempt, standing.last)
         if standing.state != "tripped" or newer:
@@ -128,7 +117,7 @@ class Judge:
                 remarks += self._fail(name, text)
         if report.tail:  # log guards without a hit have also read the lines
             for name, guard in self.guards.items():
-                if guard.log is not None:
+                if isinstance(guard, LogGuard):
                     self._begin_with(name, "")
         return remarks
 

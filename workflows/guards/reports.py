@@ -1,18 +1,28 @@
-"""Guards that check the watcher's reports: the logs, the pace of frames and lines, the room left.
+"""Guards that check the watcher's reports: the logs, the pace of frames and lines, the room left;
+and the patterns that the watcher searches for.
 
 Pure: times and sizes are arguments.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from burstlens.core.quantity import show_bytes, show_duration
+from burstlens.workflows.frames.log_search import LogPattern
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.guards.finding import Breach
-from burstlens.workflows.guards.guard import Guard
+from burstlens.workflows.guards.guard import (
+    BufferGuard,
+    Guard,
+    LogGuard,
+    OutputGuard,
+    SilenceGuard,
+    StallGuard,
+)
 from burstlens.workflows.guards.pace import Filling, Pace
+from burstlens.workflows.models.base import Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +54,15 @@ class ReportGuards:
     """The guards of one attempt that need no fields. ``main`` is the model's first stream."""
 
     def __init__(self, guards: Sequence[Guard], main: str | None) -> None:
-        self._logs = {guard.called: guard for guard in guards if guard.log is not None}
+        self._logs = {guard.called: guard for guard in guards if isinstance(guard, LogGuard)}
         self._lines = dict.fromkeys(self._logs, 0)
-        self._paced = {
-            guard.called: (guard, Pace(times))
+        self._paced = [
+            (guard, Pace(guard.stall if isinstance(guard, StallGuard) else guard.silence))
             for guard in guards
-            if (times := guard.stall or guard.silence)
-        }
-        self._filling = {
-            guard.called: (guard, Filling()) for guard in guards if guard.buffer_full_in
-        }
-        self._io = {guard.called: guard.most_io for guard in guards if guard.most_io is not None}
+            if isinstance(guard, StallGuard | SilenceGuard)
+        ]
+        self._filling = [(guard, Filling()) for guard in guards if isinstance(guard, BufferGuard)]
+        self._output = [guard for guard in guards if isinstance(guard, OutputGuard)]
         self._main = main
         self._time = ""
 
@@ -88,13 +96,13 @@ class ReportGuards:
             yield Verdict(hit.guard, breach, "", hit.time)
 
     def _of_room(self, report: Report, room: Room) -> Iterator[Verdict]:
-        for name, (guard, filling) in self._filling.items():
+        for guard, filling in self._filling:
             stream = guard.stream or self._main
             frames = [frame for frame in report.frames if stream in {None, frame.stream}]
             if not frames:
                 continue
             filling.add(len(frames), room.raw_bytes)
-            left, least = filling.frames_left(room.left_bytes), float(guard.buffer_full_in or 0)
+            left, least = filling.frames_left(room.left_bytes), float(guard.buffer_full_in)
             breach = None
             if left is not None and left <= least:
                 text = (
@@ -102,28 +110,28 @@ class ReportGuards:
                     f"({show_bytes(room.left_bytes)} are left)"
                 )
                 breach = Breach("buffer_full_in", text, None, left, least)
-            yield Verdict(name, breach, frames[-1].stream, frames[-1].time)
+            yield Verdict(guard.called, breach, frames[-1].stream, frames[-1].time)
 
     def _of_output(self, report: Report, part: float | None) -> Iterator[Verdict]:
         if part is None or not report.timed:
             return
         streams = [line.stream for line in report.timed if line.stream]
         at = (streams[-1] if streams else "", self._time)
-        for name, most in self._io.items():
+        for guard in self._output:
             breach = None
-            if part > most:
+            if part > guard.most_io:
                 text = f"output takes {100 * part:.0f} % of the model's time"
-                breach = Breach("io", text, None, part, most)
-            yield Verdict(name, breach, *at)
+                breach = Breach("io", text, None, part, guard.most_io)
+            yield Verdict(guard.called, breach, *at)
 
     def _of_pace(self, report: Report, now: float) -> Iterator[Verdict]:
         streams = {frame.stream for frame in report.frames}
-        for name, (guard, pace) in self._paced.items():
+        for guard, pace in self._paced:
             stream = guard.stream or self._main
-            if guard.silence is not None:
-                what, kind, came = "no log line", "silence", bool(report.tail)
+            if isinstance(guard, SilenceGuard):
+                what, came = "no log line", bool(report.tail)
             else:
-                what, kind = f"no frame{f' of {stream}' if stream else ''}", "stall"
+                what = f"no frame{f' of {stream}' if stream else ''}"
                 came = bool(streams) if stream is None else stream in streams
             late = pace.look(now, came=came)
             if not pace.begun:
@@ -135,5 +143,15 @@ class ReportGuards:
                     f"{what} for {show_duration(silent)}, {silent / max(usual, 1e-3):.1f} times "
                     f"the usual {show_duration(usual)}"
                 )
-                breach = Breach(kind, text, None, silent, pace.times * usual, "s")
-            yield Verdict(name, breach, stream or "", self._time)
+                breach = Breach(guard.watches, text, None, silent, pace.times * usual, "s")
+            yield Verdict(guard.called, breach, stream or "", self._time)
+
+
+def patterns_of(guards: Iterable[Guard], model: Model) -> tuple[LogPattern, ...]:
+    """What each log guard searches for: the model's pattern of that name, else its own."""
+    named = model.log_guards()
+    return tuple(
+        LogPattern(guard.called, named.get(guard.log, guard.log))
+        for guard in guards
+        if isinstance(guard, LogGuard)
+    )

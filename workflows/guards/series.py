@@ -7,13 +7,14 @@ distant frames it is the mean of the rates in between, so it never exceeds the l
 from __future__ import annotations
 
 import bisect
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from burstlens.core import valid_time
 from burstlens.core.digits import format_number
 from burstlens.core.errors import FrameError
 from burstlens.workflows.guards.finding import Breach, Reading
-from burstlens.workflows.guards.guard import Guard
+from burstlens.workflows.guards.guard import Guard, VariableGuard
 
 KEPT = 64
 """Readings kept per series: frames may come newest first."""
@@ -40,12 +41,22 @@ class Series:
         del self.latest[:-KEPT]
         return before, after
 
+    def breaches(self, guard: Guard, reading: Reading) -> Iterator[tuple[Reading, Breach]]:
+        """Add a reading; yields its breach, and those of its and its neighbours' changes, each with
+        the reading that it is of. Raises FrameError if the limit is a part of a mean of 0."""
+        before, after = self.add(reading)
+        if reading.breach is not None:
+            yield reading, reading.breach
+        if isinstance(guard, VariableGuard):
+            if (drift := _drift(guard, self.first, reading)) is not None:
+                yield reading, drift
+            for first, second in ((before, reading), (reading, after)):
+                if first and second and (race := _race(guard, first, second)) is not None:
+                    yield second, race
 
-def drifted(guard: Guard, first: Reading | None, reading: Reading) -> Breach | None:
-    """The breach if the mean is too far from that of the first frame.
 
-    Raises FrameError if the limit is a part of a mean of 0.
-    """
+def _drift(guard: VariableGuard, first: Reading | None, reading: Reading) -> Breach | None:
+    """The breach if the mean is too far from that of the first frame."""
     if guard.drift is None or first is None or first.mean is None or reading.mean is None:
         return None
     limit, is_part = guard.drift
@@ -67,7 +78,7 @@ def drifted(guard: Guard, first: Reading | None, reading: Reading) -> Breach | N
     return Breach("max_drift", text, guard.variable, far, most, printed.units)
 
 
-def raced(guard: Guard, before: Reading, after: Reading) -> Breach | None:
+def _race(guard: VariableGuard, before: Reading, after: Reading) -> Breach | None:
     """The breach if an extreme changed too fast from one frame to the next known one.
 
     None for frames without a time.

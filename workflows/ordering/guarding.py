@@ -24,8 +24,7 @@ from burstlens.workflows.frames.report import Report
 from burstlens.workflows.guards.finding import Reading, Trip, trip_of
 from burstlens.workflows.guards.guard import Guard
 from burstlens.workflows.guards.judge import RECALLED, Judge, Remark
-from burstlens.workflows.guards.patterns import patterns_of
-from burstlens.workflows.guards.reports import Room
+from burstlens.workflows.guards.reports import Room, patterns_of
 from burstlens.workflows.notify.word import Word, trip_word
 from burstlens.workflows.ordering.space import Space
 from burstlens.workflows.publishing.context import RunContext

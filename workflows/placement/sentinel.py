@@ -39,8 +39,7 @@ from burstlens.workflows.frames.report import Report
 from burstlens.workflows.frames.watch import watch
 from burstlens.workflows.guards.finding import Trip
 from burstlens.workflows.guards.judge import RECALLED, Judge, Remark
-from burstlens.workflows.guards.patterns import patterns_of
-from burstlens.workflows.guards.reports import Room
+from burstlens.workflows.guards.reports import Room, patterns_of
 from burstlens.workflows.guards.shown_units import units_of_maps
 from burstlens.workflows.placement import direct_requests
 from burstlens.workflows.placement.absence import Absence

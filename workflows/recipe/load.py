@@ -17,7 +17,7 @@ from burstlens.core.toml.faults import Faults, report
 from burstlens.core.toml.table import keys, read_table
 from burstlens.viz.kinds.shipped import check_relative
 from burstlens.viz.registry import product_kinds
-from burstlens.workflows.guards.guard import Guard
+from burstlens.workflows.guards.guard import Guard, GuardTable
 from burstlens.workflows.models import registry as models
 from burstlens.workflows.notify.options import Notify
 from burstlens.workflows.recipe.draft import Draft, numbered
@@ -107,8 +107,9 @@ def _build(source: Source, table: Mapping[str, Any], faults: Faults) -> Recipe |
         (path, _product(entry, path, faults)) for path, entry in _entries(table, "product", faults)
     ]
     guards = [
-        (path, read_table(Guard, entry, path, faults))
+        (path, made and made.guard)
         for path, entry in _entries(table, "guard", faults)
+        for made in [read_table(GuardTable, entry, path, faults)]
     ]
     check_references(made, table, faults)
     if simulation is None or model is None:

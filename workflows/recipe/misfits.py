@@ -17,7 +17,7 @@ from burstlens.core.errors import RecipeError
 from burstlens.viz.frames.outline import Known, Outline
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.inspection import Inspection
-from burstlens.workflows.guards.guard import Guard
+from burstlens.workflows.guards.guard import FieldGuard
 from burstlens.workflows.recipe.findings import ERROR, WARNING, Finding, guard_paths
 from burstlens.workflows.recipe.recipe import Recipe
 
@@ -53,7 +53,7 @@ def misfits(
     for path, guard in guard_paths(recipe):
         stream = guard.stream or main or ""
         found = known.get(stream)
-        if found is not None and guard.of_frames:
+        if found is not None and isinstance(guard, FieldGuard):
             # A guard that cannot be evaluated only raises an alarm; the run continues.
             seen = Inspection(Outline(stream, found), recipe.folder, lenient=True)
             inspect = partial(inspect_guard, guard, seen)
@@ -97,15 +97,14 @@ def _inspected(
         yield Finding(level, f"{called}{key}: {misfit.text}", f"{path}{key}")
 
 
-def inspect_guard(guard: Guard, seen: Inspection) -> None:
+def inspect_guard(guard: FieldGuard, seen: Inspection) -> None:
     """The variables of a guard, its level and its crop."""
-    key = "variable" if guard.variable is not None else "expression"
     for name in guard.variables:
-        seen.variable(name, key)
+        seen.variable(name, guard.watches)
     if guard.level is not None:
         deep = [name for name in guard.variables if seen.is_deep(name)]
         for name in deep or guard.variables:
-            seen.plane(name, Crop(), level=guard.level, path=key)
+            seen.plane(name, Crop(), level=guard.level, path=guard.watches)
     seen.crop(guard.crop, guard.variables)
 
 

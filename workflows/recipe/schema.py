@@ -6,7 +6,7 @@ bounds, and what each model, product kind and guard requires.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
@@ -14,9 +14,9 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 
 from burstlens.core.plugins import leaf
-from burstlens.core.toml.table import adapter
+from burstlens.core.toml.table import adapter, keys
 from burstlens.viz.registry import product_kinds
-from burstlens.workflows.guards.guard import OWN, Guard
+from burstlens.workflows.guards.guard import KINDS, Guard
 from burstlens.workflows.models import registry as models
 from burstlens.workflows.notify.options import Notify
 from burstlens.workflows.recipe.parameters import Parameter
@@ -90,11 +90,10 @@ def _tables(family: str, defs: Schema) -> Schema:
     def table(cls: Any) -> Schema:
         return _table(cls, family, defs)
 
-    step, guard = table(Step), table(Guard)
+    step, guard = table(Step), _guard(table)
     if whole:
         step["oneOf"] = [{"required": [phase]} for phase in _PHASES]
-        guard["oneOf"] = [{"required": [key]} for key in OWN]
-    guard["allOf"] = list(_own_keys(guard))
+        guard["oneOf"] = [{"required": [key]} for key in KINDS]
     simulation = _variants(
         "model", table(Simulation), {name: table(models.load(name)) for name in models.names()},
         family, defs,
@@ -121,14 +120,21 @@ def _tables(family: str, defs: Schema) -> Schema:
     }
 
 
-def _own_keys(guard: Schema) -> Iterator[Schema]:
-    """For each thing that a guard can watch: the keys that are allowed with it."""
-    theirs = {key for watched, keys in OWN.items() for key in (watched, *keys)}
-    common = [key for key in guard["properties"] if key not in theirs]
-    for watched, keys in OWN.items():
-        allowed = dict.fromkeys((*common, watched, *keys), True)
-        only = {"properties": allowed, "additionalProperties": False}
-        yield {"if": {"required": [watched]}, "then": only}
+def _guard(table: Callable[[type], Schema]) -> Schema:
+    """The keys of all kinds of guards; with the key that selects a kind, only that kind's."""
+    classes = [Guard, *(cls for kind in KINDS.values() for cls in kind.__mro__[:-1])]
+    guard = table(Guard)
+    for cls in dict.fromkeys(classes):  # the one that declares a key describes it
+        described = table(cls)["properties"].items()
+        guard["properties"] |= {key: one for key, one in described if "description" in one}
+    guard["allOf"] = [
+        {
+            "if": {"required": [watched]},
+            "then": {"properties": dict.fromkeys(keys(kind), True), "additionalProperties": False},
+        }
+        for watched, kind in KINDS.items()
+    ]
+    return guard
 
 
 def _variants(

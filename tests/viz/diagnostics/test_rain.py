@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from burstlens.core.errors import FrameError
+from burstlens.core.errors import FrameError, OptionsError
 from burstlens.viz.diagnostics.derived import SharedFrame, open_frame
 from burstlens.viz.diagnostics.rain import between
 from burstlens.viz.diagnostics.rain_totals import Totals, read_totals, totals
@@ -299,8 +299,8 @@ def test_limits_widen_only_where_colours_have_no_steps(options: dict[str, Any], 
 
 
 def test_products_without_a_frame_before_refuse_such_names():
-    with pytest.raises(ValidationError, match="sees one frame only"):
-        TypeAdapter(Guard).validate_python({"variable": "rain_rate", "max": 3.0})
+    with pytest.raises(OptionsError, match="sees one frame only"):
+        Guard(variable="rain_rate", max=3.0)
     with pytest.raises(ValidationError, match="of the product's own stream alone"):
         TypeAdapter(MapOptions).validate_python(
             {"variable": "rain_rate", "nests": ["d02"], "nest_fields": True}
