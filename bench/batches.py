@@ -58,8 +58,8 @@ buffer = BufferRef("posix", str(folder), "large-1")
 work(buffer, tasks)  # loads and compiles what it needs
 before = time.process_time(), time.time()
 given = work(buffer, tasks)
-assert all(getattr(one.value, "crc32", None) for one in given.values()), given
-first = min(one.value.clock["staged"] for one in given.values()) - before[1]
+assert all(one.receipt for one in given.values()), given
+first = min(one.receipt.clock["staged"] for one in given.values()) - before[1]
 print(json.dumps([time.process_time() - before[0], first]))
 """
 COPY = """

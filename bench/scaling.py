@@ -21,7 +21,7 @@ from bench.report import Figure, median, percentile, spread
 from burstlens.cluster_configs.parsl_internals import LeastLoaded
 from burstlens.cluster_configs.site import choose
 from burstlens.core.durable import sync_folder
-from burstlens.core.model import Frame, Receipt
+from burstlens.core.model import Frame
 from burstlens.core.run.directory import RunDir
 from burstlens.viz.product import Context
 from burstlens.workflows.making.order import Order
@@ -37,7 +37,7 @@ _TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 WRITER = """
 import sys, time
 from burstlens.core.model import Receipt
-from burstlens.workflows.making.order import Viewed
+from burstlens.workflows.making.order import OrderResult
 from burstlens.workflows.making.results import Results
 
 files, seconds = sys.argv[2:], float(sys.argv[1])
@@ -47,7 +47,7 @@ while (now := time.monotonic() - begin) < seconds:
     while number * every < now:
         receipt = Receipt("t2", "d01", "20050828T120000", 1, "uuid", ".incoming/a", "t2/a.png",
                           10, 11, {"started": time.time()}, {"size": [800, 600], "units": "K"})
-        results[number % len(files)].write({number // len(files): Viewed(receipt)})
+        results[number % len(files)].write({number // len(files): OrderResult(receipt)})
         number += 1
     time.sleep(0.002)
 """
@@ -188,10 +188,9 @@ def _sent(scratch: Scratch, name: str, count: int, orders: int) -> Sending:
 def _look(sending: Sending, late: list[float]) -> None:
     """A turn of the driver's loop; notes how long each result lay there."""
     time.sleep(sending.wait_s(0.5))
-    for answer in sending.news():
-        value = answer.viewed and answer.viewed.value
-        if isinstance(value, Receipt):
-            late.append(time.time() - value.clock["started"])
+    for _, result in sending.news():
+        if result.receipt is not None:
+            late.append(time.time() - result.receipt.clock["started"])
 
 
 def _in_vain(sending: Sending) -> Figure:

@@ -15,14 +15,13 @@ from exactly_once_case import Disk, Killed, Ledger, Line, state_of
 from workers_case import Block, Task, Workers
 
 from burstlens.cluster_configs.site import Site
-from burstlens.core.model import Damage, Frame, Receipt
+from burstlens.core.model import Damage, Frame
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import replay
 from burstlens.core.run.journal import Journal, read
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report
-from burstlens.workflows.making.order import Viewed
 from burstlens.workflows.ordering.graph import Done
 from burstlens.workflows.ordering.guarding import Guarding
 from burstlens.workflows.ordering.production import Production
@@ -240,10 +239,8 @@ class Drivers:
         while self.results and self.production is production:
             done = self.results.pop(which % len(self.results))
             self.take(done)
-            made = [
-                isinstance(given, Viewed) and isinstance(given.value, Receipt)
-                for given in (done.value.values() if isinstance(done.value, dict) else ())
-            ]
+            given = done.value.values() if isinstance(done.value, dict) else ()
+            made = [result.receipt is not None for result in given]
             if twice and made and all(made):
                 self.take_as_well(done)
             twice = False
@@ -264,8 +261,8 @@ class Drivers:
             if heard and done.kind == "work":
                 self.take_as_well(done)
             elif done.kind == "work":
-                for viewed in done.value.values():
-                    self.workers.unheard(viewed)
+                for result in done.value.values():
+                    self.workers.unheard(result.staged)
 
     def steer(self, control: str) -> None:
         """A person steers."""

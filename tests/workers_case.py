@@ -16,7 +16,7 @@ from typing import Any
 from burstlens.core.errors import StagingError
 from burstlens.core.model import Failure, Frame, Receipt, State
 from burstlens.core.run.directory import RunDir
-from burstlens.workflows.making.order import Split, Viewed
+from burstlens.workflows.making.order import OrderResult
 from burstlens.workflows.making.results import Results
 from burstlens.workflows.ordering.graph import Done, Graph
 from burstlens.workflows.ordering.sending import Batch
@@ -74,38 +74,36 @@ class Workers:
             if outcome == "zombie":
                 self.unheard(self._stage(batch.works[struck], alike=False, reach=reach))
             return Done("work", batch, error=RuntimeError("the worker was killed"))
-        given: dict[int, Viewed | Exception] = {
-            number: Viewed(self._give(work, outcome, reach))
+        given = {
+            number: self._give(work, outcome, reach)
             for number, work in enumerate(batch.works)
             if outcome != "refused" or number != struck
         }
         if outcome == "refused":
-            given[struck] = StagingError("full", path="x", number=28)
+            given[struck] = OrderResult(error=StagingError("full", path="x", number=28))
         return Done("work", batch, given)
 
     def _write(self, batch: Batch, count: int, reach: int) -> None:
         """The worker has done so many orders of a batch, and is killed in the next one."""
         results = Results(str(batch.file or ""))
         for number, work in enumerate(batch.works[:count]):
-            viewed = Viewed(self._give(work, "made", reach))
-            if results.write({number: viewed}):  # not written: nobody hears of it
-                self.unheard(viewed.value)
+            result = self._give(work, "made", reach)
+            if results.write({number: result}):  # not written: nobody hears of it
+                self.unheard(result.staged)
 
-    def _give(self, work: Work, outcome: str, reach: int) -> Receipt | Failure | Split:
+    def _give(self, work: Work, outcome: str, reach: int) -> OrderResult:
         frame = work.order.frame
         gone = (frame.time, frame.attempt) in self.gone
         if work.what == "placeholder" or outcome == "failed" or gone:
-            return self._failure(work)
+            return OrderResult(failure=self._failure(work))
         order = work.order
         if order.kind == "vtk" and order.piece is None and not order.joins:
-            return Split(2)
-        return self._stage(work, alike=outcome == "same", reach=reach)
+            return OrderResult(pieces=2)
+        return OrderResult(self._stage(work, alike=outcome == "same", reach=reach))
 
-    def unheard(self, value: object) -> None:
+    def unheard(self, receipt: Receipt | None) -> None:
         """Nobody hears of what a worker has staged."""
-        value = value.value if isinstance(value, Viewed) else value
-        receipt = value.placeholder if isinstance(value, Failure) else value
-        if isinstance(receipt, Receipt):
+        if receipt is not None:
             parts = (receipt, receipt.state)
             self.astray |= {part.incoming for part in parts if part is not None}
 

@@ -63,7 +63,8 @@ def work(tmp_path, run_dir, frame):
         order = Order("python", options, context, of, str(run_dir.products))
         order = replace(order, needed=Needed(previous=tuple(names)))
         assert product_kind("python").chained(options)
-        return produce(BufferRef("posix", str(buffer), "storm-1"), order).value
+        result = produce(BufferRef("posix", str(buffer), "storm-1"), order)
+        return result.receipt or result.failure
 
     return make
 

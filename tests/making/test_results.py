@@ -9,7 +9,7 @@ import pytest
 from burstlens.core.errors import StagingError
 from burstlens.core.model import Failure, Receipt, State
 from burstlens.workflows.guards.finding import Breach, Reading
-from burstlens.workflows.making.order import Viewed
+from burstlens.workflows.making.order import OrderResult
 from burstlens.workflows.making.results import Results, read_results
 
 STATE = State(".incoming/a.state", ".states/a", 3, 7)
@@ -33,10 +33,12 @@ def path(tmp_path):
 
 
 def test_what_was_given_is_read_as_it_was_written(path):
+    failure = Failure("t2", "d01", "20050828T120000", 1, "no such variable", RECEIPT)
     given = {
-        0: Viewed(RECEIPT, (READING,)),
-        1: Viewed(Failure("t2", "d01", "20050828T120000", 1, "no such variable", RECEIPT)),
-        2: Viewed(None),
+        0: OrderResult(RECEIPT, readings=(READING,)),
+        1: OrderResult(failure=failure),
+        2: OrderResult(pieces=3),
+        3: OrderResult(),
     }
     assert Results(str(path)).write(given) == {}
     found, offset = read_results(path, 0)
@@ -47,51 +49,52 @@ def test_what_was_given_is_read_as_it_was_written(path):
 
 def test_what_the_target_refused_is_written_so_that_a_dead_worker_is_not_blamed_for_it(path):
     refused = StagingError("the product cannot be written", path="/x", number=28)
-    assert Results(str(path)).write({0: refused, 1: Viewed(RECEIPT)}) == {}
-    found, _ = read_results(path, 0)
-    assert isinstance(found[0], StagingError)
-    assert (str(found[0]), found[0].errno) == (str(refused), 28)
+    given = {0: OrderResult(error=refused), 1: OrderResult(RECEIPT)}
+    assert Results(str(path)).write(given) == {}
+    error = read_results(path, 0)[0][0].error
+    assert isinstance(error, StagingError)
+    assert (str(error), error.errno) == (str(refused), 28)
 
 
 def test_errors_are_left_for_the_end_of_the_task(path):
-    error = OSError("no")
-    assert Results(str(path)).write({0: Viewed(RECEIPT), 1: error}) == {1: error}
+    error = OrderResult(error=OSError("no"))
+    assert Results(str(path)).write({0: OrderResult(RECEIPT), 1: error}) == {1: error}
 
 
 def test_each_result_is_written_at_once_since_the_next_task_may_take_long(path):
     results = Results(str(path))
     for number in range(3):
-        assert results.write({number: Viewed(RECEIPT)}) == {}
+        assert results.write({number: OrderResult(RECEIPT)}) == {}
         assert list(read_results(path, 0)[0]) == list(range(number + 1))
 
 
 def test_a_second_try_continues_after_a_torn_line(path):
-    Results(str(path)).write({0: Viewed(RECEIPT), 1: Viewed(RECEIPT)})
+    Results(str(path)).write({0: OrderResult(RECEIPT), 1: OrderResult(RECEIPT)})
     with path.open("r+b") as file:
         file.truncate(path.stat().st_size - 5)
     again = Results(str(path))
     assert again.known == {0}
-    again.write({1: Viewed(RECEIPT)})
-    again.write({2: Viewed(RECEIPT)})
-    assert read_results(path, 0)[0] == {n: Viewed(RECEIPT) for n in range(3)}
+    again.write({1: OrderResult(RECEIPT)})
+    again.write({2: OrderResult(RECEIPT)})
+    assert read_results(path, 0)[0] == {n: OrderResult(RECEIPT) for n in range(3)}
 
 
 def test_the_file_of_a_task_that_was_given_up_is_not_made_again(path):
     results = Results(str(path))
     path.unlink()
-    given = {0: Viewed(RECEIPT)}
+    given = {0: OrderResult(RECEIPT)}
     assert results.write(given) == given
     assert not path.exists()
 
 
 def test_a_result_that_is_no_json_is_returned_by_the_task(path):
-    odd = Viewed(replace(RECEIPT, facts={"mean": np.float64(1.5)}))
-    assert Results(str(path)).write({0: odd, 1: Viewed(RECEIPT)}) == {0: odd}
+    odd = OrderResult(replace(RECEIPT, facts={"mean": np.float64(1.5)}))
+    assert Results(str(path)).write({0: odd, 1: OrderResult(RECEIPT)}) == {0: odd}
     assert list(read_results(path, 0)[0]) == [1]
 
 
 def test_without_a_file_the_task_returns_everything():
-    given = {0: Viewed(RECEIPT)}
+    given = {0: OrderResult(RECEIPT)}
     assert Results("").write(given) == given
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from burstlens.core.errors import StagingError
-from burstlens.core.model import Failure, Receipt
 from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.kinds.python.options import PythonOptions
 from burstlens.viz.product import Context
@@ -91,9 +90,9 @@ def calls(order):
 def text(run_dir):
     """The text of a staged product."""
 
-    def read(viewed):
-        assert isinstance(viewed.value, Receipt), viewed
-        return (run_dir.products / viewed.value.incoming).read_text()
+    def read(result):
+        assert result.receipt is not None, result
+        return (run_dir.products / result.receipt.incoming).read_text()
 
     return read
 
@@ -103,8 +102,8 @@ def test_the_products_of_a_batch_are_those_that_are_made_alone(buffer, order):
     orders = [order("map", MapOptions(name), f"map{n}") for n, name in enumerate(names)]
     together = work(buffer, [Task("produce", one) for one in orders])
     alone = [produce(buffer, one) for one in orders]
-    assert [together[n].value.crc32 for n in range(len(names))] == [
-        viewed.value.crc32 for viewed in alone
+    assert [together[n].receipt.crc32 for n in range(len(names))] == [
+        result.receipt.crc32 for result in alone
     ]
 
 
@@ -125,15 +124,14 @@ def test_a_level_is_kept_for_the_next_product_and_a_volume_is_not(buffer, calls,
 
 def test_an_unforeseen_error_is_that_of_its_order_alone(buffer, calls, text):
     found = work(buffer, [calls("fails"), calls("opened")])
-    assert isinstance(found[0].value, Failure)
-    assert "not foreseen" in found[0].value.reason
+    assert "not foreseen" in found[0].failure.reason
     assert text(found[1])
 
 
 def test_a_buffer_that_is_gone_is_an_error_of_each_order(buffer, calls):
     shutil.rmtree(buffer.path)
     found = work(buffer, [calls("opened"), calls("opened")])
-    assert [type(found[n]) for n in range(2)] == [StagingError, StagingError]
+    assert [type(found[n].error) for n in range(2)] == [StagingError, StagingError]
 
 
 def test_what_is_made_before_the_end_is_written_and_the_rest_returned(buffer, calls, tmp_path):
@@ -159,7 +157,7 @@ def test_what_an_earlier_try_has_written_is_not_made_again(buffer, calls, tmp_pa
 def test_a_placeholder_needs_no_frame(buffer, order):
     shutil.rmtree(Path(buffer.path) / "storm-1" / "1")
     task = Task("placeholder", order("map", MapOptions("T2"), "t2"), "cut short")
-    failure = work(buffer, [task])[0].value
+    failure = work(buffer, [task])[0].failure
     assert failure.reason == "cut short"
     assert failure.placeholder.facts["placeholder"]
 
@@ -167,12 +165,9 @@ def test_a_placeholder_needs_no_frame(buffer, order):
 def test_what_cannot_be_read_of_a_frame_is_no_fault_of_its_product(buffer, order):
     path = buffer.root() / "storm-1" / "1" / "frame.nc"
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    value = produce(buffer, order("map", MapOptions(variable="T2"), "t2")).value
-    assert isinstance(value, Failure)
-    assert value.unreadable
+    assert produce(buffer, order("map", MapOptions(variable="T2"), "t2")).failure.unreadable
 
 
 def test_a_variable_that_is_missing_is_a_fault_of_the_product(buffer, order):
-    value = produce(buffer, order("map", MapOptions(variable="NONE"), "none")).value
-    assert isinstance(value, Failure)
-    assert not value.unreadable
+    failure = produce(buffer, order("map", MapOptions(variable="NONE"), "none")).failure
+    assert not failure.unreadable

@@ -13,7 +13,7 @@ from recipe_texts import ANY as RECIPE
 
 from burstlens.cluster_configs.site import choose
 from burstlens.core.run.journal import read
-from burstlens.workflows.making.order import Split, Viewed
+from burstlens.workflows.making.order import OrderResult
 from burstlens.workflows.ordering.graph import Done
 
 SECOND = """
@@ -92,11 +92,11 @@ def test_pictures_that_were_ordered_before_the_first_ones_member_was_known_are_d
     run.work(("made", "made"), 0)
     newest = key(1)
     for done in run.results:
-        for name, viewed in done.value.items():
-            member = 1 if viewed.value.time == newest else 0
+        for name, result in done.value.items():
+            member = 1 if result.receipt.time == newest else 0
             shown = {"t2": {"points": {"number": member}, "words": f"number {member}"}}
-            receipt = replace(viewed.value, facts={"shown": shown})
-            done.value[name] = replace(viewed, value=receipt)
+            receipt = replace(result.receipt, facts={"shown": shown})
+            done.value[name] = replace(result, receipt=receipt)
     run.deliver(0)
     run.turn()
     (again,) = [work for task in run.block.tasks for work in task.about.works]
@@ -215,7 +215,7 @@ def split_one(driver):
     run.turn()
     [task] = run.block.tasks
     run.block.tasks.clear()
-    run.take(Done("work", task.about, {0: Viewed(Split(3))}))
+    run.take(Done("work", task.about, {0: OrderResult(pieces=3)}))
     run.turn()
     return run
 

@@ -14,7 +14,7 @@ from burstlens.core.run.history import replay
 from burstlens.core.run.journal import read
 from burstlens.core.run.requests import requests_of
 from burstlens.workflows.frames.report import ClosedFile, FolderReport
-from burstlens.workflows.making.order import Viewed
+from burstlens.workflows.making.order import OrderResult
 from burstlens.workflows.ordering.graph import Done
 from burstlens.workflows.ordering.rewrites import TRIES, Rewrites
 from burstlens.workflows.placement.buffer import BufferRef
@@ -96,14 +96,14 @@ class Compared:
             value = self.receipt(key, sums[key] if crc32 is None else crc32)
         self.rewrites.returned(Done("compare", task.about, value, error))
 
-    def receipt(self, key, crc32: int) -> Viewed:
+    def receipt(self, key, crc32: int) -> OrderResult:
         from burstlens.core.model import Receipt
 
         made = Receipt(
             product=key[0], stream=key[1], time=key[2], attempt=1, uuid="u", incoming="x/none",
             name="n", bytes=1, crc32=crc32, clock={}, facts={}, limits=None,
         )  # fmt: skip
-        return Viewed(made)
+        return OrderResult(made)
 
 
 @pytest.fixture

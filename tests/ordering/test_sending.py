@@ -10,7 +10,7 @@ import pytest
 
 from burstlens.core.model import Frame
 from burstlens.viz.product import Context
-from burstlens.workflows.making.order import Order, Viewed
+from burstlens.workflows.making.order import Order, OrderResult
 from burstlens.workflows.making.results import Results
 from burstlens.workflows.ordering.graph import Graph
 from burstlens.workflows.ordering.sending import PAUSE_S, Sending
@@ -94,7 +94,7 @@ def test_the_pause_between_two_looks_grows_with_the_time_since_the_latest_result
     assert sending.wait_s(LONGEST) == pytest.approx(0.2)
     clock.now += 100.0
     assert sending.wait_s(LONGEST) == LONGEST
-    Results(str(file)).write({0: Viewed(None)})
+    Results(str(file)).write({0: OrderResult()})
     assert len(sending.news()) == 1
     assert sending.wait_s(LONGEST) == pytest.approx(PAUSE_S)
 
@@ -104,7 +104,7 @@ def test_turns_of_the_loop_that_follow_at_once_do_not_look_again(
 ) -> None:
     file = send()
     assert sending.news() == []
-    Results(str(file)).write({0: Viewed(None)})
+    Results(str(file)).write({0: OrderResult()})
     assert sending.news() == []
     clock.now += 1.01 * PAUSE_S
     assert len(sending.news()) == 1
@@ -120,7 +120,7 @@ def test_looks_in_vain_take_3_percent_of_a_core_and_a_quarter_of_the_drivers_tim
     clock.wall_s, clock.cpu_s = wall_s, cpu_s
     assert sending.news() == []
     assert sending.wait_s(10.0) == pytest.approx(pause_s, rel=0.02)
-    Results(str(files[7])).write({0: Viewed(None)})
+    Results(str(files[7])).write({0: OrderResult()})
     clock.now += pause_s / 2
     assert sending.news() == []
     clock.now += pause_s / 2 + 0.1
@@ -131,7 +131,7 @@ def test_results_that_are_found_do_not_delay_the_next_look(
     sending: Sending, send: Callable[[], Path], clock: Clock
 ) -> None:
     for file in [send() for _ in range(100)]:
-        Results(str(file)).write({0: Viewed(None)})
+        Results(str(file)).write({0: OrderResult()})
     clock.now += PAUSE_S
     clock.wall_s = clock.cpu_s = 0.001
     assert len(sending.news()) == 100

@@ -118,7 +118,7 @@ def made(tmp_path, run_dir, frame):
         of = frame("n0", "output", paths=("storm-1/1/frame.nc",), bytes=path.stat().st_size)
         order = Order("map", MapOptions("t"), context, of, str(run_dir.products))
         buffer = BufferRef("posix", str(folder), "storm-1")
-        return work(buffer, [Task("produce", order)])[0].value.facts
+        return work(buffer, [Task("produce", order)])[0].receipt.facts
 
     return draw
 

@@ -14,7 +14,7 @@ from burstlens.core.allowance import MEMORY_VARIABLE
 from burstlens.core.model import Failure
 from burstlens.viz.kinds.vtk.options import VtkOptions
 from burstlens.viz.product import Context
-from burstlens.workflows.making.order import Order, Split, Task
+from burstlens.workflows.making.order import Order, Task
 from burstlens.workflows.making.tasks import work
 from burstlens.workflows.ordering.volume import Volume
 from burstlens.workflows.placement.buffer import BufferRef
@@ -45,14 +45,14 @@ def little_memory(monkeypatch):
 
 
 def made(buffer, *tasks):
-    return [viewed.value for _, viewed in sorted(work(buffer, tasks).items())]
+    results = [result for _, result in sorted(work(buffer, tasks).items())]
+    return [result.receipt or result.failure or result.pieces for result in results]
 
 
 def staged(buffer, order):
     """The volume with all of its pieces staged, and its table's order."""
-    [split] = made(buffer, Task("produce", order))
-    assert isinstance(split, Split)
-    volume = Volume(order, split.pieces)
+    [pieces] = made(buffer, Task("produce", order))
+    volume = Volume(order, pieces)
     orders = volume.orders()
     receipts = made(buffer, *(Task("produce", one) for one in orders))
     tables = [volume.add(one, receipt) for one, receipt in zip(orders, receipts, strict=True)]

@@ -14,12 +14,11 @@ from typing import Any
 import pytest
 
 from burstlens.core.errors import StagingError
-from burstlens.core.model import Failure
 from burstlens.viz.kinds.command.options import CommandOptions
 from burstlens.viz.kinds.netcdf.options import NetcdfOptions
 from burstlens.viz.kinds.python.options import PythonOptions
 from burstlens.viz.product import Context
-from burstlens.workflows.making.order import Order, Viewed
+from burstlens.workflows.making.order import Order, OrderResult
 from burstlens.workflows.making.tasks import produce
 from burstlens.workflows.placement.buffer import BufferRef
 
@@ -91,12 +90,12 @@ def make(small: Path, run_dir: Any, frame: Any) -> Any:
     order = Order("", None, context, of, str(run_dir.products))
     buffer = BufferRef("posix", str(small), "storm-1")
 
-    def function(body: str) -> Viewed:
+    def function(body: str) -> OrderResult:
         lines = "\n    ".join(body.splitlines())
         (run_dir.files / "plots.py").write_text(f"def f(frame, out):\n    {lines}\n")
         return produce(buffer, replace(order, kind="python", options=PythonOptions("plots.py:f")))
 
-    def program(code: str) -> Viewed:
+    def program(code: str) -> OrderResult:
         (run_dir.files / "s.py").write_text(code)
         options = CommandOptions((sys.executable, "s.py", "{out}"), files=("s.py",))
         return produce(buffer, replace(order, kind="command", options=options))
@@ -138,15 +137,15 @@ def test_a_crop_that_finds_the_disk_full_is_tried_again(
 
 @pytest.mark.parametrize("small", [1 << 28], indirect=True)
 def test_a_mistake_of_the_function_is_a_failure_where_there_is_room(make: Any) -> None:
-    failure = make[0]("raise ValueError('mine')").value
-    assert isinstance(failure, Failure)
+    failure = make[0]("raise ValueError('mine')").failure
+    assert failure is not None
     assert "mine" in failure.reason
 
 
 @pytest.mark.parametrize("small", [1 << 28], indirect=True)
 def test_a_program_that_fails_where_there_is_room_is_a_failure(make: Any) -> None:
-    failure = make[1]("raise SystemExit(3)").value
-    assert isinstance(failure, Failure)
+    failure = make[1]("raise SystemExit(3)").failure
+    assert failure is not None
     assert "exit code 3" in failure.reason
 
 
@@ -154,8 +153,8 @@ def test_an_error_in_reading_the_frame_is_a_failure_on_a_full_disk_too(
     make: Any, small: Path
 ) -> None:
     body = "out.with_name('ballast').write_bytes(bytes(36 << 20))\nframe.read('NOTHERE')"
-    failure = make[0](body).value
-    assert isinstance(failure, Failure)
+    failure = make[0](body).failure
+    assert failure is not None
     assert "no variable 'NOTHERE'" in failure.reason
 
 

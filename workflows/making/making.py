@@ -32,7 +32,7 @@ from burstlens.viz.frames.reading_time import Spent, measured
 from burstlens.viz.product import Context, Made, Mark, ProductFrame
 from burstlens.viz.registry import product_kind
 from burstlens.workflows.guards.finding import Reading, Trip
-from burstlens.workflows.making.order import Order, Split, Task, Viewed
+from burstlens.workflows.making.order import Order, OrderResult, Task
 from burstlens.workflows.making.staged import Files, stage
 from burstlens.workflows.placement import direct_requests
 from burstlens.workflows.placement.buffer import BufferRef
@@ -66,20 +66,20 @@ class Maker:
     def __exit__(self, *_: object) -> None:
         self._close()
 
-    def do(self, task: Task, *, keeps: bool = False) -> Viewed:
-        """What the task gives: a receipt or a failure, and what the guards read.
+    def do(self, task: Task, *, keeps: bool = False) -> OrderResult:
+        """Do the task.
 
         Raises StagingError when the buffer or the target does not take it.
         """
         if task.what == "placeholder":
-            return Viewed(self._failure(task.order, task.reason))
+            return OrderResult(failure=self._failure(task.order, task.reason))
         if task.what == "join":
             return self._join(task.order)
         if task.what == "inspect":
-            return self._with_frame(task.order, keeps, lambda reader, order: None)
+            return self._with_frame(task.order, keeps, lambda reader, order: 0)[1]
         return self._produce(task.order, keeps)
 
-    def _produce(self, order: Order, keeps: bool) -> Viewed:
+    def _produce(self, order: Order, keeps: bool) -> OrderResult:
         """Make one product, stage it to ``.incoming``, verify it."""
         frame = order.frame
         clock, cpu = {"started": time.time()}, time.process_time()
@@ -88,7 +88,7 @@ class Maker:
         name = f"{order.context.product}.{frame.stream}.{frame.time}.{uuid.uuid4().hex}"
         files = Files.of(_out(self._buffer), name, chained=kind.wants(order.options).chained)
 
-        def make(reader: ProductFrame, order: Order) -> Made | Split:
+        def make(reader: ProductFrame, order: Order) -> Made | int:
             clock["read"] = time.time()
             spent.seconds = 0.0  # what guards have read lies before
             context = replace(order.context, state=files.state, values=files.values)
@@ -96,7 +96,7 @@ class Maker:
                 return kind.make_piece(order.options, reader, files.product, context, *order.piece)
             pieces = kind.pieces(order.options, reader, room())
             if pieces > 1:
-                return Split(pieces)
+                return pieces
             if files.state is None:
                 made = kind.make(order.options, reader, files.product, context)
                 return _with_points(made, reader)
@@ -107,20 +107,18 @@ class Maker:
 
         try:
             with measured(spent):
-                viewed = self._with_frame(order, keeps, make)
-            if not isinstance(viewed.value, Made):
-                return viewed
+                made, result = self._with_frame(order, keeps, make)
+            if not isinstance(made, Made):
+                return result if made is None else replace(result, pieces=made)
             clock |= {"made": time.time(), "reading_s": spent.seconds}
             clock["cpu_s"] = time.process_time() - cpu
             products = Path(order.products)
-            receipt = stage(
-                self._buffer, files, viewed.value, frame, products, name, clock, order.piece
-            )
-            return replace(viewed, value=receipt)
+            receipt = stage(self._buffer, files, made, frame, products, name, clock, order.piece)
+            return replace(result, receipt=receipt)
         finally:
             files.remove()
 
-    def _join(self, order: Order) -> Viewed:
+    def _join(self, order: Order) -> OrderResult:
         """Write the table of pieces that were staged."""
         context, frame = order.context, order.frame
         name = f"{context.product}.{frame.stream}.{frame.time}.{uuid.uuid4().hex}"
@@ -133,22 +131,24 @@ class Maker:
             )  # fmt: skip
             clock["made"] = time.time()
             products = Path(order.products)
-            return Viewed(stage(self._buffer, files, made, frame, products, name, clock))
+            return OrderResult(stage(self._buffer, files, made, frame, products, name, clock))
         except FrameError as error:
-            return Viewed(self._failure(order, str(error)))
+            return OrderResult(failure=self._failure(order, str(error)))
         finally:
             files.remove()
 
     def _with_frame(
-        self, order: Order, keeps: bool, action: Callable[[ProductFrame, Order], Any]
-    ) -> Viewed:
-        """What ``action`` makes of the frame, after its guards have judged it; or why it failed."""
+        self, order: Order, keeps: bool, action: Callable[[ProductFrame, Order], Made | int]
+    ) -> tuple[Made | int | None, OrderResult]:
+        """What ``action`` makes of the frame, after its guards have judged it, and what they read;
+        or None and why it failed."""
         frame, readings = order.frame, None
         try:
             with self._opened(order, keeps) as reader:
                 readings = _judged(order, reader)
                 with time_limit(LIMIT_S):
-                    return Viewed(action(reader, _marked(order, readings)), readings)
+                    made = action(reader, _marked(order, readings))
+                return made, OrderResult(readings=readings)
         except (FrameError, RecipeError) as error:
             what = order.context.product or "the guards"
             unreadable = isinstance(error, UnreadableFrameError)
@@ -160,7 +160,8 @@ class Maker:
                     for guard in order.guards
                 )
             failure = self._failure(order, str(error)) if order.kind else None
-            return Viewed(failure and replace(failure, unreadable=unreadable), readings)
+            failure = failure and replace(failure, unreadable=unreadable)
+            return None, OrderResult(failure=failure, readings=readings)
         except OSError as error:
             if error.errno not in FULL_ERRNO:
                 raise

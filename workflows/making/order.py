@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from burstlens.core.model import NOTHING_NEEDED, Damage, Frame, Needed
+from burstlens.core.model import NOTHING_NEEDED, Damage, Failure, Frame, Needed, Receipt
 from burstlens.viz.product import Context, Made
 from burstlens.workflows.guards.finding import Reading
 from burstlens.workflows.guards.guard import Guard
@@ -18,13 +18,6 @@ class Piece:
 
     name: str
     made: Made
-
-
-@dataclass(frozen=True, slots=True)
-class Split:
-    """The product of this frame is to be made in so many pieces."""
-
-    pieces: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +46,20 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Viewed:
-    """What an order gave (a receipt, a failure or a split), and what its guards read."""
+class OrderResult:
+    """What became of an order: what was staged, or why it failed, or in how many ``pieces`` it is
+    to be made, and what its guards read. ``error``: it may be tried again."""
 
-    value: Any = None
+    receipt: Receipt | None = None
+    failure: Failure | None = None
+    pieces: int = 0
     readings: tuple[Reading, ...] = ()
+    error: BaseException | None = None
+
+    @property
+    def staged(self) -> Receipt | None:
+        """What stands in ``.incoming``: the product, or the placeholder of a failure."""
+        return self.failure.placeholder if self.failure is not None else self.receipt
 
 
 class Task(NamedTuple):

@@ -17,24 +17,15 @@ from typing import Any
 import msgspec
 
 from burstlens.core.errors import StagingError
-from burstlens.core.model import Failure, Receipt
 from burstlens.core.run.follow import read_stretch
-from burstlens.workflows.guards.finding import Reading
-from burstlens.workflows.making.order import Split, Viewed
-
-_KEYS = {Receipt: "receipt", Failure: "failure", Split: "split"}
+from burstlens.workflows.making.order import OrderResult
 
 
 class _Line(msgspec.Struct):
-    """What one task gave; ``number`` counts the tasks of the batch."""
+    """What became of one order; ``number`` counts the orders of the batch."""
 
     number: int
-    receipt: Receipt | None = None
-    failure: Failure | None = None
-    split: Split | None = None
-    refused: tuple[str, str, int] | None = None
-    """Message, path and system error number of a StagingError."""
-    readings: tuple[Reading, ...] = ()
+    result: OrderResult
 
 
 class Results:
@@ -44,21 +35,21 @@ class Results:
         self._path = Path(path) if path else None
         self._begin = b""
         self.known: frozenset[int] = frozenset()
-        """The tasks whose results an earlier try of this batch has written."""
+        """The orders whose results an earlier try of this batch has written."""
         if self._path is not None:
             with contextlib.suppress(OSError):
                 found, offset = read_results(self._path, 0)
                 self.known = frozenset(found)
                 self._begin = b"\n" if self._path.stat().st_size > offset else b""  # a torn line
 
-    def write(self, given: Mapping[int, Viewed | Exception]) -> dict[int, Viewed | Exception]:
+    def write(self, given: Mapping[int, OrderResult]) -> dict[int, OrderResult]:
         """Append what was given; returns what is left to be returned by the task: unforeseen
         errors, and what could not be written."""
         lines = {}
-        for number, value in given.items():
-            if isinstance(value, Viewed | StagingError):
-                with contextlib.suppress(TypeError, ValueError):  # a plugin's fact is not JSON
-                    lines[number] = _line(number, value)
+        for number, result in given.items():
+            with contextlib.suppress(TypeError, ValueError):  # a plugin's fact is not JSON
+                line = msgspec.to_builtins(_Line(number, result), enc_hook=_from_error)
+                lines[number] = json.dumps(line, separators=(",", ":")).encode() + b"\n"
         if self._path is None or not lines:
             return dict(given)
         try:
@@ -69,33 +60,32 @@ class Results:
             self._begin = b"\n"
             return dict(given)
         self._begin = b""
-        return {number: value for number, value in given.items() if number not in lines}
+        return {number: result for number, result in given.items() if number not in lines}
 
 
-def _line(number: int, given: Viewed | StagingError) -> bytes:
-    line: dict[str, Any] = {"number": number}
-    if isinstance(given, StagingError):
-        line["refused"] = given.message, given.path, given.errno
-    else:
-        if given.value is not None:
-            line[_KEYS[type(given.value)]] = msgspec.to_builtins(given.value)
-        line["readings"] = msgspec.to_builtins(given.readings)
-    return json.dumps(line, separators=(",", ":")).encode() + b"\n"
+def _from_error(error: object) -> tuple[str, str, int]:
+    """A StagingError as it is written: its message, path and system error number."""
+    if isinstance(error, StagingError):
+        return error.message, error.path, error.errno
+    raise TypeError(type(error))
 
 
-def read_results(path: Path, offset: int) -> tuple[dict[int, Viewed | StagingError], int]:
-    """What was given from ``offset`` on, by the task's number, and where to read on.
+def _to_error(kind: type, value: Any) -> Any:
+    if kind is not BaseException:  # a fact
+        return value
+    message, path, number = value
+    return StagingError(message, path=path, number=number)
 
-    A line that does not fit is left out: its task is done again. Raises OSError.
+
+def read_results(path: Path, offset: int) -> tuple[dict[int, OrderResult], int]:
+    """What was given from ``offset`` on, by the order's number, and where to read on.
+
+    A line that does not fit is left out: its order is done again. Raises OSError.
     """
     stretch = read_stretch(path, offset)
-    found: dict[int, Viewed | StagingError] = {}
+    found: dict[int, OrderResult] = {}
     for line in stretch.lines:
         with contextlib.suppress(msgspec.ValidationError):
-            one = msgspec.convert(line, _Line)
-            if one.refused is not None:
-                message, where, errno = one.refused
-                found[one.number] = StagingError(message, path=where, number=errno)
-            else:
-                found[one.number] = Viewed(one.receipt or one.failure or one.split, one.readings)
+            one = msgspec.convert(line, _Line, dec_hook=_to_error)
+            found[one.number] = one.result
     return found, stretch.offset

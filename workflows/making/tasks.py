@@ -15,13 +15,11 @@ from typing import Any
 from burstlens.core.run.logs import open_worker_log
 from burstlens.viz.registry import product_kind
 from burstlens.workflows.making.making import Maker
-from burstlens.workflows.making.order import Order, Task, Viewed
+from burstlens.workflows.making.order import Order, OrderResult, Task
 from burstlens.workflows.making.results import Results
 from burstlens.workflows.placement.buffer import BufferRef
 
 _log = logging.getLogger(__name__)
-Result = Viewed | Exception
-"""What one order of a batch gave: StagingError and unforeseen errors are values, too."""
 
 
 def node(
@@ -51,7 +49,7 @@ def warm(kinds: Sequence[str]) -> float:
     return time.perf_counter() - begin
 
 
-def produce(buffer: BufferRef, order: Order) -> Viewed:
+def produce(buffer: BufferRef, order: Order) -> OrderResult:
     """Make one product of one frame on the buffer, stage it to ``.incoming``, verify it.
 
     Raises StagingError when the buffer or the target does not take it.
@@ -60,14 +58,14 @@ def produce(buffer: BufferRef, order: Order) -> Viewed:
         return maker.do(Task("produce", order))
 
 
-def work(buffer: BufferRef, batch: Sequence[Task], results: str = "") -> dict[int, Result]:
-    """Do a batch of tasks; returns what each gave by its number.
+def work(buffer: BufferRef, batch: Sequence[Task], results: str = "") -> dict[int, OrderResult]:
+    """Do a batch of tasks; returns what became of each by its number, errors too.
 
     What is done before the batch ends is appended to the file ``results`` (none where it is empty)
     for the driver to read meanwhile, and is not returned. A task that the file has already is not
     done again: a worker was lost in the middle of the batch.
     """
-    given: dict[int, Result] = {}
+    given: dict[int, OrderResult] = {}
     written = Results(results)
     with Maker(buffer) as maker:
         for number, task in enumerate(batch):
@@ -80,7 +78,7 @@ def work(buffer: BufferRef, batch: Sequence[Task], results: str = "") -> dict[in
             except Exception as error:
                 what = task.order.context.product or task.what
                 _log.warning("%s: %s", what, error, exc_info=True)
-                given[number] = _sendable(error)
+                given[number] = OrderResult(error=_sendable(error))
             if after:
                 given = written.write(given)
     return given

@@ -46,11 +46,6 @@ class Done:
     value: Any = None
     error: BaseException | None = None
 
-    @property
-    def worker_lost(self) -> bool:
-        """Whether the worker that ran it was killed, as the kernel does for want of memory."""
-        return type(self.error).__name__ == "WorkerLost"  # Parsl's, which need not be loaded
-
 
 @dataclass(frozen=True, slots=True)
 class _Node:

@@ -16,7 +16,7 @@ from burstlens.stagers.base import remove
 from burstlens.viz.product import Context
 from burstlens.workflows.frames.promised import Promised
 from burstlens.workflows.frames.report import Report
-from burstlens.workflows.making.order import Split
+from burstlens.workflows.making.order import OrderResult
 from burstlens.workflows.ordering.arrivals import Arrivals
 from burstlens.workflows.ordering.backlog import Backlog
 from burstlens.workflows.ordering.batches import BATCH_S, MOST, batches
@@ -25,7 +25,7 @@ from burstlens.workflows.ordering.guarding import Guarding
 from burstlens.workflows.ordering.outputs import Outputs
 from burstlens.workflows.ordering.releases import Releases
 from burstlens.workflows.ordering.repeats import is_stale
-from burstlens.workflows.ordering.sending import Answer, Sending
+from burstlens.workflows.ordering.sending import Sending
 from burstlens.workflows.ordering.space import Space
 from burstlens.workflows.ordering.volume import Volume
 from burstlens.workflows.ordering.work import Work
@@ -164,84 +164,89 @@ class Production:
 
     def returned(self, done: Done) -> None:
         """Take the results of a batch that has ended."""
-        for answer in self.sending.returned(done):
-            self._take_answer(answer)
+        for work, result in self.sending.returned(done):
+            self._take_result(work, result)
 
     def look(self) -> bool:
         """Take the results of batches that are under way; returns whether there were any."""
-        answers = self.sending.news()
-        for answer in answers:
-            self._take_answer(answer)
-        return bool(answers)
+        results = self.sending.news()
+        for work, result in results:
+            self._take_result(work, result)
+        return bool(results)
 
     def wait_s(self, longest: float) -> float:
         """How long to wait for the end of a batch before the next :meth:`look`."""
         return self.sending.wait_s(longest)
 
-    def _take_answer(self, answer: Answer) -> None:
-        work, error = answer.work, answer.error
+    def _take_result(self, work: Work, result: OrderResult | None) -> None:
         self.backlog.returned()
         if is_stale(self.history, work.order.frame):
-            self._drop_stale(work, answer.viewed.value if answer.viewed is not None else None)
-            return
-        now = time.monotonic()
-        value = None
-        if answer.viewed is not None:
-            if work.order.inspects:
-                self.guarding.read(work.order.frame, answer.viewed.readings)
-                # An order that is tried again, or was held, is not judged a second time.
-                work.order = replace(work.order, inspects=False)
-            value = answer.viewed.value
-        elif error is None:
+            self._drop_stale(work, result)
+        elif result is None:
             self.backlog.put_back(work)
-            return
-        if error is not None:
-            name, frame = work.order.context.product or work.what, work.order.frame
-            _log.warning("%s of %s %s, try %d: %r", name, frame.stream, frame.time, work.tries,
-                         error)  # fmt: skip
+        elif result.error is not None:
+            self._take_error(work, result.error)
+        else:
+            self._take_answer(work, result)
+
+    def _take_error(self, work: Work, error: BaseException) -> None:
+        name, frame = work.order.context.product or work.what, work.order.frame
+        _log.warning("%s of %s %s, try %d: %r", name, frame.stream, frame.time, work.tries, error)
+        refused = isinstance(error, StagingError)
         if isinstance(error, StagingError):
             self._note_trouble(error)
-            self.backlog.again(work, now)
+        else:
+            self._last_good = time.monotonic()
+        if refused or work.tries < TRIES or self.graph.block_state() == "broken":
+            self.backlog.again(work, time.monotonic())
             return
-        self._last_good = now
-        if error is None and value is not None:
-            self.snapshot.full_disk.room()
-        if error is not None and (work.tries < TRIES or self.graph.block_state() == "broken"):
-            self.backlog.again(work, now)
-        elif error is not None:
-            reason = answer.reason
-            if work.order.inspects:
-                self.guarding.miss(work.order.frame, work.order.guards, reason)
-            if work.what != "inspect":
-                self._fail(work, Failure(*work.names, reason=reason))
-        elif isinstance(value, Failure):
-            placed = work.what == "placeholder"
-            self._fail(work, replace(value, unreadable=value.unreadable or placed))
-        elif isinstance(value, Split):
-            work.volume = Volume(replace(work.order, guards=()), value.pieces)
-            self.backlog.follow_up(work, "piece", work.volume.orders())
-        elif isinstance(value, Receipt) and work.what == "piece":
-            self._take_piece(work, value)
-        elif isinstance(value, Receipt) and self.backlog.shown.is_other(work.order, value):
-            self.publisher.discard(value)
-            self.backlog.put_back(work)
-        elif isinstance(value, Receipt):
-            self._bytes_each = value.bytes
-            if work.volume is not None:
-                value = work.volume.finish(value)
-            self._receipts.append(work.with_clock(value))
-            if "chain" in value.facts:
-                self.snapshot.alarm(f"{value.product} of {value.time} {value.facts['chain']}")
-            self.backlog.note_size(value)
-            if text := self.backlog.shown.note(value):
-                self.snapshot.alarm(text, product=value.product, stream=value.stream)
-            self._widen(value)
+        reason = _reason(work, error)
+        if work.order.inspects:
+            self.guarding.miss(frame, work.order.guards, reason)
+        if work.what != "inspect":
+            self._fail(work, Failure(*work.names, reason=reason))
 
-    def _drop_stale(self, work: Work, value: Receipt | Failure | Split | None) -> None:
-        """Drop what was made of a record whose time a later one has: that is ordered already."""
-        receipt = value.placeholder if isinstance(value, Failure) else value
-        if isinstance(receipt, Receipt):
+    def _take_answer(self, work: Work, result: OrderResult) -> None:
+        self._last_good = time.monotonic()
+        if work.order.inspects:
+            self.guarding.read(work.order.frame, result.readings)
+            # An order that is tried again, or was held, is not judged a second time.
+            work.order = replace(work.order, inspects=False)
+        if work.order.kind:
+            self.snapshot.full_disk.room()
+        receipt, failure = result.receipt, result.failure
+        if failure is not None:
+            placed = work.what == "placeholder"
+            self._fail(work, replace(failure, unreadable=failure.unreadable or placed))
+        elif result.pieces:
+            work.volume = Volume(replace(work.order, guards=()), result.pieces)
+            self.backlog.follow_up(work, "piece", work.volume.orders())
+        elif receipt is None:
+            return
+        elif work.what == "piece":
+            self._take_piece(work, receipt)
+        elif self.backlog.shown.is_other(work.order, receipt):
             self.publisher.discard(receipt)
+            self.backlog.put_back(work)
+        else:
+            self._take_receipt(work, receipt)
+
+    def _take_receipt(self, work: Work, receipt: Receipt) -> None:
+        self._bytes_each = receipt.bytes
+        if work.volume is not None:
+            receipt = work.volume.finish(receipt)
+        self._receipts.append(work.with_clock(receipt))
+        if "chain" in receipt.facts:
+            self.snapshot.alarm(f"{receipt.product} of {receipt.time} {receipt.facts['chain']}")
+        self.backlog.note_size(receipt)
+        if text := self.backlog.shown.note(receipt):
+            self.snapshot.alarm(text, product=receipt.product, stream=receipt.stream)
+        self._widen(receipt)
+
+    def _drop_stale(self, work: Work, result: OrderResult | None) -> None:
+        """Drop what was made of a record whose time a later one has: that is ordered already."""
+        if result is not None and result.staged is not None:
+            self.publisher.discard(result.staged)
         if work.volume is not None and not work.volume.failed:
             for incoming in work.volume.fail():
                 remove(self.run.products / incoming)
@@ -390,3 +395,15 @@ class Production:
         """Whether every product of every frame so far is published or has failed for good."""
         releasing = self.releases.under_way or self.releases.behind
         return self.backlog.empty and not (self._receipts or self._failures or releasing)
+
+
+def _reason(work: Work, error: BaseException) -> str:
+    """Why nothing was made, for the journal."""
+    if type(error).__name__ == "WorkerLost":  # Parsl's, which need not be loaded
+        kind = work.order.kind or work.what
+        return (
+            f"the worker that made it ({kind}) was killed {work.tries} times, most likely for want "
+            "of memory: a crop, or fewer workers (viewing.workers of the site), need less"
+        )
+    text = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {text[-1] if text else ''}"[:500]

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from burstlens.core.errors import StagingError
-from burstlens.core.model import Frame, Receipt, in_model_folder
+from burstlens.core.model import Frame, in_model_folder
 from burstlens.core.run.events import Fingerprint, FrameFingerprint
 from burstlens.stagers.base import remove
 from burstlens.workflows.frames.report import FolderReport
 from burstlens.workflows.making import tasks
-from burstlens.workflows.making.order import Order, Viewed
+from burstlens.workflows.making.order import Order, OrderResult
 from burstlens.workflows.ordering.graph import Done, Graph
 from burstlens.workflows.ordering.production import Production
 from burstlens.workflows.placement.buffer import BufferRef
@@ -242,9 +242,10 @@ class Rewrites:
     def returned(self, done: Done) -> None:
         """Take the result of a comparison."""
         suspect: Suspect = done.about
-        value = done.value.value if isinstance(done.value, Viewed) else None
-        if isinstance(value, Receipt):
-            remove(Path(self._run.products) / value.incoming)
+        result: OrderResult | None = done.value
+        receipt = None if result is None else result.receipt
+        if receipt is not None:
+            remove(Path(self._run.products) / receipt.incoming)
         if self._comparing.get(suspect.file) is not suspect:
             return  # found once more, and compared as it is now
         if isinstance(done.error, StagingError):  # a full disk says nothing about the file
@@ -254,12 +255,11 @@ class Rewrites:
         if done.error is not None and suspect.tries < TRIES:  # its worker died
             self._make(replace(suspect, tries=suspect.tries + 1))
             return
-        if not isinstance(value, Receipt):
+        if receipt is None:
             self._differs(suspect, "was written anew")
             return
-        key = value.key
-        if self._history.sums.get(key) != value.crc32:
-            self._differs(suspect, f"was written anew, with another {value.product}")
+        if self._history.sums.get(receipt.key) != receipt.crc32:
+            self._differs(suspect, f"was written anew, with another {receipt.product}")
             return
         if len(suspect.orders) > 1:
             self._make(replace(suspect, orders=suspect.orders[1:]))

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from burstlens.core.model import Receipt
 from burstlens.workflows.making import tasks
-from burstlens.workflows.making.order import Task, Viewed
+from burstlens.workflows.making.order import OrderResult, Task
 from burstlens.workflows.making.results import read_results
 from burstlens.workflows.ordering.batches import Costs
 from burstlens.workflows.ordering.graph import Done, Graph
@@ -27,29 +26,6 @@ _LATE_PART = 0.1
 _CPU_PART, _WALL_PART = 0.03, 0.25
 """Reading files in vain takes at most these parts of a core and of the driver's time: each costs an
 open, on a parallel file system a request to its server."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What an order gave, or the error that ended it; neither: it was not begun."""
-
-    work: Work
-    viewed: Viewed | None = None
-    error: BaseException | None = None
-    worker_lost: bool = False
-
-    @property
-    def reason(self) -> str:
-        """Why nothing was made, for the journal."""
-        if self.worker_lost:
-            kind = self.work.order.kind or self.work.what
-            return (
-                f"the worker that made it ({kind}) was killed {self.work.tries} times, most likely "
-                "for want of memory: a crop, or fewer workers (viewing.workers of the site), need "
-                "less"
-            )
-        text = str(self.error).strip().splitlines()
-        return f"{type(self.error).__name__}: {text[-1] if text else ''}"[:500]
 
 
 @dataclass(slots=True, eq=False)
@@ -120,12 +96,12 @@ class Sending:
             return longest
         return min(longest, max(PAUSE_S, _LATE_PART * min(waits), self._rest - now))
 
-    def news(self) -> list[Answer]:
-        """What batches have given that are still under way; nothing when the last look was a
-        moment ago."""
+    def news(self) -> list[tuple[Work, OrderResult]]:
+        """What became of orders of batches that are still under way; nothing when the last look was
+        a moment ago."""
         if self._clock() < self._rest:
             return []
-        found, wall_s, cpu_s = list[Answer](), 0.0, 0.0
+        found, wall_s, cpu_s = list[tuple[Work, OrderResult]](), 0.0, 0.0
         for batch in self._batches:
             if batch.file is None:
                 continue
@@ -139,7 +115,7 @@ class Sending:
         self._rest = self._clock() + max(PAUSE_S, pause_s)
         return found
 
-    def _read(self, batch: Batch) -> Iterator[Answer]:
+    def _read(self, batch: Batch) -> Iterator[tuple[Work, OrderResult]]:
         if batch.file is None:
             return
         try:
@@ -148,35 +124,31 @@ class Sending:
             return
         if found:
             batch.news = self._clock()
-        for number, viewed in found.items():
+        for number, result in found.items():
             if number < len(batch.works) and number not in batch.answered:
-                yield self._answer(batch, number, viewed)
+                yield self._answer(batch, number, result)
 
-    def _answer(self, batch: Batch, number: int, given: Viewed | Exception) -> Answer:
+    def _answer(self, batch: Batch, number: int, result: OrderResult) -> tuple[Work, OrderResult]:
         batch.answered.add(number)
         work = batch.works[number]
-        if isinstance(given, Exception):
-            return Answer(work, error=given)
-        if isinstance(given.value, Receipt) and work.what in {"produce", "piece"}:
-            self.costs.note(work, given.value, first=batch.is_first(number))
-        return Answer(work, given)
+        if result.receipt is not None and work.what in {"produce", "piece"}:
+            self.costs.note(work, result.receipt, first=batch.is_first(number))
+        return work, result
 
-    def returned(self, done: Done) -> Iterator[Answer]:
+    def returned(self, done: Done) -> Iterator[tuple[Work, OrderResult | None]]:
         """What is left of a batch that has ended. Of one whose worker died the first order without
-        a result was under way; the others were not begun."""
+        a result was under way; the others were not begun: None."""
         batch: Batch = done.about
         self._batches.remove(batch)
         yield from self._read(batch)
-        for number, given in (done.value or {}).items():
+        for number, result in (done.value or {}).items():
             if number not in batch.answered:
-                yield self._answer(batch, number, given)
-        left = [n for n in range(len(batch.works)) if n not in batch.answered]
-        for number in left:
-            work = batch.works[number]
-            if done.error is not None and number == left[0]:
-                yield Answer(work, error=done.error, worker_lost=done.worker_lost)
-            else:
-                yield Answer(work)
+                yield self._answer(batch, number, result)
+        left = [work for n, work in enumerate(batch.works) if n not in batch.answered]
+        if left and done.error is not None:
+            yield left.pop(0), OrderResult(error=done.error)
+        for work in left:
+            yield work, None
         if batch.file is not None:
             with contextlib.suppress(OSError):
                 batch.file.unlink(missing_ok=True)
