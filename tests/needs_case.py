@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from events_case import event
 
+from burstlens.viz.kinds.base import ProductKind
 from burstlens.workflows.recipe.recipe import MadeProduct, Product
 
 
@@ -16,11 +17,14 @@ class Options:
     beside: tuple[str, ...] = ()
 
 
-class Kind:
+class Kind(ProductKind[Options]):
     """A kind as a plugin may be: what it needs stands in its options."""
 
     name = "any"
     options = Options
+
+    def make(self, options, frame, out, context):
+        raise NotImplementedError
 
     def chained(self, options):
         return options.chained
@@ -33,12 +37,6 @@ class Kind:
 
     def extensions(self, options):
         return ("csv",)
-
-    def ships(self, options):
-        return ()
-
-    def widens(self, options):
-        return False
 
 
 def key(number: int) -> str:
@@ -59,7 +57,7 @@ def state(number, product="track", attempt=1):
 def taken(waiting, slots=100):
     """Product and time of what goes now."""
     found = list(waiting.take(0.0, slots))
-    return [(work.order.context.product, work.order.frame.time) for work in found]
+    return [(order.context.product, order.frame.time) for order in found]
 
 
 def settle(waiting, product, number, attempt=1):
@@ -68,9 +66,9 @@ def settle(waiting, product, number, attempt=1):
     waiting.needs.settled(product, "output", key(number), attempt)
 
 
-def needed(waiting, work, frames=()):
+def needed(waiting, order, frames=()):
     def newest(stream, beside):
         found = [f for f in frames if f.stream == stream and f.time <= beside.time]
         return max(found, key=lambda frame: frame.time, default=None)
 
-    return waiting.needs.of(work, waiting.history.states, newest)
+    return waiting.needs.of(order, waiting.history.states, newest)
