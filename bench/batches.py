@@ -36,7 +36,7 @@ from burstlens.core.model import Frame
 from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.product import Context
 from burstlens.workflows.placement.buffer import BufferRef
-from burstlens.workflows.making.order import Order, Task
+from burstlens.workflows.making.order import Order
 from burstlens.workflows.making.tasks import work
 folder, path, names = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:]
 run = RunDir(folder / "runs" / "large-1")
@@ -47,17 +47,17 @@ link = folder / "large-1" / "1" / path.name
 if not link.exists():
     link.symlink_to(path)
 frame = Frame("large-1", 1, "d01", "", (f"large-1/1/{path.name}",), 0, 1, 1.0, 1.0, "header")
-tasks = [
-    Task("produce", Order(
+orders = [
+    Order(
         "map", MapOptions(name), Context("large-1", "Large", f"p{n}", "d01", "", run.files),
         frame, str(run.products),
-    ))
+    )
     for n, name in enumerate(names)
 ]
 buffer = BufferRef("posix", str(folder), "large-1")
-work(buffer, tasks)  # loads and compiles what it needs
+work(buffer, orders)  # loads and compiles what it needs
 before = time.process_time(), time.time()
-given = work(buffer, tasks)
+given = work(buffer, orders)
 assert all(one.receipt for one in given.values()), given
 first = min(one.receipt.clock["staged"] for one in given.values()) - before[1]
 print(json.dumps([time.process_time() - before[0], first]))

@@ -27,7 +27,6 @@ from burstlens.viz.product import Context
 from burstlens.workflows.making.order import Order
 from burstlens.workflows.ordering.graph import Graph
 from burstlens.workflows.ordering.sending import Sending
-from burstlens.workflows.ordering.work import Work
 from burstlens.workflows.placement.buffer import BufferRef
 
 MOST_PART = 0.05
@@ -181,7 +180,7 @@ def _sent(scratch: Scratch, name: str, count: int, orders: int) -> Sending:
     folder.mkdir()
     sending = Sending(_Unheard(), BufferRef("posix", "", str(folder), "f"), folder)
     for number in range(count):
-        sending.send(_works(number, max(2, orders)), 1)
+        sending.send(_orders(number, max(2, orders)), 1)
     return sending
 
 
@@ -205,11 +204,11 @@ def _in_vain(sending: Sending) -> Figure:
     return Figure(name, median(looks), "µs of CPU", note=spread(looks))
 
 
-def _works(number: int, count: int) -> list[Work]:
+def _orders(number: int, count: int) -> list[Order]:
     time_key = f"t{number:08d}"
     frame = Frame("storm", 1, "d01", time_key, ("1/a.nc",), 0, 1000, 1.0, 1.1, "header")
     context = Context("storm", "Storm", product="t2", stream="d01", time=time_key, files=Path())
-    return [Work("produce", Order("", None, context, frame, "products"))] * count
+    return [Order("map", None, context, frame, "products")] * count
 
 
 def _disk(scratch: Scratch, count: int) -> list[Figure]:

@@ -273,9 +273,9 @@ class Drivers:
     def take_as_well(self, done: Done) -> None:
         """The driver gets what it has not submitted, or has got already."""
         if self.production is not None:
-            again = Batch(list(done.about.works))
+            again = Batch(done.about.orders)
             self.production.sending._batches.append(again)
-            self.production.backlog.under_way += len(again.works)
+            self.production.backlog.under_way += len(again.orders)
             self.take(replace(done, about=again))
 
     # What must hold.

@@ -16,11 +16,10 @@ from typing import Any
 from burstlens.core.errors import StagingError
 from burstlens.core.model import Failure, Frame, Receipt, State
 from burstlens.core.run.directory import RunDir
-from burstlens.workflows.making.order import OrderResult
+from burstlens.workflows.making.order import Order, OrderResult
 from burstlens.workflows.making.results import Results
 from burstlens.workflows.ordering.graph import Done, Graph
 from burstlens.workflows.ordering.sending import Batch
-from burstlens.workflows.ordering.work import Work
 from burstlens.workflows.placement.buffer import Released
 from burstlens.workflows.recipe.recipe import MadeProduct
 
@@ -68,15 +67,15 @@ class Workers:
             size = sum(frame.bytes for frame in frames)
             return Done("released", frames, Released(len(frames), 0, size))
         batch: Batch = task.about
-        struck = (reach - 1) % len(batch.works)
+        struck = (reach - 1) % len(batch.orders)
         if outcome in {"lost", "zombie"}:
             self._write(batch, struck, reach)
             if outcome == "zombie":
-                self.unheard(self._stage(batch.works[struck], alike=False, reach=reach))
+                self.unheard(self._stage(batch.orders[struck], alike=False, reach=reach))
             return Done("work", batch, error=RuntimeError("the worker was killed"))
         given = {
-            number: self._give(work, outcome, reach)
-            for number, work in enumerate(batch.works)
+            number: self._give(order, outcome, reach)
+            for number, order in enumerate(batch.orders)
             if outcome != "refused" or number != struck
         }
         if outcome == "refused":
@@ -86,20 +85,19 @@ class Workers:
     def _write(self, batch: Batch, count: int, reach: int) -> None:
         """The worker has done so many orders of a batch, and is killed in the next one."""
         results = Results(str(batch.file or ""))
-        for number, work in enumerate(batch.works[:count]):
-            result = self._give(work, "made", reach)
+        for number, order in enumerate(batch.orders[:count]):
+            result = self._give(order, "made", reach)
             if results.write({number: result}):  # not written: nobody hears of it
                 self.unheard(result.staged)
 
-    def _give(self, work: Work, outcome: str, reach: int) -> OrderResult:
-        frame = work.order.frame
+    def _give(self, order: Order, outcome: str, reach: int) -> OrderResult:
+        frame = order.frame
         gone = (frame.time, frame.attempt) in self.gone
-        if work.what == "placeholder" or outcome == "failed" or gone:
-            return OrderResult(failure=self._failure(work))
-        order = work.order
+        if order.damage or outcome == "failed" or gone:
+            return OrderResult(failure=self._failure(order))
         if order.kind == "vtk" and order.piece is None and not order.joins:
             return OrderResult(pieces=2)
-        return OrderResult(self._stage(work, alike=outcome == "same", reach=reach))
+        return OrderResult(self._stage(order, alike=outcome == "same", reach=reach))
 
     def unheard(self, receipt: Receipt | None) -> None:
         """Nobody hears of what a worker has staged."""
@@ -107,17 +105,17 @@ class Workers:
             parts = (receipt, receipt.state)
             self.astray |= {part.incoming for part in parts if part is not None}
 
-    def _failure(self, work: Work) -> Failure:
-        frame, made = work.order.frame, self.products[work.order.context.product]
+    def _failure(self, order: Order) -> Failure:
+        frame, made = order.frame, self.products[order.context.product]
         about = made.name, frame.stream, frame.time, frame.attempt, "no such variable"
         if "png" not in made.kind.extensions(made.options):
             return Failure(*about)
         facts = {"placeholder": True, "reason": "no such variable"}
-        receipt = self._stage(work, alike=False, reach=0)
+        receipt = self._stage(order, alike=False, reach=0)
         return Failure(*about, replace(receipt, facts=facts, limits=None))
 
-    def _stage(self, work: Work, *, alike: bool, reach: int) -> Receipt:
-        order, made = work.order, self.products[work.order.context.product]
+    def _stage(self, order: Order, *, alike: bool, reach: int) -> Receipt:
+        made = self.products[order.context.product]
         frame, product = order.frame, made.name
         for name in (*order.needed.previous[:1], *order.needed.followed.values()):
             assert (self.run.products / name).is_file(), f"{name} is needed and does not stand"

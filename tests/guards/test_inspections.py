@@ -57,18 +57,18 @@ def backlog(recipe, recipe_file):
     return make
 
 
-def names(work):
-    return [guard.called for guard in work.order.guards]
+def names(order):
+    return [guard.called for guard in order.guards]
 
 
 def test_the_first_product_of_a_frame_carries_every_guard_of_its_stream(backlog, frame):
     waiting = backlog()
     waiting.add(frame(stream="d01"))
     first, second = waiting.take(0.0, 10)
-    assert (first.order.context.product, first.order.inspects) == ("t2", True)
+    assert (first.context.product, first.inspects) == ("t2", True)
     assert names(first) == ["w", "cold"]
     # The map of W has the guard evaluated only for its own ring: the frame counts as inspected.
-    assert (second.order.context.product, second.order.inspects) == ("w", False)
+    assert (second.context.product, second.inspects) == ("w", False)
     assert names(second) == ["w"]
 
 
@@ -77,15 +77,15 @@ def test_guards_are_told_the_units_of_the_maps(backlog, frame):
     waiting = backlog(PRODUCTS.replace(shown, shown + 'units = "degC"\n'))
     waiting.add(frame(stream="d01"))
     first, second = waiting.take(0.0, 10)
-    assert (first.order.shown_units, second.order.shown_units) == ({"T2": "degC"}, {})
+    assert (first.shown_units, second.shown_units) == ({"T2": "degC"}, {})
 
 
 def test_a_frame_without_products_is_inspected_on_its_own(backlog, frame):
     waiting = backlog()
     assert waiting.add(frame(stream="d02", attempt=2)) == ()
-    (work,) = waiting.take(0.0, 10)
-    assert (work.what, names(work), work.order.inspects) == ("inspect", ["nest"], True)
-    context = work.order.context
+    (order,) = waiting.take(0.0, 10)
+    assert (order.kind, names(order), order.inspects) == ("", ["nest"], True)
+    context = order.context
     assert (context.stream, context.time, context.attempt) == ("d02", "t00000001.000", 2)
     waiting.returned()
     assert waiting.empty
@@ -95,7 +95,7 @@ def test_work_with_guards_goes_before_newer_frames_that_are_inspected(backlog, f
     waiting = backlog()
     for second in (1, 2):
         waiting.add(frame(f"t0000000{second}.000", stream="d01"))
-    order = [(w.order.frame.time[8], w.order.inspects) for w in waiting.take(0.0, 10)]
+    order = [(w.frame.time[8], w.inspects) for w in waiting.take(0.0, 10)]
     assert order == [("2", True), ("1", True), ("2", False), ("1", False)]
 
 
@@ -106,7 +106,7 @@ def test_at_most_as_many_frames_as_slots_are_inspected_at_a_time(backlog, frame)
     assert len(list(waiting.take(0.0, 2))) == 2
     assert waiting.size == 3
     waiting.returned()
-    assert [work.what for work in waiting.take(0.0, 2)] == ["inspect"]
+    assert [order.kind for order in waiting.take(0.0, 2)] == [""]
 
 
 def test_while_products_are_paused_guards_still_inspect(backlog, frame):
@@ -114,37 +114,37 @@ def test_while_products_are_paused_guards_still_inspect(backlog, frame):
     waiting.add(frame("t00000001.000", stream="d01"))
     waiting.history.paused = True
     waiting.add(frame("t00000002.000", stream="d01"))
-    works = list(waiting.take(0.0, 10))
-    assert [work.what for work in works] == ["inspect", "inspect"]
-    assert {work.order.frame.time for work in works} == {"t00000001.000", "t00000002.000"}
+    orders = list(waiting.take(0.0, 10))
+    assert [order.kind for order in orders] == ["", ""]
+    assert {order.frame.time for order in orders} == {"t00000001.000", "t00000002.000"}
     assert list(waiting.take(0.0, 10)) == []
     waiting.history.paused = False
     after = list(waiting.take(0.0, 10))
-    assert [work.what for work in after] == ["produce"] * 4
-    assert not any(work.order.inspects for work in after)
-    assert {tuple(names(work)) for work in after if work.order.context.product == "t2"} == {()}
+    assert [order.kind for order in after] == ["map"] * 4
+    assert not any(order.inspects for order in after)
+    assert {tuple(names(order)) for order in after if order.context.product == "t2"} == {()}
 
 
 def test_a_frame_that_was_inspected_is_not_inspected_again(backlog, frame):
     seen = {"event": "frame.inspected", "stream": "d01", "time": "t00000001.000", "attempt": 1}
     waiting = backlog(history=replay([event(seen)]))
     waiting.add(frame("t00000001.000", stream="d01"))
-    assert not any(work.order.inspects for work in waiting.take(0.0, 10))
+    assert not any(order.inspects for order in waiting.take(0.0, 10))
     waiting.add(frame("t00000001.000", stream="d01", attempt=2))
-    assert sum(work.order.inspects for work in waiting.take(0.0, 10)) == 1
+    assert sum(order.inspects for order in waiting.take(0.0, 10)) == 1
 
 
 def test_a_frame_that_a_product_is_added_for_is_not_inspected_twice(backlog, frame):
     waiting = backlog()
     for names in (None, {"w"}):
         waiting.add(frame(stream="d01"), names)
-    assert sum(work.order.inspects for work in waiting.take(0.0, 10)) == 1
+    assert sum(order.inspects for order in waiting.take(0.0, 10)) == 1
 
 
 def test_a_recipe_without_guards_has_no_inspections(backlog, frame):
     waiting = backlog(guards="")
     waiting.add(frame(stream="d01"))
-    assert [(w.order.guards, w.order.inspects) for w in waiting.take(0.0, 9)] == [((), False)] * 2
+    assert [(w.guards, w.inspects) for w in waiting.take(0.0, 9)] == [((), False)] * 2
 
 
 def test_a_frame_is_not_released_before_guards_have_read_it(backlog, recipe, frame):

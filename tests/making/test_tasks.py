@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from burstlens.core.errors import StagingError
 from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.kinds.python.options import PythonOptions
 from burstlens.viz.product import Context
-from burstlens.workflows.making.order import Order, Task
+from burstlens.workflows.making.order import Order
 from burstlens.workflows.making.results import read_results
 from burstlens.workflows.making.tasks import produce, work
 from burstlens.workflows.placement.buffer import BufferRef
@@ -77,11 +78,11 @@ def order(run_dir, frame):
 
 @pytest.fixture
 def calls(order):
-    """A task that calls a function of the recipe."""
+    """An order that calls a function of the recipe."""
 
     def make(function):
         options = PythonOptions(f"plots.py:{function}", extension="txt")
-        return Task("produce", order("python", options, function))
+        return order("python", options, function)
 
     return make
 
@@ -100,7 +101,7 @@ def text(run_dir):
 def test_the_products_of_a_batch_are_those_that_are_made_alone(buffer, order):
     names = ("T2", "slp", "slp", "wind@850hPa")
     orders = [order("map", MapOptions(name), f"map{n}") for n, name in enumerate(names)]
-    together = work(buffer, [Task("produce", one) for one in orders])
+    together = work(buffer, orders)
     alone = [produce(buffer, one) for one in orders]
     assert [together[n].receipt.crc32 for n in range(len(names))] == [
         result.receipt.crc32 for result in alone
@@ -156,8 +157,8 @@ def test_what_an_earlier_try_has_written_is_not_made_again(buffer, calls, tmp_pa
 
 def test_a_placeholder_needs_no_frame(buffer, order):
     shutil.rmtree(Path(buffer.path) / "storm-1" / "1")
-    task = Task("placeholder", order("map", MapOptions("T2"), "t2"), "cut short")
-    failure = work(buffer, [task])[0].failure
+    damaged = replace(order("map", MapOptions("T2"), "t2"), damage="cut short")
+    failure = work(buffer, [damaged])[0].failure
     assert failure.reason == "cut short"
     assert failure.placeholder.facts["placeholder"]
 

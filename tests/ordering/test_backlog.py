@@ -31,8 +31,12 @@ def backlog(recipe):
     return make
 
 
+def sort_of(order):
+    return "placeholder" if order.damage else "remake" if order.remakes else "produce"
+
+
 def taken(backlog, slots=100, now=0.0):
-    return [(work.what, work.order.frame.time) for work in backlog.take(now, slots)]
+    return [(sort_of(order), order.frame.time) for order in backlog.take(now, slots)]
 
 
 def test_the_newest_frame_comes_first(backlog, frame):
@@ -79,8 +83,8 @@ def test_an_entered_product_is_made_of_the_frames_that_are_added_for_it_and_of_l
     waiting.enter([named(waiting.products[0], "w")])
     assert waiting.add(frame(key(1)), {"w"}) == ("w",)
     assert waiting.add(frame(key(2))) == ("t2", "w")
-    works = [(work.order.context.product, work.order.frame.time) for work in waiting.take(0.0, 9)]
-    assert works == [("t2", key(2)), ("w", key(2)), ("t2", key(1)), ("w", key(1))]
+    orders = [(order.context.product, order.frame.time) for order in waiting.take(0.0, 9)]
+    assert orders == [("t2", key(2)), ("w", key(2)), ("t2", key(1)), ("w", key(1))]
 
 
 def test_an_added_product_is_not_made_of_frames_that_it_passes_over(backlog, frame):
@@ -122,7 +126,7 @@ def test_an_order_names_its_frame_and_the_size_of_the_pictures_before_it(backlog
     waiting.add(frame(key(1)))
     waiting.note_size(receipt)
     waiting.add(frame(key(2), attempt=2))
-    late, early = (work.order.context for work in waiting.take(0.0, 9))
+    late, early = (order.context for order in waiting.take(0.0, 9))
     about = late.product, late.stream, late.time, late.attempt, late.size
     assert about == ("t2", "output", key(2), 2, (800, 600))
     assert early.size is None
@@ -156,9 +160,9 @@ def test_work_that_failed_is_tried_after_a_pause_that_grows(backlog, frame):
     waiting.add(frame())
     now, pauses = 0.0, []
     for _ in range(7):
-        [work] = waiting.take(now, 1)
+        [order] = waiting.take(now, 1)
         waiting.returned()
-        waiting.again(work, now)
+        waiting.again(order, now)
         begin = now
         while not taken(waiting, slots=0, now=now) and not waiting.waiting:
             now += 0.5
@@ -166,17 +170,17 @@ def test_work_that_failed_is_tried_after_a_pause_that_grows(backlog, frame):
     assert pauses == [1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]
 
 
-def test_works_that_failed_at_once_are_tried_again_in_their_order(backlog, frame):
+def test_orders_that_failed_at_once_are_tried_again_in_their_order(backlog, frame):
     waiting = backlog(FIXED)
     for attempt in (1, 2):
         waiting.add(frame(key(1), attempt=attempt))
-    works = list(waiting.take(0.0, 9))
-    for work in works:
+    orders = list(waiting.take(0.0, 9))
+    for order in orders:
         waiting.returned()
-        waiting.again(work, 0.0)
+        waiting.again(order, 0.0)
     assert (waiting.size, waiting.empty) == (2, False)
     assert list(waiting.take(0.0, 9)) == []
-    assert list(waiting.take(60.0, 9)) == works
+    assert [order.about for order in waiting.take(60.0, 9)] == [order.about for order in orders]
 
 
 def limits_of(low, high):
@@ -193,16 +197,16 @@ def drawn(number, limits, attempt=1, **facts):
 def test_the_first_picture_waits_for_no_limits(backlog, frame):
     waiting = backlog()
     waiting.add(frame())
-    [work] = waiting.take(0.0, 1)
-    assert (work.what, work.order.context.limits) == ("produce", None)
+    [order] = waiting.take(0.0, 1)
+    assert order.context.limits is None
 
 
 def test_a_picture_has_the_limits_that_hold_when_it_is_sent(backlog, frame):
     waiting = backlog(events=[limits_of(270, 290)])
     waiting.add(frame())
     waiting.history.apply(event(limits_of(270, 300)))
-    [work] = waiting.take(0.0, 1)
-    assert work.order.context.limits == (270.0, 300.0)
+    [order] = waiting.take(0.0, 1)
+    assert order.context.limits == (270.0, 300.0)
 
 
 def test_outgrown_pictures_are_made_again_once_after_all_that_do_not_stand(backlog, frame):
@@ -212,10 +216,10 @@ def test_outgrown_pictures_are_made_again_once_after_all_that_do_not_stand(backl
         assert (waiting.add(frame(key(number))) == ("t2",)) == (number == 4)
         waiting.refresh(frame(key(number)))
         waiting.refresh(frame(key(number)))
-    works = list(waiting.take(0.0, 100))
-    found = [(work.what, work.order.frame.time) for work in works]
+    orders = list(waiting.take(0.0, 100))
+    found = [(sort_of(order), order.frame.time) for order in orders]
     assert found == [("produce", key(4)), ("remake", key(2)), ("remake", key(1))]
-    assert {work.order.context.limits for work in works} == {(270.0, 300.0)}
+    assert {order.context.limits for order in orders} == {(270.0, 300.0)}
     assert waiting.remakes(frame(key(2)))
     assert not waiting.remakes(frame(key(3)))
     waiting.remade("t2", "output", key(2), 1)
@@ -248,9 +252,9 @@ def test_a_placeholder_is_not_made_again(backlog, frame):
 def test_a_picture_that_cannot_be_made_again_is_left_as_it_is(backlog, frame):
     waiting = backlog(events=[drawn(1, [270, 290]), limits_of(270, 300)])
     waiting.refresh(frame(key(1)))
-    [work] = waiting.take(0.0, 1)
+    [order] = waiting.take(0.0, 1)
     waiting.returned()
-    waiting.keep(work)
+    waiting.keep(order)
     waiting.refresh(frame(key(1)))
     assert waiting.empty
     assert not waiting.remakes(frame(key(1)))
@@ -267,8 +271,8 @@ def test_limits_follow_the_frames_unless_the_recipe_gives_them(backlog):
 def test_a_damaged_frame_gets_a_placeholder_in_each_series(backlog):
     waiting = backlog(FIXED)
     waiting.add_damage(Damage("storm-1", 1, "output", key(1), ("x",), 0, "cut short"))
-    [work] = waiting.take(0.0, 1)
-    assert (work.what, work.reason, work.order.frame.time) == ("placeholder", "cut short", key(1))
+    [order] = waiting.take(0.0, 1)
+    assert (order.damage, order.frame.time) == ("cut short", key(1))
 
 
 def test_a_damaged_frame_whose_time_nothing_shows_gets_none(backlog):

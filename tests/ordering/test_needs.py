@@ -10,7 +10,6 @@ from burstlens.core.model import Damage, Needed
 from burstlens.core.run.history import replay
 from burstlens.viz.product import Context
 from burstlens.workflows.ordering.backlog import Backlog
-from burstlens.workflows.ordering.work import Work
 
 
 def test_a_chain_goes_from_the_oldest_frame_on_one_at_a_time(backlog, frame):
@@ -30,8 +29,8 @@ def test_a_chain_is_given_the_state_of_the_frame_before(backlog, frame):
     given = []
     for number in (1, 2):
         waiting.add(frame(key(number)))
-        [work] = waiting.take(0.0, 100)
-        given.append(needed(waiting, work).previous)
+        [order] = waiting.take(0.0, 100)
+        given.append(needed(waiting, order).previous)
         settle(waiting, "track", number)
     assert given == [(), (".states/1-1",)]
 
@@ -42,8 +41,8 @@ def test_a_restarted_model_continues_from_the_state_before_its_first_frame(backl
     given = []
     for number in (2, 3, 4):
         waiting.add(frame(key(number), attempt=2))
-        [work] = waiting.take(0.0, 100)
-        given.append(needed(waiting, work).previous)
+        [order] = waiting.take(0.0, 100)
+        given.append(needed(waiting, order).previous)
         settle(waiting, "track", number, attempt=2)
     assert [newest for newest, *_ in given] == [".states/1-1", ".states/2-2", ".states/3-2"]
 
@@ -55,19 +54,19 @@ def test_a_frame_that_failed_leaves_the_chain_at_the_state_before_it(backlog, fr
     assert taken(waiting) == [("track", key(2))]
     waiting.returned()
     waiting.needs.settled("track", "output", key(2), 1)
-    [work] = waiting.take(0.0, 100)
-    assert (work.order.frame.time, needed(waiting, work).previous) == (key(3), (".states/1-1",))
+    [order] = waiting.take(0.0, 100)
+    assert (order.frame.time, needed(waiting, order).previous) == (key(3), (".states/1-1",))
 
 
 def test_work_that_is_tried_again_holds_its_chain(backlog, frame):
     waiting = backlog(made("track", chained=True))
     for number in (1, 2):
         waiting.add(frame(key(number)))
-    [work] = waiting.take(0.0, 100)
+    [order] = waiting.take(0.0, 100)
     waiting.returned()
-    waiting.again(work, 0.0)
+    waiting.again(order, 0.0)
     assert taken(waiting) == []
-    assert [again.order.frame.time for again in waiting.take(60.0, 100)] == [key(1)]
+    assert [again.frame.time for again in waiting.take(60.0, 100)] == [key(1)]
 
 
 def test_a_damaged_frame_does_not_hold_the_chain(backlog, frame):
@@ -97,8 +96,8 @@ def test_a_frame_that_two_attempts_wrote_is_open_until_both_are_settled(backlog,
         waiting.add(frame(key(1), attempt=attempt))
 
     def goes():
-        works = waiting.take(0.0, 100)
-        return [(w.order.context.product, w.order.frame.attempt) for w in works]
+        orders = waiting.take(0.0, 100)
+        return [(w.context.product, w.frame.attempt) for w in orders]
 
     assert goes() == [("track", 1)]
     assert goes() == []
@@ -127,7 +126,7 @@ def test_a_later_record_of_a_time_takes_the_place_of_the_earlier_one_in_a_chain(
     assert len(taken(waiting)) == 1
     waiting.repeat(later)
     waiting.add(later)
-    assert [work.order.frame for work in waiting.take(0.0, 100)] == [later]
+    assert [order.frame for order in waiting.take(0.0, 100)] == [later]
 
 
 def test_what_is_settled_twice_or_was_never_open_holds_nothing(backlog, frame):
@@ -142,9 +141,9 @@ def test_what_is_settled_twice_or_was_never_open_holds_nothing(backlog, frame):
 
 def test_a_product_without_needs_is_given_nothing_and_is_always_whole(backlog, frame):
     waiting = backlog(made("plain"), events=[state(1, "plain")])
-    work = Work("remake", waiting._order(waiting.products[0], frame(key(2))))
-    assert needed(waiting, work) == Needed()
-    assert waiting.needs.is_whole(work, Needed())
+    order = replace(waiting._order(waiting.products[0], frame(key(2))), remakes=True)
+    assert needed(waiting, order) == Needed()
+    assert waiting.needs.is_whole(order, Needed())
 
 
 @pytest.mark.parametrize("order", [("track", "moving"), ("moving", "track")])
@@ -159,9 +158,9 @@ def test_what_follows_a_chain_waits_for_the_same_frame_of_it(backlog, frame, ord
     assert taken(waiting) == [("track", key(1))]
     settle(waiting, "track", 1)
     first, second = list(waiting.take(0.0, 100))
-    assert {first.order.frame.time, second.order.frame.time} == {key(1), key(2)}
-    moving = first if first.order.context.product == "moving" else second
-    assert moving.order.frame.time == key(1)
+    assert {first.frame.time, second.frame.time} == {key(1), key(2)}
+    moving = first if first.context.product == "moving" else second
+    assert moving.frame.time == key(1)
     assert needed(waiting, moving).followed == {"track": ".states/1-1"}
 
 
@@ -172,17 +171,17 @@ def test_what_follows_a_chain_that_failed_gets_the_state_before(backlog, frame):
     assert taken(waiting) == [("track", key(2))]
     waiting.returned()
     waiting.needs.settled("track", "output", key(2), 1)
-    [work] = waiting.take(0.0, 100)
-    assert needed(waiting, work).followed == {"track": ".states/1-1"}
+    [order] = waiting.take(0.0, 100)
+    assert needed(waiting, order).followed == {"track": ".states/1-1"}
 
 
 def test_what_follows_a_chain_that_stands_already_goes_at_once(backlog, frame):
     products = made("track", chained=True), made("moving", follows=("track",))
     waiting = backlog(*products, events=[state(1)])
     waiting.add(frame(key(1)))
-    [work] = waiting.take(0.0, 100)
-    assert work.order.context.product == "moving"
-    assert needed(waiting, work).followed == {"track": ".states/1-1"}
+    [order] = waiting.take(0.0, 100)
+    assert order.context.product == "moving"
+    assert needed(waiting, order).followed == {"track": ".states/1-1"}
 
 
 def test_what_follows_a_chain_without_a_state_goes_without(backlog, frame):
@@ -191,8 +190,8 @@ def test_what_follows_a_chain_without_a_state_goes_without(backlog, frame):
     assert taken(waiting) == [("track", key(1))]
     waiting.returned()
     waiting.needs.settled("track", "output", key(1), 1)
-    [work] = waiting.take(0.0, 100)
-    assert needed(waiting, work).followed == {}
+    [order] = waiting.take(0.0, 100)
+    assert needed(waiting, order).followed == {}
 
 
 def test_what_follows_a_chain_of_every_other_frame_waits_for_the_one_before(backlog, frame):
@@ -246,9 +245,9 @@ then = "alarm"
     for number in (1, 2):
         waiting.add(frame(key(number)))
     inspecting = [
-        (work.order.context.product, work.order.frame.time)
-        for work in waiting.take(0.0, 100)
-        if work.order.inspects
+        (order.context.product, order.frame.time)
+        for order in waiting.take(0.0, 100)
+        if order.inspects
     ]
     assert sorted(inspecting) == [("plain", key(1)), ("plain", key(2))]
 
@@ -256,5 +255,5 @@ then = "alarm"
 def test_a_picture_is_not_made_again_without_the_track_that_it_followed(backlog, frame):
     for events, whole in (([state(1)], True), ([state(3)], False)):
         waiting = backlog(made("map", follows=("track",)), events=events)
-        work = Work("remake", waiting._order(waiting.products[0], frame(key(2))))
-        assert waiting.needs.is_whole(work, needed(waiting, work)) == whole
+        order = replace(waiting._order(waiting.products[0], frame(key(2))), remakes=True)
+        assert waiting.needs.is_whole(order, needed(waiting, order)) == whole

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,6 @@ from burstlens.core.run.history import replay
 from burstlens.viz.product import Context
 from burstlens.workflows.ordering.backlog import Backlog
 from burstlens.workflows.ordering.needs import AHEAD
-from burstlens.workflows.ordering.work import Work
 
 
 def test_what_shows_a_nest_waits_until_the_nest_is_as_far(backlog, frame):
@@ -22,8 +22,8 @@ def test_what_shows_a_nest_waits_until_the_nest_is_as_far(backlog, frame):
     assert (waiting.size, waiting.empty) == (1, False)
     nest = frame(key(1), stream="d02")
     waiting.add(nest)
-    [work] = waiting.take(0.0, 100)
-    assert needed(waiting, work, [nest]).beside == {"d02": nest}
+    [order] = waiting.take(0.0, 100)
+    assert needed(waiting, order, [nest]).beside == {"d02": nest}
 
 
 def test_a_nest_that_starts_late_holds_up_no_frame_for_long(backlog, frame):
@@ -36,8 +36,8 @@ def test_a_nest_that_starts_late_holds_up_no_frame_for_long(backlog, frame):
     waiting.needs.look()
     assert taken(waiting) == [("nested", key(2)), ("nested", key(1))]
     waiting.needs.ended = True
-    [work] = waiting.take(0.0, 100)
-    assert (work.order.frame.time, needed(waiting, work).beside) == (key(3), {})
+    [order] = waiting.take(0.0, 100)
+    assert (order.frame.time, needed(waiting, order).beside) == (key(3), {})
 
 
 def test_a_look_that_meets_the_parents_next_frame_first_leaves_the_nest_out_of_no_map(
@@ -51,8 +51,8 @@ def test_a_look_that_meets_the_parents_next_frame_first_leaves_the_nest_out_of_n
     nests = [frame(key(number), stream="d02") for number in (1, 2)]
     for nest in nests:
         waiting.add(nest)
-    works = {work.order.frame.time: work for work in waiting.take(0.0, 100)}
-    found = [needed(waiting, works[nest.time], nests).beside for nest in nests]
+    orders = {order.frame.time: order for order in waiting.take(0.0, 100)}
+    found = [needed(waiting, orders[nest.time], nests).beside for nest in nests]
     assert found == [{"d02": nest} for nest in nests]
 
 
@@ -216,13 +216,12 @@ def test_a_picture_is_made_again_only_with_the_frame_beside_that_it_showed(
     waiting = backlog(made("map", beside=("d02",)))
     for number in (1, 2, 3):
         waiting.add(frame(key(number), stream="d02"))
-    order = waiting._order(waiting.products[0], frame(key(2)))
     frames = [frame(key(number), stream="d02") for number in there]
-    work = Work("remake", order)
-    assert waiting.needs.is_whole(work, needed(waiting, work, frames)) == whole
+    order = replace(waiting._order(waiting.products[0], frame(key(2))), remakes=True)
+    assert waiting.needs.is_whole(order, needed(waiting, order, frames)) == whole
 
 
 def test_a_picture_is_made_again_without_a_frame_beside_where_there_never_was_one(backlog, frame):
     waiting = backlog(made("map", beside=("d02",)))
-    work = Work("remake", waiting._order(waiting.products[0], frame(key(2))))
-    assert waiting.needs.is_whole(work, needed(waiting, work))
+    order = replace(waiting._order(waiting.products[0], frame(key(2))), remakes=True)
+    assert waiting.needs.is_whole(order, needed(waiting, order))

@@ -50,7 +50,7 @@ def test_a_damaged_frame_counts_as_one_of_two_also_when_it_is_found_with_the_nex
     run.watch((True,))
     run.watch((False, True))
     run.turn()
-    made = [work.order.frame.time for task in run.block.tasks for work in task.about.works]
+    made = [order.frame.time for task in run.block.tasks for order in task.about.orders]
     assert sorted(made) == [key(0), key(2)]
 
 
@@ -99,9 +99,9 @@ def test_pictures_that_were_ordered_before_the_first_ones_member_was_known_are_d
             done.value[name] = replace(result, receipt=receipt)
     run.deliver(0)
     run.turn()
-    (again,) = [work for task in run.block.tasks for work in task.about.works]
-    other = {newest: 0, key(0): 1}[again.order.frame.time]
-    assert again.order.context.points == {"t2": {"number": other}}
+    (again,) = [order for task in run.block.tasks for order in task.about.orders]
+    other = {newest: 0, key(0): 1}[again.frame.time]
+    assert again.context.points == {"t2": {"number": other}}
     run.work(("made",), 0)
     run.deliver(0)
     run.turn()
@@ -156,7 +156,7 @@ def two_products(driver):
     run.watch((True,))
     run.turn()
     [task] = run.block.tasks
-    assert len(task.about.works) == 2
+    assert len(task.about.orders) == 2
     return run, task
 
 
@@ -164,21 +164,21 @@ def test_a_product_is_published_while_its_batch_is_under_way(driver):
     run, task = two_products(driver)
     run.workers.end(task, "lost", 2)  # it has written one result, and nobody knows yet
     run.turn()
-    first = task.about.works[0].order.context.product
+    first = task.about.orders[0].context.product
     assert published(run) == [first]
     assert not run.production.settled
 
 
 def test_of_a_batch_whose_worker_died_only_what_was_not_published_is_made_again(driver):
     run, task = two_products(driver)
-    first, second = (work.order.context.product for work in task.about.works)
+    first, second = (order.context.product for order in task.about.orders)
     run.results.append(run.workers.end(task, "lost", 2))
     run.block.tasks.clear()
     run.deliver(0)
     run.turn()
     [again] = run.block.tasks
-    assert [work.order.context.product for work in again.about.works] == [second]
-    assert again.about.works[0].tries == 2
+    assert [order.context.product for order in again.about.orders] == [second]
+    assert again.about.orders[0].tries == 2
     run.work(("made",), 0)
     run.deliver(0)
     run.turn()
@@ -193,11 +193,11 @@ def test_orders_that_were_not_begun_count_no_try(driver):
     run.deliver(0)
     run.turn()
     tries = {
-        work.order.context.product: work.tries
+        order.context.product: order.tries
         for again in run.block.tasks
-        for work in again.about.works
+        for order in again.about.orders
     }
-    first, second = (work.order.context.product for work in task.about.works)
+    first, second = (order.context.product for order in task.about.orders)
     assert tries == {first: 2, second: 1}
 
 
@@ -220,20 +220,20 @@ def split_one(driver):
     return run
 
 
-def works(run):
-    return [work for task in run.block.tasks for work in task.about.works]
+def orders(run):
+    return [order for task in run.block.tasks for order in task.about.orders]
 
 
 def test_a_volume_is_published_with_its_pieces_when_its_table_is_made(driver):
     run = split_one(driver)
-    assert sorted(work.order.piece for work in works(run)) == [(0, 3), (1, 3), (2, 3)]
-    assert all(work.order.guards == () for work in works(run))
+    assert sorted(order.piece for order in orders(run)) == [(0, 3), (1, 3), (2, 3)]
+    assert all(order.guards == () for order in orders(run))
     run.work(("made",) * len(run.block.tasks), 0)
     run.deliver(0)
     run.turn()
     assert published(run) == []
-    [table] = works(run)
-    assert (table.what, len(table.order.joins)) == ("join", 3)
+    [table] = orders(run)
+    assert (table.piece, len(table.joins)) == (None, 3)
     run.work(("made",), 0)
     run.deliver(0)
     run.turn()
@@ -256,16 +256,16 @@ def test_a_volume_with_a_piece_that_cannot_be_made_fails_once_and_leaves_nothing
 
 def test_a_piece_whose_worker_died_is_made_again_alone(driver):
     run = split_one(driver)
-    before = len(works(run))
+    before = len(orders(run))
     tasks, run.block.tasks[:] = list(run.block.tasks), []
     lost, *others = tasks
     run.results += [run.workers.end(lost, "lost", 1)]
     run.results += [run.workers.end(task, "made", 1) for task in others]
     run.deliver(0)
     run.turn()
-    done = sum(len(task.about.works) for task in others)
-    assert len(works(run)) == before - done
-    assert all(work.what == "piece" for work in works(run))
+    done = sum(len(task.about.orders) for task in others)
+    assert len(orders(run)) == before - done
+    assert all(order.piece is not None for order in orders(run))
 
 
 def test_a_damaged_frame_raises_one_alarm_for_itself_and_its_products(driver):

@@ -60,8 +60,8 @@ class Repeating:
         """The records that workers are asked for, by time."""
         found: dict[str, list[int]] = {}
         for task in self.drivers.block.tasks:
-            for work in task.about.works:
-                found.setdefault(work.order.frame.time, []).append(work.order.frame.record)
+            for order in task.about.orders:
+                found.setdefault(order.frame.time, []).append(order.frame.record)
         return found
 
     @property
@@ -192,9 +192,7 @@ def test_guards_look_at_the_later_record_as_well(run):
     model.publish()
     model.report(model.hours(0, first=1))
     model.drivers.turn()
-    assert [w.order.inspects for task in model.drivers.block.tasks for w in task.about.works] == [
-        True
-    ]
+    assert [w.inspects for task in model.drivers.block.tasks for w in task.about.orders] == [True]
 
 
 def test_after_a_resume_the_record_that_lost_its_time_does_not_count(run):

@@ -14,7 +14,6 @@ from burstlens.workflows.making.order import Order, OrderResult
 from burstlens.workflows.making.results import Results
 from burstlens.workflows.ordering.graph import Graph
 from burstlens.workflows.ordering.sending import PAUSE_S, Sending
-from burstlens.workflows.ordering.work import Work
 from burstlens.workflows.placement.buffer import BufferRef
 
 LONGEST = 0.5
@@ -59,10 +58,10 @@ def sending(tmp_path: Path, clock: Clock) -> Sending:
     )
 
 
-def works(count: int) -> list[Work]:
+def orders(count: int) -> list[Order]:
     frame = Frame("storm-1", 1, "d01", "t1", ("1/a.nc",), 0, 1000, 1.0, 1.1, "header")
     context = Context("storm-1", "Storm", product="t2", stream="d01", time="t1", files=Path())
-    return [Work("inspect", Order("", None, context, frame, "products")) for _ in range(count)]
+    return [Order("", None, context, frame, "products") for _ in range(count)]
 
 
 @pytest.fixture
@@ -70,7 +69,7 @@ def send(sending: Sending) -> Callable[[], Path]:
     """Sends a batch; returns the file of its results."""
 
     def one() -> Path:
-        sending.send(works(3), 1)
+        sending.send(orders(3), 1)
         file = sending._batches[-1].file
         assert file is not None
         return file
@@ -80,7 +79,7 @@ def send(sending: Sending) -> Callable[[], Path]:
 
 def test_without_a_file_of_results_the_driver_waits_for_the_end(sending: Sending) -> None:
     assert sending.wait_s(LONGEST) == LONGEST
-    sending.send(works(1), 1)
+    sending.send(orders(1), 1)
     assert sending.wait_s(LONGEST) == LONGEST
 
 

@@ -14,7 +14,7 @@ from burstlens.core.model import Receipt
 from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.product import Context, Made
 from burstlens.workflows.making.making import _with_points
-from burstlens.workflows.making.order import Order, Task
+from burstlens.workflows.making.order import Order
 from burstlens.workflows.making.tasks import work
 from burstlens.workflows.ordering.shown_points import ShownPoints
 from burstlens.workflows.placement.buffer import BufferRef
@@ -68,7 +68,7 @@ def test_orders_name_the_point_that_the_first_picture_shows(recipe, backlog, fra
     waiting.shown.note(receipt(TIMES[1], 1))
     waiting.add(frame(TIMES[2]))
     (sent,) = waiting.take(0.0, 10)
-    assert sent.order.context.points == {"t": {"number": 1}}
+    assert sent.context.points == {"t": {"number": 1}}
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_what_does_not_name_points_is_left_out(shown, recipe, frame, backlog, ru
     waiting = backlog(*recipe("product.t2.limits=[270, 310]").products)
     waiting.add(frame(TIMES[0]))
     (sent,) = waiting.take(0.0, 10)
-    assert not known.is_other(sent.order, foreign)
+    assert not known.is_other(sent, foreign)
 
 
 def test_a_fact_of_that_name_is_that_of_the_frame_alone():
@@ -118,7 +118,7 @@ def made(tmp_path, run_dir, frame):
         of = frame("n0", "output", paths=("storm-1/1/frame.nc",), bytes=path.stat().st_size)
         order = Order("map", MapOptions("t"), context, of, str(run_dir.products))
         buffer = BufferRef("posix", str(folder), "storm-1")
-        return work(buffer, [Task("produce", order)])[0].receipt.facts
+        return work(buffer, [order])[0].receipt.facts
 
     return draw
 

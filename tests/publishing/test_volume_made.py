@@ -14,9 +14,8 @@ from burstlens.core.allowance import MEMORY_VARIABLE
 from burstlens.core.model import Failure
 from burstlens.viz.kinds.vtk.options import VtkOptions
 from burstlens.viz.product import Context
-from burstlens.workflows.making.order import Order, Task
+from burstlens.workflows.making.order import Order
 from burstlens.workflows.making.tasks import work
-from burstlens.workflows.ordering.volume import Volume
 from burstlens.workflows.placement.buffer import BufferRef
 
 STORM = Path(__file__).parents[1] / "data" / "wrf" / "wrfout_d01_0001-01-01_00_08_00"
@@ -44,34 +43,31 @@ def little_memory(monkeypatch):
     monkeypatch.setenv(MEMORY_VARIABLE, str(16 << 20))  # an eighth of it is for arrays
 
 
-def made(buffer, *tasks):
-    results = [result for _, result in sorted(work(buffer, tasks).items())]
+def made(buffer, *orders):
+    results = [result for _, result in sorted(work(buffer, orders).items())]
     return [result.receipt or result.failure or result.pieces for result in results]
 
 
 def staged(buffer, order):
-    """The volume with all of its pieces staged, and its table's order."""
-    [pieces] = made(buffer, Task("produce", order))
-    volume = Volume(order, pieces)
-    orders = volume.orders()
-    receipts = made(buffer, *(Task("produce", one) for one in orders))
-    tables = [volume.add(one, receipt) for one, receipt in zip(orders, receipts, strict=True)]
-    return volume, tables[-1]
+    """The order of the table of a volume, of which all pieces are staged."""
+    [count] = made(buffer, order)
+    pieces = made(buffer, *(replace(order, piece=(n, count)) for n in range(count)))
+    return replace(order, joins=tuple(pieces))
 
 
 def test_a_published_table_shows_what_one_file_would(
     buffer, order, little_memory, begin, run_dir, monkeypatch
 ):
-    volume, table = staged(buffer, order)
-    [receipt] = made(buffer, Task("join", table))
+    table = staged(buffer, order)
+    [receipt] = made(buffer, table)
     publisher, _ = begin()
-    publisher.publish([volume.finish(receipt)])
+    publisher.publish([table.complete(receipt)])
     publisher.close()
-    assert volume.count > 1
+    assert len(table.joins) > 1
     found = run_dir.products / "box" / f"box_output_{TIME}.pvts"
     assert list(run_dir.incoming.iterdir()) == []
     monkeypatch.undo()
-    [whole] = made(buffer, Task("produce", order))
+    [whole] = made(buffer, order)
     one, many = vtkXMLStructuredGridReader(), vtkXMLPStructuredGridReader()
     one.SetFileName(str(run_dir.products / whole.incoming))
     many.SetFileName(str(found))
@@ -90,18 +86,18 @@ def test_an_attempt_that_replaces_a_volume_takes_its_pieces_away(
     publisher, _ = begin()
     for attempt in (1, 2):
         frame = replace(order.frame, attempt=attempt)
-        volume, table = staged(buffer, replace(order, frame=frame))
-        [receipt] = made(buffer, Task("join", table))
-        publisher.publish([volume.finish(receipt)])
+        table = staged(buffer, replace(order, frame=frame))
+        [receipt] = made(buffer, table)
+        publisher.publish([table.complete(receipt)])
     publisher.close()
     pieces = [path.name for path in (run_dir.products / "box" / "pieces").iterdir()]
     assert {name.split("_")[2] for name in pieces} == {"2"}
-    assert len(pieces) == volume.count
+    assert len(pieces) == len(table.joins)
 
 
 def test_a_table_without_a_piece_is_a_failure_of_the_product(buffer, order, little_memory):
-    _, table = staged(buffer, order)
-    [failure] = made(buffer, Task("join", replace(table, joins=table.joins[1:])))
+    table = staged(buffer, order)
+    [failure] = made(buffer, replace(table, joins=table.joins[1:]))
     assert isinstance(failure, Failure)
     assert failure.product == "box"
 
@@ -110,12 +106,12 @@ def test_one_file_that_replaces_a_table_takes_the_table_away(
     buffer, order, little_memory, begin, run_dir, monkeypatch
 ):
     publisher, _ = begin()
-    volume, table = staged(buffer, order)
-    [receipt] = made(buffer, Task("join", table))
-    publisher.publish([volume.finish(receipt)])
+    table = staged(buffer, order)
+    [receipt] = made(buffer, table)
+    publisher.publish([table.complete(receipt)])
     monkeypatch.undo()
     again = replace(order, frame=replace(order.frame, attempt=2))
-    publisher.publish(made(buffer, Task("produce", again)))
+    publisher.publish(made(buffer, again))
     publisher.close()
     names = [path.name for path in (run_dir.products / "box").iterdir()]
     assert sorted(names) == [f"box_output_{TIME}.vts", "pieces"]

@@ -32,7 +32,7 @@ from burstlens.viz.frames.reading_time import Spent, measured
 from burstlens.viz.product import Context, Made, Mark, ProductFrame
 from burstlens.viz.registry import product_kind
 from burstlens.workflows.guards.finding import Reading, Trip
-from burstlens.workflows.making.order import Order, OrderResult, Task
+from burstlens.workflows.making.order import Order, OrderResult
 from burstlens.workflows.making.staged import Files, stage
 from burstlens.workflows.placement import direct_requests
 from burstlens.workflows.placement.buffer import BufferRef
@@ -48,7 +48,7 @@ LIMIT_S = 900.0
 
 
 class Maker:
-    """Does the tasks of one worker, one after the other; a context manager.
+    """Carries out the orders of one worker, one after the other; a context manager.
 
     The frame of the latest order stays open for the next one. ``keeps`` says whether more orders of
     it are to come: then what is computed is kept for them, within the bounds of
@@ -66,18 +66,18 @@ class Maker:
     def __exit__(self, *_: object) -> None:
         self._close()
 
-    def do(self, task: Task, *, keeps: bool = False) -> OrderResult:
-        """Do the task.
+    def do(self, order: Order, *, keeps: bool = False) -> OrderResult:
+        """Carry out an order.
 
         Raises StagingError when the buffer or the target does not take it.
         """
-        if task.what == "placeholder":
-            return OrderResult(failure=self._failure(task.order, task.reason))
-        if task.what == "join":
-            return self._join(task.order)
-        if task.what == "inspect":
-            return self._with_frame(task.order, keeps, lambda reader, order: 0)[1]
-        return self._produce(task.order, keeps)
+        if order.damage:
+            return OrderResult(failure=self._failure(order, order.damage))
+        if order.joins:
+            return self._join(order)
+        if not order.kind:
+            return self._with_frame(order, keeps, lambda reader, order: 0)[1]
+        return self._produce(order, keeps)
 
     def _produce(self, order: Order, keeps: bool) -> OrderResult:
         """Make one product, stage it to ``.incoming``, verify it."""
@@ -125,10 +125,11 @@ class Maker:
         files = Files.of(_out(self._buffer), name, chained=False)
         kind, clock = product_kind(order.kind), {"started": time.time()}
         try:
-            made = kind.join(
-                order.options, [piece.made for piece in order.joins], files.product, context,
-                [piece.name for piece in order.joins],
-            )  # fmt: skip
+            pieces = [
+                Made(one.name.rpartition(".")[2], one.facts, one.limits) for one in order.joins
+            ]
+            names = [one.name.partition("/")[2] for one in order.joins]
+            made = kind.join(order.options, pieces, files.product, context, names)
             clock["made"] = time.time()
             products = Path(order.products)
             return OrderResult(stage(self._buffer, files, made, frame, products, name, clock))

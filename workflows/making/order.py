@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from burstlens.core.model import NOTHING_NEEDED, Damage, Failure, Frame, Needed, Receipt
-from burstlens.viz.product import Context, Made
+from burstlens.core.model import NOTHING_NEEDED, Damage, Failure, Frame, Needed, Receipt, State
+from burstlens.viz.product import Context
 from burstlens.workflows.guards.finding import Reading
 from burstlens.workflows.guards.guard import Guard
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """A piece that was made; ``name`` is its final path relative to its table's folder."""
-
-    name: str
-    made: Made
-
-
-@dataclass(frozen=True, slots=True)
 class Order:
-    """One product to make of one frame (none where ``kind`` is empty).
+    """One product to make of one frame; where ``kind`` is empty, only guards look at the frame.
 
     ``guards`` judge the frame before anything is made of it. With ``inspects`` they are all guards
     of its stream, and a breach stops the model; else those of the variable that the product shows,
@@ -40,9 +33,38 @@ class Order:
     """By variable, the units in which the alarms of ``guards`` give its values."""
     needed: Needed = NOTHING_NEEDED
     piece: tuple[int, int] | None = None
-    """Which piece of how many to make, of a product that is split."""
-    joins: tuple[Piece, ...] = ()
-    """The pieces of a table."""
+    """Which piece of how many to make, of a product that is made in pieces."""
+    joins: tuple[Receipt, ...] = ()
+    """The pieces whose table is to be made, which is the product."""
+    damage: str = ""
+    """Why the frame is damaged: a placeholder is made."""
+    remakes: bool = False
+    """Whether a picture stands, and is made again with the limits that its series has now."""
+    tries: int = 0
+    submitted: float = 0.0
+
+    @property
+    def about(self) -> tuple[str, str, str, int]:
+        """The product, and the stream, time and attempt of its frame."""
+        frame = self.frame
+        return self.context.product, frame.stream, frame.time, frame.attempt
+
+    @property
+    def volume(self) -> tuple[str, Frame, int]:
+        """What its pieces are known by: product, frame and their number; 0 where it has none."""
+        return self.context.product, self.frame, self.piece[1] if self.piece else len(self.joins)
+
+    def complete(self, receipt: Receipt) -> Receipt:
+        """Its receipt, with when its frame was written and it was submitted and received, what the
+        frame says of itself, and its pieces."""
+        frame = self.frame
+        # What is made again is not late: it has no time since its frame.
+        seen = {} if self.remakes else {"written": frame.written, "detected": frame.detected}
+        clock = {**seen, "submitted": self.submitted, **receipt.clock, "received": time.time()}
+        counted = {"calendar": frame.calendar} if frame.calendar else {}
+        facts = {**receipt.facts, "signal": frame.signal, **counted}
+        pieces = tuple(State(one.incoming, one.name, one.bytes, one.crc32) for one in self.joins)
+        return replace(receipt, clock=clock, facts=facts, pieces=pieces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +82,6 @@ class OrderResult:
     def staged(self) -> Receipt | None:
         """What stands in ``.incoming``: the product, or the placeholder of a failure."""
         return self.failure.placeholder if self.failure is not None else self.receipt
-
-
-class Task(NamedTuple):
-    """What to do with an order: ``produce``, ``inspect``, ``join``, or ``placeholder`` for that
-    reason."""
-
-    what: str
-    order: Order
-    reason: str = ""
 
 
 def damage_frame(damage: Damage) -> Frame:

@@ -15,7 +15,7 @@ from typing import Any
 from burstlens.core.run.logs import open_worker_log
 from burstlens.viz.registry import product_kind
 from burstlens.workflows.making.making import Maker
-from burstlens.workflows.making.order import Order, OrderResult, Task
+from burstlens.workflows.making.order import Order, OrderResult
 from burstlens.workflows.making.results import Results
 from burstlens.workflows.placement.buffer import BufferRef
 
@@ -55,28 +55,28 @@ def produce(buffer: BufferRef, order: Order) -> OrderResult:
     Raises StagingError when the buffer or the target does not take it.
     """
     with Maker(buffer) as maker:
-        return maker.do(Task("produce", order))
+        return maker.do(order)
 
 
-def work(buffer: BufferRef, batch: Sequence[Task], results: str = "") -> dict[int, OrderResult]:
-    """Do a batch of tasks; returns what became of each by its number, errors too.
+def work(buffer: BufferRef, batch: Sequence[Order], results: str = "") -> dict[int, OrderResult]:
+    """Carry out a batch of orders; returns what became of each by its number, errors too.
 
     What is done before the batch ends is appended to the file ``results`` (none where it is empty)
-    for the driver to read meanwhile, and is not returned. A task that the file has already is not
+    for the driver to read meanwhile, and is not returned. An order that the file has already is not
     done again: a worker was lost in the middle of the batch.
     """
     given: dict[int, OrderResult] = {}
     written = Results(results)
     with Maker(buffer) as maker:
-        for number, task in enumerate(batch):
+        for number, order in enumerate(batch):
             if number in written.known:
                 continue
             after = batch[number + 1 : number + 2]
-            keeps = bool(after) and after[0].order.frame == task.order.frame
+            keeps = bool(after) and after[0].frame == order.frame
             try:
-                given[number] = maker.do(task, keeps=keeps)
+                given[number] = maker.do(order, keeps=keeps)
             except Exception as error:
-                what = task.order.context.product or task.what
+                what = order.context.product or "inspect"
                 _log.warning("%s: %s", what, error, exc_info=True)
                 given[number] = OrderResult(error=_sendable(error))
             if after:

@@ -23,7 +23,6 @@ from burstlens.workflows.guards.shown_units import units_of_maps
 from burstlens.workflows.making.order import Order, damage_frame
 from burstlens.workflows.ordering.needs import Needs
 from burstlens.workflows.ordering.shown_points import ShownPoints
-from burstlens.workflows.ordering.work import Work
 from burstlens.workflows.recipe.recipe import MadeProduct
 
 RETRY_FIRST_S = 1.0
@@ -41,9 +40,9 @@ class Backlog:
     folder: str
     guards: Sequence[Guard] = ()
     streams: Sequence[str] = ()
-    waiting: list[tuple[tuple[int, ...], int, Work]] = field(default_factory=list)
-    later: list[tuple[float, int, Work]] = field(default_factory=list)
-    inspections: list[Work] = field(default_factory=list)
+    waiting: list[tuple[tuple[int, ...], int, Order]] = field(default_factory=list)
+    later: list[tuple[float, int, Order]] = field(default_factory=list)
+    inspections: list[Order] = field(default_factory=list)
     """Frames that guards look at without a product: never held back."""
     coarseness: dict[tuple[str, str], int] = field(default_factory=dict)
     """Ranks of frames that were there on arrival: a smaller one is made first."""
@@ -51,6 +50,8 @@ class Backlog:
     arriving: bool = False
     """Whether older frames than those that are known may still come."""
     under_way: int = 0
+    pieces: dict[tuple[str, Frame, int], dict[int, Receipt]] = field(default_factory=dict)
+    """By :attr:`.Order.volume`, the pieces that are staged of what is made in pieces."""
     sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
     shown: ShownPoints = field(default_factory=ShownPoints)
     _times: dict[str, list[str]] = field(default_factory=dict)
@@ -108,9 +109,9 @@ class Backlog:
             order = self._order(product, frame)
             if inspects and not self.needs.waits(product.name):
                 order, inspects = self._inspecting_too(order), False
-            self._push(Work("produce", order))
+            self._push(order)
         if inspects:
-            self.inspections.append(Work("inspect", self._inspection(frame)))
+            self.inspections.append(self._inspection(frame))
         return tuple(product.name for product in wanting)
 
     def repeat(self, frame: Frame) -> None:
@@ -133,7 +134,7 @@ class Backlog:
                 and this not in self._kept
             ):
                 self._remaking.add(this)
-                self._go(Work("remake", self._order(product, frame)))
+                self._go(replace(self._order(product, frame), remakes=True))
 
     def widens(self, product: str) -> bool:
         """Whether the colour limits of that product follow its frames."""
@@ -144,11 +145,10 @@ class Backlog:
         """Note that this picture is not being made again any more."""
         self._remaking.discard((product, stream, time, attempt))
 
-    def keep(self, work: Work) -> None:
+    def keep(self, order: Order) -> None:
         """Leave a picture that cannot be made again as it is."""
-        this = _this(work.order.context.product, work.order.frame)
-        self._remaking.discard(this)
-        self._kept.add(this)
+        self._remaking.discard(order.about)
+        self._kept.add(order.about)
 
     def remakes(self, frame: Frame) -> bool:
         """Whether a picture of that frame is to be made again."""
@@ -185,7 +185,7 @@ class Backlog:
             return
         frame = damage_frame(damage)
         for product in self._wanting_of(frame):
-            self._push(Work("placeholder", self._order(product, frame), reason=damage.reason))
+            self._push(replace(self._order(product, frame), damage=damage.reason))
 
     def _wanting_of(self, frame: Frame) -> Iterable[MadeProduct]:
         self.needs.saw(frame.stream, frame.time, frame.attempt)
@@ -236,29 +236,22 @@ class Backlog:
         marking = tuple(guard for guard in self.watching(frame) if shown in guard.variables)
         return Order(product.kind.name, product.options, context, frame, self.folder, marking)
 
-    def _limited(self, order: Order) -> Order:
-        context = order.context
-        limits = self.history.limits.get(context.product)
-        points = self.shown.of(context.product, context.stream)
-        return replace(order, context=replace(context, limits=limits, points=points))
+    def _push(self, order: Order) -> None:
+        if order.damage or self.needs.admit(order):
+            self._go(order)
 
-    def _push(self, work: Work) -> None:
-        if work.what == "placeholder" or self.needs.admit(work):
-            self._go(work)
-
-    def _go(self, work: Work) -> None:
+    def _go(self, order: Order) -> None:
         # Negative digits: a heap gives the smallest, and the newest frame is wanted. Orders in
         # which guards inspect the frame come first, pictures that are made again last.
-        newest_first = tuple(-ord(sign) for sign in work.order.frame.time)
-        rank = 0 if work.order.inspects else 2 if work.what == "remake" else 1
-        frame = work.order.frame
+        frame = order.frame
+        rank = 0 if order.inspects else 2 if order.remakes else 1
         coarse = self.coarseness.get((frame.stream, frame.time), 0)
-        newest_first = (rank, coarse, *newest_first)
+        newest_first = (rank, coarse, *(-ord(sign) for sign in frame.time))
         self._count += 1
-        heapq.heappush(self.waiting, (newest_first, self._count, work))
+        heapq.heappush(self.waiting, (newest_first, self._count, order))
 
-    def take(self, now: float, slots: int) -> Iterable[Work]:
-        """Work to submit now, so that no more than ``slots`` are under way; while products are
+    def take(self, now: float, slots: int) -> Iterable[Order]:
+        """Orders to submit now, so that no more than ``slots`` are under way; while products are
         paused, inspections alone."""
         if self.history.paused:
             self._inspect_alone()
@@ -267,53 +260,78 @@ class Backlog:
         if self.history.paused:
             return
         if not self.arriving:  # a chain begins at the oldest frame, which is read last
-            for work in self.needs.freed():
-                self._push(work)
-            for work in self.needs.next():
-                self._go(work)
+            for order in self.needs.freed():
+                self._push(order)
+            for order in self.needs.next():
+                self._go(order)
         while self.later and self.later[0][0] <= now:
             self._go(heapq.heappop(self.later)[2])
         while self.waiting and self.under_way < slots:
             yield self._sent(heapq.heappop(self.waiting)[2])
 
-    def _sent(self, work: Work) -> Work:
-        work.order = self._limited(work.order)  # the present limits: they may have widened
-        work.tries += 1
-        work.submitted = time.time()
+    def _sent(self, order: Order) -> Order:
+        context = order.context
+        limits = self.history.limits.get(context.product)  # they may have widened
+        points = self.shown.of(context.product, context.stream)
+        context = replace(context, limits=limits, points=points)
         self.under_way += 1
-        return work
+        return replace(order, context=context, tries=order.tries + 1, submitted=time.time())
 
     def _inspect_alone(self) -> None:
         """Let frames be inspected without the products that they wait for."""
-        for _, _, work in self.waiting:
-            if work.order.inspects:
-                self.inspections.append(Work("inspect", self._inspection(work.order.frame)))
-                work.order = replace(work.order, guards=(), inspects=False)
+        for place, (rank, number, order) in enumerate(self.waiting):
+            if order.inspects:
+                self.inspections.append(self._inspection(order.frame))
+                self.waiting[place] = rank, number, replace(order, guards=(), inspects=False)
 
     def returned(self) -> None:
-        """Note that some work has come back, well or not."""
+        """Note that an order has come back, well or not."""
         self.under_way -= 1
 
-    def follow_up(self, work: Work, what: str, orders: Iterable[Order]) -> None:
-        """Order what has followed from that work: pieces, or their table."""
-        for order in orders:
-            self._go(Work(what, order, volume=work.volume))
+    def split(self, order: Order, count: int) -> None:
+        """Order a product in so many pieces; the last one that is staged orders their table."""
+        orders = [replace(order, guards=(), tries=0, piece=(n, count)) for n in range(count)]
+        if orders[0].volume not in self.pieces:  # else its frame was reported twice
+            self.pieces[orders[0].volume] = {}
+            for piece in orders:
+                self._go(piece)
 
-    def put_back(self, work: Work) -> None:
-        """Order work again that came back without having been begun."""
-        work.tries -= 1
-        self._go(work)
+    def take_piece(self, order: Order, receipt: Receipt) -> bool:
+        """Note that a piece is staged; False where it is not wanted any more."""
+        staged = self.pieces.get(order.volume)
+        if staged is None or order.piece is None:
+            return False
+        number, count = order.piece
+        if number in staged:
+            return staged[number].uuid == receipt.uuid
+        staged[number] = receipt
+        if len(staged) == count:
+            joins = tuple(staged[n] for n in range(count))
+            self._go(replace(order, piece=None, joins=joins, tries=0))
+        return True
+
+    def is_given_up(self, order: Order) -> bool:
+        """Whether it is a piece of a product that is not made any more."""
+        return order.piece is not None and order.volume not in self.pieces
+
+    def forget_pieces(self, order: Order) -> Iterable[Receipt]:
+        """Expect no more pieces of that order's product; returns those that are staged."""
+        return self.pieces.pop(order.volume, {}).values()
+
+    def put_back(self, order: Order) -> None:
+        """Order again what came back without having been begun."""
+        self._go(replace(order, tries=order.tries - 1))
 
     @property
-    def upcoming(self) -> Work | None:
-        """The work that :meth:`take` gives next, of what is known to wait."""
+    def upcoming(self) -> Order | None:
+        """What :meth:`take` gives next, of what is known to wait."""
         return self.waiting[0][2] if self.waiting else None
 
-    def again(self, work: Work, now: float) -> None:
-        """Try work again after a pause that grows with each try."""
-        pause = min(RETRY_MOST_S, RETRY_FIRST_S * 2 ** (work.tries - 1))
+    def again(self, order: Order, now: float) -> None:
+        """Try it again after a pause that grows with each try."""
+        pause = min(RETRY_MOST_S, RETRY_FIRST_S * 2 ** (order.tries - 1))
         self._count += 1
-        heapq.heappush(self.later, (now + pause, self._count, work))
+        heapq.heappush(self.later, (now + pause, self._count, order))
 
     def note_size(self, receipt: Receipt) -> None:
         """Remember the size of a series' pictures: a placeholder gets the same."""

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Any
 
 from burstlens.core.model import Receipt
-from burstlens.workflows.ordering.work import Work
+from burstlens.workflows.making.order import Order
 
 BATCH_S = 0.1
 """Frames share a batch up to this time: longer ones would hold up the next frame."""
@@ -39,30 +39,30 @@ class Costs:
     making: dict[str, float] = field(default_factory=dict)
     reading: dict[str, float] = field(default_factory=dict)
 
-    def note(self, work: Work, receipt: Receipt, *, first: bool) -> None:
+    def note(self, order: Order, receipt: Receipt, *, first: bool) -> None:
         """Note what an order took; ``first``: nothing of its frame was read before."""
         clock = receipt.clock
         if not {"started", "read", "staged", "reading_s"} <= clock.keys():
             return
         reading = clock["read"] - clock["started"] + clock["reading_s"]
-        _blend(self.making, _name(work), clock["staged"] - clock["started"] - reading)
+        _blend(self.making, _name(order), clock["staged"] - clock["started"] - reading)
         if first:
-            _blend(self.reading, _name(work), reading)
+            _blend(self.reading, _name(order), reading)
 
-    def of(self, work: Work) -> float:
+    def of(self, order: Order) -> float:
         """How long an order's product is expected to take, reading left out."""
-        if work.what in {"placeholder", "join"} or not work.order.kind:
+        if order.damage or order.joins or not order.kind:
             return WORTH_S / 2
-        return self.making.get(_name(work), _UNKNOWN_S)
+        return self.making.get(_name(order), _UNKNOWN_S)
 
-    def reading_of(self, works: Iterable[Work]) -> float:
+    def reading_of(self, orders: Iterable[Order]) -> float:
         """How long their frame is expected to take to be read."""
-        return max((self.reading.get(_name(work), 0.0) for work in works), default=0.0)
+        return max((self.reading.get(_name(order), 0.0) for order in orders), default=0.0)
 
 
-def _name(work: Work) -> str:
+def _name(order: Order) -> str:
     """What costs are known by: a piece costs something else than a whole product."""
-    return work.order.context.product + ("/piece" if work.what == "piece" else "")
+    return order.context.product + ("/piece" if order.piece else "")
 
 
 def _blend(known: dict[str, float], name: str, value: float) -> None:
@@ -71,11 +71,11 @@ def _blend(known: dict[str, float], name: str, value: float) -> None:
     known[name] = value if before is None else _KEEP * before + (1 - _KEEP) * value
 
 
-def batches(works: Sequence[Work], idle: int, costs: Costs) -> list[list[Work]]:
-    """The works, which come in the order of their urgency, in batches for ``idle`` idle workers and
-    those that become idle later."""
-    frames = [list(group) for _, group in groupby(works, key=_together)]
-    found: list[list[Work]] = []
+def batches(orders: Sequence[Order], idle: int, costs: Costs) -> list[list[Order]]:
+    """The orders, most urgent first, in batches for ``idle`` idle workers and those that become
+    idle later."""
+    frames = [list(group) for _, group in groupby(orders, key=_together)]
+    found: list[list[Order]] = []
     for frame in frames:
         for batch in _divided(frame, idle // len(frames), costs):
             last = found[-1] if found else []
@@ -86,35 +86,35 @@ def batches(works: Sequence[Work], idle: int, costs: Costs) -> list[list[Work]]:
     return found
 
 
-def _together(work: Work) -> Any:
+def _together(order: Order) -> Any:
     """Works with the same value may share a batch; one that failed before goes alone, since it may
     be what killed its worker."""
-    frame = work.order.frame
-    alone = id(work) if work.tries > 1 else 0
-    return work.what == "remake", frame.stream, frame.time, frame.attempt, alone
+    frame = order.frame
+    alone = id(order) if order.tries > 1 else 0
+    return order.remakes, frame.stream, frame.time, frame.attempt, alone
 
 
-def _fits(last: Sequence[Work], more: Sequence[Work], costs: Costs) -> bool:
+def _fits(last: Sequence[Order], more: Sequence[Order], costs: Costs) -> bool:
     both = [*last, *more]
     seconds = sum(map(costs.of, both)) + costs.reading_of(last) + costs.reading_of(more)
-    same = len({(work.what == "remake", work.order.inspects) for work in both}) == 1
-    alone = any(work.tries > 1 for work in both)
+    same = len({(order.remakes, order.inspects) for order in both}) == 1
+    alone = any(order.tries > 1 for order in both)
     return same and not alone and len(both) <= MOST and seconds <= BATCH_S
 
 
-def _divided(frame: list[Work], workers: int, costs: Costs) -> list[list[Work]]:
-    """The works of one frame for so many idle workers, of about equal time, the quickest first; cut
-    further where they would take long, so that they do not hold up what is more urgent."""
+def _divided(frame: list[Order], workers: int, costs: Costs) -> list[list[Order]]:
+    """The orders of one frame for so many idle workers, of about equal time, the quickest first;
+    cut further where they would take long, so that they do not hold up what is more urgent."""
     seconds, reading = sum(map(costs.of, frame)), costs.reading_of(frame)
     count = max(1, round(seconds / max(LONGEST_S, _READINGS * reading)))
     if workers > 0:  # each of them reads the frame
         count = max(count, min(workers, int(seconds / max(WORTH_S, reading))))
     count = min(count, len(frame))
     count = max(count, -(-len(frame) // MOST))
-    parts, loads = [list[Work]() for _ in range(count)], [0.0] * count
+    parts, loads = [list[Order]() for _ in range(count)], [0.0] * count
     quickest_first = sorted(frame, key=costs.of)
-    for work in quickest_first[::-1]:
+    for order in quickest_first[::-1]:
         least = min(range(count), key=lambda n: (len(parts[n]) >= MOST, loads[n], len(parts[n])))
-        parts[least].insert(0, work)
-        loads[least] += costs.of(work)
-    return [sorted(part, key=lambda work: not work.order.inspects) for part in parts]
+        parts[least].insert(0, order)
+        loads[least] += costs.of(order)
+    return [sorted(part, key=lambda order: not order.inspects) for part in parts]

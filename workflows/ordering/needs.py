@@ -16,7 +16,7 @@ from burstlens.core.run.states import States
 from burstlens.viz.product import Wants
 
 if TYPE_CHECKING:
-    from burstlens.workflows.ordering.work import Work
+    from burstlens.workflows.making.order import Order
     from burstlens.workflows.recipe.recipe import MadeProduct
 
 Series = tuple[str, str]
@@ -41,9 +41,9 @@ class Needs:
         self._before_look: dict[tuple[str, int], str] = {}
         self._attempt = 0
         self._open: defaultdict[Series, dict[str, set[int]]] = defaultdict(dict)
-        self._line: defaultdict[Series, list[tuple[str, int, Work]]] = defaultdict(list)
-        self._behind: defaultdict[Series, list[tuple[str, int, Work]]] = defaultdict(list)
-        self._abreast: list[Work] = []
+        self._line: defaultdict[Series, list[tuple[str, int, Order]]] = defaultdict(list)
+        self._behind: defaultdict[Series, list[tuple[str, int, Order]]] = defaultdict(list)
+        self._abreast: list[Order] = []
         self._busy: dict[Series, tuple[str, int]] = {}
         """Time and attempt of each chain's order under way."""
         self._count = 0
@@ -100,26 +100,26 @@ class Needs:
         if self._busy.get((product, stream)) == (time, attempt):
             del self._busy[product, stream]
 
-    def admit(self, work: Work) -> bool:
+    def admit(self, order: Order) -> bool:
         """Whether it can go now; else it is kept until :meth:`freed` or :meth:`next` gives it."""
-        needs = self._wants.get(work.order.context.product)
+        needs = self._wants.get(order.context.product)
         if needs is None:
             return True
-        frame = work.order.frame
+        frame = order.frame
         if not self._is_abreast(needs, frame):
-            self._abreast.append(work)
+            self._abreast.append(order)
             return False
         for name in needs.follows:
             if self._is_open((name, frame.stream), frame.time):
-                self._queue(self._behind[name, frame.stream], work)
+                self._queue(self._behind[name, frame.stream], order)
                 return False
         if needs.chained:
-            self._queue(self._line[work.order.context.product, frame.stream], work)
+            self._queue(self._line[order.context.product, frame.stream], order)
         return not needs.chained
 
-    def _queue(self, queue: list[tuple[str, int, Work]], work: Work) -> None:
+    def _queue(self, queue: list[tuple[str, int, Order]], order: Order) -> None:
         self._count += 1
-        heapq.heappush(queue, (work.order.frame.time, self._count, work))
+        heapq.heappush(queue, (order.frame.time, self._count, order))
 
     def _is_abreast(self, needs: Wants, frame: Frame) -> bool:
         """Whether the other streams are as far, or are not expected to be."""
@@ -136,7 +136,7 @@ class Needs:
     def _is_open(self, series: Series, time: str) -> bool:
         return any(open_time <= time for open_time in self._open.get(series, ()))
 
-    def freed(self) -> Iterator[Work]:
+    def freed(self) -> Iterator[Order]:
         """The orders that no longer wait for another product or stream, to be admitted again."""
         abreast, self._abreast = self._abreast, []
         yield from abreast
@@ -145,23 +145,23 @@ class Needs:
             while queue and (oldest is None or queue[0][0] < oldest):
                 yield heapq.heappop(queue)[2]
 
-    def next(self) -> Iterator[Work]:
+    def next(self) -> Iterator[Order]:
         """The oldest order of each chain that has no order under way."""
         for series, line in self._line.items():
             if line and series not in self._busy and not self._has_older(series, line[0][0]):
-                work = heapq.heappop(line)[2]
-                self._busy[series] = work.order.frame.time, work.order.frame.attempt
-                yield work
+                order = heapq.heappop(line)[2]
+                self._busy[series] = order.frame.time, order.frame.attempt
+                yield order
 
     def _has_older(self, series: Series, time: str) -> bool:
         return any(open_time < time for open_time in self._open.get(series, ()))
 
     def of(
-        self, work: Work, states: States, newest: Callable[[str, Frame], Frame | None]
+        self, order: Order, states: States, newest: Callable[[str, Frame], Frame | None]
     ) -> Needed:
         """What an order gets when it is sent. ``newest`` gives a stream's newest frame up to
         another frame."""
-        product, frame = work.order.context.product, work.order.frame
+        product, frame = order.context.product, order.frame
         needs = self._wants.get(product)
         if needs is None:
             return NOTHING_NEEDED
@@ -173,9 +173,9 @@ class Needs:
             {stream: found for stream, found in beside.items() if found is not None},
         )
 
-    def is_whole(self, work: Work, needed: Needed) -> bool:
+    def is_whole(self, order: Order, needed: Needed) -> bool:
         """Whether everything that a picture was made with is still there to make it again."""
-        needs, frame = self._wants.get(work.order.context.product), work.order.frame
+        needs, frame = self._wants.get(order.context.product), order.frame
         if needs is None:
             return True
         return all(name in needed.followed for name in needs.follows) and all(
@@ -215,7 +215,7 @@ class Needs:
         return frame.time >= times[first]
 
     @property
-    def waiting(self) -> list[Work]:
+    def waiting(self) -> list[Order]:
         """All orders that wait."""
         queues = [*self._line.values(), *self._behind.values()]
-        return [*self._abreast, *(work for queue in queues for _, _, work in queue)]
+        return [*self._abreast, *(order for queue in queues for _, _, order in queue)]

@@ -12,11 +12,10 @@ from burstlens.core.errors import StagingError
 from burstlens.core.model import Failure, Frame, Receipt
 from burstlens.core.run import events as ev
 from burstlens.core.version import __version__
-from burstlens.stagers.base import remove
 from burstlens.viz.product import Context
 from burstlens.workflows.frames.promised import Promised
 from burstlens.workflows.frames.report import Report
-from burstlens.workflows.making.order import OrderResult
+from burstlens.workflows.making.order import Order, OrderResult
 from burstlens.workflows.ordering.arrivals import Arrivals
 from burstlens.workflows.ordering.backlog import Backlog
 from burstlens.workflows.ordering.batches import BATCH_S, MOST, batches
@@ -27,8 +26,6 @@ from burstlens.workflows.ordering.releases import Releases
 from burstlens.workflows.ordering.repeats import is_stale
 from burstlens.workflows.ordering.sending import Sending
 from burstlens.workflows.ordering.space import Space
-from burstlens.workflows.ordering.volume import Volume
-from burstlens.workflows.ordering.work import Work
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.publishing.publish import Publisher
@@ -164,78 +161,77 @@ class Production:
 
     def returned(self, done: Done) -> None:
         """Take the results of a batch that has ended."""
-        for work, result in self.sending.returned(done):
-            self._take_result(work, result)
+        for order, result in self.sending.returned(done):
+            self._take_result(order, result)
 
     def look(self) -> bool:
         """Take the results of batches that are under way; returns whether there were any."""
         results = self.sending.news()
-        for work, result in results:
-            self._take_result(work, result)
+        for order, result in results:
+            self._take_result(order, result)
         return bool(results)
 
     def wait_s(self, longest: float) -> float:
         """How long to wait for the end of a batch before the next :meth:`look`."""
         return self.sending.wait_s(longest)
 
-    def _take_result(self, work: Work, result: OrderResult | None) -> None:
+    def _take_result(self, order: Order, result: OrderResult | None) -> None:
         self.backlog.returned()
-        if is_stale(self.history, work.order.frame):
-            self._drop_stale(work, result)
+        if is_stale(self.history, order.frame):
+            self._drop_stale(order, result)
         elif result is None:
-            self.backlog.put_back(work)
+            self.backlog.put_back(order)
         elif result.error is not None:
-            self._take_error(work, result.error)
+            self._take_error(order, result.error)
         else:
-            self._take_answer(work, result)
+            self._take_answer(order, result)
 
-    def _take_error(self, work: Work, error: BaseException) -> None:
-        name, frame = work.order.context.product or work.what, work.order.frame
-        _log.warning("%s of %s %s, try %d: %r", name, frame.stream, frame.time, work.tries, error)
+    def _take_error(self, order: Order, error: BaseException) -> None:
+        name, frame = order.context.product or "inspect", order.frame
+        _log.warning("%s of %s %s, try %d: %r", name, frame.stream, frame.time, order.tries, error)
         refused = isinstance(error, StagingError)
         if isinstance(error, StagingError):
             self._note_trouble(error)
         else:
             self._last_good = time.monotonic()
-        if refused or work.tries < TRIES or self.graph.block_state() == "broken":
-            self.backlog.again(work, time.monotonic())
+        if refused or order.tries < TRIES or self.graph.block_state() == "broken":
+            self.backlog.again(order, time.monotonic())
             return
-        reason = _reason(work, error)
-        if work.order.inspects:
-            self.guarding.miss(frame, work.order.guards, reason)
-        if work.what != "inspect":
-            self._fail(work, Failure(*work.names, reason=reason))
+        reason = _reason(order, error)
+        if order.inspects:
+            self.guarding.miss(frame, order.guards, reason)
+        if order.kind:
+            self._fail(order, Failure(*order.about, reason=reason))
 
-    def _take_answer(self, work: Work, result: OrderResult) -> None:
+    def _take_answer(self, order: Order, result: OrderResult) -> None:
         self._last_good = time.monotonic()
-        if work.order.inspects:
-            self.guarding.read(work.order.frame, result.readings)
+        if order.inspects:
+            self.guarding.read(order.frame, result.readings)
             # An order that is tried again, or was held, is not judged a second time.
-            work.order = replace(work.order, inspects=False)
-        if work.order.kind:
+            order = replace(order, inspects=False)
+        if order.kind:
             self.snapshot.full_disk.room()
         receipt, failure = result.receipt, result.failure
         if failure is not None:
-            placed = work.what == "placeholder"
-            self._fail(work, replace(failure, unreadable=failure.unreadable or placed))
+            unreadable = failure.unreadable or bool(order.damage)
+            self._fail(order, replace(failure, unreadable=unreadable))
         elif result.pieces:
-            work.volume = Volume(replace(work.order, guards=()), result.pieces)
-            self.backlog.follow_up(work, "piece", work.volume.orders())
+            self.backlog.split(order, result.pieces)
         elif receipt is None:
             return
-        elif work.what == "piece":
-            self._take_piece(work, receipt)
-        elif self.backlog.shown.is_other(work.order, receipt):
+        elif order.piece is not None:
+            if not self.backlog.take_piece(order, receipt):
+                self.publisher.discard(receipt)
+        elif self.backlog.shown.is_other(order, receipt):
             self.publisher.discard(receipt)
-            self.backlog.put_back(work)
+            self.backlog.put_back(order)
         else:
-            self._take_receipt(work, receipt)
+            self.backlog.forget_pieces(order)
+            self._take_receipt(order.complete(receipt))
 
-    def _take_receipt(self, work: Work, receipt: Receipt) -> None:
+    def _take_receipt(self, receipt: Receipt) -> None:
         self._bytes_each = receipt.bytes
-        if work.volume is not None:
-            receipt = work.volume.finish(receipt)
-        self._receipts.append(work.with_clock(receipt))
+        self._receipts.append(receipt)
         if "chain" in receipt.facts:
             self.snapshot.alarm(f"{receipt.product} of {receipt.time} {receipt.facts['chain']}")
         self.backlog.note_size(receipt)
@@ -243,35 +239,25 @@ class Production:
             self.snapshot.alarm(text, product=receipt.product, stream=receipt.stream)
         self._widen(receipt)
 
-    def _drop_stale(self, work: Work, result: OrderResult | None) -> None:
+    def _drop_stale(self, order: Order, result: OrderResult | None) -> None:
         """Drop what was made of a record whose time a later one has: that is ordered already."""
-        if result is not None and result.staged is not None:
-            self.publisher.discard(result.staged)
-        if work.volume is not None and not work.volume.failed:
-            for incoming in work.volume.fail():
-                remove(self.run.products / incoming)
+        staged = None if result is None else result.staged
+        self._discard(staged, *self.backlog.forget_pieces(order))
 
-    def _take_piece(self, work: Work, receipt: Receipt) -> None:
-        assert work.volume is not None
-        if work.volume.failed:
-            remove(self.run.products / receipt.incoming)
+    def _discard(self, *receipts: Receipt | None) -> None:
+        for receipt in receipts:
+            if receipt is not None:
+                self.publisher.discard(receipt)
+
+    def _fail(self, order: Order, failure: Failure) -> None:
+        if self.backlog.is_given_up(order):  # another piece has said so
             return
-        table = work.volume.add(work.order, receipt)
-        if table is not None:
-            self.backlog.follow_up(work, "join", [table])
-
-    def _fail(self, work: Work, failure: Failure) -> None:
-        if work.volume is not None:
-            if work.volume.failed:  # another piece has said so
-                return
-            for incoming in work.volume.fail():
-                remove(self.run.products / incoming)
-        if work.what != "remake":
+        self._discard(*self.backlog.forget_pieces(order))
+        if not order.remakes:
             self._failures.append(failure)
             return
-        self.backlog.keep(work)
-        if failure.placeholder is not None:
-            remove(self.run.products / failure.placeholder.incoming)
+        self.backlog.keep(order)
+        self._discard(failure.placeholder)
         place = f"{failure.product} of {failure.stream} {failure.time}"
         self.snapshot.note(f"{place} keeps its narrower colour limits: {failure.reason}")
 
@@ -343,41 +329,43 @@ class Production:
         self.backlog.remade(about.product, about.stream, about.time, about.attempt)
 
     def submit(self, now: float) -> int:
-        """Hand the next work to the viewing block; returns the bytes of the frames it reads."""
+        """Hand the next orders to the viewing block; returns the bytes of the frames they read."""
         room = self.slots - len(self.sending)
-        works = list(self._next(now, room)) if room > 0 else []
+        orders = list(self._next(now, room)) if room > 0 else []
         workers = 1 if self.graph.is_early else self.graph.workers
         idle = min(max(0, room), max(0, workers - len(self.sending)))
-        for batch in batches(works, idle, self.sending.costs):
-            inspects = any(work.order.inspects for work in batch)
-            remakes = batch[0].what == "remake"
-            self.sending.send(batch, URGENT if inspects else LAST if remakes else NEXT)
-        return sum({work.order.frame: work.order.frame.bytes for work in works}.values())
+        for batch in batches(orders, idle, self.sending.costs):
+            inspects = any(order.inspects for order in batch)
+            self.sending.send(batch, URGENT if inspects else LAST if batch[0].remakes else NEXT)
+        return sum({order.frame: order.frame.bytes for order in orders}.values())
 
-    def _next(self, now: float, room: int) -> Iterator[Work]:
-        """Work for so many batches: up to the end of the frame that fills them."""
+    def _next(self, now: float, room: int) -> Iterator[Order]:
+        """Orders for so many batches: up to the end of the frame that fills them."""
         seconds, count = 0.0, 0
-        for work in self.backlog.take(now, self.backlog.under_way + room * MOST):
-            needed = self.backlog.needs.of(work, self.history.states, self.space.newest)
-            work.order = replace(work.order, needed=needed)
-            if is_stale(self.history, work.order.frame):
-                self.backlog.returned()
-                self._drop_stale(work, None)
-                continue
-            if work.volume is not None and work.volume.failed:
+        for order in self.backlog.take(now, self.backlog.under_way + room * MOST):
+            needed = self.backlog.needs.of(order, self.history.states, self.space.newest)
+            order = replace(order, needed=needed)
+            if self._is_dropped(order):
                 self.backlog.returned()
                 continue
-            if work.what == "remake" and not self.backlog.needs.is_whole(work, needed):
-                self.backlog.returned()
-                self.backlog.keep(work)
-                continue
-            yield work
-            seconds, count = seconds + self.sending.costs.of(work), count + 1
+            yield order
+            seconds, count = seconds + self.sending.costs.of(order), count + 1
             after = self.backlog.upcoming
-            if (after is None or after.order.frame != work.order.frame) and (
+            if (after is None or after.frame != order.frame) and (
                 count >= room and seconds >= room * BATCH_S
             ):
                 return
+
+    def _is_dropped(self, order: Order) -> bool:
+        """Whether an order is not carried out: its frame's time has a later record, a picture that
+        stands cannot be made with what it was made with, or another piece has failed."""
+        if is_stale(self.history, order.frame):
+            self._drop_stale(order, None)
+            return True
+        if order.remakes and not self.backlog.needs.is_whole(order, order.needed):
+            self.backlog.keep(order)
+            return True
+        return self.backlog.is_given_up(order)
 
     def _note_trouble(self, error: StagingError) -> None:
         """Report why a product cannot be staged: once where a disk is full."""
@@ -397,13 +385,13 @@ class Production:
         return self.backlog.empty and not (self._receipts or self._failures or releasing)
 
 
-def _reason(work: Work, error: BaseException) -> str:
+def _reason(order: Order, error: BaseException) -> str:
     """Why nothing was made, for the journal."""
     if type(error).__name__ == "WorkerLost":  # Parsl's, which need not be loaded
-        kind = work.order.kind or work.what
+        kind = order.kind or "inspect"
         return (
-            f"the worker that made it ({kind}) was killed {work.tries} times, most likely for want "
-            "of memory: a crop, or fewer workers (viewing.workers of the site), need less"
+            f"the worker that made it ({kind}) was killed {order.tries} times, most likely for "
+            "want of memory: a crop, or fewer workers (viewing.workers of the site), need less"
         )
     text = str(error).strip().splitlines()
     return f"{type(error).__name__}: {text[-1] if text else ''}"[:500]

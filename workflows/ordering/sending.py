@@ -10,15 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from burstlens.workflows.making import tasks
-from burstlens.workflows.making.order import OrderResult, Task
+from burstlens.workflows.making.order import Order, OrderResult
 from burstlens.workflows.making.results import read_results
 from burstlens.workflows.ordering.batches import Costs
 from burstlens.workflows.ordering.graph import Done, Graph
-from burstlens.workflows.ordering.work import Work
 from burstlens.workflows.placement.buffer import BufferRef
 
-_DO = {"remake": "produce", "piece": "produce"}
-"""What a worker does for these works."""
 PAUSE_S = 0.02
 """How long it takes at least until batches are looked at again."""
 _LATE_PART = 0.1
@@ -33,7 +30,7 @@ class Batch:
     """Orders under way as one task; ``file`` is where its worker writes what is done before the
     end, if anything."""
 
-    works: list[Work]
+    orders: tuple[Order, ...]
     file: Path | None = None
     offset: int = 0
     answered: set[int] = field(default_factory=set)
@@ -42,8 +39,8 @@ class Batch:
 
     def is_first(self, number: int) -> bool:
         """Whether no order before that one is of its frame."""
-        orders = [work.order for work in self.works[max(0, number - 1) : number + 1]]
-        return number == 0 or orders[0].frame != orders[1].frame
+        orders = self.orders
+        return number == 0 or orders[number - 1].frame != orders[number].frame
 
 
 class Sending:
@@ -69,14 +66,14 @@ class Sending:
     def __len__(self) -> int:
         return len(self._batches)
 
-    def send(self, works: Sequence[Work], priority: int) -> None:
+    def send(self, orders: Sequence[Order], priority: int) -> None:
         """Submit a batch."""
-        file = self._make_file() if len(works) > 1 else None
-        batch = Batch(list(works), file, news=self._clock())
-        todo = tuple(Task(_DO.get(work.what, work.what), work.order, work.reason) for work in works)
+        batch = Batch(
+            tuple(orders), self._make_file() if len(orders) > 1 else None, news=self._clock()
+        )
         self._batches.append(batch)
-        where = str(batch.file or "")
-        self._graph.view("work", batch, tasks.work, self._buffer, todo, where, priority=priority)
+        what = tasks.work, self._buffer, batch.orders, str(batch.file or "")
+        self._graph.view("work", batch, *what, priority=priority)
 
     def _make_file(self) -> Path | None:
         """A file for results, made here: a node that looked for it before it was there might not
@@ -96,12 +93,12 @@ class Sending:
             return longest
         return min(longest, max(PAUSE_S, _LATE_PART * min(waits), self._rest - now))
 
-    def news(self) -> list[tuple[Work, OrderResult]]:
+    def news(self) -> list[tuple[Order, OrderResult]]:
         """What became of orders of batches that are still under way; nothing when the last look was
         a moment ago."""
         if self._clock() < self._rest:
             return []
-        found, wall_s, cpu_s = list[tuple[Work, OrderResult]](), 0.0, 0.0
+        found, wall_s, cpu_s = list[tuple[Order, OrderResult]](), 0.0, 0.0
         for batch in self._batches:
             if batch.file is None:
                 continue
@@ -115,7 +112,7 @@ class Sending:
         self._rest = self._clock() + max(PAUSE_S, pause_s)
         return found
 
-    def _read(self, batch: Batch) -> Iterator[tuple[Work, OrderResult]]:
+    def _read(self, batch: Batch) -> Iterator[tuple[Order, OrderResult]]:
         if batch.file is None:
             return
         try:
@@ -125,17 +122,17 @@ class Sending:
         if found:
             batch.news = self._clock()
         for number, result in found.items():
-            if number < len(batch.works) and number not in batch.answered:
+            if number < len(batch.orders) and number not in batch.answered:
                 yield self._answer(batch, number, result)
 
-    def _answer(self, batch: Batch, number: int, result: OrderResult) -> tuple[Work, OrderResult]:
+    def _answer(self, batch: Batch, number: int, result: OrderResult) -> tuple[Order, OrderResult]:
         batch.answered.add(number)
-        work = batch.works[number]
-        if result.receipt is not None and work.what in {"produce", "piece"}:
-            self.costs.note(work, result.receipt, first=batch.is_first(number))
-        return work, result
+        order = batch.orders[number]
+        if result.receipt is not None and not order.remakes:
+            self.costs.note(order, result.receipt, first=batch.is_first(number))
+        return order, result
 
-    def returned(self, done: Done) -> Iterator[tuple[Work, OrderResult | None]]:
+    def returned(self, done: Done) -> Iterator[tuple[Order, OrderResult | None]]:
         """What is left of a batch that has ended. Of one whose worker died the first order without
         a result was under way; the others were not begun: None."""
         batch: Batch = done.about
@@ -144,11 +141,11 @@ class Sending:
         for number, result in (done.value or {}).items():
             if number not in batch.answered:
                 yield self._answer(batch, number, result)
-        left = [work for n, work in enumerate(batch.works) if n not in batch.answered]
+        left = [order for n, order in enumerate(batch.orders) if n not in batch.answered]
         if left and done.error is not None:
             yield left.pop(0), OrderResult(error=done.error)
-        for work in left:
-            yield work, None
+        for order in left:
+            yield order, None
         if batch.file is not None:
             with contextlib.suppress(OSError):
                 batch.file.unlink(missing_ok=True)
