@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.diagnostics.interval import INTERVALS, of_interval
@@ -14,9 +14,6 @@ from burstlens.viz.drawing.style import SCALES
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.place import Place, Source
 from burstlens.viz.values.options import Values
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from burstlens.viz.drawing.colour_names import Colormap
 from burstlens.viz.drawing.maps.layers import Contours
@@ -11,9 +11,6 @@ from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.place import Place, Source
 from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.values.options import Values
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)

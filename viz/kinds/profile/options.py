@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.diagnostics.interval import of_interval
@@ -11,9 +11,6 @@ from burstlens.viz.diagnostics.level import AT
 from burstlens.viz.drawing.picture import check_size
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.place import End
-
-if TYPE_CHECKING:
-    pass
 
 _MOST = 4
 

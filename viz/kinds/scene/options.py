@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.drawing.colour_names import Colormap, Colour
 from burstlens.viz.drawing.picture import Limits, check_limits, check_size
 from burstlens.viz.geometry.crop import Crop
-
-if TYPE_CHECKING:
-    pass
 
 _CONFIG = {"extra": "forbid", "use_attribute_docstrings": True}
 

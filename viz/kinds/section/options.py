@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.diagnostics.level import AT
@@ -12,9 +12,6 @@ from burstlens.viz.drawing.maps.layers import Contours
 from burstlens.viz.drawing.picture import Limits, check_limits, check_size
 from burstlens.viz.geometry.place import End
 from burstlens.viz.values.options import Values
-
-if TYPE_CHECKING:
-    pass
 
 _TRACK = "track:"
 _CONFIG = {"extra": "forbid", "use_attribute_docstrings": True}

@@ -6,13 +6,10 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from burstlens.viz.drawing.picture import check_size
 from burstlens.viz.geometry.place import Place, Source
-
-if TYPE_CHECKING:
-    pass
 
 EXTENSIONS = {"png": "png", "mseed": "mseed", "sac": "zip"}
 

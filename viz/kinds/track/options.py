@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.units import conversion
 from burstlens.viz.diagnostics.interval import of_interval
 from burstlens.viz.diagnostics.level import check_levels
 from burstlens.viz.geometry.place import Place
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)

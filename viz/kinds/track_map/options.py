@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from burstlens.viz.drawing.colour_names import Colormap
 from burstlens.viz.drawing.maps.layers import names_file
 from burstlens.viz.drawing.picture import check_limits, check_size
 from burstlens.viz.geometry.place import Place
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.geometry.crop import Crop
-
-if TYPE_CHECKING:
-    pass
 
 Coordinates = Literal["auto", "projection", "lonlat", "sphere"]
 
