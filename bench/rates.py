@@ -15,7 +15,7 @@ from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.field import read_field
 from burstlens.viz.kinds.map.draw import draw
 from burstlens.viz.kinds.map.options import MapOptions
-from burstlens.viz.kinds.vtk.read import read_volume
+from burstlens.viz.kinds.vtk.read import open_box
 from burstlens.viz.kinds.vtk.xml_file import write_vtk
 from burstlens.viz.product import Context
 
@@ -39,7 +39,7 @@ def volume(place: Path, where: str, repeats: int) -> list[Figure]:
     raw_writes: list[float] = []
     for _ in range(repeats):
         with open_frame([frame]) as reader, _lap(reads):
-            crop = read_volume(reader, names, Crop(), simplest=True)
+            crop = open_box(reader, names, Crop(), simplest=True).read()
         held = sum(values.nbytes for values in crop.arrays.values())
         with _lap(raw_reads):
             _read_raw(frame, held)

@@ -22,7 +22,7 @@ from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.kinds.scene.kind import SceneKind
 from burstlens.viz.kinds.scene.options import Isosurface, SceneOptions
 from burstlens.viz.kinds.vtk.hdf_file import Step, write_series, write_vtkhdf
-from burstlens.viz.kinds.vtk.read import read_volume
+from burstlens.viz.kinds.vtk.read import open_box
 from burstlens.viz.kinds.vtk.volume import Volume
 from burstlens.viz.kinds.vtk.xml_file import write_vtk
 from burstlens.viz.product import Context
@@ -39,7 +39,7 @@ def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
     write_frame(frame)
     begin = time.perf_counter()
     with open_frame([frame]) as reader:
-        volume = read_volume(reader, NAMES, Crop(), simplest=False)
+        volume = open_box(reader, NAMES, Crop(), simplest=False).read()
     read_s = time.perf_counter() - begin
     size = " x ".join(map(str, SHAPE[::-1]))
     figures = [Figure(f"3 variables of {size} read, with coordinates", read_s, "s")]

@@ -19,6 +19,8 @@ from matplotlib.ticker import (
 )
 
 from burstlens.core import digits
+from burstlens.core.units import printed
+from burstlens.viz.diagnostics.formula import bare
 from burstlens.viz.drawing import style
 from burstlens.viz.drawing.heading import RIGHT
 
@@ -118,6 +120,11 @@ def low_to_high(low: float, high: float) -> str:
     '0 to 264.7'
     """
     return minus(" to ".join(digits.format_range(low, high)))
+
+
+def range_caption(name: str, extent: tuple[float, float], units: str) -> str:
+    """The name of a variable and the range of its values, for below a picture."""
+    return f"{bare(name)}: {low_to_high(*extent)} {printed(units)}".rstrip()
 
 
 def _ticks(norm: Normalize) -> tuple[list[float], list[float]]:

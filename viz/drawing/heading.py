@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.text import Text
 
 from burstlens.viz.drawing import style
 from burstlens.viz.drawing.picture import NARROW_PT
+from burstlens.viz.drawing.png import write_png
+from burstlens.viz.frames.times import stamp
 from burstlens.viz.product import Context
 
 LEFT, RIGHT = 58.0, 12.0
@@ -87,9 +92,25 @@ class Heading:
         return text + "…"
 
 
-def subtitle(context: Context) -> str:
-    """The domain and the run's title; the end is cut first if there is not enough room."""
-    return "  ·  ".join(part for part in (context.stream, context.title) if part)
+def write_picture(
+    figure: Figure, out: Path, context: Context, dpi: float, title: str, where: str,
+    words: tuple[str, str], texts: Mapping[str, str],
+) -> int:  # fmt: skip
+    """Write the words around a picture, and it as a PNG; returns the file's CRC-32.
+
+    ``where`` follows the subtitle, ``words`` are the time since the start and the caption.
+    StagingError when the file cannot be written whole.
+    """
+    heading = Heading(figure, title, subtitle(context, where), maker(context))
+    heading.write(stamp(context.time), *words)
+    canvas: Any = figure.canvas
+    canvas.draw()
+    return write_png(np.asarray(canvas.buffer_rgba()), out, texts, dpi)
+
+
+def subtitle(context: Context, where: str = "") -> str:
+    """The domain, the run's title and a place; the end is cut first if there is not enough room."""
+    return "  ·  ".join(part for part in (context.stream, context.title, where) if part)
 
 
 def maker(context: Context) -> str:

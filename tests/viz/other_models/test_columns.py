@@ -20,7 +20,7 @@ from burstlens.viz.kinds.profile.kind import ProfileKind
 from burstlens.viz.kinds.profile.options import ProfileOptions
 from burstlens.viz.kinds.section.kind import SectionKind
 from burstlens.viz.kinds.section.options import SectionOptions
-from burstlens.viz.kinds.vtk.read import read_volume
+from burstlens.viz.kinds.vtk.read import open_box
 from burstlens.viz.product import Context
 
 ALONG = {"start": End(i=0, j=5), "end": End(i=23, j=5)}
@@ -88,7 +88,7 @@ def test_a_profile_of_an_area_lies_at_the_mean_of_its_levels(roms: Any, context:
 
 def test_a_volume_has_metres_above_the_sea_or_in_the_standard_atmosphere(roms: Any, cam: Any):
     with open_frame([roms()], 1) as frame:
-        found = read_volume(frame, ("temp", "current"), Crop(), simplest=True)
+        found = open_box(frame, ("temp", "current"), Crop(), simplest=True).read()
         assert found.height_units == "m"
         assert np.isfinite(found.points).all()
         z = found.points[..., 2]
@@ -96,7 +96,7 @@ def test_a_volume_has_metres_above_the_sea_or_in_the_standard_atmosphere(roms: A
         s, h = frame.read("s_rho"), frame.read("h")
         assert z[4, 2, 8] == pytest.approx(frame.read("zeta")[2, 8] * (1 + s[4]) + s[4] * h[2, 8])
     with open_frame([cam()]) as frame:
-        found = read_volume(frame, ("T",), Crop(), simplest=True)
+        found = open_box(frame, ("T",), Crop(), simplest=True).read()
         assert found.coordinates.endswith("z height in the standard atmosphere (m)")
         z = found.points[..., 2]
         assert (np.diff(z, axis=0) < 0).all()

@@ -10,10 +10,9 @@ from matplotlib.artist import Artist
 from matplotlib.lines import Line2D
 
 from burstlens.core.units import printed
-from burstlens.viz.diagnostics.formula import bare
 from burstlens.viz.drawing import heading, style
 from burstlens.viz.drawing.coast.lines import KINDS, Kind
-from burstlens.viz.drawing.colour_bar import low_to_high
+from burstlens.viz.drawing.colour_bar import low_to_high, range_caption
 from burstlens.viz.drawing.colours import colours, is_constant
 from burstlens.viz.drawing.heading import LEFT
 from burstlens.viz.drawing.legend import rows
@@ -180,8 +179,7 @@ def _marks(paper: Sheet, plane: grid.Plane, field: Field, which: str | None) -> 
 
 
 def _caption(field: Field, layers: Layers, note: str) -> str:
-    extent = low_to_high(*field.extent())
-    caption = f"{bare(field.name)}: {extent} {printed(field.units)}".rstrip()
+    caption = range_caption(field.name, field.extent(), field.units)
     for nest in layers.nests:
         if nest.shown is not None:
             caption += f"  ·  {nest.label}: {low_to_high(*nest.shown.extent())}"

@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.core.units import printed
-from burstlens.viz.diagnostics.formula import bare
 from burstlens.viz.drawing import heading, style
-from burstlens.viz.drawing.colour_bar import STEPS, Numbers, low_to_high, plain_frame
+from burstlens.viz.drawing.colour_bar import STEPS, Numbers, plain_frame, range_caption
 from burstlens.viz.drawing.picture import blank, letters_dpi
-from burstlens.viz.drawing.png import write_png
-from burstlens.viz.frames import times
+from burstlens.viz.geometry.field import finite_range
 from burstlens.viz.kinds.profile.options import ProfileOptions
 from burstlens.viz.kinds.profile.read import Profile, Profiles
 from burstlens.viz.kinds.section.axes import label_levels, on_axis
@@ -40,7 +38,6 @@ def draw(
     """
     size = options.width_px, options.height_px
     figure = blank(*size, letters_dpi(*size, options.dpi))
-    canvas: Any = figure.canvas
     span = _span(found, options.top)
     for number, (profile, axes) in enumerate(
         zip(found.profiles, _panels(figure, len(found.profiles)), strict=True)
@@ -53,16 +50,13 @@ def draw(
             axes.tick_params(labelleft=False)
     names = [style.words(one.name, one.long_name) for one in found.profiles]
     title = options.title or (names[0] if len(names) == 1 else "Vertical profiles")
-    below = "  ·  ".join(part for part in (heading.subtitle(context), found.where) if part)
-    words = heading.Heading(figure, title, below, heading.maker(context))
-    words.write(times.stamp(context.time), lead, _caption(found))
-    canvas.draw()
+    words = lead, _caption(found)
     texts = heading.texts("; ".join(names) + ", vertical profile", context, found.where)
-    write_png(np.asarray(canvas.buffer_rgba()), out, texts, options.dpi)
+    heading.write_picture(figure, out, context, options.dpi, title, found.where, words, texts)
     return {
         "size": [options.width_px, options.height_px],
         "where": found.where,
-        "ranges": {one.name: list(_range(one)) for one in found.profiles},
+        "ranges": {one.name: list(finite_range(one.values)) for one in found.profiles},
         "units": {one.name: one.units for one in found.profiles},
     }
 
@@ -137,15 +131,10 @@ def _padded(one: Profile, found: Profiles, span: tuple[float, float]) -> tuple[f
     return low - room, high + room
 
 
-def _range(one: Profile) -> tuple[float, float]:
-    finite = one.values[np.isfinite(one.values)]
-    return float(finite.min()), float(finite.max())
-
-
 def _caption(found: Profiles) -> str:
     one = found.profiles[0]
     if one.spread is not None:
         return "line: mean  ·  band: from 5 to 95 % of the values"
     if len(found.profiles) > 1:
         return ""
-    return f"{bare(one.name)}: {low_to_high(*_range(one))} {printed(one.units)}".rstrip()
+    return range_caption(one.name, finite_range(one.values), one.units)

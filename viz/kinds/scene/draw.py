@@ -15,14 +15,11 @@ from numpy.typing import NDArray
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.units import printed
-from burstlens.viz.diagnostics.formula import bare
 from burstlens.viz.drawing import heading, style
 from burstlens.viz.drawing.coast.lines import lines as coast_lines
-from burstlens.viz.drawing.colour_bar import ColourBar, low_to_high, minus
+from burstlens.viz.drawing.colour_bar import ColourBar, minus, range_caption
 from burstlens.viz.drawing.colours import colours, norm
 from burstlens.viz.drawing.picture import blank, letters_dpi
-from burstlens.viz.drawing.png import write_png
-from burstlens.viz.frames import times
 from burstlens.viz.kinds.scene.axes import label_box
 from burstlens.viz.kinds.scene.options import Haze, SceneOptions
 from burstlens.viz.kinds.scene.read import Coloured, Scene
@@ -51,7 +48,6 @@ def draw(
     RecipeError for an unknown colour."""
     size = options.width_px, options.height_px
     figure = blank(*size, letters_dpi(*size, options.dpi))
-    canvas: Any = figure.canvas
     axes = _axes(figure, scene.coloured is not None, len(scene.shells) + len(scene.hazes))
     name, limits = None, None
     bodies: list[Body] = []
@@ -86,16 +82,11 @@ def draw(
     )
     axes.imshow(renderer().render(stage), extent=(0, 1, 0, 1), aspect="auto", interpolation="none")
     label_box(axes, scene, view, tall)
-    words = _legend(axes, scene, shades)
     title = options.title or _title(scene)
+    texts = heading.texts(title, context, "; ".join(_legend(axes, scene, shades)) or "scene")
     where = scene.coloured.where if scene.coloured is not None else ""
-    below = "  ·  ".join(part for part in (heading.subtitle(context), where) if part)
-    heading.Heading(figure, title, below, heading.maker(context)).write(
-        times.stamp(context.time), lead, _caption(scene, tall)
-    )
-    canvas.draw()
-    texts = heading.texts(title, context, "; ".join(words) or "scene")
-    write_png(np.asarray(canvas.buffer_rgba()), out, texts, options.dpi)
+    words = lead, _caption(scene, tall)
+    heading.write_picture(figure, out, context, options.dpi, title, where, words, texts)
     camera = {"azimuth": view.azimuth, "elevation": view.elevation, "zoom": view.zoom}
     facts: dict[str, Any] = {
         "size": [options.width_px, options.height_px],
@@ -294,17 +285,16 @@ def _title(scene: Scene) -> str:
 
 
 def _caption(scene: Scene, tall: float) -> str:
-    parts: list[str] = []
     if scene.coloured is not None:
-        low, high = scene.coloured.extent()
+        extent = scene.coloured.extent()
         name, units = scene.coloured.name, scene.coloured.units
     elif scene.hazes:
         one = scene.hazes[0]
-        name, units, (low, high) = one.asked.variable, one.units, one.extent
+        name, units, extent = one.asked.variable, one.units, one.extent
     else:
         asked, _, values, units, _ = scene.shells[0]
-        name, low, high = asked.variable, float(np.nanmin(values)), float(np.nanmax(values))
-    parts.append(f"{bare(name)}: {low_to_high(low, high)} {printed(units)}")
+        name, extent = asked.variable, (float(np.nanmin(values)), float(np.nanmax(values)))
+    parts = [range_caption(name, extent, units)]
     if tall != 1 and scene.in_km and scene.height_in_km:
         parts.append(f"heights × {tall:.3g}")
-    return "  ·  ".join(part.strip() for part in parts)
+    return "  ·  ".join(parts)

@@ -17,10 +17,11 @@ from burstlens.viz.drawing.maps.graticule import latitude, longitude
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.crop import Crop, resolve
 from burstlens.viz.geometry.destaggered import read_centred
+from burstlens.viz.geometry.field import finite_range
 from burstlens.viz.geometry.projection import EARTH_RADIUS_M, Projection
 from burstlens.viz.kinds.scene.haze import Density, read_density
 from burstlens.viz.kinds.scene.options import Isosurface, SceneOptions
-from burstlens.viz.kinds.vtk.read import read_volume
+from burstlens.viz.kinds.vtk.read import open_box
 from burstlens.viz.kinds.vtk.volume import Volume
 from burstlens.viz.product import ProductFrame
 
@@ -50,9 +51,7 @@ class Coloured:
 
     def extent(self) -> tuple[float, float]:
         """The smallest and the largest finite value."""
-        values = self.values
-        finite = values[np.isfinite(values)]
-        return float(finite.min()), float(finite.max())
+        return finite_range(self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +96,12 @@ def read_scene(options: SceneOptions, frame: ProductFrame) -> Scene:
     names = tuple(dict.fromkeys(asked.variable for asked in options.seen))
     deep = None
     if names:
-        deep = read_volume(frame, names, options.crop, simplest=False)
+        deep = open_box(frame, names, options.crop, simplest=False).read()
     units = {options.variable: options.units} if options.variable and options.units else {}
     shown = None
     if options.variable is not None:
-        shown = read_volume(frame, (options.variable,), options.crop, simplest=False, units=units)
+        one = (options.variable,)
+        shown = open_box(frame, one, options.crop, simplest=False, units=units).read()
     first = deep or shown
     assert first is not None
     placed = _placed(first)

@@ -13,9 +13,8 @@ from matplotlib.patheffects import AbstractPathEffect, withStroke
 from numpy.typing import NDArray
 
 from burstlens.core.units import printed
-from burstlens.viz.diagnostics.formula import bare
 from burstlens.viz.drawing import heading, style
-from burstlens.viz.drawing.colour_bar import ColourBar, low_to_high
+from burstlens.viz.drawing.colour_bar import ColourBar, range_caption
 from burstlens.viz.drawing.colours import colours, norm
 from burstlens.viz.drawing.legend import LegendEntry, legend
 from burstlens.viz.drawing.legend import rows as rows_of
@@ -24,9 +23,7 @@ from burstlens.viz.drawing.maps.layers import Contours
 from burstlens.viz.drawing.maps.meanings import barbs_entry, contours_entry
 from burstlens.viz.drawing.maps.overlay import Overlay
 from burstlens.viz.drawing.picture import blank, letters_dpi
-from burstlens.viz.drawing.png import write_png
 from burstlens.viz.drawing.signs import Sign
-from burstlens.viz.frames import times
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.columns import Vertical
 from burstlens.viz.geometry.field import Field
@@ -70,7 +67,6 @@ def draw(
     name, limits, bounds = colours(field, options, context)
     size = options.width_px, options.height_px
     figure = blank(*size, letters_dpi(*size, options.dpi))
-    canvas: Any = figure.canvas
     legend_rows = rows_of(_entries(sections, options), options.width_px, figure.dpi)
     span = shown_range(vertical, options.top)
     axes = section_axes(figure, line.distance, span, legend_rows)
@@ -118,15 +114,14 @@ def draw(
     over = sorted((each for kind in kinds for each in kind), key=lambda each: each.get_zorder())
     label_axes(axes, sections)
     title = options.title or style.words(field.name, field.long_name)
-    below = "  ·  ".join(part for part in (heading.subtitle(context), ends_label(sections)) if part)
-    words = heading.Heading(figure, title, below, heading.maker(context))
-    words.write(times.stamp(context.time), lead, _caption(field))
     entries = _entries(sections, options, lines)
     for artist in legend(figure, entries, legend_rows):
         figure.add_artist(artist)
-    canvas.draw()
+    words = lead, range_caption(field.name, field.extent(), field.units)
     texts = heading.texts(f"{field.name}, vertical section", context, field.long_name)
-    picture = write_png(np.asarray(canvas.buffer_rgba()), out, texts, options.dpi)
+    picture = heading.write_picture(
+        figure, out, context, options.dpi, title, ends_label(sections), words, texts
+    )
     low, high = field.extent()
     bottom, top = (float(v) for v in axes.get_ylim())
     box = axes.bbox
@@ -272,7 +267,3 @@ def _wind(axes: Axes, sections: Sections, rows: Array, *, along: bool) -> None:
 def _south(sections: Sections) -> bool:
     lat = sections.line.lat
     return lat is not None and float(np.mean(lat)) < 0
-
-
-def _caption(field: Slice) -> str:
-    return f"{bare(field.name)}: {low_to_high(*field.extent())} {printed(field.units)}".rstrip()

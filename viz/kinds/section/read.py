@@ -12,6 +12,7 @@ from burstlens.core.errors import FrameError, RecipeError
 from burstlens.viz.diagnostics.diagnostic import check_needs
 from burstlens.viz.drawing.maps.layers import Contours
 from burstlens.viz.geometry.columns import Vertical, along, check_top, heights, pressures
+from burstlens.viz.geometry.field import finite_range
 from burstlens.viz.geometry.transect import Transect
 from burstlens.viz.kinds.section.options import SectionOptions
 from burstlens.viz.kinds.section.route import route
@@ -31,8 +32,7 @@ class Slice:
 
     def extent(self) -> tuple[float, float]:
         """The smallest and the largest finite value."""
-        finite = self.values[np.isfinite(self.values)]
-        return float(finite.min()), float(finite.max())
+        return finite_range(self.values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,6 @@ from burstlens.core.units import printed
 from burstlens.viz.drawing import heading, style
 from burstlens.viz.drawing.colour_bar import STEPS, Numbers, plain_frame
 from burstlens.viz.drawing.picture import blank, letters_dpi
-from burstlens.viz.drawing.png import write_png
-from burstlens.viz.frames.times import stamp
 from burstlens.viz.kinds.seismogram.options import SeismogramOptions
 from burstlens.viz.kinds.seismogram.record_section import RecordSection
 from burstlens.viz.product import Context
@@ -63,8 +61,7 @@ def draw_section(
     end = section.traces.times[-1]
     caption = f"{stations} stations, {section.traces.times.size} samples to {end:g} s"
     caption += f"  ·  numbers: peaks in {printed(section.units)}" if section.units else ""
-    words = stamp(context.time), lead, caption
-    return finish(figure, options.title or "Seismograms", words, out, context)
+    return finish(figure, options.title or "Seismograms", (lead, caption), out, context)
 
 
 def paper(options: SeismogramOptions, panels: int, body: float) -> tuple[Figure, list[Axes]]:
@@ -97,16 +94,13 @@ def name_panel(axes: Axes, title: str, colour: str) -> None:
 
 
 def finish(
-    figure: Figure, title: str, words: tuple[str, str, str], out: Path, context: Context
+    figure: Figure, title: str, words: tuple[str, str], out: Path, context: Context
 ) -> dict[str, Any]:
     """Write words around the panels and the picture as a PNG; its ``size`` in pixels."""
-    around = heading.Heading(figure, title, heading.subtitle(context), heading.maker(context))
-    around.write(*words)
+    texts = heading.texts(title, context)
+    heading.write_picture(figure, out, context, figure.dpi, title, "", words, texts)
     canvas: Any = figure.canvas
-    canvas.draw()
-    pixels = np.asarray(canvas.buffer_rgba())
-    write_png(pixels, out, heading.texts(title, context), figure.dpi)
-    return {"size": [pixels.shape[1], pixels.shape[0]]}
+    return {"size": list(canvas.get_width_height())}
 
 
 def _draw_traces(axes: Axes, section: RecordSection, swings: Array, colour: str) -> None:

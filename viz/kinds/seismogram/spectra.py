@@ -20,7 +20,6 @@ from burstlens.viz.diagnostics.seismology.response_spectrum import (
 )
 from burstlens.viz.drawing import style
 from burstlens.viz.drawing.colour_bar import Numbers
-from burstlens.viz.frames.times import stamp
 from burstlens.viz.kinds.seismogram.draw import COLOURS, finish, name_panel, paper
 from burstlens.viz.kinds.seismogram.options import SeismogramOptions
 from burstlens.viz.kinds.seismogram.record_section import RecordSection
@@ -72,7 +71,7 @@ def draw_spectra(
     caption = f"{len(stations)} stations, {section.traces.times[-1]:g} s"
     if response:
         caption += f"  ·  {DAMPING:.0%} of critical damping"
-    return finish(figure, title, (stamp(context.time), lead, caption), out, context)
+    return finish(figure, title, (lead, caption), out, context)
 
 
 def _longest(section: RecordSection) -> slice:

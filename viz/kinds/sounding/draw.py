@@ -25,9 +25,7 @@ from burstlens.viz.drawing.legend import LegendEntry, legend, rows, rows_pt
 from burstlens.viz.drawing.maps.graticule import latitude, longitude
 from burstlens.viz.drawing.maps.meanings import barbs_entry
 from burstlens.viz.drawing.picture import blank, letters_dpi
-from burstlens.viz.drawing.png import write_png
 from burstlens.viz.drawing.signs import Sign
-from burstlens.viz.frames import times
 from burstlens.viz.kinds.sounding.options import SoundingOptions
 from burstlens.viz.kinds.sounding.read import Column
 from burstlens.viz.product import Context
@@ -64,7 +62,6 @@ def draw(
     """Draw the PNG and return the column's energies and levels as JSON facts."""
     size = options.width_px, options.height_px
     figure = blank(*size, letters_dpi(*size, options.dpi))
-    canvas: Any = figure.canvas
     chart = Chart(figure, options)
     chart.background()
     chart.curve(column.pressure, column.temperature, _RED, "temperature")
@@ -72,17 +69,11 @@ def draw(
     chart.parcel(column)
     chart.winds(column)
     chart.legend(_numbers(column, options))
-    words = heading.Heading(
-        figure, options.title or "Sounding", _subtitle(column, context), heading.maker(context)
-    )
-    lowest = f"lowest level: {column.pressure[0] / 100:.1f} hPa"
-    words.write(times.stamp(context.time), lead, lowest)
     for artist in legend(figure, _SYMBOLS, rows(_SYMBOLS, options.width_px, figure.dpi)):
         figure.add_artist(artist)
-    canvas.draw()
-    write_png(
-        np.asarray(canvas.buffer_rgba()), out, heading.texts("sounding", context), options.dpi
-    )
+    title, texts = options.title or "Sounding", heading.texts("sounding", context)
+    words = lead, f"lowest level: {column.pressure[0] / 100:.1f} hPa"
+    heading.write_picture(figure, out, context, options.dpi, title, _where(column), words, texts)
     return {
         "size": [options.width_px, options.height_px],
         "parcel": options.parcel,
@@ -238,9 +229,8 @@ def _numbers(column: Column, options: SoundingOptions) -> list[str]:
     return lines
 
 
-def _subtitle(column: Column, context: Context) -> str:
-    where = ""
-    if column.place is not None:
-        lat, lon = (round(v, 2) for v in column.place)
-        where = f"{latitude(lat)} {longitude(lon)}"
-    return "  ·  ".join(part for part in (heading.subtitle(context), where) if part)
+def _where(column: Column) -> str:
+    if column.place is None:
+        return ""
+    lat, lon = (round(v, 2) for v in column.place)
+    return f"{latitude(lat)} {longitude(lon)}"

@@ -1,4 +1,5 @@
-"""The coordinates of a volume: its plane, its heights, and the mesh that they make."""
+"""What a volume is read from: variables at the centres of cells, the plane, the heights; and the
+mesh that coordinates make."""
 
 from __future__ import annotations
 
@@ -12,7 +13,9 @@ from burstlens.core.errors import FrameError
 from burstlens.core.units import convert
 from burstlens.viz.geometry import grid, vertical
 from burstlens.viz.geometry.around_pole import pole_centred
-from burstlens.viz.kinds.vtk.field import read_field
+from burstlens.viz.geometry.columns import check_grid, dimensions_of
+from burstlens.viz.geometry.destaggered import read_centred
+from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.kinds.vtk.options import Coordinates
 from burstlens.viz.kinds.vtk.xml_file import Curvilinear, Rectilinear, Uniform
 from burstlens.viz.product import ProductFrame
@@ -20,6 +23,21 @@ from burstlens.viz.seams import Window
 
 Array = NDArray[Any]
 _HEIGHT = "z height"
+
+
+def read_field(
+    frame: ProductFrame, name: str, order: tuple[str, ...], window: Window, first: str
+) -> Array:
+    """The values at the cell centres as (z, y, x); FrameError when they are not on that grid."""
+    check_grid(frame, name, order, first)
+    stored = frame.variable(name).dimensions
+    values = read_centred(frame, name, {d: window[d] for d in order})
+    bases = [unstaggered(d, frame) for d in stored]
+    rest = [n for n, base in enumerate(bases) if base not in order]
+    if any(values.shape[n] != 1 for n in rest):
+        raise FrameError(f"{name} has more than three dimensions: {dimensions_of(frame, name)}")
+    values = values.transpose(*rest, *(bases.index(d) for d in order))
+    return values.reshape((1,) * (3 - len(order)) + values.shape[len(rest) :])
 
 
 def read_plane(

@@ -21,11 +21,11 @@ from burstlens.viz.kinds.vtk.coordinates import (
     curvilinear,
     cut_mesh,
     cut_plane,
+    read_field,
     read_heights,
     read_plane,
     straight,
 )
-from burstlens.viz.kinds.vtk.field import read_field
 from burstlens.viz.kinds.vtk.options import Coordinates, WindVector
 from burstlens.viz.kinds.vtk.split import Part
 from burstlens.viz.kinds.vtk.volume import EARTH_CENTRED, WIND, Volume
@@ -33,28 +33,6 @@ from burstlens.viz.kinds.vtk.xml_file import Curvilinear, Mesh, Rectilinear, Uni
 from burstlens.viz.product import ProductFrame
 
 Array = NDArray[Any]
-
-
-def read_volume(
-    frame: ProductFrame,
-    names: tuple[str, ...],
-    crop: Crop,
-    *,
-    simplest: bool,
-    coordinates: Coordinates = "auto",
-    exaggeration: float = 1.0,
-    wind: WindVector | None = None,
-    surface: str | None = None,
-    units: Mapping[str, str] = MappingProxyType({}),
-) -> Volume:
-    """Read the crop of each variable at the cell centres, and the coordinates of these.
-
-    As :func:`open_box`, which has the arguments, and :meth:`Box.read`.
-    """
-    return open_box(
-        frame, names, crop, simplest=simplest, coordinates=coordinates, wind=wind,
-        exaggeration=exaggeration, surface=surface, units=units,
-    ).read()  # fmt: skip
 
 
 def open_box(
