@@ -9,12 +9,13 @@ import sys
 
 import pytest
 from attached_case import QUIET, AttachedRun, ready
+from msgspec.structs import replace
 from typer.testing import CliRunner
 
 from burstlens.clients.api.run import open_run
 from burstlens.clients.cli import app
 from burstlens.clients.opened.attached import observed
-from burstlens.clients.opened.status import facts, has_ended, is_over, next_steps, status_of, text
+from burstlens.clients.opened.status import facts, has_ended, is_over, next_steps, read_status, text
 from burstlens.clients.opened.steering import nothing_to_stop, stop_refused
 from burstlens.clients.pages.answers import Answers
 from burstlens.clients.terminal import one_line
@@ -25,6 +26,7 @@ from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.snapshot import read_snapshot
 from burstlens.core.run.start import note_start
+from burstlens.core.run.status_file import AttachedPart
 from burstlens.workflows.driver.free import free
 from burstlens.workflows.driver.resuming import resumable
 
@@ -56,7 +58,7 @@ def test_the_folder_and_what_is_known_of_its_model_are_shown_and_no_buffer(attac
         ready(), ready("20261102T060000", "unproven"), left_out=["slp: the files have no PSFC"]
     )
     run.show("quiet", QUIET)
-    shown = dict(facts(status_of("look-storm")))
+    shown = dict(facts(read_status("look-storm")))
     assert list(shown)[:5] == ["looks at", "taken for", "observed", "attempt", "left out"]
     assert shown["looks at"] == "/scratch/storm"
     assert shown["taken for"] == "wrf: namelist.input and 4 files wrfout_d01_*"
@@ -68,15 +70,17 @@ def test_the_folder_and_what_is_known_of_its_model_are_shown_and_no_buffer(attac
 
 
 def test_what_a_scheduler_said_is_shown_with_its_age():
-    part = {"state": "running", "evidence": "Slurm: job 7 RUNNING", "age_s": 12.0}
+    part = AttachedPart(
+        path="/scratch/storm", state="running", evidence="Slurm: job 7 RUNNING", age_s=12.0
+    )
     assert observed(part) == "running: Slurm: job 7 RUNNING (asked 12 s ago)"
-    assert observed(part | {"age_s": None}) == "running: Slurm: job 7 RUNNING"
+    assert observed(replace(part, age_s=None)) == "running: Slurm: job 7 RUNNING"
 
 
 def test_a_second_attempt_is_shown_with_its_reason(attached):
     run = attached(ev.AttemptObserved(attempt=2, evidence="rsl.error.0000 is another file"))
     run.show("running", "wrfout_d01 was written 3 s ago")
-    shown = dict(facts(status_of("look-storm")))
+    shown = dict(facts(read_status("look-storm")))
     assert shown["attempt"] == "2, rsl.error.0000 is another file"
     assert shown["observed"] == "running: wrfout_d01 was written 3 s ago"
 
@@ -84,26 +88,26 @@ def test_a_second_attempt_is_shown_with_its_reason(attached):
 def test_ages_of_a_look_that_has_ended_are_shown_with_their_time(attached):
     run = attached(SEEN, ENDED)
     run.show("quiet", QUIET, outcome=Outcome("quiet", 0, QUIET))
-    shown = dict(facts(status_of("look-storm")))
+    shown = dict(facts(read_status("look-storm")))
     assert shown["observed"].startswith(f"quiet: {QUIET} (as of 20")
 
 
 def test_a_folder_that_cannot_be_read_is_shown(attached):
     run = attached(ev.PathLost(evidence="[Errno 116] Stale file handle"))
     run.show("running")
-    assert dict(facts(status_of("look-storm")))["folder"] == (
+    assert dict(facts(read_status("look-storm")))["folder"] == (
         "cannot be read: [Errno 116] Stale file handle"
     )
     run.journal(ev.PathBack(evidence="the folder is back", same=True))
     run.show("running")
-    assert "folder" not in dict(facts(status_of("look-storm")))
+    assert "folder" not in dict(facts(read_status("look-storm")))
 
 
 def test_names_with_control_characters_move_no_cursor(attached):
     attached(path="/scratch/\x1b[2Jx\nstorm", reason="\x1b]0;me\x07").show(
         "quiet", "\x1b[31mred\nsecond line"
     )
-    said = text(status_of("look-storm"))
+    said = text(read_status("look-storm"))
     assert "\x1b" not in said
     assert "\x07" not in said
     assert not [line for line in said.splitlines() if line.startswith(("storm", "second"))]
@@ -112,13 +116,13 @@ def test_names_with_control_characters_move_no_cursor(attached):
 def test_a_quiet_run_is_over_only_with_an_outcome(attached):
     run = attached(SEEN)
     run.show("quiet")
-    going = status_of("look-storm")
+    going = read_status("look-storm")
     assert (is_over(going), has_ended(going), next_steps(going)) == (False, False, [])
     run.journal(ENDED)
     run.show(outcome=Outcome("quiet", 0, QUIET))
-    ended = status_of("look-storm")
+    ended = read_status("look-storm")
     assert (is_over(ended), has_ended(ended)) == (True, True)
-    assert ended["state"] == "quiet"
+    assert ended.state == "quiet"
     assert next_steps(ended) == ["look again: burstlens resume look-storm"]
     assert QUIET in text(ended)
 
@@ -144,7 +148,7 @@ def test_options_that_do_not_fit_are_reported_by_their_key(attached):
     facts_now = {"run": "look-storm", "attached": {"path": "/x", "left_out": 3}}
     write_json(run.run.facts, facts_now)
     with pytest.raises(RunError, match=r'run\.json: attached: "left_out" is a whole'):
-        status_of("look-storm")
+        read_status("look-storm")
 
 
 def test_a_frame_that_is_proven_later_is_not_unproven(attached):
@@ -159,9 +163,9 @@ def test_a_dead_driver_leaves_a_run_that_nobody_looks_with(attached):
     write_json(
         run.run.status, {**read_json(run.run.status), "driver": {"host": "gone", "heartbeat": 1.0}}
     )
-    status = status_of("look-storm")
-    assert status["state"] == "lost"
-    assert status["hint"] == "its driver is gone: nobody looks; the model was not touched"
+    status = read_status("look-storm")
+    assert status.state == "lost"
+    assert status.hint == "its driver is gone: nobody looks; the model was not touched"
     assert next_steps(status) == ["look again: burstlens resume look-storm"]
     assert nothing_to_stop("look-storm", status) == (
         "the driver of look-storm is gone: nobody looks; burstlens resume look-storm looks again"
@@ -186,7 +190,7 @@ def test_the_list_has_the_folder(attached):
 
 def test_one_line_has_the_state_and_its_evidence(attached):
     attached(ready()).show("quiet", QUIET)
-    said = one_line(status_of("look-storm")).split("  ", 1)[1]
+    said = one_line(read_status("look-storm")).split("  ", 1)[1]
     assert said == f"quiet  1 frame ready, 1 product published  quiet: {QUIET}"
 
 
@@ -256,12 +260,12 @@ def test_on_a_terminal_a_model_of_others_is_ended_after_a_question(
 def test_a_page_and_a_notebook_may_not_stop_what_the_look_may_not(attached):
     attached().show("running")
     reason = "look-storm only looks at /scratch/storm: it may not stop the model there"
-    assert stop_refused("look-storm", status_of("look-storm")) == reason
+    assert stop_refused("look-storm", read_status("look-storm")) == reason
     answers = Answers(open_run("look-storm"), allow_stop=True)
     assert answers.answer({"ask": "control", "what": "stop"}) == ({"error": reason}, [])
     assert RunDir(open_run("look-storm").directory.path).stop_requested() is None
     attached(name="other", allow_stop=True, pid=12).show("running")
-    assert stop_refused("other", status_of("other")) is None
+    assert stop_refused("other", read_status("other")) is None
 
 
 def test_free_does_nothing_and_says_so(attached):

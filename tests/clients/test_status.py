@@ -9,9 +9,11 @@ import socket
 import time
 
 import pytest
+from msgspec.structs import replace
 
 from burstlens.clients.cli.looking import list_runs
-from burstlens.clients.opened.status import facts, next_steps, rows, status_of, text
+from burstlens.clients.opened.status import facts, next_steps, read_status, rows, text
+from burstlens.core.decode import record
 from burstlens.core.durable import read_json, write_json
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.places import remember_folder
@@ -28,7 +30,7 @@ def changed(standing, tmp_path, monkeypatch):
         shutil.copy(standing.runs / name / "run.json", run.facts)
         write_json(run.status, {**read_json(standing.runs / name / "status.json"), **fields})
         monkeypatch.setenv("BURSTLENS_RUNS", str(run.path.parent))
-        return status_of(name)
+        return read_status(name)
 
     return make
 
@@ -77,18 +79,18 @@ def test_whether_the_model_has_ended_is_shown_and_heeded_without_a_driver(own_ru
 def test_a_driver_on_another_host_is_known_by_its_heartbeat(changed):
     elsewhere = {"host": f"not-{socket.gethostname()}", "pid": 1, "ticks": 1}
     stale = {**elsewhere, "heartbeat": time.time() - 60}
-    assert changed("live", state="running", driver=stale)["state"] == "lost"
+    assert changed("live", state="running", driver=stale).state == "lost"
     fresh = {**elsewhere, "heartbeat": time.time()}
-    assert changed("live", state="running", driver=fresh)["state"] == "running"
-    assert changed("done", driver=stale)["state"] == "done"
+    assert changed("live", state="running", driver=fresh).state == "running"
+    assert changed("done", driver=stale).state == "done"
 
 
 def test_a_run_that_has_not_begun_is_new_and_lost_without_a_driver(run_dir, monkeypatch):
     monkeypatch.setenv("BURSTLENS_RUNS", str(run_dir.path.parent))
     write_json(run_dir.facts, {"title": "Storm", "created": time.time()})
-    assert text(status_of("storm-1")).startswith("storm-1: new\n  frames    0 ready")
+    assert text(read_status("storm-1")).startswith("storm-1: new\n  frames    0 ready")
     write_json(run_dir.facts, {"title": "Storm", "created": time.time() - 60})
-    assert status_of("storm-1")["state"] == "lost"
+    assert read_status("storm-1").state == "lost"
 
 
 def test_the_pictures_are_said_to_be_where_the_run_is_and_not_where_it_was(changed, tmp_path):
@@ -104,7 +106,7 @@ def test_a_snapshot_that_is_not_json_is_ignored(run_dir, monkeypatch):
     monkeypatch.setenv("BURSTLENS_RUNS", str(run_dir.path.parent))
     write_json(run_dir.facts, {"title": "Storm", "created": time.time()})
     run_dir.status.write_text('{"state": "run')
-    assert status_of("storm-1")["state"] == "new"
+    assert read_status("storm-1").state == "new"
 
 
 def test_two_runs_of_one_id_are_both_listed_with_their_folders(tmp_path, monkeypatch, capsys):
@@ -165,7 +167,7 @@ def test_what_is_shown_of_a_run_that_is_over(changed):
     ended = changed("done", started=1000.0, took_s=85.0, backlog=0, driver={"heartbeat": 9085.0})
     shown = dict(facts(ended))
     assert (shown["frames"], shown["took"]) == ("3 ready", "1 min 25 s")
-    resumed = dict(facts(ended | {"idle_s": 8000.0}))
+    resumed = dict(facts(replace(ended, idle_s=8000.0)))
     assert resumed["took"] == (
         "1 min 25 s, without 2 h 13 min in which neither driver nor model ran"
     )
@@ -176,11 +178,11 @@ def test_what_is_shown_of_a_run_that_is_over(changed):
 
 def test_a_buffer_that_is_kept_is_named_with_the_command_that_gives_it_back(changed):
     kept = changed("failed")
-    assert dict(facts(kept))["buffer"] == f"kept, {kept['buffer']['path']}"
+    assert dict(facts(kept))["buffer"] == f"kept, {kept.buffer.path}"
     assert next_steps(kept)[1] == "give its buffer back: burstlens free failed"
-    kept["buffer"]["name"] = "case"
+    kept = replace(kept, buffer=replace(kept.buffer, name="case"))
     assert dict(facts(kept))["buffer"] == "kept, case"
-    kept["buffer"]["released"] = True
+    kept = replace(kept, buffer=replace(kept.buffer, released=True))
     assert "buffer" not in dict(facts(kept))
     assert next_steps(kept) == ["go on with: burstlens resume failed"]
 
@@ -197,7 +199,7 @@ def test_a_buffer_that_is_kept_is_named_with_the_command_that_gives_it_back(chan
     ],
 )  # fmt: skip
 def test_a_buffer_that_is_left_was_not_kept(changed, part, home, told):
-    buffer = changed("done")["buffer"] | {"released": False} | part
+    buffer = record(changed("done").buffer) | {"released": False} | part
     outcome = {"state": "done", "exit_code": 8, "left": "it is left"}
     raw = {"home": home, "home_bytes": home * 1024**2, "released": 0}
     shown = dict(facts(changed("done", outcome=outcome, buffer=buffer, raw=raw)))
@@ -236,11 +238,11 @@ KEPT = "which [stage_out] keep names"
 )
 def test_the_end_says_in_one_line_which_raw_files_were_deleted(changed, released, home, gone, said):
     raw = {"home": home, "home_bytes": home * 1024**2, "released": gone}
-    buffer = changed("done")["buffer"] | {"released": released}
+    buffer = record(changed("done").buffer) | {"released": released}
     assert dict(facts(changed("done", raw=raw, buffer=buffer)))["raw files"] == said
 
 
 def test_a_run_that_is_done_kept_what_its_recipe_names(changed):
     status = changed("done")
-    assert status["raw"]["home"] == status["frames"]["ready"]
+    assert status.raw.home == status.frames.ready
     assert dict(facts(status))["raw files"].startswith("deleted, but for 3 files (")

@@ -13,21 +13,25 @@ import sys
 import time
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from burstlens.clients.opened.status import facts
 from burstlens.clients.terminal import View, one_line, screen, summary
+from burstlens.core.decode import convert
+from burstlens.core.run.status_file import QueuePart, RunStatus
 
 ESCAPE = "\x1b"
 
 
 @pytest.fixture
 def status(standing):
-    """The snapshot of a real run, free to be changed."""
+    """The status of a real run, with other values for some of its keys."""
 
-    def read(name):
+    def read(name, **values):
         getattr(standing, name)()
-        return json.loads(standing.call("status", name, "--json").stdout)
+        printed = json.loads(standing.call("status", name, "--json").stdout)
+        return convert(printed | values, RunStatus)
 
     return read
 
@@ -57,7 +61,7 @@ def test_the_screen_holds_every_fact_and_stays_inside_the_terminal(status, width
 
 def test_the_newest_events_are_shown_with_the_local_time_of_day(status):
     at = time.mktime((2026, 11, 21, 9, 5, 7, 0, 0, -1))
-    found = status("done") | {"events": [{"t": at, "text": "watching is paused"}]}
+    found = status("done", events=[{"t": at, "text": "watching is paused"}])
     assert "09:05:07  watching is paused" in plain(shown(screen(found, 100)))
 
 
@@ -68,23 +72,21 @@ def test_damage_is_red(status):
 
 
 def test_markup_in_what_a_model_says_is_shown_as_it_is(status):
-    found = status("live")
-    found["progress"]["phase"] = "[bold]spin-up[/bold] [/]"
-    found["waits_for"] = "[red]Priority[/red]\x1b[2J"
+    phase = "[bold]spin-up[/bold] [/]"
+    found = status("live", progress={"phase": phase}, waits_for="[red]Priority[/red]\x1b[2J")
     seen = plain(shown(screen(found, 120), 120))
     assert "[bold]spin-up[/bold] [/]" in seen
     assert "[red]Priority[/red][2J" in seen
 
 
 def test_a_place_in_the_queue_and_the_expected_start_are_shown_where_they_are_known(status):
-    found = status("live")
-    found["waits_for"] = "Priority"
-    found["queue"] = {"by": "Slurm", "partition": "batch", "position": 3, "of": 12, "start": 2e9}
+    place = {"by": "Slurm", "partition": "batch", "position": 3, "of": 12, "start": 2e9}
+    found = status("live", waits_for="Priority", queue=place)
     then = time.strftime("%Y-%m-%d %H:%M", time.localtime(2e9))
     text = f"queue: Priority, 3rd of 12 in batch, expected start {then} by Slurm's estimate"
     assert text in one_line(found)
     assert text in " ".join(plain(shown(screen(found, 200), 200)).split())
-    found["queue"] = {"by": "Slurm", "start": time.time()}
+    found = replace(found, queue=QueuePart(by="Slurm", start=time.time()))
     assert re.search(r"queue: Priority, expected start \d\d:\d\d by Slurm's", one_line(found))
 
 
@@ -101,15 +103,15 @@ def test_a_file_gets_a_line_for_each_new_state_and_each_alarm_once(status):
     console = Console(file=io.StringIO(), width=40)
     with View(console) as view:
         for state in ("starting", "starting", "running", "running", "failed"):
-            view.show({**found, "state": state})
+            view.show(replace(found, state=state))
         view.end(found)
     lines = console.file.getvalue().splitlines()
     alarms = [line for line in lines if line.startswith("! ")]
-    assert alarms == [f"! {alarm['text']}" for alarm in found["alarms"]]
+    assert alarms == [f"! {alarm.text}" for alarm in found.alarms]
     states = [line.split()[1] for line in lines if re.match(r"\d\d:", line)]
     assert states == ["starting", "running", "failed"]
     # Not cut at the width: a path in a log is to be copied.
-    assert ["pictures", found["pictures"]] in [line.split() for line in lines]
+    assert ["pictures", found.pictures] in [line.split() for line in lines]
     assert ESCAPE not in console.file.getvalue()
 
 

@@ -9,14 +9,17 @@ import time
 
 import pytest
 
-from burstlens.clients.opened.status import rows, status_of, text
+from burstlens.clients.opened.status import read_status, rows, text
+from burstlens.core.decode import convert
 from burstlens.core.durable import write_json
 from burstlens.core.errors import RunError
 from burstlens.core.run.heartbeat import driver_lives
+from burstlens.core.run.status_file import DriverPart
 from burstlens.workflows.driver.claim import take_over
 
 BEATS = """
 import pathlib, sys, time
+from burstlens.core.decode import convert
 from burstlens.core.durable import write_json
 while True:
     driver = {"host": "elsewhere", "heartbeat": time.time() + float(sys.argv[2])}
@@ -36,7 +39,7 @@ def other(run_dir, monkeypatch):
 def write_status(run, off, **more):
     driver = {"host": "elsewhere", "heartbeat": time.time() + off}
     write_json(run.status, {"state": "running", "driver": driver} | more)
-    return driver
+    return convert(driver, DriverPart)
 
 
 @pytest.mark.integration
@@ -45,7 +48,7 @@ def test_a_driver_lives_while_its_heartbeat_changes_whatever_its_clock(other, of
     write_status(other, off)
     driver = subprocess.Popen([sys.executable, "-c", BEATS, str(other.status), str(off)])
     try:
-        assert status_of("storm-1")["state"] == "running"
+        assert read_status("storm-1").state == "running"
     finally:
         driver.kill()
         driver.wait()
@@ -103,7 +106,7 @@ def test_a_pipe_in_the_place_of_the_sentinels_file_blocks_no_reader(other):
 
 def test_control_characters_in_a_status_are_removed(other):
     write_status(other, 0, outcome={"message": "a\x1b[2Jb\ud800"}, alarms=[{"text": "c\x1b[2Jd"}])
-    said = text(status_of("storm-1"))
+    said = text(read_status("storm-1"))
     assert "a[2Jb" in said
     assert "c[2Jd" in said
     assert "\x1b" not in said

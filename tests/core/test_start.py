@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from burstlens.clients.api.run import Run
-from burstlens.clients.opened.status import facts, rows, status_of, text
+from burstlens.clients.opened.status import facts, read_status, rows, text
 from burstlens.clients.terminal import one_line
 from burstlens.core.durable import read_json, write_json
 from burstlens.core.run.directory import RunDir
@@ -72,8 +72,8 @@ def _fresh():
 def test_a_driver_that_loads_for_minutes_is_starting_and_waited_for(made, loading):
     note_start(made, 1, loading.pid)
     assert rows()[0]["state"] == "starting"
-    found = status_of("storm-1")
-    assert found["driver_alive"]
+    found = read_status("storm-1")
+    assert found.driver_alive
     assert f"its driver is loading (pid {loading.pid} on " in text(found)
     assert Run(made).wait(timeout_s=1.0)["state"] == "starting"
 
@@ -86,73 +86,73 @@ def test_a_start_that_is_dead_is_lost_with_its_reason_and_its_log(made, loading)
     note_start(made, 1, loading.pid, log_from=said)
     loading.kill()
     loading.wait()
-    found = status_of("storm-1")
-    assert (found["state"], found["driver_alive"]) == ("lost", False)
-    assert "failed to start" in found["hint"]
-    assert "there is no site mine.toml; its log is" in found["hint"]
-    assert str(made.logs / "driver.log") in found["hint"]
+    found = read_status("storm-1")
+    assert (found.state, found.driver_alive) == ("lost", False)
+    assert "failed to start" in found.hint
+    assert "there is no site mine.toml; its log is" in found.hint
+    assert str(made.logs / "driver.log") in found.hint
     assert Run(made).wait(timeout_s=60.0)["state"] == "lost"
 
 
 def test_a_resume_that_was_asked_for_hides_the_old_end_until_it_is_dead(made, loading):
     write_json(made.status, ENDED)
-    assert status_of("storm-1")["state"] == "failed"
+    assert read_status("storm-1").state == "failed"
     note_start(made, 2, loading.pid)
     found = Run(made).wait(timeout_s=1.0)
     assert (found["state"], found["outcome"]) == ("starting", None)
     loading.kill()
     loading.wait()
-    found = status_of("storm-1")
-    assert (found["state"], found["outcome"]["message"]) == ("failed", "it blew up")
-    assert "failed to start" in found["hint"]
+    found = read_status("storm-1")
+    assert (found.state, found.outcome.message) == ("failed", "it blew up")
+    assert "failed to start" in found.hint
 
 
 @pytest.mark.parametrize("says", ["JobState=PENDING Reason=Priority", "JobState=RUNNING"])
 def test_a_driver_in_the_schedulers_queue_is_starting(made, tmp_path, monkeypatch, says):
     job(tmp_path, monkeypatch, says)
     note_start(made, 1, 1, job="42")
-    found = status_of("storm-1")
-    assert found["state"] == "starting"
-    assert "job 42" in found["hint"]
-    assert ("queue" in found["hint"]) == ("PENDING" in says)
+    found = read_status("storm-1")
+    assert found.state == "starting"
+    assert "job 42" in found.hint
+    assert ("queue" in found.hint) == ("PENDING" in says)
 
 
 def test_a_drivers_job_that_was_cancelled_is_a_dead_start(made, tmp_path, monkeypatch):
     job(tmp_path, monkeypatch, "JobState=CANCELLED Reason=None")
     note_start(made, 1, 1, job="42")
-    found = status_of("storm-1")
-    assert found["state"] == "lost"
-    assert "job 42 ended (CANCELLED)" in found["hint"]
+    found = read_status("storm-1")
+    assert found.state == "lost"
+    assert "job 42 ended (CANCELLED)" in found.hint
 
 
 def test_a_drivers_job_of_a_scheduler_that_is_not_installed_here_is_not_taken_for_dead(made):
     note_start(made, 1, 1, job="42.there", scheduler="elsewhere")
-    found = status_of("storm-1")
-    assert found["state"] == "starting"
-    assert 'job 42.there: there is no scheduler "elsewhere"' in found["hint"]
+    found = read_status("storm-1")
+    assert found.state == "starting"
+    assert 'job 42.there: there is no scheduler "elsewhere"' in found.hint
 
 
 @pytest.mark.parametrize(("age_s", "state"), [(120.0, "starting"), (36_000.0, "lost")])
 def test_a_start_on_another_host_is_not_judged_by_a_minutes_silence(made, age_s, state):
     start = {"epoch": 1, "asked": time.time() - age_s, "host": "elsewhere", "pid": 1, "ticks": 1}
     write_json(made.start, start)
-    assert status_of("storm-1")["state"] == state
+    assert read_status("storm-1").state == state
 
 
 def test_a_driver_elsewhere_that_loads_is_not_taken_for_dead_either(made):
     claim = {"host": "elsewhere", "pid": 1, "ticks": 1, "epoch": 1, "loading": True}
     write_json(made.status, {"state": "starting",
                              "driver": {**claim, "heartbeat": time.time() - 120}})  # fmt: skip
-    assert status_of("storm-1")["state"] == "starting"
+    assert read_status("storm-1").state == "starting"
 
 
 def test_a_driver_shows_that_it_loads_before_it_loads(made):
     write_json(made.status, ENDED)
     epoch = take_over(made)
     show_loading(made, epoch)
-    found = status_of("storm-1")
-    assert (found["state"], found["outcome"]) == ("starting", None)
-    assert "is loading" in found["hint"]
+    found = read_status("storm-1")
+    assert (found.state, found.outcome) == ("starting", None)
+    assert "is loading" in found.hint
     assert read_json(made.products / "live" / "status.js") is None  # a script, not JSON
     assert '"loading":true' in (made.products / "live" / "status.js").read_text()
 
@@ -178,7 +178,7 @@ def test_a_run_that_was_just_detached_is_waited_for_to_its_end(own_runs):
     # The command that started it may end first, in any way.
     made.send_signal(signal.SIGKILL)
     made.wait()
-    assert status_of(str(run.path))["state"] == "starting"
+    assert read_status(str(run.path)).state == "starting"
     assert Run(run).wait(timeout_s=150.0)["state"] == "done"
 
 
@@ -215,10 +215,10 @@ def test_what_a_live_driver_waits_for_is_named(made, loading, heartbeat_s, sched
     driver |= {"heartbeat": time.time() - heartbeat_s, "uptime": time.monotonic() - heartbeat_s}
     state = {"state": "running", "driver": driver} | ({"scheduler": scheduler} if scheduler else {})
     write_json(made.status, read_json(made.status) | state)
-    found = status_of("storm-1")
-    assert found["driver_alive"]
+    found = read_status("storm-1")
+    assert found.driver_alive
     if hint is None:
-        assert "hint" not in found  # the driver lives and writes
+        assert not found.hint  # the driver lives and writes
         told = dict(facts(found)).get("scheduler", "")
         assert told == ("Slurm has not answered for 45 s" if scheduler else "")
         assert told in text(found)
@@ -226,5 +226,5 @@ def test_what_a_live_driver_waits_for_is_named(made, loading, heartbeat_s, sched
     else:
         assert "scheduler" not in dict(facts(found))  # said once
 
-        assert re.search(hint, found["hint"])
+        assert re.search(hint, found.hint)
         assert re.search(hint, text(found))

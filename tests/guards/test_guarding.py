@@ -143,7 +143,7 @@ def test_a_guard_of_a_stream_without_frames_raises_an_alarm_at_the_end(driver, e
     came = "no frame of stream d01 came (there were: surface, volume)"
     assert texts == [f'guard "{name}" never looked: {came}' for name in ("whole", "race")]
     assert [alarm.text for alarm in guarding.snapshot.alarms] == texts
-    assert {guard["state"] for guard in guarding.snapshot.guards()} == {"waiting"}
+    assert {guard.state for guard in guarding.snapshot.guards()} == {"waiting"}
 
 
 def test_a_resumed_driver_knows_that_a_guard_has_checked_a_frame(driver, events, frame):
@@ -156,7 +156,7 @@ def test_a_resumed_driver_knows_that_a_guard_has_checked_a_frame(driver, events,
     second.settle(done=True)
     end()
     assert events("alarm") == []
-    assert {guard["state"] for guard in second.snapshot.guards()} == {"good"}
+    assert {guard.state for guard in second.snapshot.guards()} == {"good"}
 
 
 @pytest.fixture
@@ -283,4 +283,4 @@ def test_a_frame_that_cannot_be_read_is_reported_once_and_as_no_fault_of_its_gua
     assert events("alarm") == []
     [alarm] = guarding.snapshot.alarms
     assert "chunk 3 is damaged" in alarm.text
-    assert {guard["state"] for guard in guarding.snapshot.guards()} == {"failed"}
+    assert {guard.state for guard in guarding.snapshot.guards()} == {"failed"}

@@ -41,7 +41,7 @@ def remarks(judge, *readings):
 
 def state(judge):
     (one,) = judge.status()
-    return one["state"], one["repeats"]
+    return one.state, one.repeats
 
 
 def test_a_breach_is_reported_once_then_counted_and_reported_again_after_a_good_frame(judge):
@@ -60,11 +60,11 @@ def test_a_breach_is_reported_once_then_counted_and_reported_again_after_a_good_
 
 def test_a_guard_s_limits_have_the_units_of_what_it_has_read(judge):
     one = judge(min=-1, max=80, max_rate=2, max_drift=0.5)
-    before = one.status()[0]["text"]
+    before = one.status()[0].text
     remarks(one, reading(1))
     asked = "at least -1{0}, at most 80{0}, changing by at most 2{0} a second"
     limits = f"W: finite, {asked}, mean within 0.5{{0}} of the first"
-    assert (before, one.status()[0]["text"]) == (limits.format(""), limits.format(" m"))
+    assert (before, one.status()[0].text) == (limits.format(""), limits.format(" m"))
 
 
 def test_a_guard_s_limits_have_the_units_of_the_map(judge):
@@ -72,7 +72,7 @@ def test_a_guard_s_limits_have_the_units_of_the_map(judge):
     shown = ShownUnits("degC", 1.0, -273.15)
     remarks(one, replace(reading(1, mean=290.0), units="K", shown=shown))
     asked = "at most 36.85 degC, changing by at most 2 degC a second, mean within 0.5 degC"
-    assert one.status()[0]["text"] == f"W: finite, {asked} of the first"
+    assert one.status()[0].text == f"W: finite, {asked} of the first"
 
 
 def test_frames_that_come_late_do_not_change_a_newer_breach(judge):

@@ -55,7 +55,7 @@ def test_lines_are_counted_over_all_reports_of_an_attempt(watched):
     assert (trip.what, trip.value, trip.limit) == ("log", 6.0, 5.0)
     assert "rsl.error.0001" in trip.text
     assert look(3, hits=(hit(),)) == []
-    assert judge.status()[0]["repeats"] == 1
+    assert judge.status()[0].repeats == 1
     assert look(4, hits=(hit(2),), attempt=2) == []
 
 
@@ -101,9 +101,9 @@ def test_a_frame_that_does_not_come_in_time_is_reported_once(watched, frame):
     assert isinstance(trip, Trip)
     assert trip.value > 40
     assert "no frame of d01 for 41 s, 4.1 times the usual 10 s" in trip.text
-    assert judge.status()[0]["repeats"] > 1
+    assert judge.status()[0].repeats > 1
     assert look(last + 61, frames=(frame(key(9), "d01"),)) == []
-    assert judge.status()[0]["state"] == "good"
+    assert judge.status()[0].state == "good"
 
 
 def test_the_first_frames_and_the_end_are_not_a_stall(watched, frame):
@@ -223,16 +223,16 @@ def test_a_part_of_the_time_lies_between_0_and_1(guard, io):
 def test_a_log_without_a_hit_makes_its_guard_good(watched):
     judge, look = watched(log="NaN")
     look(0)
-    assert judge.status()[0]["state"] == "waiting"
+    assert judge.status()[0].state == "waiting"
     look(1, tail=("a line",))
-    assert judge.status()[0]["state"] == "good"
+    assert judge.status()[0].state == "good"
 
 
 @pytest.mark.parametrize("keys", [{"stall": 2.0}, {"buffer_full_in": 3}, {"variable": "W"}])
 def test_a_guard_of_a_stream_that_never_comes_is_blind(watched, frame, keys):
     judge, look = watched(stream="surfac", **keys)
     look(0, frames=(frame(key(0), "surface"),))
-    assert judge.status()[0]["state"] == "waiting"
+    assert judge.status()[0].state == "waiting"
     (text,) = judge.blind({"surface"})
     assert text.endswith("no frame of stream surfac came (there were: surface)")
     assert judge.blind({"surface", "surfac"}) == []

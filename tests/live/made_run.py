@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from burstlens.clients.opened.status import Status
 from burstlens.core.decode import record
 from burstlens.core.durable import write_json
 from burstlens.core.lines import Lines
@@ -31,7 +30,7 @@ class MadeRun:
         self.run.create()
         facts = {"run": name, "title": title, "created": time.time()}
         self.run.facts.write_text(json.dumps(facts))
-        self.status: Status = record(new_snapshot(self.run))
+        self.status = record(new_snapshot(self.run))
         self.feed = FrameFeed(self.run)
         self.index = Lines(self.run.index)
         write_page(self.run)

@@ -10,7 +10,8 @@ import pytest
 from burst_case import EMPTY, SILENT, SlurmPrograms, buffer_of, holding, journalled
 from events_case import event
 
-from burstlens.clients.opened.status import facts, next_steps, status_of, text
+from burstlens.clients.opened.status import facts, next_steps, read_status, text
+from burstlens.core.decode import record
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
@@ -82,16 +83,16 @@ def left(request: pytest.FixtureRequest) -> Left:
 
 def test_it_is_finished_by_free(left):
     assert resumable(left.run) is None
-    status = status_of(str(left.run.path))  # by the journal alone
+    status = read_status(str(left.run.path))  # by the journal alone
     assert next_steps(status) == [ENDED.left]
-    assert status["buffer"]["released"] is False
+    assert status.buffer.released is False
     assert free(left.run).startswith(left.freed)
     outcome = history_of(left.run.journal).outcome
     assert outcome is not None
     assert (outcome["state"], outcome["exit_code"], outcome["left"]) == ("done", 0, None)
-    status = status_of(str(left.run.path))
+    status = read_status(str(left.run.path))
     assert "burstlens free" not in text(status)
-    assert (status["outcome"]["exit_code"], next_steps(status)) == (0, [])
+    assert (status.outcome.exit_code, next_steps(status)) == (0, [])
 
 
 def test_it_is_finished_by_resume(left):
@@ -121,14 +122,14 @@ def test_what_cannot_be_given_back_is_named_once_with_exit_code_8(kind, said, sl
     (last,) = list(read(left.run.journal))[-1:]
     assert isinstance(last, ev.RunEnded)
     assert (last.outcome, last.exit_code, last.left) == ("done", 8, outcome.left)
-    status = status_of(str(left.run.path))
-    assert (status["state"], status["outcome"]["exit_code"]) == ("done", 8)
-    assert status["outcome"]["left"] == outcome.left
+    status = read_status(str(left.run.path))
+    assert (status.state, status.outcome.exit_code) == ("done", 8)
+    assert status.outcome.left == outcome.left
     assert [line.strip() for line in text(status).splitlines()][-1] == outcome.left
-    assert status["alarms"] == []  # it is said once
+    assert status.alarms == []  # it is said once
     shown = dict(facts(status))
     assert shown["buffer"].startswith("not given back, ")
     assert "$" not in shown["buffer"]
     feed = (left.run.products / "live" / "status.js").read_text()
     page = json.loads(feed.removeprefix("burstlensFeed(").rstrip().removesuffix(");"))
-    assert page["outcome"] == status["outcome"]
+    assert page["outcome"] == record(status.outcome)

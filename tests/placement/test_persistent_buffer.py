@@ -20,7 +20,7 @@ from burst_case import (
 )
 from msgspec import structs
 
-from burstlens.clients.opened.status import next_steps, status_of, text
+from burstlens.clients.opened.status import next_steps, read_status, text
 from burstlens.cluster_configs.scheduler import SchedulerError
 from burstlens.core.decode import record
 from burstlens.core.durable import write_json
@@ -31,7 +31,7 @@ from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.journal import read
 from burstlens.core.run.snapshot import read_snapshot
-from burstlens.core.run.status_file import BufferPart
+from burstlens.core.run.status_file import BufferPart, OutcomePart, RequestedBuffer
 from burstlens.workflows.driver.free import free
 from burstlens.workflows.placement.buffer import BufferRef
 
@@ -216,7 +216,7 @@ def test_a_buffer_that_was_made_anew_by_others_is_not_the_runs(slurm, new):
     assert not [call for call in slurm.calls if call.startswith("sbatch")]
 
 
-def test_the_status_of_a_killed_driver_names_the_buffer_and_its_job(slurm, new):
+def test_the_read_status_a_killed_driver_names_the_buffer_and_its_job(slurm, new):
     run = new()
     name = space_of(run).name
     journalled(run, ev.BufferRequested(kind="datawarp", name=name))
@@ -227,24 +227,24 @@ def test_the_status_of_a_killed_driver_names_the_buffer_and_its_job(slurm, new):
     driver = {"host": socket.gethostname(), "pid": 2**22 + 1, "ticks": 1, "epoch": 1}
     known = record(read_snapshot(run))
     write_json(run.status, known | {"state": "waiting for the buffer", "driver": driver})
-    status = status_of(str(run.path), confirm_s=0.0)
-    assert status["state"] == "lost"
-    assert status["buffer_requested"] == {"name": name, "job": "1"}
+    status = read_status(str(run.path), confirm_s=0.0)
+    assert status.state == "lost"
+    assert status.buffer_requested == RequestedBuffer(name, "1")
     shown = text(status)
     assert f"buffer {name}, which job 1 was to make" in shown
     assert "burstlens free storm" in shown
     slurm.answers(EMPTY)
     assert free(run).startswith("cancelled job 1")
-    shown = text(status_of(str(run.path), confirm_s=0.0))
+    shown = text(read_status(str(run.path), confirm_s=0.0))
     assert name not in shown
     assert "burstlens free" not in shown
 
 
 def test_nobody_proposes_to_free_an_adopted_buffer(new):
     run = new("storms")
-    buffer = record(BufferPart("$B/storm", False, 0.0, 1, 2, "storms", None, owned=False))
-    failed = {"state": "failed", "outcome": {"state": "failed", "exit_code": 1}, "buffer": buffer}
-    steps = next_steps(status_of(str(run.path)) | failed)
+    buffer = BufferPart("$B/storm", False, 0.0, 1, 2, "storms", None, owned=False)
+    failed = {"state": "failed", "outcome": OutcomePart("failed", 1), "buffer": buffer}
+    steps = next_steps(structs.replace(read_status(str(run.path)), **failed))
     assert not [step for step in steps if "free storm" in step]
     assert "delete $B/storm in a job that mounts it" in steps[-1]
 
@@ -285,18 +285,18 @@ def test_a_run_that_has_given_its_space_back_holds_no_buffer_up(slurm, shared):
     assert [call for call in slurm.calls if call.startswith("sbatch")]
 
 
-def test_the_status_of_a_run_on_a_buffer_of_another_knows_when_it_is_gone(shared):
+def test_the_read_status_a_run_on_a_buffer_of_another_knows_when_it_is_gone(shared):
     maker, _, user = shared()
     driver = {"host": socket.gethostname(), "pid": 2**22 + 1, "ticks": 1, "epoch": 1}
     outcome = {"state": "failed", "exit_code": 1}
     ended = {"state": "failed", "outcome": outcome, "driver": driver}
     write_json(user.status, record(read_snapshot(user)) | ended)
-    assert status_of(str(user.path), confirm_s=0.0)["buffer"]["released"] is False
+    assert read_status(str(user.path), confirm_s=0.0).buffer.released is False
     part = read_snapshot(maker).buffer
     assert part is not None
     gone = structs.replace(part, released=True)
     write_json(maker.status, record(structs.replace(read_snapshot(maker), buffer=gone)))
-    status = status_of(str(user.path), confirm_s=0.0)
-    assert status["buffer"]["released"] is True
+    status = read_status(str(user.path), confirm_s=0.0)
+    assert status.buffer.released is True
     assert "buffer storms is gone: run maker had made it" in text(status)
     assert "its files stay" not in text(status)

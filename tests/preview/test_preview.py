@@ -285,7 +285,7 @@ def preview(standing, tmp_path, capfd):
                 stream.write(lines.pop(0) + "\n")
         now[0] += seconds
         capfd.readouterr()
-        made.look(made.run.status)
+        made.look(made.run.read_status())
         return capfd.readouterr().out
 
     look.console = console
@@ -323,5 +323,5 @@ def test_the_value_of_the_shown_picture_at_the_place_stands_in_its_label(tmp_pat
     shown = watching.Preview(
         open_run(made.run.path), None, Canvas(console), Ability("cells"), spot=Spot.of(27.0, -92.0)
     )
-    shown.look(shown.run.status)
+    shown.look(shown.run.read_status())
     assert "t2, 2005-08-28 00:00:00 UTC · 30.030 K at 27, -92" in capfd.readouterr().out

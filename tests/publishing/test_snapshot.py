@@ -20,7 +20,7 @@ from burstlens.core.exit_codes import FRAMES_LOST
 from burstlens.core.model import Failure
 from burstlens.core.run.history import History, replay
 from burstlens.core.run.output_events import OutputTimed
-from burstlens.core.run.status_file import AttachedPart, Latency
+from burstlens.core.run.status_file import AttachedPart, Latency, OutcomePart, RunStatus
 from burstlens.core.run.trial_events import TrialEnded, TrialSubmitting, TuningEnded
 from burstlens.core.run.wording import next_steps
 from burstlens.workflows.driver.jobs import Outcome
@@ -266,8 +266,8 @@ def test_a_tuning_shows_its_trials_in_place_of_frames(snapshot):
     snapshot.history.apply(
         TrialEnded(job="trial-1", outcome="done", seconds={"d01": 2.0, "d02": 0.5})
     )
-    status = record(snapshot.value())
-    assert status["tuning"] == {"trials": 1, "phase": "pilot", "seconds": 2.5}
+    status = RunStatus.of(snapshot.value())
+    assert record(status.tuning) == {"trials": 1, "phase": "pilot", "seconds": 2.5}
     snapshot.history.apply(
         TrialSubmitting(job="trial-2", phase="pilot", origin="default", values={})
     )
@@ -284,11 +284,11 @@ def test_a_tuning_that_could_measure_nothing_is_not_to_be_resumed(snapshot):
         TrialSubmitting(job="trial-1", phase="pilot", origin="default", values={})
     )
     snapshot.history.apply(TrialEnded(job="trial-1", outcome="failed", message="no such file"))
-    failed = {"state": "failed", "outcome": {"state": "failed", "exit_code": 1}}
-    (step,) = next_steps(record(snapshot.value()) | failed)
+    failed = {"state": "failed", "outcome": OutcomePart("failed", 1)}
+    (step,) = next_steps(RunStatus.of(snapshot.value(), **failed))
     assert step.startswith("go on with")  # the driver died before the verdict
     snapshot.history.apply(TuningEnded(gain=False, reason="it could not be measured"))
-    (step,) = next_steps(record(snapshot.value()) | failed)
+    (step,) = next_steps(RunStatus.of(snapshot.value(), **failed))
     assert step == "correct what is named, then tune anew"
 
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from burstlens.core.decode import Count, record
-from burstlens.core.durable import read_json
+from burstlens.core.decode import Count
 from burstlens.core.errors import RunError
 from burstlens.core.exclusive import make_exclusive
 from burstlens.core.passing_errors import again
 from burstlens.core.run.directory import RunDir
-from burstlens.core.run.heartbeat import driver_lives
+from burstlens.core.run.heartbeat import driver_lives, shown_driver
 from burstlens.core.run.record import read_record
 from burstlens.core.run.start import driver_process
+from burstlens.core.run.status_file import DriverPart
 
 HEARTBEAT_OLD_S = 60.0
 """A driver on another host is taken for dead when its heartbeat has not changed for so long."""
@@ -66,9 +66,9 @@ def driver_alive(run: RunDir, epochs: Sequence[int]) -> str | None:
     epoch, claim = next(((epoch, claim) for epoch, claim in claims if claim), (0, None))
     if claim is None:
         return None
-    shown: Any = (read_json(run.status) or {}).get("driver")
-    known = shown if isinstance(shown, dict) and shown.get("epoch") in (None, epoch) else {}
-    driver = {**record(claim), "heartbeat": known.get("heartbeat"), "loading": known.get("loading")}
+    shown = shown_driver(run)
+    known = shown if shown and shown.epoch in (None, epoch) else DriverPart()
+    driver = replace(known, host=claim.host, pid=claim.pid, ticks=claim.ticks)
     # Whatever the clocks say: a heartbeat that changes is a driver's.
     alive = driver_lives(
         run, driver, stale_s=HEARTBEAT_OLD_S, confirm_s=HEARTBEAT_LOOK_S, certain_s=math.inf

@@ -14,9 +14,9 @@ from pathlib import Path
 from burstlens.cluster_configs.scheduler import BatchJob
 from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.cluster_configs.site import Site
-from burstlens.core.durable import read_json
 from burstlens.core.errors import RunError, SiteError
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.heartbeat import shown_driver
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.log_level import DEFAULT, VARIABLE, log_level
 from burstlens.core.run.start import last_words, note_start, read_start
@@ -113,8 +113,8 @@ def _ask(run: RunDir) -> int:
 
 def _has_begun(run: RunDir, epoch: int) -> bool:
     """Whether that driver's loop has written its first snapshot."""
-    driver = (read_json(run.status) or {}).get("driver")
-    return isinstance(driver, dict) and driver.get("epoch") == epoch and not driver.get("loading")
+    driver = shown_driver(run)
+    return driver is not None and driver.epoch == epoch and not driver.loading
 
 
 def submit_driver(run: RunDir) -> str:

@@ -6,12 +6,12 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import asdict
 
-from burstlens.core.decode import record
 from burstlens.core.errors import RunError
 from burstlens.core.existence import surely_exists
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.core.run.journal import read
+from burstlens.core.run.status_file import OutcomePart, RunStatus
 from burstlens.core.run.wording import next_steps, progress_text
 from burstlens.workflows.notify.word import driver_word, end_word
 from burstlens.workflows.placement.absence import UNSENT
@@ -55,11 +55,12 @@ def _take_up(context: RunContext) -> None:
 def end_due(context: RunContext, outcome: Outcome) -> Callable[[], None]:
     """Journal the word of the run's end, ahead of the end itself; what is returned sends it. Word
     of a model time that the run reached last is sent first."""
-    status = record(context.snapshot.value())
-    status |= {"state": outcome.state, "outcome": asdict(outcome)}
+    status = RunStatus.of(
+        context.snapshot.value(), state=outcome.state, outcome=OutcomePart(**asdict(outcome))
+    )
     # Its last frame may have been published since the loop looked.
     context.notices.look(lambda: progress_text(status), last=True)
-    if status.get("attached") and (outcome.state == "stopped" or _is_known(context, outcome)):
+    if status.attached and (outcome.state == "stopped" or _is_known(context, outcome)):
         return lambda: None  # the user has ended the looking, or word of the model's end was sent
     word = end_word(
         context.run, context.recipe.title, outcome, context.journal.epoch, next_steps(status)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from burstlens.core.errors import FrameError
 from burstlens.core.run.events import Event, FrameInspected, GuardTripped
+from burstlens.core.run.status_file import GuardPart
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.guards.finding import (
     Breach,
@@ -182,16 +182,13 @@ class Judge:
                 texts.append(f'guard "{name}" never looked: {what} (there were: {there})')
         return texts
 
-    def status(self) -> list[dict[str, Any]]:
-        """The state of each guard, as JSON values."""
+    def status(self) -> list[GuardPart]:
+        """The state of each guard, as ``status.json`` has it."""
         return [
-            {
-                "name": name,
-                "text": guard.text_in(self._shown.get(name, ShownUnits())),
-                "then": guard.then,
-                "state": self.standings[name].state,
-                "why": self.standings[name].text,
-                "repeats": self.standings[name].repeats,
-            }
+            GuardPart(
+                name, guard.text_in(self._shown.get(name, ShownUnits())), guard.then,
+                self.standings[name].state, self.standings[name].text,
+                self.standings[name].repeats,
+            )
             for name, guard in self.guards.items()
-        ]
+        ]  # fmt: skip

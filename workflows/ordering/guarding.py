@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from burstlens.core.decode import record
 from burstlens.core.durable import read_json
 from burstlens.core.existence import Existence, existence
 from burstlens.core.lines import read_lines
 from burstlens.core.model import Frame
 from burstlens.core.run import events as ev
 from burstlens.core.run.journal import read_only
+from burstlens.core.run.status_file import TripPart
 from burstlens.core.run.wording import progress_text
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.guards.finding import Reading, Trip, trip_of
@@ -55,7 +55,7 @@ class Guarding:
     def _remember(self) -> None:
         """Recall what earlier drivers judged, and take what the sentinel found without a driver."""
         for trip in self.judge.recall(read_only(self.run.journal, *RECALLED)):
-            self.snapshot.trips.append(trip.status())
+            self.snapshot.trips.append(TripPart(**trip.status()))
         self._take_found((*read_lines(self.run.sentinel), *self._told()))
 
     def _take_found(self, lines: Iterable[dict[str, object]]) -> None:
@@ -160,8 +160,8 @@ class Guarding:
         self.notices.look(self._progress)
 
     def _progress(self) -> str:
-        status = record(self.snapshot.value())
-        return ", ".join(filter(None, [status["state"], progress_text(status)]))
+        status = self.snapshot.value()
+        return ", ".join(filter(None, [status.state, progress_text(status)]))
 
     def _take(self, remarks: Iterable[Remark]) -> None:
         for remark in remarks:
@@ -190,7 +190,7 @@ class Guarding:
         start = None if trip.earlier else self.notices.due(self._word(trip), guard.ways)
         # The sentinel's trip may be hours old.
         self.journal.append(ev.GuardTripped(found=trip.t, **trip.fields()))
-        self.snapshot.trips.append(trip.status())
+        self.snapshot.trips.append(TripPart(**trip.status()))
         if start is None:
             return
         place = {"stream": trip.stream, "time": trip.time}

@@ -12,7 +12,6 @@ import logging
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from burstlens.core.durable import read_json
 from burstlens.core.errors import RunError
@@ -21,10 +20,11 @@ from burstlens.core.quantity import show_duration
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.event import Event
-from burstlens.core.run.heartbeat import LOADING_S, is_here, process_state
+from burstlens.core.run.heartbeat import LOADING_S, is_here, shown_driver, state_of
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal, read
 from burstlens.core.run.noticed import Noticed, Pending
+from burstlens.core.run.status_file import DriverPart
 from burstlens.workflows.notify.notices import Notices
 from burstlens.workflows.notify.word import Word, gone_key, gone_word
 from burstlens.workflows.placement.supervised import Ended
@@ -57,9 +57,9 @@ class Absence:
         self._run, self._recipe, self._job_folder = run, recipe, job_folder
         self._since = time.monotonic() - still_s
         self._over = over
-        self._driver = _driver_of(run)
-        self._key = gone_key(int(self._driver.get("epoch", 0)), over=over)
-        self._idle = history.outcome is not None or not self._driver
+        self._driver = shown_driver(run) or DriverPart()
+        self._key = gone_key(self._driver.epoch or 0, over=over)
+        self._idle = history.outcome is not None or self._driver.epoch is None
         self._noticed = Noticed(known=set(history.noticed.known))
         unsent = history.noticed.pending.get(self._key)
         if unsent is not None:  # the driver was killed while it sent word of its own end
@@ -121,7 +121,7 @@ class Absence:
             self._journal.close()
 
     def _opened(self) -> Notices:
-        epoch = int(self._driver["epoch"])
+        epoch = self._driver.epoch or 0
         path = notices_of(self._job_folder)
         self._journal = Journal(path, epoch, seen=lambda event: _fold(self._noticed, event))
         names = [product.name for product in self._recipe.products]
@@ -142,19 +142,19 @@ class Absence:
 
     def _is_gone(self) -> bool:
         """On its own host by its process, elsewhere by a heartbeat that stands still for long."""
-        driver = _driver_of(self._run)
-        if not driver or driver["epoch"] != self._driver.get("epoch"):
+        driver = shown_driver(self._run)
+        if driver is None or driver.epoch != self._driver.epoch:
             return False
         if is_here(driver):
-            gone = process_state(driver["pid"], driver.get("ticks")) is None
+            gone = state_of(driver) is None
             self._idle = self._over and not gone  # the job's nodes do not wait for it
             return gone
-        limit_s = LOADING_S if driver.get("loading") else GONE_S
+        limit_s = LOADING_S if driver.loading else GONE_S
         return time.monotonic() - self._since >= limit_s
 
     def _word(self) -> Word:
         driver = self._driver
-        who = f"pid {driver.get('pid')} on {driver.get('host')}"
+        who = f"pid {driver.pid} on {driver.host}"
         still = show_duration(round(time.monotonic() - self._since))
         why = f"{who} is gone" if is_here(driver) else f"no sign of life of {who} for {still}"
         model = _how_it_ended(self._job_folder) if self._over else None
@@ -169,13 +169,6 @@ class Absence:
 def notices_of(job_folder: Path) -> Path:
     """The file of the word that was sent from a job without a driver."""
     return job_folder / "notices.jsonl"
-
-
-def _driver_of(run: RunDir) -> dict[str, Any]:
-    """The run's latest driver, as ``status.json`` has it; empty where it cannot be known."""
-    found = (read_json(run.status) or {}).get("driver")
-    right = isinstance(found, dict) and isinstance(found.get("epoch"), int)
-    return found if isinstance(found, dict) and right else {}
 
 
 def _how_it_ended(job_folder: Path) -> str:

@@ -30,6 +30,7 @@ from burstlens.core.lines import Lines
 from burstlens.core.model import Frame
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
+from burstlens.core.run.heartbeat import shown_driver
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.journal import read_only
 from burstlens.core.run.logs import open_log
@@ -221,8 +222,8 @@ def _print(text: str) -> None:
 
 def heartbeat(run: RunDir) -> object:
     """The driver's latest sign of life: only whether it changes means something."""
-    driver = (read_json(run.status) or {}).get("driver")
-    return driver.get("heartbeat") if isinstance(driver, dict) else None
+    driver = shown_driver(run)
+    return driver and driver.heartbeat
 
 
 def main(

@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any, Protocol
+from typing import Protocol
 
 from msgspec import UNSET, UnsetType
 
@@ -38,6 +38,7 @@ from burstlens.core.run.status_file import (
     RawPart,
     SchedulerPart,
     StatusFile,
+    TripPart,
     TuningPart,
 )
 from burstlens.viz.live.feed import LogFeed, write_status
@@ -115,8 +116,8 @@ class Snapshot:
         self.alarms: collections.deque[Message] = collections.deque(maxlen=20)
         self.events: collections.deque[Message | str] = collections.deque(maxlen=30)
         self.log_tail: tuple[str, ...] = ()
-        self.trips: collections.deque[dict[str, Any]] = collections.deque(maxlen=TRIPS)
-        self.guards: Callable[[], list[dict[str, Any]]] = list
+        self.trips: collections.deque[TripPart] = collections.deque(maxlen=TRIPS)
+        self.guards: Callable[[], list[GuardPart]] = list
         self.outcome: Outcome | None = None
         self.attached: AttachedPart | None = None
         """Of a run that looks at a folder; it has no buffer."""
@@ -323,7 +324,7 @@ class Snapshot:
             alarms=list(self.alarms),
             tuning=_tuning(history),
             trips=list(self.trips),
-            guards=[GuardPart(**guard) for guard in self.guards()],
+            guards=self.guards(),
             events=list(self.events),
             log_tail=list(self.log_tail),
             logs=self._logs,

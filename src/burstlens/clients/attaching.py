@@ -119,10 +119,10 @@ def _options(request: LookRequest) -> tuple[list[str], list[str]]:
 
 
 def _is_live(run: RunDir) -> bool:
-    from burstlens.clients.opened.status import has_ended, status_of
+    from burstlens.clients.opened.status import has_ended, read_status
 
-    status = status_of(str(run.path))
-    return bool(status["driver_alive"]) and not has_ended(status)
+    status = read_status(str(run.path))
+    return bool(status.driver_alive) and not has_ended(status)
 
 
 def _new_look(place: Place, request: LookRequest, reader: FolderReader, *, wait: bool) -> Looked:

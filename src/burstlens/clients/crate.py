@@ -13,13 +13,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from burstlens.clients.opened.status import Status, is_over
+from burstlens.clients.opened.status import is_over, reasons
 from burstlens.clients.opened.view import RunView
 from burstlens.core.durable import write_json
 from burstlens.core.errors import RunError
 from burstlens.core.extras import install_command
 from burstlens.core.printable import printable
 from burstlens.core.run.facts import facts_of
+from burstlens.core.run.status_file import RunStatus
 
 NAME = "ro-crate-metadata.json"
 VERSION = "1.1"
@@ -54,7 +55,7 @@ def write_crate(run: RunView) -> Crate:
         from rocrate.rocrate import ROCrate
     except ImportError as error:
         raise RunError(f"RO-Crates need {error.name}: {install_command('provenance')}") from error
-    place, facts, status = run.directory.path, facts_of(run.directory), run.status
+    place, facts, status = run.directory.path, facts_of(run.directory), run.read_status()
     crate = ROCrate(version=VERSION)
 
     def entity(identifier: str, properties: dict[str, Any]) -> Any:
@@ -64,7 +65,7 @@ def write_crate(run: RunView) -> Crate:
         about = _about(place / name, name, hashed=hashed) | {"description": text}
         return crate.add_file(place / name, dest_path=name, properties=about)
 
-    title = printable(str(status["title"] or run.id))
+    title = printable(status.title or run.id)
     recipe: Any = facts.table or {}
     crate.name = title
     crate.description = printable(str(recipe.get("description") or f"The run {run.id}: {title}"))
@@ -95,21 +96,19 @@ def _software(name: str, version: str, url: str = "") -> dict[str, Any]:
     return {key: value for key, value in about.items() if value}
 
 
-def _action(run: str, title: str, status: Status) -> dict[str, Any]:
+def _action(run: str, title: str, status: RunStatus) -> dict[str, Any]:
     # An attached run that goes on may be quiet; as an end it is a good one.
-    state = "done" if status["state"] == "quiet" and is_over(status) else str(status["state"])
-    outcome = status.get("outcome") or {}
+    state = "done" if status.state == "quiet" and is_over(status) else status.state
     action: dict[str, Any] = {
         "@type": "CreateAction",
         "name": f"{run}: {title}",
         "actionStatus": f"http://schema.org/{_STATES.get(state, 'ActiveActionStatus')}",
     }
-    if status.get("started"):
-        action["startTime"] = _iso(float(status["started"]))
-    if is_over(status):
-        action["endTime"] = _iso(float(status["driver"]["heartbeat"]))
-    error = " ".join(str(outcome[key]) for key in ("message", "line") if outcome.get(key))
-    if error:
+    if status.started:
+        action["startTime"] = _iso(status.started)
+    if is_over(status) and status.driver.heartbeat is not None:
+        action["endTime"] = _iso(status.driver.heartbeat)
+    if error := " ".join(reasons(status)):
         action["error"] = printable(error)
     return action
 

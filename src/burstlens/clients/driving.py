@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burstlens.clients.opened.status import next_steps, status_of
+from burstlens.clients.opened.status import next_steps, read_status
 from burstlens.clients.posted_output import posted_output
 from burstlens.core.decode import record
 from burstlens.core.durable import read_json
@@ -22,8 +22,8 @@ from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
 
 if TYPE_CHECKING:
-    from burstlens.clients.opened.status import Status
     from burstlens.core.outcome import Outcome
+    from burstlens.core.run.status_file import RunStatus
     from burstlens.workflows.making.early import EarlyWorker
     from burstlens.workflows.publishing.snapshot import Snapshot
 
@@ -65,6 +65,7 @@ def drive_prepared() -> int:
 
 def _drive(run: RunDir, *, as_json: bool, note: str, early: EarlyWorker | None = None) -> int:
     from burstlens.clients.terminal import View
+    from burstlens.core.run.status_file import RunStatus
     from burstlens.workflows.driver.run import execute
 
     if facts_of(run).tuning is not None:
@@ -78,22 +79,22 @@ def _drive(run: RunDir, *, as_json: bool, note: str, early: EarlyWorker | None =
 
     def tick(snapshot: Snapshot) -> None:
         if not as_json:
-            view.show(record(snapshot.value()))
+            view.show(RunStatus.of(snapshot.value()))
 
     with posted_output():
         view = View()
         with view:
             outcome = execute(run, tick, begun, early)
-        last = status_of(str(run.path))
+        last = read_status(str(run.path))
         if not as_json:
             view.end(last)
             _print_outcome(outcome, last)
     if as_json:
-        _print_json(last)
+        _print_json(record(last))
     return outcome.exit_code
 
 
-def _print_outcome(outcome: Outcome, status: Status) -> None:
+def _print_outcome(outcome: Outcome, status: RunStatus) -> None:
     """Print why the run has ended so, and what can be done next."""
     for line in (f"burstlens: {outcome.message}" if outcome.message else "", outcome.line or ""):
         if line:
@@ -149,7 +150,7 @@ def _print_verdict(run: RunDir, outcome: Outcome) -> None:
     folder = run.path / "tuning"
     if outcome.state != "done":
         print_stderr(printable(f"burstlens: {outcome.message}"))
-        for step in next_steps(status_of(str(run.path))):
+        for step in next_steps(read_status(str(run.path))):
             print_stderr(step)
         return
     with contextlib.suppress(OSError):

@@ -8,9 +8,11 @@ import time
 from burstlens.clients.opened.looks import looks
 from burstlens.clients.opened.status import is_over, text
 from burstlens.clients.terminal import View
+from burstlens.core.decode import record
 from burstlens.core.exit_codes import FAILED
 from burstlens.core.printable import say
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.status_file import OutcomePart
 
 PAUSE_S = 0.5
 
@@ -27,5 +29,6 @@ def follow(run: RunDir, *, as_json: bool = False) -> int:
             if not as_json:
                 view.show(found)
             time.sleep(PAUSE_S)
-    say(json.dumps(found, indent=2) if as_json else text(found))
-    return int((found.get("outcome") or {}).get("exit_code", FAILED))
+    say(json.dumps(record(found), indent=2) if as_json else text(found))
+    code = (found.outcome or OutcomePart()).exit_code
+    return FAILED if code is None else code

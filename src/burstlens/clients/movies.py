@@ -62,7 +62,7 @@ def make_movies(
     series = _series(run, product, stream)
     if out is not None and len(series) > 1:
         raise RunError(f"--out is for one movie; name the product: {', '.join(series)}")
-    going_on = bool(run.status["driver_alive"])
+    going_on = bool(run.read_status().driver_alive)
     made = []
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/"
                "{task.total}"), TimeRemainingColumn())  # fmt: skip

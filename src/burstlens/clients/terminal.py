@@ -14,7 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 from burstlens.clients.opened.status import (
-    Status,
     aligned,
     facts,
     observed,
@@ -24,6 +23,7 @@ from burstlens.clients.opened.status import (
 )
 from burstlens.core.printable import printable
 from burstlens.core.quantity import counted, show_duration
+from burstlens.core.run.status_file import Message, RunStatus
 
 _COLOURS = {
     "done": "green",
@@ -69,7 +69,7 @@ class View:
         """Print lines before the live view. A broken output does not stop the run."""
         self.console.print(text, markup=False, soft_wrap=True)
 
-    def show(self, status: Status) -> None:
+    def show(self, status: RunStatus) -> None:
         """Show one snapshot. A closed terminal is not an error."""
         if self._lost:
             return
@@ -81,23 +81,23 @@ class View:
         except OSError:
             self._lost = True  # the login shell has ended; the run goes on
 
-    def end(self, status: Status) -> None:
+    def end(self, status: RunStatus) -> None:
         """Show how a run has ended; after the block."""
         if not self._lost:
             plain = not self.console.is_terminal
             self.console.print(summary(status, plain=plain), soft_wrap=plain)
 
-    def _lines(self, status: Status) -> None:
-        for alarm in status["alarms"]:
-            key = f"{alarm.get('t')} {alarm['text']}"
+    def _lines(self, status: RunStatus) -> None:
+        for alarm in status.alarms:
+            key = f"{alarm.t} {alarm.text}"
             if key not in self._said:
                 self._said.add(key)
-                self.console.print(f"! {printable(alarm['text'])}", markup=False, soft_wrap=True)
+                self.console.print(f"! {printable(alarm.text)}", markup=False, soft_wrap=True)
         now = time.monotonic()
-        state = f"state {status['state']}"
-        if status.get("hint") and not self._hinted:
-            self.console.print(printable(status["hint"]), markup=False, soft_wrap=True)
-        self._hinted = bool(status.get("hint"))
+        state = f"state {status.state}"
+        if status.hint and not self._hinted:
+            self.console.print(printable(status.hint), markup=False, soft_wrap=True)
+        self._hinted = bool(status.hint)
         if now >= self._next_line or state not in self._said:
             self._said.add(state)
             self._next_line = now + PLAIN_PERIOD_S
@@ -105,56 +105,56 @@ class View:
             sys.stdout.flush()
 
 
-def one_line(status: Status) -> str:
+def one_line(status: RunStatus) -> str:
     """A snapshot as one line of text."""
-    parts = [time.strftime("%H:%M:%S"), status["state"], progress_text(status)]
+    parts = [time.strftime("%H:%M:%S"), status.state, progress_text(status)]
     if waits_text(status):
         parts.append(waits_text(status).replace("the scheduler's queue", "the queue"))
     parts.append(scheduler_text(status))
-    published = sum(product["published"] for product in status["products"].values())
-    if status.get("tuning"):
-        parts.append(f"{counted(status['tuning']['trials'], 'trial')} done")
+    published = sum(product.published for product in status.products.values())
+    if status.tuning:
+        parts.append(f"{counted(status.tuning.trials, 'trial')} done")
     else:
-        parts.append(f"{counted(status['frames']['ready'], 'frame')} ready, "
+        parts.append(f"{counted(status.frames.ready, 'frame')} ready, "
                      f"{counted(published, 'product')} published")  # fmt: skip
-    if status.get("latency_s"):
-        parts.append(f"latency {show_duration(status['latency_s']['p50'])}")
-    parts.append(observed(status.get("attached") or {}))
+    if status.latency_s:
+        parts.append(f"latency {show_duration(status.latency_s.p50)}")
+    parts.append(observed(status.attached) if status.attached else "")
     return "  ".join(part for part in parts if part)
 
 
-def screen(status: Status, width: int) -> RenderableType:
+def screen(status: RunStatus, width: int) -> RenderableType:
     """A snapshot as a panel of about fifteen lines.
 
     It is two columns narrower than the terminal, which leaves room for the ``^C`` that terminals
     echo: in a full line that would begin another one, which stays when the panel is removed.
     """
-    state = status["state"]
+    state = status.state
     waits = {"starting": " (Parsl's viewing block)", "staging in": " (inputs to the buffer)"}
     waits |= {"quiet": " (nothing new is written)", "waiting": " (for the model)"}
     colour = _COLOURS.get(state, "cyan")
     table = _table()
     table.add_row("state", Text(state + waits.get(state, ""), style=f"bold {colour}"))
-    fraction = (status.get("progress") or {}).get("fraction")
+    fraction = status.progress.fraction if status.progress else None
     if fraction is not None:
         table.add_row("model", ProgressBar(total=1.0, completed=fraction, width=50))
-    if status.get("hint"):
-        table.add_row("driver", Text(printable(status["hint"]), style="yellow", overflow="fold"))
+    if status.hint:
+        table.add_row("driver", Text(printable(status.hint), style="yellow", overflow="fold"))
     for label, value in facts(status):
         table.add_row(
             "" if label == "model" and fraction is not None else label, _highlighted(value)
         )
     events = Text(
         "\n".join(
-            f"{time.strftime('%H:%M:%S', time.localtime(event['t']))}  {printable(event['text'])}"
-            for event in status["events"][-5:]
-            if isinstance(event, dict)  # an older version wrote texts
+            f"{time.strftime('%H:%M:%S', time.localtime(event.t))}  {printable(event.text)}"
+            for event in status.events[-5:]
+            if isinstance(event, Message)  # an older version wrote texts
         ),
         style="dim",
         overflow="ellipsis",
         no_wrap=True,
     )
-    title = Text(printable(f"{status['title']} · {status['run']}"))
+    title = Text(printable(f"{status.title} · {status.run}"))
     return Panel(
         Group(table, Text(), events),
         title=title,
@@ -164,15 +164,15 @@ def screen(status: Status, width: int) -> RenderableType:
     )
 
 
-def summary(status: Status, *, plain: bool) -> RenderableType:
+def summary(status: RunStatus, *, plain: bool) -> RenderableType:
     """The end of a run: a table, or plain lines for a file or a pipe."""
     if plain:
-        head = [("run", status["run"]), ("ended", status["state"])]
+        head = [("run", status.run), ("ended", status.state)]
         return Text("\n".join(aligned([*head, *facts(status)])))
     table = _table()
-    table.add_row("run", Text(status["run"], overflow="fold"))
-    colour = _COLOURS.get(status["state"], "cyan")
-    table.add_row("ended", Text(status["state"], style=f"bold {colour}"))
+    table.add_row("run", Text(status.run, overflow="fold"))
+    colour = _COLOURS.get(status.state, "cyan")
+    table.add_row("ended", Text(status.state, style=f"bold {colour}"))
     for label, value in facts(status):
         table.add_row(label, _highlighted(value))
     return table

@@ -111,9 +111,8 @@ def _setting(key: str, value: object) -> str:
 
 def _cells(run: Run) -> tuple[str, ...]:
     try:
-        status = run.status
+        status = run.read_status()
     except RunError as error:
         return run.id, "unreadable", "", "", str(error)
-    heard = clock_time(status["driver"].get("heartbeat"))
-    frames = str(status["frames"]["ready"])
-    return run.id, status["state"], frames, heard, str(status["title"])
+    heard = clock_time(status.driver.heartbeat)
+    return run.id, status.state, str(status.frames.ready), heard, status.title

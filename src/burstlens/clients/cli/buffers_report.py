@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from burstlens.clients.opened.status import OVER, status_of
+from burstlens.clients.opened.status import OVER, read_status
 from burstlens.cluster_configs.bursts import (
     Burst,
     BurstScheduler,
@@ -149,7 +149,7 @@ def _owners() -> dict[str, _Owner]:
     found: dict[str, _Owner] = {}
     for run in all_runs():
         try:
-            facts, status = facts_of(run), status_of(str(run.path))
+            facts, status = facts_of(run), read_status(str(run.path))
             history = history_of(run.journal)
         except (BurstlensError, OSError):
             continue
@@ -157,9 +157,9 @@ def _owners() -> dict[str, _Owner]:
         own = own_name(facts.buffer_folder or run.id)
         name = str(known.get("name") or history.buffer_name or own)
         if not history.buffer_released:
-            snapshot = status.get("buffer") or {}
             owned = bool(known.get("owned", name == own))
-            owner = _Owner(run, status["state"], owned, snapshot.get("raw_bytes"))
+            raw_bytes = status.buffer.raw_bytes if status.buffer else None
+            owner = _Owner(run, status.state, owned, raw_bytes)
             if name not in found or (owned and not found[name].owned):
                 found[name] = owner
     return found
@@ -172,7 +172,7 @@ def _folders(site: Site) -> Iterator[tuple[PoolRow, list[BufferRow]]]:
         try:
             runs[str(facts_of(run, "buffer_folder").buffer_folder)] = (
                 run.id,
-                status_of(str(run.path))["state"],
+                read_status(str(run.path)).state,
             )
         except BurstlensError:
             continue

@@ -60,12 +60,13 @@ def status(run: RunArg = "last", as_json: JsonOpt = False) -> None:
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
-    from burstlens.clients.opened.status import status_of, text
+    from burstlens.clients.opened.status import read_status, text
+    from burstlens.core.decode import record
     from burstlens.core.run.served import remove_dead_notes
 
     remove_dead_notes()
-    found = status_of(run)
-    say(json.dumps(found, indent=2) if as_json else text(found))
+    found = read_status(run)
+    say(json.dumps(record(found), indent=2) if as_json else text(found))
 
 
 @app.command(

@@ -5,19 +5,29 @@ from __future__ import annotations
 import contextlib
 import time
 
+from msgspec.structs import replace
+
 from burstlens.clients.opened.starting import end_of, job_runs, progress_of
-from burstlens.core.decode import record
+from burstlens.core.decode import convert
 from burstlens.core.errors import RunError
 from burstlens.core.existence import surely_exists
 from burstlens.core.lines import read_lines
 from burstlens.core.printable import printable
 from burstlens.core.quantity import show_duration
 from burstlens.core.run.directory import RunDir, runs_in
-from burstlens.core.run.heartbeat import CONFIRM_S, STALE_S, driver_lives, is_here, process_state
+from burstlens.core.run.heartbeat import CONFIRM_S, STALE_S, driver_lives, is_here, state_of
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.places import runs_folders
-from burstlens.core.run.snapshot import Status, read_snapshot
+from burstlens.core.run.snapshot import read_snapshot
 from burstlens.core.run.start import Start, last_words, read_start
+from burstlens.core.run.status_file import (
+    DriverPart,
+    Message,
+    RequestedBuffer,
+    RunStatus,
+    StatusFile,
+    TripPart,
+)
 from burstlens.core.run.wording import OVER as OVER
 from burstlens.core.run.wording import is_over as is_over
 
@@ -29,14 +39,13 @@ _DOES = {
 """Why a live process writes nothing, by the kernel's state letter."""
 
 
-def standing_of(run: RunDir, *, confirm_s: float = CONFIRM_S) -> Status:
+def standing_of(run: RunDir, *, confirm_s: float = CONFIRM_S) -> RunStatus:
     """The snapshot of a run with the state of its driver. Raises RunError, OSError.
 
     Waits up to ``confirm_s`` for a sign of a driver on another host that seems to be dead.
 
-    ``driver_alive``: whether it lives, or can still begin. ``hint`` says what a person should know
-    about it. A run whose driver is known to be dead is ``lost``; one whose driver was requested
-    and has not begun is ``starting``.
+    ``hint`` says what a person should know about the driver. A run whose driver is known to be dead
+    is ``lost``; one whose driver was requested and has not begun is ``starting``.
     """
     found = _snapshot(run)
     start = read_start(run)
@@ -50,50 +59,44 @@ def standing_of(run: RunDir, *, confirm_s: float = CONFIRM_S) -> Status:
         elif end is None:
             return _starting(run, found, start)
     over = is_over(found)
-    alive = end is None and driver_lives(run, found["driver"], confirm_s=0.0 if over else confirm_s)
+    alive = end is None and driver_lives(run, found.driver, confirm_s=0.0 if over else confirm_s)
     by_job = False
     if not (alive or over or end) and start is not None:
-        alive = by_job = start.epoch == found["driver"].get("epoch") and job_runs(start)
-    found["driver_alive"] = alive
+        alive = by_job = start.epoch == found.driver.epoch and job_runs(start)
+    found = replace(found, driver_alive=alive)
     if alive and not over:
-        _add_silence(found, by_job=by_job)
+        found = _with_silence(found, by_job=by_job)
     elif not alive:
         if not over:
-            found["state"] = "lost"
-            found["hint"] = f"its driver is gone{_left(run, found)}"
+            found = _lost(run, found)
         if end is not None and start is not None:
-            found["hint"] = _failed_start(run, start, end)
-        _add_sentinels(run, found)
-    if is_over(found):
-        _note_gone_buffer(run, found)
-    return found
+            found = replace(found, hint=_failed_start(run, start, end))
+        found = _with_sentinels(run, found)
+    return _with_gone_buffer(run, found) if is_over(found) else found
 
 
-def has_ended(status: Status) -> bool:
+def has_ended(status: StatusFile) -> bool:
     """Whether the run has an end: it is over, and not just without its driver."""
-    return status["state"] != "lost" and is_over(status)
+    return status.state != "lost" and is_over(status)
 
 
-def _snapshot(run: RunDir) -> Status:
+def _snapshot(run: RunDir) -> RunStatus:
     # The driver may have had another mount, and a run may have been moved or copied.
-    return record(read_snapshot(run)) | {"run": run.id, "pictures": str(run.products)}
+    return RunStatus.of(read_snapshot(run), run=run.id, pictures=str(run.products))
 
 
-def _is_ahead(start: Start, found: Status) -> bool:
+def _is_ahead(start: Start, found: RunStatus) -> bool:
     """Whether the driver of that start has not yet written the snapshot."""
-    return start.epoch > (found["driver"].get("epoch") or 0)
+    return start.epoch > (found.driver.epoch or 0)
 
 
-def _starting(run: RunDir, found: Status, start: Start) -> Status:
-    found |= {
-        "state": "starting",
-        "outcome": None,
-        "driver": {"epoch": start.epoch, "host": start.host, "heartbeat": start.asked},
-        "driver_alive": True,
-        "hint": progress_of(start),
-    }
-    _add_sentinels(run, found)
-    return found
+def _starting(run: RunDir, found: RunStatus, start: Start) -> RunStatus:
+    driver = DriverPart(host=start.host, epoch=start.epoch, heartbeat=start.asked)
+    found = replace(
+        found, state="starting", outcome=None, driver=driver, driver_alive=True,
+        hint=progress_of(start),
+    )  # fmt: skip
+    return _with_sentinels(run, found)
 
 
 def _failed_start(run: RunDir, start: Start, end: str) -> str:
@@ -104,30 +107,25 @@ def _failed_start(run: RunDir, start: Start, end: str) -> str:
     return f"its driver failed to start, {end}{why}{log}"
 
 
-def _add_silence(found: Status, *, by_job: bool) -> None:
+def _with_silence(found: RunStatus, *, by_job: bool) -> RunStatus:
     """Add that a live driver has written nothing for long, and what its process does."""
-    driver = found["driver"]
-    who = f"pid {driver.get('pid')} on {driver.get('host')}"
-    if driver.get("loading"):
-        found["hint"] = f"its driver is loading ({who})"
-        return
-    uptime = driver.get("uptime")
-    if is_here(driver) and isinstance(uptime, int | float):
-        silent_s = time.monotonic() - uptime  # the clocks of the day may have been set
+    driver = found.driver
+    who = f"pid {driver.pid} on {driver.host}"
+    if driver.loading:
+        return replace(found, hint=f"its driver is loading ({who})")
+    if is_here(driver) and driver.uptime is not None:
+        silent_s = time.monotonic() - driver.uptime  # the clocks of the day may have been set
     else:
-        silent_s = time.time() - (driver.get("heartbeat") or 0.0)
+        silent_s = time.time() - (driver.heartbeat or 0.0)
     if silent_s <= STALE_S or not (by_job or is_here(driver)):
-        return  # elsewhere its heartbeat was seen to change: only its clock differs
-    scheduler = found.get("scheduler")
-    does = None if by_job else process_state(driver["pid"], driver.get("ticks"))
-    why = _DOES.get(does or "", "its file system may not answer").format(**driver)
-    if scheduler and does not in {"T", "t"}:
-        lasts = show_duration(scheduler["silent_s"] + silent_s)
-        why = f"{printable(scheduler['title'])} has not answered for {lasts}"
-    found["silent_s"] = round(silent_s, 1)
-    found["hint"] = (
-        f"its driver lives ({who}) and has written nothing for {show_duration(silent_s)}: {why}"
-    )
+        return found  # elsewhere its heartbeat was seen to change: only its clock differs
+    does = None if by_job else state_of(driver)
+    why = _DOES.get(does or "", "its file system may not answer").format(pid=driver.pid)
+    if found.scheduler and does not in {"T", "t"}:
+        lasts = show_duration(found.scheduler.silent_s + silent_s)
+        why = f"{printable(found.scheduler.title)} has not answered for {lasts}"
+    hint = f"its driver lives ({who}) and has written nothing for {show_duration(silent_s)}: {why}"
+    return replace(found, silent_s=round(silent_s, 1), hint=hint)
 
 
 def _model_ended(run: RunDir) -> bool:
@@ -136,69 +134,83 @@ def _model_ended(run: RunDir) -> bool:
     return bool(started) and surely_exists(run.job(f"attempt-{max(started)}") / "ended.json")
 
 
-def _left(run: RunDir, found: Status) -> str:
-    """What a dead driver has left behind; adds whether its model has ended."""
-    if found.get("attached"):
-        return ": nobody looks; the model was not touched"
-    asked = _asked_buffer(run, found)
-    if asked:
-        return f"; {asked}"
-    found["model_ended"] = _model_ended(run)
-    if found["model_ended"]:
-        return ", and the model has ended"
-    if run.stop_requested():
-        return "; the model is asked to stop"
-    return "; a model that was started may go on"
+def _lost(run: RunDir, found: RunStatus) -> RunStatus:
+    """The status of a run whose driver is dead, with what that has left behind."""
+    found = replace(found, state="lost")
+    if found.attached:
+        left = ": nobody looks; the model was not touched"
+    elif requested := _requested_buffer(run, found):
+        found, left = replace(found, buffer_requested=requested), f"; {_maker(requested)}"
+    else:
+        found = replace(found, model_ended=_model_ended(run))
+        if found.model_ended:
+            left = ", and the model has ended"
+        elif run.stop_requested():
+            left = "; the model is asked to stop"
+        else:
+            left = "; a model that was started may go on"
+    return replace(found, hint=f"its driver is gone{left}")
 
 
-def _note_gone_buffer(run: RunDir, found: Status) -> None:
+def _with_gone_buffer(run: RunDir, found: RunStatus) -> RunStatus:
     """Mark as released a buffer that the run had adopted and whose maker has given it back."""
-    buffer = found.get("buffer") or {}
-    if buffer.get("released") is not False or buffer.get("owned") is not False:
-        return
-    this = (buffer.get("name"), buffer.get("created"))
+    buffer = found.buffer
+    if buffer is None or buffer.released or buffer.owned is not False:
+        return found
+    this = (buffer.name, buffer.created)
     if None in this:
-        return
+        return found
     with contextlib.suppress(RunError, OSError):
         for other in runs_in([run.path.parent, *runs_folders()]):
             with contextlib.suppress(RunError, OSError):
                 made = read_snapshot(other).buffer
                 if made and made.owned and made.released and (made.name, made.created) == this:
-                    buffer["released"] = True
-                    found["alarms"].append(
-                        {"text": f"buffer {made.name} is gone: run {other.id} had made it, and "
-                                 "gave it back"}
-                    )  # fmt: skip
-                    return
+                    text = (
+                        f"buffer {made.name} is gone: run {other.id} had made it, and gave it back"
+                    )
+                    alarms = [*found.alarms, Message(text)]
+                    return replace(found, buffer=replace(buffer, released=True), alarms=alarms)
+    return found
 
 
-def _asked_buffer(run: RunDir, found: Status) -> str:
-    """The buffer that a dead driver had asked for and did not see, with the job that makes it; adds
-    it to the status. Empty where there is none."""
-    if found.get("buffer"):
-        return ""
+def _requested_buffer(run: RunDir, found: RunStatus) -> RequestedBuffer | None:
+    """The buffer that a dead driver had asked for and did not see, with the job that makes it; None
+    where there is none."""
+    if found.buffer:
+        return None
     with contextlib.suppress(RunError, OSError):
         history = history_of(run.journal)
         if not history.buffer_requested or (history.buffer and not history.buffer_released):
-            return ""
-        asked = found["buffer_requested"] = {"name": history.buffer_name}
-        what = f"buffer {history.buffer_name}" if history.buffer_name else "its buffer"
+            return None
         for kind in ("buffer-create", "host"):
             marks = sorted(run.path.glob(f"steps/{kind}-*/job_id"), key=lambda path: path.parent)
             if marks:
-                asked["job"] = marks[-1].read_text().strip()
-                return f"it had asked for {what}, which job {asked['job']} was to make"
+                return RequestedBuffer(history.buffer_name, marks[-1].read_text().strip())
+        return RequestedBuffer(history.buffer_name)
+    return None
+
+
+def _maker(buffer: RequestedBuffer) -> str:
+    """As text: the buffer that was asked for, and the job that was to make it."""
+    what = f"buffer {buffer.name}" if buffer.name else "its buffer"
+    if buffer.job is None:
         return f"it may have asked for {what}"
-    return ""
+    return f"it had asked for {what}, which job {buffer.job} was to make"
 
 
-def _add_sentinels(run: RunDir, found: Status) -> None:
+def _with_sentinels(run: RunDir, found: RunStatus) -> RunStatus:
     """Add the trips that the sentinel found without a driver; the next driver journals them."""
-    names = ("guard", "stream", "time", "attempt")
-    known = {tuple(trip.get(name) for name in names) for trip in found.get("trips") or []}
-    for trip in read_lines(run.sentinel):
-        if tuple(trip.get(name) for name in names) not in known:
-            found.setdefault("trips", []).append(trip)
-            place = {key: trip[key] for key in ("stream", "time") if trip.get(key)}
-            text = printable(f'guard "{trip.get("guard")}": {trip.get("text")}')
-            found["alarms"].append({"t": trip.get("t"), "text": text, **place})
+    trips, alarms = list(found.trips or ()), list(found.alarms)
+    known = {_trip_key(trip) for trip in trips}
+    for line in read_lines(run.sentinel):
+        with contextlib.suppress(ValueError):
+            trip = convert(line, TripPart)
+            if _trip_key(trip) not in known:
+                trips.append(trip)
+                text = printable(f'guard "{trip.guard}": {trip.text}')
+                alarms.append(Message(text, trip.t or None, trip.stream or None, trip.time or None))
+    return replace(found, trips=trips or found.trips, alarms=alarms)
+
+
+def _trip_key(trip: TripPart) -> tuple[object, ...]:
+    return trip.guard, trip.stream, trip.time, trip.attempt

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from typing import Any
 
 from burstlens.clients.opened.attached import attached_facts
@@ -12,26 +11,44 @@ from burstlens.clients.opened.standing import OVER as OVER
 from burstlens.clients.opened.standing import has_ended as has_ended
 from burstlens.clients.opened.standing import is_over as is_over
 from burstlens.clients.opened.standing import standing_of
+from burstlens.core.decode import record
 from burstlens.core.errors import RunError
 from burstlens.core.printable import printable
 from burstlens.core.quantity import counted, show_bytes, show_duration
-from burstlens.core.run.directory import all_runs, open_run_dir
+from burstlens.core.run.directory import RunDir, all_runs, open_run_dir
 from burstlens.core.run.heartbeat import CONFIRM_S
-from burstlens.core.run.snapshot import Status as Status
+from burstlens.core.run.status_file import (
+    BufferPart,
+    Ledger,
+    OutcomePart,
+    OutputNow,
+    OutputPart,
+    RunStatus,
+    StreamOutputPart,
+    TuningPart,
+)
 from burstlens.core.run.wording import next_steps as next_steps
 from burstlens.core.run.wording import progress_text as progress_text
 
 
-def status_of(name: str, *, confirm_s: float = CONFIRM_S) -> Status:
-    """The snapshot of a run; ``driver_alive`` says whether it is live, for which it may wait up to
-    ``confirm_s``. Raises RunError."""
+def status_of(name: str, *, confirm_s: float = CONFIRM_S) -> dict[str, Any]:
+    """The status of a run as JSON values, as ``burstlens status --json`` prints it.
+
+    ``driver_alive`` says whether it is live, for which it may wait up to ``confirm_s``. Raises
+    RunError.
+    """
+    return record(read_status(name, confirm_s=confirm_s))
+
+
+def read_status(name: str, *, confirm_s: float = CONFIRM_S) -> RunStatus:
+    """The status of a run, as :func:`status_of`. Raises RunError."""
     run = open_run_dir(name)
     try:
         found = standing_of(run, confirm_s=confirm_s)
         text(found)  # a status that cannot be shown is not a snapshot of ours
     except OSError as error:
         raise RunError(f"cannot read {error.filename or run.path}: {error.strerror}") from error
-    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
+    except (ValueError, OverflowError) as error:
         raise RunError(f"{run.status} is not a snapshot of a run: {error!r}") from error
     return found
 
@@ -41,48 +58,49 @@ def rows() -> list[dict[str, Any]]:
     found = []
     for run in all_runs():
         try:
-            status = status_of(str(run.path))
+            found.append(_row(run, read_status(str(run.path))))
         except RunError as error:  # the other runs are still listed
-            status = {"state": "unreadable", "frames": {"ready": 0}, "title": str(error)}
-        found.append(
-            {
-                "run": run.id,
-                "state": status["state"],
-                "started": status.get("started"),
-                "frames": status["frames"]["ready"],
-                "damaged": status["frames"].get("damaged", 0),
-                "title": status["title"],
-                "path": str(run.path),
-                "left": (status.get("outcome") or {}).get("left"),
-                "looks_at": (status.get("attached") or {}).get("path"),
-            }
-        )
+            found.append(_row(run, None) | {"state": "unreadable", "title": str(error)})
     return found
 
 
-def facts(status: Status) -> list[tuple[str, str]]:
+def _row(run: RunDir, status: RunStatus | None) -> dict[str, Any]:
+    outcome, attached = (status.outcome, status.attached) if status else (None, None)
+    return {
+        "run": run.id,
+        "state": status.state if status else "",
+        "started": (status.started or None) if status else None,
+        "frames": status.frames.ready if status else 0,
+        "damaged": status.frames.damaged if status else 0,
+        "title": status.title if status else "",
+        "path": str(run.path),
+        "left": outcome.left if outcome else None,
+        "looks_at": attached.path if attached else None,
+    }
+
+
+def facts(status: RunStatus) -> list[tuple[str, str]]:
     """A snapshot as labels and texts, in the order in which they are shown."""
-    over, looks_at = is_over(status), status.get("attached")
-    frames = f"{status['frames']['ready']} ready"
-    if status["frames"]["damaged"]:
-        frames += f", {status['frames']['damaged']} damaged"
-    if looks_at and looks_at.get("unproven"):
-        frames += f", {looks_at['unproven']} unproven"
-    if status["backlog"] or not over:
-        frames += f", {counted(status['backlog'], 'product')} to be made"
+    over, attached, tuning = is_over(status), status.attached, status.tuning
+    frames = f"{status.frames.ready} ready"
+    if status.frames.damaged:
+        frames += f", {status.frames.damaged} damaged"
+    if attached and attached.unproven:
+        frames += f", {attached.unproven} unproven"
+    if status.backlog or not over:
+        frames += f", {counted(status.backlog, 'product')} to be made"
     shown = attached_facts(status)
-    tuning = status.get("tuning")
     shown.append(("trials", _trials(tuning) if tuning else ""))
     shown += [("model", progress_text(status)), ("frames", "" if tuning else frames)]
-    for name, product in status["products"].items():
-        failed = f", {product['failed']} failed" if product["failed"] else ""
-        shown.append((name, f"{product['published']} published{failed}"))
-    if status.get("latency_s"):
-        latency = {key: show_duration(value) for key, value in status["latency_s"].items()}
-        last = "" if over else f"last {latency['last']}, "
-        shown.append(("latency", f"{last}p50 {latency['p50']}, p95 {latency['p95']}"))
-    shown.append(("output", _output(status.get("output") or {})))
-    shown.append(("ledger", _ledger(status["ledger"], looked_at=bool(looks_at))))
+    for name, product in status.products.items():
+        failed = f", {product.failed} failed" if product.failed else ""
+        shown.append((name, f"{product.published} published{failed}"))
+    if latency := status.latency_s:
+        last = "" if over else f"last {show_duration(latency.last)}, "
+        p50, p95 = show_duration(latency.p50), show_duration(latency.p95)
+        shown.append(("latency", f"{last}p50 {p50}, p95 {p95}"))
+    shown.append(("output", _output(status.output) if status.output else ""))
+    shown.append(("ledger", _ledger(status.ledger, looked_at=bool(attached))))
     shown.append(("buffer", _buffer(status)))
     shown.append(("raw files", _raw_files(status)))
     shown.append(("guards", _guards(status)))
@@ -91,66 +109,68 @@ def facts(status: Status) -> list[tuple[str, str]]:
         shown.append(("waits", waits_text(status)))
         shown.append(("scheduler", scheduler_text(status)))
         shown.append(("viewing", _viewing(status)))
-        resume = f"burstlens resume-watching {status['run']}"
-        shown.append(("paused", f"no products are made; {resume}" if status.get("paused") else ""))
+        resume = f"burstlens resume-watching {status.run}"
+        shown.append(("paused", f"no products are made; {resume}" if status.paused else ""))
     else:
         shown.append(("took", _took(status)))
-    shown.append(("pictures", status["pictures"]))
+    shown.append(("pictures", status.pictures))
     return [(label, text) for label, text in shown if text]
 
 
-def waits_text(status: Status) -> str:
+def waits_text(status: RunStatus) -> str:
     """Why the run's job waits, where it stands in the queue and when it may begin; empty where no
     job waits."""
-    reason, queue = status.get("waits_for"), status.get("queue") or {}
+    reason, queue = status.waits_for, status.queue
     if not reason and not queue:
         return ""
     parts = [printable(reason)] if reason else []
-    if queue.get("position"):
-        partition = f" in {printable(queue['partition'])}" if queue.get("partition") else ""
-        parts.append(f"{_ordinal(queue['position'])} of {queue['of']}{partition}")
-    if queue.get("start"):
-        begin = _clock(queue["start"])
-        parts.append(f"expected start {begin} by {printable(queue['by'])}'s estimate")
+    if queue and queue.position:
+        partition = f" in {printable(queue.partition)}" if queue.partition else ""
+        parts.append(f"{_ordinal(queue.position)} of {queue.of}{partition}")
+    if queue and queue.start:
+        begin = _clock(queue.start)
+        parts.append(f"expected start {begin} by {printable(queue.by)}'s estimate")
     return f"in the scheduler's queue: {', '.join(parts)}" if parts else "in the scheduler's queue"
 
 
-def _viewing(status: Status) -> str:
+def _viewing(status: RunStatus) -> str:
     """The state of a viewing block that does not run, and why its job, or the next one, waits."""
-    block, reason = status["block"], status.get("block_waits")
+    block, reason = status.block, status.block_waits
     if block == "running" or not reason:
         return "" if block == "running" else block
     following = ", the next one is queued" if block == "draining" else ""
     return f"{block}{following}: {printable(reason)}"
 
 
-def scheduler_text(status: Status) -> str:
+def scheduler_text(status: RunStatus) -> str:
     """For how long the scheduler has not answered; empty while it does, and where that is said of
     the driver, which waits for it."""
-    silent = status.get("scheduler")
-    if not silent or status.get("silent_s"):
+    silent = status.scheduler
+    if not silent or status.silent_s:
         return ""
-    return f"{printable(silent['title'])} has not answered for {show_duration(silent['silent_s'])}"
+    return f"{printable(silent.title)} has not answered for {show_duration(silent.silent_s)}"
 
 
-def _trials(tuning: Mapping[str, Any]) -> str:
+def _trials(tuning: TuningPart) -> str:
     """How many trials of a tuning are done, and what the latest one took."""
-    last = f", {tuning['phase']}" if tuning.get("phase") else ""
-    took = f", {show_duration(tuning['seconds'])} in output" if tuning.get("seconds") else ""
-    return f"{tuning['trials']} done{last}{took}"
+    last = f", {tuning.phase}" if tuning.phase else ""
+    took = f", {show_duration(tuning.seconds)} in output" if tuning.seconds else ""
+    return f"{tuning.trials} done{last}{took}"
 
 
-def _output(output: Mapping[str, Any]) -> str:
+def _output(output: OutputPart) -> str:
     """How long the model is at its output, and the latest of each stream; empty if unknown."""
-    parts = [f"{100 * output['part']:.0f} % of the model's time"] if output.get("part") else []
-    for stream, one in (output.get("streams") or {}).items():
-        last = one["latest"][-1] if one.get("latest") else {}
-        told = [f"{stream} {show_duration(last.get('took_s') or 0.0)}"]
-        told += [f"{show_bytes(last['rate'])}/s"] if last.get("rate") else []
-        told += [counted(last["aggregators"], "aggregator")] if last.get("aggregators") else []
-        told += [f"data send {100 * last['data_send']:.0f} %"] if last.get("data_send") else []
-        parts.append(", ".join(told))
-    return "; ".join(parts)
+    parts = [f"{100 * output.part:.0f} % of the model's time"] if output.part else []
+    return "; ".join([*parts, *(_latest_output(*one) for one in output.streams.items())])
+
+
+def _latest_output(name: str, stream: StreamOutputPart) -> str:
+    last = stream.latest[-1] if stream.latest else OutputNow()
+    parts = [f"{name} {show_duration(last.took_s or 0.0)}"]
+    parts += [f"{show_bytes(last.rate)}/s"] if last.rate else []
+    parts += [counted(last.aggregators, "aggregator")] if last.aggregators else []
+    parts += [f"data send {100 * last.data_send:.0f} %"] if last.data_send else []
+    return ", ".join(parts)
 
 
 def _ordinal(number: int) -> str:
@@ -169,9 +189,9 @@ def _clock(seconds: float) -> str:
     return time.strftime("%H:%M" if then[:3] == now[:3] else "%Y-%m-%d %H:%M", then)
 
 
-def _ledger(ledger: dict[str, int], *, looked_at: bool) -> str:
+def _ledger(ledger: Ledger, *, looked_at: bool) -> str:
     """Raw bytes against product bytes."""
-    raw, products = ledger["raw_bytes"], ledger["product_bytes"]
+    raw, products = ledger.raw_bytes, ledger.product_bytes
     text = f"{show_bytes(raw)} raw, {show_bytes(products)} brought out"
     if looked_at:
         text = f"{show_bytes(raw)} in frames, {show_bytes(products)} in products"
@@ -180,93 +200,93 @@ def _ledger(ledger: dict[str, int], *, looked_at: bool) -> str:
     return f"{text}, {raw / products:.{0 if raw >= 10 * products else 1}f} times less"
 
 
-def _buffer(status: Status) -> str:
-    buffer = status.get("buffer")
+def _buffer(status: RunStatus) -> str:
+    buffer = status.buffer
     if not buffer:
         return ""
     if not is_over(status):
-        share = f"{100 * buffer['fill']:.1f} %"
-        return (
-            f"{show_bytes(buffer['raw_bytes'])} of {show_bytes(buffer['capacity_bytes'])} ({share})"
-        )
-    if buffer["released"]:
+        share = f"{100 * buffer.fill:.1f} %"
+        return f"{show_bytes(buffer.raw_bytes)} of {show_bytes(buffer.capacity_bytes)} ({share})"
+    if buffer.released:
         return ""
     return f"{'not given back' if _left(status) else 'kept'}, {_named(buffer)}"
 
 
-def _named(buffer: Mapping[str, Any]) -> str:
+def _named(buffer: BufferPart) -> str:
     """A buffer by its name or path; that of a job has neither where a person reads it."""
-    path = printable(buffer["path"])
-    return printable(buffer["name"] or "") or ("that of its job" if path.startswith("$") else path)
+    path = printable(buffer.path)
+    return printable(buffer.name or "") or ("that of its job" if path.startswith("$") else path)
 
 
-def _left(status: Status) -> bool:
+def _left(status: RunStatus) -> bool:
     """Whether the run could not give back what it should have, and made itself."""
-    owned = (status.get("buffer") or {}).get("owned") is not False
-    return owned and bool((status.get("outcome") or {}).get("left"))
+    owned = status.buffer is None or status.buffer.owned is not False
+    return owned and bool((status.outcome or OutcomePart()).left)
 
 
-def _raw_files(status: Status) -> str:
+def _raw_files(status: RunStatus) -> str:
     """Which raw files of a run that is over were deleted, and which were brought home."""
-    raw, buffer = status.get("raw"), status.get("buffer")
+    raw, buffer = status.raw, status.buffer
     if not raw or not is_over(status):
         return ""
-    size = show_bytes(raw["home_bytes"])
-    home = f"{counted(raw['home'], 'file')} ({size}) in output/" if raw["home"] else ""
-    if buffer and not buffer["released"]:
+    size = show_bytes(raw.home_bytes)
+    home = f"{counted(raw.home, 'file')} ({size}) in output/" if raw.home else ""
+    if buffer and not buffer.released:
         if _left(status):  # they may be deleted in part
             rest = "the others go with the buffer" if home else "they go with the buffer"
             return f"{home or 'none in output/'}; {rest}"
-        gone = f", but of {counted(raw['released'], 'frame')}" if raw["released"] else ""
+        gone = f", but of {counted(raw.released, 'frame')}" if raw.released else ""
         return f"still on the buffer{gone}{f'; {home}' if home else ''}"
     if home:
         return f"deleted, but for {home}, which [stage_out] keep names"
     return "deleted, all: [stage_out] keep brought none home"
 
 
-def _guards(status: Status) -> str:
+def _guards(status: RunStatus) -> str:
     """Which guards tripped or failed; how many are quiet, and how many have judged nothing yet."""
-    found = status.get("guards") or []
+    found = status.guards or []
     parts, waiting = [], 0
     for guard in found:
-        if guard.get("state") in {"tripped", "failed"}:
-            more = f" and {guard['repeats']} times more" if guard.get("repeats") else ""
-            parts.append(f"{guard.get('name', 'a guard')} {guard['state']}{more}")
-        waiting += guard.get("state") == "waiting"
+        if guard.state in {"tripped", "failed"}:
+            more = f" and {guard.repeats} times more" if guard.repeats else ""
+            parts.append(f"{guard.name or 'a guard'} {guard.state}{more}")
+        waiting += guard.state == "waiting"
     quiet = len(found) - len(parts) - waiting
     parts += [f"{quiet} quiet"] if quiet else []
     return ", ".join([*parts, f"{waiting} waiting"] if waiting else parts)
 
 
-def _took(status: Status) -> str:
+def _took(status: RunStatus) -> str:
     """How long a driver or the model ran, without the time between a crash and a resume."""
-    if status.get("took_s") is None:
+    if not isinstance(status.took_s, float):
         return ""
-    idle = status.get("idle_s") or 0.0
-    nobody = "nobody looked" if status.get("attached") else "neither driver nor model ran"
+    idle = status.idle_s or 0.0
+    nobody = "nobody looked" if status.attached else "neither driver nor model ran"
     between = f", without {show_duration(idle)} in which {nobody}"
-    return show_duration(status["took_s"]) + (between if idle >= 1.0 else "")
+    return show_duration(status.took_s) + (between if idle >= 1.0 else "")
 
 
-def _saved(status: Status) -> str:
+def _saved(status: RunStatus) -> str:
     """What stopping early has saved."""
-    saved = (status.get("outcome") or {}).get("saved_node_hours")
+    saved = (status.outcome or OutcomePart()).saved_node_hours
     return "" if saved is None else f"about {saved:.3g} node-hours, by stopping early (estimate)"
 
 
-def text(status: Status) -> str:
+def text(status: RunStatus) -> str:
     """A snapshot as lines of text."""
-    lines = [f"{status['run']}: {status['state']}"]
-    outcome = status.get("outcome") or {}
-    lines += [
-        f"  {printable(str(outcome[key]))}" for key in ("message", "line") if outcome.get(key)
-    ]
-    if status.get("hint"):
-        lines.append(f"  {printable(str(status['hint']))}")
+    lines = [f"{status.run}: {status.state}"]
+    notes = [*reasons(status), status.hint or ""]
+    lines += [f"  {printable(note)}" for note in notes if note]
     lines += aligned(facts(status))
-    lines += [f"  ! {printable(alarm['text'])}" for alarm in status["alarms"][-3:]]
+    lines += [f"  ! {printable(alarm.text)}" for alarm in status.alarms[-3:]]
     lines += [f"  {step}" for step in next_steps(status)]
     return "\n".join(lines)
+
+
+def reasons(status: RunStatus) -> list[str]:
+    """Why the run ended so: the message, and the line of the model's log that says why."""
+    outcome = status.outcome or OutcomePart()
+    return [text for text in (outcome.message, outcome.line) if text]
 
 
 def aligned(pairs: list[tuple[str, str]]) -> list[str]:

@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from burstlens.clients.opened.attached import may_stop, subject
-from burstlens.clients.opened.status import Status, has_ended, status_of
+from burstlens.clients.opened.status import has_ended, read_status
 from burstlens.core.errors import RecipeError, RunError
 from burstlens.core.existence import surely_exists, surely_missing
 from burstlens.core.exit_codes import COMPLETE
 from burstlens.core.run.directory import RunDir, all_runs, open_run_dir
 from burstlens.core.run.events import ProductAdded, ProductRefused
 from burstlens.core.run.journal import read_only
+from burstlens.core.run.status_file import RunStatus
 from burstlens.core.whole_copy import copy_whole
 from burstlens.workflows.placement import direct_requests
 
@@ -71,39 +72,38 @@ class Added:
         return f"{sentence}; {lost} frames are no longer on the buffer" if lost else sentence
 
 
-def nothing_to_stop(run: str, status: Status) -> str | None:
+def nothing_to_stop(run: str, status: RunStatus) -> str | None:
     """Why a run of that status cannot be stopped, as text; None when it can.
 
     Without a driver the model may go on, and can be stopped, until its supervisor records its end.
     """
     if has_ended(status):
-        return f"{run} is over already: {status['state']}"
-    if status["state"] == "lost" and status.get("attached"):
+        return f"{run} is over already: {status.state}"
+    if status.state == "lost" and status.attached:
         return f"the driver of {run} is gone: nobody looks; burstlens resume {run} looks again"
-    if status.get("model_ended"):
+    if status.model_ended:
         ended = f"the model of {run} has ended already; its driver is gone"
         return f"{ended}, burstlens resume {run} goes on with it"
     return None
 
 
-def stop_refused(run: str, status: Status) -> str | None:
+def stop_refused(run: str, status: RunStatus) -> str | None:
     """Why a page or a notebook may not stop that run's model, as text; None when it may."""
-    over = nothing_to_stop(run, status)
-    part = status.get("attached")
+    over, part = nothing_to_stop(run, status), status.attached
     if over is None and part and not may_stop(part):
-        return f"{run} only looks at {part['path']}: it may not stop the model there"
+        return f"{run} only looks at {part.path}: it may not stop the model there"
     return over
 
 
-def stops(run: str, status: Status) -> str:
+def stops(run: str, status: RunStatus) -> str:
     """What a request to stop ends, for a run that looks at a folder; empty for one that launched
     its model."""
-    part = status.get("attached")
+    part = status.attached
     if not part:
         return ""
     if may_stop(part):
-        return f"{run} stops {subject(part)}, the model that writes in {part['path']}"
-    return f"{run} ends looking at {part['path']}; the model there is not touched"
+        return f"{run} stops {subject(part)}, the model that writes in {part.path}"
+    return f"{run} ends looking at {part.path}; the model there is not touched"
 
 
 def question(run: RunDir) -> str:
@@ -111,11 +111,11 @@ def question(run: RunDir) -> str:
 
     Only the model of others, which the run looks at and may stop, is worth a question.
     """
-    status = status_of(str(run.path))
-    part = status.get("attached")
+    status = read_status(str(run.path))
+    part = status.attached
     if not part or not may_stop(part) or nothing_to_stop(run.id, status) is not None:
         return ""
-    return f"Stop {subject(part)}, the model that writes in {part['path']}?"
+    return f"Stop {subject(part)}, the model that writes in {part.path}?"
 
 
 def live_runs() -> list[str]:
@@ -124,7 +124,7 @@ def live_runs() -> list[str]:
     ids = Counter(run.id for run in runs)
     for run in runs:
         with contextlib.suppress(RunError):  # one that cannot be read is not asked either
-            status = status_of(str(run.path), confirm_s=0.0)
+            status = read_status(str(run.path), confirm_s=0.0)
             if nothing_to_stop(run.id, status) is None:
                 found.append(run.id if ids[run.id] == 1 else str(run.path))
     return found
@@ -136,7 +136,7 @@ def stop(run: RunDir, *, now: bool = False, then: str = "") -> str:
     The frame in progress may end (60 s at most); with ``now`` the model ends within 5 s. Raises
     RunError where the control folder cannot be written.
     """
-    status = status_of(str(run.path))
+    status = read_status(str(run.path))
     if (over := nothing_to_stop(run.id, status)) is not None:
         return over
     try:
@@ -145,10 +145,10 @@ def stop(run: RunDir, *, now: bool = False, then: str = "") -> str:
         if not told_directly(run, "stop-now" if now else "stop"):
             raise
         return f"{error}; the supervisor of its model, on this machine, was told directly"
-    if part := status.get("attached"):
+    if part := status.attached:
         return stops(run.id, status) + (then if may_stop(part) else "")
     asked = f"{run.id} is asked to stop{' now' if now else ''}"
-    if status["driver_alive"]:
+    if status.driver_alive:
         return asked + then
     if not any((run.path / "attempts").glob("*")):
         free = f"burstlens free {run.id} cancels what it has asked for"
@@ -235,13 +235,12 @@ def earlier_frames(history: History, streams: Collection[str | None]) -> int:
 
 def _going_on(name: str) -> RunDir:
     run = open_run_dir(name)
-    status = status_of(str(run.path))
-    state = status["state"]
+    status = read_status(str(run.path))
     if has_ended(status):
-        complete = (status.get("outcome") or {}).get("exit_code") in COMPLETE
-        verb = "looks again" if status.get("attached") else "goes on with it"
-        hint = "" if state == "done" or complete else f"; burstlens resume {run.id} {verb}"
-        raise RunError(f"{run.id} is over already: {state}{hint}")
+        complete = status.outcome is not None and status.outcome.exit_code in COMPLETE
+        verb = "looks again" if status.attached else "goes on with it"
+        hint = "" if status.state == "done" or complete else f"; burstlens resume {run.id} {verb}"
+        raise RunError(f"{run.id} is over already: {status.state}{hint}")
     return run
 
 
@@ -297,11 +296,11 @@ def _await_answer(run: RunDir, request: Path) -> list[ProductAdded]:
     """The driver's ``product.added`` events; none when no driver has answered in time."""
     end = time.monotonic() + ANSWER_S
     while not surely_missing(request):
-        status = status_of(str(run.path))
+        status = read_status(str(run.path))
         if has_ended(status):
             request.unlink(missing_ok=True)
-            raise RunError(f"{run.id} ended before it could add anything: {status['state']}")
-        if not status["driver_alive"] or time.monotonic() > end:
+            raise RunError(f"{run.id} ended before it could add anything: {status.state}")
+        if not status.driver_alive or time.monotonic() > end:
             return []
         time.sleep(0.1)
     answers = []

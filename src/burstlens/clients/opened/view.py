@@ -20,7 +20,8 @@ from burstlens.clients.opened.frames import Frames, frames_of
 from burstlens.clients.opened.looks import looks
 from burstlens.clients.opened.picture import Picture, is_picture
 from burstlens.clients.opened.products import Products, ProductView, Time
-from burstlens.clients.opened.status import is_over, status_of, text
+from burstlens.clients.opened.status import is_over, read_status, text
+from burstlens.core.decode import convert, record
 from burstlens.core.durable import read_json
 from burstlens.core.errors import RunError
 from burstlens.core.nearness import did_you_mean
@@ -29,6 +30,7 @@ from burstlens.core.run.events import Event
 from burstlens.core.run.follow import FollowedJournal, Line, uncollected
 from burstlens.core.run.index import Index, Published
 from burstlens.core.run.journal import read, read_records
+from burstlens.core.run.status_file import RunStatus
 
 if TYPE_CHECKING:
     import xarray
@@ -40,11 +42,11 @@ LOG_BYTES = 2**20
 """At most this many bytes of a log's end are read: a model's log may hold gigabytes."""
 
 
-class RunStatus(dict[str, Any]):
+class StatusMapping(dict[str, Any]):
     """What ``burstlens status --json`` prints, shown as ``burstlens status`` shows it."""
 
     def __repr__(self) -> str:
-        return text(self)
+        return text(convert(dict(self), RunStatus))
 
 
 class RunView:
@@ -66,9 +68,13 @@ class RunView:
         return self.directory.id
 
     @property
-    def status(self) -> RunStatus:
+    def status(self) -> StatusMapping:
         """State, progress, counts, latency, ledger, alarms, as ``burstlens status`` shows them."""
-        return RunStatus(status_of(str(self.directory.path)))
+        return StatusMapping(record(self.read_status()))
+
+    def read_status(self) -> RunStatus:
+        """The status as a type."""
+        return read_status(str(self.directory.path))
 
     @property
     def frames(self) -> Frames:
@@ -240,12 +246,14 @@ class RunView:
         """Wait for the driver: it lives on for a moment after it has recorded the run's end."""
         end = clock.monotonic() + ENDS_S
         while clock.monotonic() < end:
-            status = self.status
-            if not is_over(status) or not status["driver_alive"]:
+            status = self.read_status()
+            if not is_over(status) or not status.driver_alive:
                 return
             clock.sleep(POLL_S)
 
-    def wait(self, timeout_s: float | None = None, *, published: int | None = None) -> RunStatus:
+    def wait(
+        self, timeout_s: float | None = None, *, published: int | None = None
+    ) -> StatusMapping:
         """Wait until the run is over, or ``published`` products are published, or the time is up.
 
         Returns the status, whose ``state`` says which. A run that starts or is resumed is not
@@ -253,17 +261,16 @@ class RunView:
         An interrupt ends the waiting, not the run.
         """
         end = None if timeout_s is None else clock.monotonic() + timeout_s
-        for found in looks(self.directory):
-            status = RunStatus(found)
+        for status in looks(self.directory):
             enough = published is not None and len(self._published()) >= published
             late = end is not None and clock.monotonic() >= end
             if is_over(status) or enough or late:
-                return status
+                return StatusMapping(record(status))
             clock.sleep(POLL_S)
         raise AssertionError("looks never end")
 
     def __repr__(self) -> str:
-        return f"<run {self.id}: {self.status['state']}>"
+        return f"<run {self.id}: {self.read_status().state}>"
 
     def _published(self) -> dict[Any, Published]:
         try:

@@ -16,6 +16,7 @@ from burstlens.clients.opened.picture import is_picture, picture_type, read_pict
 from burstlens.clients.opened.pictured import Pictured
 from burstlens.clients.opened.steering import stop_refused
 from burstlens.clients.opened.view import RunView
+from burstlens.core.decode import record
 from burstlens.core.durable import open_regular
 from burstlens.core.errors import BurstlensError, RunError
 from burstlens.core.run.directory import all_runs
@@ -114,7 +115,7 @@ class Answers:
         at, status, stamp = self._statuses.get(run.id, (-STATUS_PERIOD_S, {}, 0))
         now = time.monotonic()
         if now - at >= STATUS_PERIOD_S:
-            status = dict(run.status)
+            status = record(run.read_status())
             stamp = zlib.crc32(json.dumps(status, sort_keys=True, default=str).encode())
             self._statuses[run.id] = (now, status, stamp)
         return status, stamp
@@ -164,9 +165,9 @@ class Answers:
         rows = []
         for found in all_runs(run.directory.path.parent):
             with contextlib.suppress(Exception):  # an unreadable one does not hide the others
-                status = run.status if found.id == run.id else RunView(found).status
-                row = {key: status[key] for key in ("title", "state")}
-                rows.append({"run": found.id, **row, "frames": status["frames"]["ready"]})
+                status = (run if found.id == run.id else RunView(found)).read_status()
+                row = {"title": status.title, "state": status.state}
+                rows.append({"run": found.id, **row, "frames": status.frames.ready})
         return {"runs": rows}, []
 
     def _control(self, run: RunView, request: Mapping[str, Any]) -> Answer:
@@ -179,7 +180,7 @@ class Answers:
             run.resume_watching()
         elif what not in ("stop", "stop-now"):
             raise RunError(f"unknown request {what!r}")
-        elif (reason := stop_refused(run.id, run.status)) is not None:
+        elif (reason := stop_refused(run.id, run.read_status())) is not None:
             raise RunError(reason)
         else:
             run.stop(now=what == "stop-now")

@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from burstlens.clients.opened.picture import Picture, is_picture
-from burstlens.clients.opened.status import facts, is_over, next_steps
+from burstlens.clients.opened.status import facts, is_over, next_steps, reasons
 from burstlens.clients.opened.table import text_html, time_label
 from burstlens.core.errors import RunError
 from burstlens.core.run.fullest import fullest
 
 if TYPE_CHECKING:
-    from burstlens.clients.opened.view import RunStatus, RunView
+    from burstlens.clients.opened.view import RunView
     from burstlens.core.run.index import Published
+    from burstlens.core.run.status_file import RunStatus
 
 LARGEST_BYTES = 400_000
 """Of an embedded picture: a notebook that is shared should stay small."""
@@ -29,7 +30,7 @@ _BOX = (
 def card(run: RunView) -> str:
     """The run as HTML; each text in it is escaped, and nothing in it is fetched or run."""
     try:
-        return _card(run, run.status)
+        return _card(run, run.read_status())
     except RunError as error:
         return f"<p>{text_html(error)}</p>"
     except Exception as error:  # an invalid status; a cell needs some output
@@ -42,8 +43,8 @@ def _card(run: RunView, status: RunStatus) -> str:
     rows = "".join(_row(label, text) for label, text in facts(status) if label not in hidden)
     return (
         f'<div style="{_BOX}">'
-        f'<div style="flex:1 1 22em"><strong>{text_html(status["title"] or run.id)}</strong>'
-        f"<div>{text_html(run.id)}: {text_html(status['state'])}</div>{_trouble(status)}"
+        f'<div style="flex:1 1 22em"><strong>{text_html(status.title or run.id)}</strong>'
+        f"<div>{text_html(run.id)}: {text_html(status.state)}</div>{_trouble(status)}"
         f"<table>{rows}</table></div>{_picture(run, over=is_over(status))}</div>"
     )
 
@@ -57,10 +58,8 @@ def _row(label: str, text: str) -> str:
 
 def _trouble(status: RunStatus) -> str:
     """Why it ended, what is wrong, and what to do."""
-    outcome = status.get("outcome") or {}
-    lines = [outcome[key] for key in ("message", "line") if outcome.get(key)]
-    lines += [status["hint"]] if status.get("hint") else []
-    lines += [alarm["text"] for alarm in status["alarms"][-3:]]
+    lines = [*reasons(status), *([status.hint] if status.hint else [])]
+    lines += [alarm.text for alarm in status.alarms[-3:]]
     if is_over(status):
         lines += next_steps(status)
     return "".join(f"<div>{text_html(line)}</div>" for line in lines)

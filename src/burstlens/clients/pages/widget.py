@@ -14,6 +14,8 @@ import traitlets
 from burstlens.clients.opened.status import is_over
 from burstlens.clients.pages.answers import Answers
 from burstlens.clients.pages.card import card
+from burstlens.core.decode import convert
+from burstlens.core.run.status_file import RunStatus
 from burstlens.viz.live.page import module_text
 
 if TYPE_CHECKING:
@@ -119,11 +121,17 @@ class Dashboard(anywidget.AnyWidget):
         """Whether ``kept`` should be renewed, judged by the status that was just sent."""
         if status is None or status.get("run") != self._run.id:
             return False
-        before = self.kept.get("status") or {}
-        ended = is_over(status) and not (before.get("state") == status["state"] and is_over(before))
+        end = _end_of(status)
+        ended = end is not None and end != _end_of(self.kept.get("status"))
         return ended or time.monotonic() - self._kept_at >= KEEP_PERIOD_S
 
     def _keep(self) -> None:
         self._kept_at = time.monotonic()
         with contextlib.suppress(Exception):  # on any error it stays as it was
             self.kept = self._answers.kept()
+
+
+def _end_of(status: dict[str, Any] | None) -> str | None:
+    """The state in which the run is over; None while it goes on."""
+    found = convert(status, RunStatus) if status else None
+    return found.state if found is not None and is_over(found) else None

@@ -19,7 +19,7 @@ from burstlens.clients.opened.picture import is_picture, read_picture
 from burstlens.clients.opened.points import Files, Grids
 from burstlens.clients.opened.series import sample, value_label
 from burstlens.clients.opened.spot import Spot
-from burstlens.clients.opened.status import Status, is_over
+from burstlens.clients.opened.status import is_over
 from burstlens.clients.opened.table import time_label
 from burstlens.clients.opened.view import RunView
 from burstlens.clients.preview import encoding
@@ -29,6 +29,7 @@ from burstlens.clients.terminal import one_line
 from burstlens.core.errors import RunError
 from burstlens.core.printable import printable
 from burstlens.core.run.index import Published, product_path
+from burstlens.core.run.status_file import RunStatus
 
 BYTES_PER_SECOND = 24_000
 """A picture is drawn only when a line of this rate would have sent the one before."""
@@ -49,7 +50,7 @@ def can_show(console: Console) -> bool:
 
 def watch_picture(
     run: RunView, product: str | None, console: Console, spot: Spot | None = None
-) -> Status:
+) -> RunStatus:
     """Show the run and the newest picture of a product (the first that has pictures) until it is
     over, with its value at ``spot``; returns its final status. The last one stays on the screen.
 
@@ -69,7 +70,7 @@ def watch_picture(
     return status
 
 
-def _watch(run: RunView, preview: Preview) -> Status:
+def _watch(run: RunView, preview: Preview) -> RunStatus:
     for status in looks(run.directory):
         if is_over(status):
             return status
@@ -111,7 +112,7 @@ class Preview:
         label = f"{newest.product}, {time_label(newest.time)}{self._value_of(newest)}"
         self.canvas.show(0, [printable(label)])
 
-    def look(self, status: Status) -> None:
+    def look(self, status: RunStatus) -> None:
         """Draw what has changed: the text at once, the picture when the line is free."""
         assert isinstance(self.canvas, Canvas)
         resized = self.canvas.resized()
@@ -169,7 +170,7 @@ class Preview:
         found = sample(Files(self.run.directory.products), entry, self._spot, self._grids)
         return f" · {value_label(found)} at {self._spot}"
 
-    def _text(self, status: Status) -> RenderableType:
+    def _text(self, status: RunStatus) -> RenderableType:
         shown = self._drawn
         label = f"{shown.product}, {time_label(shown.time)}" if shown else "no picture yet"
         if shown and shown.placeholder:
@@ -177,14 +178,13 @@ class Preview:
         elif shown and shown.unproven:
             label += " (unproven: no witness says that the frame is whole)"
         label += self._value
-        alarms = status["alarms"][-1:]
-        notice = str(status.get("hint") or (f"! {alarms[0]['text']}" if alarms else ""))
-        fraction = (status.get("progress") or {}).get("fraction")
+        alarm = f"! {status.alarms[-1].text}" if status.alarms else ""
+        fraction = status.progress.fraction if status.progress else None
         return Group(
-            _line(f"{status['title']} · {status['run']}", "bold"),
+            _line(f"{status.title} · {status.run}", "bold"),
             _line(one_line(status), ""),
             ProgressBar(total=1.0, completed=fraction or 0.0, width=50),
-            _line(notice, "red"),
+            _line(status.hint or alarm, "red"),
             _line(label, "dim"),
         )
 

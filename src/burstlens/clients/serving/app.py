@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from aiohttp import web
 
-from burstlens.clients.opened.status import status_of
+from burstlens.clients.opened.status import read_status
 from burstlens.clients.serving import control, headers
 from burstlens.clients.serving.access import Access
 from burstlens.clients.serving.handle import HandleResponse
@@ -27,6 +27,7 @@ from burstlens.clients.serving.patience import Patience
 from burstlens.clients.serving.rows import PICTURES
 from burstlens.clients.serving.series import SeriesHandler
 from burstlens.clients.serving.shelf import Shelf, parts_of
+from burstlens.core.decode import record
 from burstlens.core.errors import RunError
 from burstlens.core.printable import printable
 
@@ -112,7 +113,7 @@ class Application:
             raise web.HTTPServiceUnavailable(text=f"{error.strerror}\n") from None
 
     async def _status(self, run: str) -> web.StreamResponse:
-        response = _json(await self.patience.call(run, self._shelf.status, run))
+        response = _json(record(await self.patience.call(run, self._shelf.status, run)))
         response.headers["Burstlens-Serve"] = "stop" if self._allow_stop else "read"
         return response
 
@@ -153,7 +154,7 @@ def _read_once() -> None:
     with tempfile.TemporaryDirectory() as folder, contextlib.suppress(OSError, RunError):
         for name in ("run.json", "status.json", "start.json"):
             (Path(folder) / name).write_text("{}")
-        status_of(folder, confirm_s=0.0)
+        read_status(folder, confirm_s=0.0)
 
 
 def _json(value: object, *, status: int = 200) -> web.Response:

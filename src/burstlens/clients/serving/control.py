@@ -58,7 +58,7 @@ def grant(shelf: Shelf, name: str, ask: str) -> None:
     run = shelf.run_dir(name)
     status = shelf.status(name)
     if has_ended(status):  # a model may outlive its driver
-        raise RefusedError(409, f"{name} is over already: {status['state']}")
+        raise RefusedError(409, f"{name} is over already: {status.state}")
     if ask in {"stop", "stop-now"} and (reason := stop_refused(name, status)) is not None:
         raise RefusedError(409, reason)
     if run.control.is_symlink():

@@ -15,13 +15,14 @@ from urllib.parse import quote
 
 import msgspec
 
-from burstlens.clients.opened.status import Status, is_over
+from burstlens.clients.opened.status import is_over
 from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.follow import Line
 from burstlens.core.run.fullest import fullest
 from burstlens.core.run.heartbeat import is_here
 from burstlens.core.run.index import Published, published
+from burstlens.core.run.status_file import ProgressPart, RunStatus
 
 PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 TAIL_BYTES = 65536
@@ -47,8 +48,8 @@ _LINE = msgspec.json.Decoder(dict[str, Any])
 class Served(Protocol):
     """What rows need of a shelf."""
 
-    def status(self, run: str, *, confirm_s: float) -> Status:
-        """The run's snapshot. Raises OSError, RunError."""
+    def status(self, run: str, *, confirm_s: float) -> RunStatus:
+        """The run's status. Raises OSError, RunError."""
 
     def locate(self, run: str, parts: Sequence[str]) -> io.FileIO:
         """A handle (O_PATH) on a served file of a run. Raises OSError."""
@@ -103,7 +104,7 @@ class Rows:
             known = _Known(self._row_of(shelf, run, status), changed, now)
         except (OSError, RunError):
             return _Known(None, (0, 0), now)
-        if known.row and status["state"] == "lost" and not (before or is_here(status["driver"])):
+        if known.row and status.state == "lost" and not (before or is_here(status.driver)):
             # Its clock may differ: only the next look can say whether it lives.
             known.row |= {"state": "checking", "over": False}
             known.due = now + CHECK_S
@@ -111,20 +112,19 @@ class Rows:
             known.rest()
         return known
 
-    def _row_of(self, shelf: Served, run: RunDir, status: Status) -> Row:
-        progress = status.get("progress") or {}
-        products = list(status.get("products") or {})
-        picture = self._picture(shelf, run, products, over=is_over(status))
+    def _row_of(self, shelf: Served, run: RunDir, status: RunStatus) -> Row:
+        progress = status.progress or ProgressPart()
+        picture = self._picture(shelf, run, list(status.products), over=is_over(status))
         return {
             "run": run.id,
-            "title": status["title"],
-            "looks_at": (status.get("attached") or {}).get("path"),
-            "state": status["state"],
+            "title": status.title,
+            "looks_at": status.attached.path if status.attached else None,
+            "state": status.state,
             "over": is_over(status),
-            "frames": status["frames"]["ready"],
-            "alarms": len(status.get("alarms") or []),
-            **{name: progress.get(name) for name in PROGRESS},
-            "started": status.get("started"),
+            "frames": status.frames.ready,
+            "alarms": len(status.alarms),
+            **{name: getattr(progress, name) for name in PROGRESS},
+            "started": status.started or None,
             "path": f"{quote(os.fsencode(run.id))}/",
             "picture": picture and quote(os.fsencode(f"{run.id}/products/{picture}")),
         }

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
-from burstlens.clients.opened.status import Status, status_of
+from burstlens.clients.opened.status import read_status
 from burstlens.clients.serving.rows import Row, Rows
 from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir, open_run_dir
 from burstlens.core.run.heartbeat import CONFIRM_S
 from burstlens.core.run.places import all_folders
+from burstlens.core.run.status_file import RunStatus
 
 FOLDERS = frozenset({"products", "logs"})
 FILES = frozenset({"status.json", "journal.jsonl", "recipe.toml", "run.json"})
@@ -102,12 +103,12 @@ class Shelf:
                 return place
         raise FileNotFoundError(run)
 
-    def status(self, run: str, *, confirm_s: float = CONFIRM_S) -> Status:
-        """The run's snapshot, as ``status_of`` reads it. Raises OSError, RunError."""
+    def status(self, run: str, *, confirm_s: float = CONFIRM_S) -> RunStatus:
+        """The run's status, as ``read_status`` reads it. Raises OSError, RunError."""
         found = self.run_dir(run)
         if found.status.is_symlink():
             raise RunError(f"{found.status} is not a file")
-        return status_of(str(found.path), confirm_s=confirm_s)
+        return read_status(str(found.path), confirm_s=confirm_s)
 
     def run_dir(self, run: str) -> RunDir:
         """The directory of a run that is served. Raises OSError."""

@@ -10,10 +10,11 @@ import socket
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from burstlens.core.decode import convert
 from burstlens.core.durable import read_json
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.status_file import DriverPart
 
 STALE_S = 15.0
 CONFIRM_S = 2.0
@@ -37,37 +38,49 @@ _seen: dict[Path, _Seen] = {}
 
 def driver_lives(
     run: RunDir,
-    driver: dict[str, Any],
+    driver: DriverPart,
     *,
     stale_s: float = STALE_S,
     confirm_s: float = CONFIRM_S,
     certain_s: float = CERTAIN_S,
 ) -> bool:
-    """Whether ``driver`` (host, pid, ticks, heartbeat, as in ``status.json``) lives.
+    """Whether ``driver`` lives.
 
     Waits up to ``confirm_s`` seconds from the first read of a heartbeat of another host that
     seems old, or lies in the future. One that is older than ``certain_s`` is not watched: its
     driver is dead, unless a clock was set. Raises OSError.
     """
     if is_here(driver):
-        return process_state(driver["pid"], driver.get("ticks")) is not None
-    if driver.get("loading"):
+        return state_of(driver) is not None
+    if driver.loading:
         stale_s = LOADING_S
     seen = _look(run, driver)
     age = time.time() - seen.beat
     if not seen.moved and age < certain_s and not 0 <= age < stale_s:
         while not seen.moved and time.monotonic() - seen.at < confirm_s:
             time.sleep(0.2)
-            found = (read_json(run.status) or {}).get("driver")
-            seen = _look(run, found if isinstance(found, dict) else driver)
+            seen = _look(run, shown_driver(run) or driver)
         return seen.moved
     still = time.monotonic() - seen.at < stale_s
     return still and (seen.moved or age < stale_s)
 
 
-def is_here(process: dict[str, Any]) -> bool:
-    """Whether a process (host, pid) is one of this host."""
-    return process.get("host") == socket.gethostname() and isinstance(process.get("pid"), int)
+def shown_driver(run: RunDir) -> DriverPart | None:
+    """The driver in ``status.json``; None where that says nothing of one. Raises OSError."""
+    try:
+        return convert((read_json(run.status) or {}).get("driver"), DriverPart)
+    except ValueError:
+        return None
+
+
+def is_here(driver: DriverPart) -> bool:
+    """Whether that process is one of this host."""
+    return driver.host == socket.gethostname() and driver.pid is not None
+
+
+def state_of(driver: DriverPart) -> str | None:
+    """The kernel's letter for that process of this host; None when it is gone."""
+    return None if driver.pid is None else process_state(driver.pid, driver.ticks)
 
 
 def process_state(pid: int, ticks: object) -> str | None:
@@ -83,9 +96,8 @@ def ticks_of(pid: int) -> int | None:
     return None if found is None else found[1]
 
 
-def _look(run: RunDir, driver: dict[str, Any]) -> _Seen:
-    value = driver.get("heartbeat")
-    beat = float(value) if isinstance(value, int | float) else 0.0
+def _look(run: RunDir, driver: DriverPart) -> _Seen:
+    beat = driver.heartbeat or 0.0
     before = _seen.get(run.path)
     if before is None or before.beat != beat:
         # An earlier heartbeat is another driver's, which has not been seen to change yet.

@@ -28,10 +28,6 @@ from burstlens.core.run.status_file import (
 if TYPE_CHECKING:
     from burstlens.core.run.history import History
 
-Status = dict[str, Any]
-"""A snapshot as JSON values, with what a client adds: whether its driver lives, a hint."""
-
-
 _THEN = "it is only a snapshot: delete it, and what the journal says is shown"
 
 
@@ -46,7 +42,7 @@ def read_snapshot(run: RunDir) -> StatusFile:
     return _by_journal(run, fresh) if found is None else found
 
 
-def write_snapshot(run: RunDir, snapshot: StatusFile) -> Status:
+def write_snapshot(run: RunDir, snapshot: StatusFile) -> dict[str, Any]:
     """Write ``status.json``; returns its content. Raises OSError."""
     value = record(snapshot) | stamp()
     write_json(run.status, value, sync=False)

@@ -148,6 +148,26 @@ class GuardPart(Struct, frozen=True, omit_defaults=True):
     repeats: Count | None = None
 
 
+class TripPart(Struct, frozen=True):
+    """A guard that tripped, at ``t``: what ``guard.tripped`` of the journal says of it."""
+
+    t: Clock | UnsetType | None = UNSET
+    guard: str | UnsetType = UNSET
+    then: str | UnsetType = UNSET
+    text: str | UnsetType = UNSET
+    what: str | UnsetType = UNSET
+    variable: str | UnsetType | None = UNSET
+    value: float | UnsetType | None = UNSET
+    limit: float | UnsetType | None = UNSET
+    units: str | UnsetType | None = UNSET
+    stream: str | UnsetType = UNSET
+    time: str | UnsetType = UNSET
+    attempt: Count | UnsetType = UNSET
+    place: dict[str, Any] | UnsetType | None = UNSET
+    after_end: bool | UnsetType = UNSET
+    earlier: bool | UnsetType = UNSET
+
+
 class OutputNow(Struct, frozen=True, omit_defaults=True):
     """One output of a stream: its valid time (or file), seconds, bytes/s, and what the MPI library
     reported: aggregators, the part of the time in which they received data."""
@@ -255,10 +275,39 @@ class StatusFile(Struct, frozen=True, kw_only=True):
     last_product: LastProduct | UnsetType | None = UNSET
     output: OutputPart | UnsetType = UNSET
     tuning: TuningPart | UnsetType = UNSET
-    trips: list[dict[str, Any]] | UnsetType | None = UNSET
+    trips: list[TripPart] | UnsetType | None = UNSET
     guards: list[GuardPart] | UnsetType | None = UNSET
     log_tail: list[str] | UnsetType | None = UNSET
     logs: list[str] | UnsetType | None = UNSET
     raw: RawPart | UnsetType = UNSET
     format: Count | None = None
     burstlens: str | None = None
+
+
+class RequestedBuffer(Struct, frozen=True, omit_defaults=True):
+    """A buffer that a dead driver had requested and not seen, and the job that makes it."""
+
+    name: str
+    job: str | None = None
+
+
+class RunStatus(StatusFile, frozen=True, kw_only=True):
+    """A snapshot with what its reader adds, as ``burstlens status --json`` prints it.
+
+    ``driver_alive``: whether the driver lives, or can still begin; None while the run directory
+    cannot be read. ``silent_s``: for how long a driver that lives has written nothing.
+    ``model_ended``, of a run whose driver is dead: whether the newest attempt's supervisor has
+    recorded that its model ended. ``hint`` is a note on the driver, for users.
+    """
+
+    driver_alive: bool | None = None
+    silent_s: float | UnsetType = UNSET
+    model_ended: bool | UnsetType = UNSET
+    buffer_requested: RequestedBuffer | UnsetType = UNSET
+    hint: str | UnsetType = UNSET
+
+    @classmethod
+    def of(cls, snapshot: StatusFile, **changes: Any) -> RunStatus:
+        """The status of that snapshot, with other values for some of its keys."""
+        known = {name: getattr(snapshot, name) for name in snapshot.__struct_fields__}
+        return cls(**known | changes)

@@ -13,58 +13,57 @@ from burstlens.core.exit_codes import (
 )
 from burstlens.core.printable import printable
 from burstlens.core.quantity import show_duration
-from burstlens.core.run.snapshot import Status
+from burstlens.core.run.status_file import OutcomePart, RunStatus, StatusFile
 
 OVER = {"done", "failed", "stopped", "lost"}
 """States in which a run is over; ``quiet`` is one as well, once there is an outcome."""
 QUIET = "quiet"
 
 
-def is_over(status: Status) -> bool:
+def is_over(status: StatusFile) -> bool:
     """Whether the run goes on no more, well or not. An attached run may be ``quiet`` while it goes
     on, and end so: then it has an outcome."""
-    state = status["state"]
-    return state in OVER or (state == QUIET and bool(status.get("outcome")))
+    return status.state in OVER or (status.state == QUIET and status.outcome is not None)
 
 
-def progress_text(status: Status) -> str:
+def progress_text(status: StatusFile) -> str:
     """The model's progress; empty while that is not known."""
-    progress = status.get("progress")
-    if not progress:
+    progress = status.progress
+    if progress is None:
         return ""
     over = is_over(status)
-    phase = progress.get("phase")
-    parts = [] if over or phase in {None, "", "running"} else [printable(phase)]
-    if progress.get("fraction") is not None:
-        parts.append(f"{math.floor(100 * progress['fraction'] + 1e-9)} %")  # 100 is the end
-    if progress.get("time"):
-        parts.append(valid_time.label(progress["time"]))
-    if progress.get("speed"):
-        parts.append(f"{progress['speed']:.3g} times real time")
-    if progress.get("rate_mpps"):
-        parts.append(f"{progress['rate_mpps']:.0f} Mpoint/s")
-    if progress.get("eta_s") and not over:
-        parts.append(f"ETA {show_duration(progress['eta_s'])}")
+    phase = "" if over or progress.phase == "running" else progress.phase
+    parts = [printable(phase)] if phase else []
+    if progress.fraction is not None:
+        parts.append(f"{math.floor(100 * progress.fraction + 1e-9)} %")  # 100 is the end
+    if progress.time:
+        parts.append(valid_time.label(progress.time))
+    if progress.speed:
+        parts.append(f"{progress.speed:.3g} times real time")
+    if progress.rate_mpps:
+        parts.append(f"{progress.rate_mpps:.0f} Mpoint/s")
+    if progress.eta_s and not over:
+        parts.append(f"ETA {show_duration(progress.eta_s)}")
     return ", ".join(parts)
 
 
-def next_steps(status: Status) -> list[str]:
+def next_steps(status: RunStatus) -> list[str]:
     """What a person may do about a run that did not end well, one sentence each."""
-    left = (status.get("outcome") or {}).get("left")
-    if not is_over(status) or status["state"] == "done":
+    outcome = status.outcome or OutcomePart()
+    left, code = outcome.left, outcome.exit_code
+    if not is_over(status) or status.state == "done":
         return [printable(left)] if left else []
-    if status.get("attached"):
-        return [f"look again: burstlens resume {status['run']}"]
-    code = (status.get("outcome") or {}).get("exit_code")
-    steps = [f"go on with: burstlens resume {status['run']}"]
-    if (status.get("tuning") or {}).get("concluded"):  # to resume would repeat the verdict
+    if status.attached:
+        return [f"look again: burstlens resume {status.run}"]
+    steps = [f"go on with: burstlens resume {status.run}"]
+    if status.tuning and status.tuning.concluded:  # to resume would repeat the verdict
         steps = ["correct what is named, then tune anew"]
     elif code == STOPPED_BY_GUARD:
         steps[0] += "; the guard that stopped it looks again"
     elif code == NO_SPACE:
         steps = [
             "when there is room again (what this attempt wrote stays on the buffer): "
-            f"burstlens resume {status['run']}"
+            f"burstlens resume {status.run}"
         ]
     elif code == FRAMES_LOST:
         steps = ["only the model can write the lost frames again: start a new run"]
@@ -73,14 +72,14 @@ def next_steps(status: Status) -> list[str]:
     return [*steps, printable(left)] if left else steps + _buffer_steps(status)
 
 
-def _buffer_steps(status: Status) -> list[str]:
+def _buffer_steps(status: RunStatus) -> list[str]:
     """What to do about the buffer of a run that is over, if the run holds one."""
-    buffer = status.get("buffer") or status.get("buffer_requested")
-    if not buffer or buffer.get("released"):
+    buffer = status.buffer
+    if not (buffer or status.buffer_requested) or (buffer and buffer.released):
         return []
-    if buffer.get("owned") is False:
+    if buffer and buffer.owned is False:
         return [
-            f"its files stay on buffer {printable(buffer['name'])}, which it did not make: to free "
-            f"their space, delete {buffer['path']} in a job that mounts it"
+            f"its files stay on buffer {printable(buffer.name or '')}, which it did not make: to "
+            f"free their space, delete {buffer.path} in a job that mounts it"
         ]
-    return [f"give its buffer back: burstlens free {status['run']}"]
+    return [f"give its buffer back: burstlens free {status.run}"]

@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from burstlens.clients.opened.products import ProductView
-from burstlens.clients.opened.status import Status, facts, is_over
+from burstlens.clients.opened.status import facts, is_over
 from burstlens.clients.opened.table import clock_time, time_label
 from burstlens.clients.opened.view import RunView
 from burstlens.clients.pages.report.gallery import BUDGET_BYTES, gallery
@@ -31,6 +31,7 @@ from burstlens.core.quantity import counted, show_bytes, show_duration
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.events import GuardTripped
 from burstlens.core.run.facts import facts_of
+from burstlens.core.run.status_file import OutcomePart, RunStatus
 from burstlens.core.version import __version__
 
 HASHED_BYTES = 64 * 2**20
@@ -51,7 +52,7 @@ class Report:
 
 def write_report(run: RunView, out: Path) -> Report:
     """Write the run's report as exactly ``out``. Raises RunError; then no file is left."""
-    status, products = run.status, list(run.products.values())
+    status, products = run.read_status(), list(run.products.values())
     entries = [entry for view in products for entry in view.entries]
     series = gallery(run.directory.products, entries)
     shown = [it for one in series for it in (one.newest, *one.small)]
@@ -59,9 +60,9 @@ def write_report(run: RunView, out: Path) -> Report:
     story, over = story_of(run.events()), is_over(status)
     known = [fact for fact in facts(status) if fact[0] != "pictures"]
     text = _templates().get_template("report.html").render(
-        run=run, title=status["title"] or run.id, status=status, over=over,
-        outcome={"message": "", "line": ""} | (status.get("outcome") or {}),
-        facts=[("begun", _utc(status.get("started"))), *known], series=series,
+        run=run, title=status.title or run.id, status=status, over=over,
+        outcome=status.outcome or OutcomePart(),
+        facts=[("begun", _utc(status.started)), *known], series=series,
         story=story, axis=_axis(story, over=over), plots=_plots(story),
         guards=_guards(status), trips=[_trip(it) for it in story.trips[:MOST_ROWS]],
         marks=[(_utc(mark.t), mark.text) for mark in story.marks[:MOST_ROWS]],
@@ -121,9 +122,10 @@ def _plots(story: Story) -> list[Plot]:
     return [plot for plot in plots if any(line.points for line in plot.lines)]
 
 
-def _guards(status: Status) -> list[list[str]]:
-    guards = [it for it in status.get("guards") or [] if isinstance(it, dict)]
-    return [[str(it.get(key, "")) for key in ("name", "text", "state")] for it in guards]
+def _guards(status: RunStatus) -> list[list[str]]:
+    return [
+        [guard.name or "", guard.text or "", guard.state or ""] for guard in status.guards or ()
+    ]
 
 
 def _trip(event: GuardTripped) -> tuple[str, ...]:
