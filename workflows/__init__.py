@@ -15,6 +15,7 @@ the codes), ``look`` (runs that others started).
 
 __all__ = [
     "attach",
+    "awm",
     "buffer_worth",
     "driver",
     "frames",

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from copied_source import ROOT, CopiedSource
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "adding.md").read_text()
-FOLDERS = ("src", "workflows", "viz", "stagers", "cluster_configs")
 STORM = ROOT / "tests" / "data" / "wrf" / "wrfout_d01_2005-08-28_12_00_00"
 _BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 _PATH = re.compile(r"`((?:\w+/)+\w+\.py)`")
@@ -42,15 +38,8 @@ print("done", flush=True)
 """
 
 
-class Copy:
+class Copy(CopiedSource):
     """A copy of the source, in which a walk-through of the page is followed."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        for name in FOLDERS:
-            ignored = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=ignored)
-        shutil.copy(ROOT / "pyproject.toml", folder)
 
     def follow(self, heading: str) -> str:
         """Write and change the files of a walk-through; returns its text."""
@@ -74,32 +63,6 @@ class Copy:
         text = path.read_text()
         assert text.count(before) == 1, f"{path} has not once:\n{before}"
         path.write_text(text.replace(before, after))
-
-    def run(self, *words: object, **environment: str) -> str:
-        """The output of a program that imports Burstlens from the copy."""
-        env = os.environ | {"PYTHONPATH": str(self.folder / "src")} | environment
-        done = subprocess.run(
-            [str(word) for word in words], cwd=self.folder, env=env,
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    def python(self, *words: object, **environment: str) -> str:
-        """What this Python prints."""
-        return self.run(sys.executable, *words, **environment)
-
-    def tests(self, path: str) -> str:
-        """What pytest says of a file of tests, with temporary folders of its own: at its end it
-        deletes what older sessions left in the shared ones, which took 50 s on a busy disk."""
-        own = f"--basetemp={self.folder / 'temporary'}"
-        return self.python("-m", "pytest", "-q", "-p", "no:cacheprovider", own, path)
-
-    def check_style(self) -> None:
-        """What `make lint` says of imports and of the files' form, without the type checker."""
-        scripts = Path(sys.executable).parent
-        self.run(scripts / "lint-imports", "--no-cache")
-        self.run(scripts / "ruff", "check", "--no-cache", *FOLDERS[1:])
 
 
 @pytest.fixture
@@ -195,11 +158,7 @@ def test_a_scheduler(copy, followed, tmp_path):
         assert "#PBS -v BURSTLENS_COMMENT=RUN\n" in script
         assert "SBATCH" not in script
         assert "SLURM" not in script
-    refused = subprocess.run(
-        [sys.executable, "-m", "burstlens", *map(str, words[:-1])],
-        env=os.environ | {"PYTHONPATH": str(copy.folder / "src")} | places,
-        capture_output=True, text=True, check=False, cwd=copy.folder,
-    )  # fmt: skip
+    refused = copy.start(sys.executable, "-m", "burstlens", *words[:-1], **places)
     assert refused.stderr == "burstlens: qsub is not on PATH: is this a login node of PBS?\n"
 
 

@@ -83,6 +83,12 @@ def main() -> None:
     except BurstlensError as error:
         print_stderr(f"burstlens: {error}")
         sys.exit(error.exit_code)
+    except ModuleNotFoundError as error:
+        room = (error.name or "").removeprefix("burstlens.workflows.")
+        if room == error.name or "." in room:
+            raise
+        print_stderr(f"burstlens: this copy has no workflows/{room}: install Burstlens whole")
+        sys.exit(2)
     except BrokenPipeError:
         sys.exit(1)
     except OSError as error:

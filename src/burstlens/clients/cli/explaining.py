@@ -122,10 +122,6 @@ def io(
 
     Darshan logs need the extra `tuning`.
     """
-    from burstlens.clients.cli.io_tables import show_logs
-    from burstlens.workflows.iostats.document import document
-    from burstlens.workflows.iostats.logs import read_log
-
     if plan is not None:
         if logs or html:
             raise typer.BadParameter("--plan goes without logs and --html")
@@ -141,6 +137,10 @@ def io(
         raise typer.BadParameter("--site, --set and the options of a plan go with --plan")
     if not logs or len(logs) > 2:
         raise typer.BadParameter("name one log, or two to compare")
+    from burstlens.clients.cli.io_tables import show_logs
+    from burstlens.workflows.iostats.document import document
+    from burstlens.workflows.iostats.logs import read_log
+
     found = [read_log(Path(log).expanduser()) for log in logs]
     page = Path(html).expanduser() if html else None
     if page is not None:

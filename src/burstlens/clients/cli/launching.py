@@ -89,6 +89,7 @@ def demo(
     """
     from burstlens.clients.cli.tour import RECIPE, Tour
     from burstlens.clients.driving import drive
+    from burstlens.workflows.awm import adapter  # noqa: F401  the model that it shows
     from burstlens.workflows.plan.commands import new_run
 
     made, warnings = new_run(RECIPE, "local", settings or [], name)

@@ -13,7 +13,6 @@ from burstlens.clients.pages.report.gallery import data_uri
 from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.trial_record import TrialRecord
-from burstlens.workflows.driver.tuning_options import configuration_of
 
 HEADS = ("trial", "phase", "why", "output#", "load#", "values, or what went wrong")
 """Of the rows; one that ends with # is above numbers."""
@@ -44,6 +43,8 @@ def drawn(run: RunDir) -> Drawn | None:
 
 
 def _row(name: str, record: TrialRecord) -> tuple[str, ...]:
+    from burstlens.workflows.driver.tuning_options import configuration_of
+
     begun, ended = record.submitting, record.ended
     values = configuration_of(begun.values).text() if begun.values else "the recipe as it is"
     what, took, load = values, "", ""
