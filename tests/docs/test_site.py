@@ -130,3 +130,8 @@ def test_the_python_reference_has_each_public_name():
     assert re.findall(r"heading: (\w+)", reference.python_names()) == sorted(
         burstlens._PUBLIC, key=str.lower
     )
+
+
+def test_the_types_that_the_page_has_of_a_status_are_those_of_the_file():
+    types = tool("page_types")
+    assert types.PAGE.read_text(encoding="utf-8") == types.text(), "run tools/page_types.py"

@@ -38,13 +38,14 @@ import { Pictures } from "./wall/pictures.js";
 import { Wall } from "./wall/wall.js";
 
 /** @import { Address } from "./sharing/address.js" */
-/** @import { Gap, Mark, Poll, Source, Status, ViewState } from "./types.d.ts" */
+/** @import { RunStatus } from "./status.d.ts" */
+/** @import { Gap, Mark, Poll, Source, ViewState } from "./types.d.ts" */
 
 const [POLL_MS, POLL_OVER_MS] = [250, 3000];
 const MAGNIFY = 1.25;
 const LOOK = 0.1;
 
-/** @typedef {(status: Status | null, state: string) => void} OnPoll */
+/** @typedef {(status: RunStatus | null, state: string) => void} OnPoll */
 
 /**
  * Show a run in an element; `onPoll` is called after each poll, `address` is that of a page that
@@ -66,7 +67,7 @@ export function mount(host, source, onPoll = () => {}, address = null) {
 
 /** The whole view: passes what a poll returns to the parts, at most once per screen refresh. */
 class View {
-  /** @type {Status | null} */
+  /** @type {RunStatus | null} */
   #status = null;
   #why = "";
   /** @type {Gap} */

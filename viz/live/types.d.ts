@@ -7,193 +7,12 @@ import type { Looks } from "./drawing/looks.js";
 import type { Cursor } from "./places/cursor.js";
 import type { Pins } from "./places/pins.js";
 import type { Profile } from "./places/profile.js";
+import type { RunStatus } from "./status.d.ts";
 import type { Album } from "./time/album.js";
 import type { Player } from "./time/player.js";
 import type { FieldStore } from "./values/field_store.js";
 import type { Comparison } from "./wall/comparison.js";
 import type { Pictures } from "./wall/pictures.js";
-
-/**
- * status.json; docs/journal.md explains its keys. Keys that only a driver knows are missing
- * before it has started; older versions wrote fewer keys.
- */
-export interface Status {
-  run: string;
-  title: string;
-  state: string;
-  frames?: { ready?: number; damaged?: number };
-  products?: Record<string, ProductStatus>;
-  progress?: Progress | null;
-  took_s?: number | null;
-  backlog?: number;
-  buffer?: BufferStatus | null;
-  /** Of a run that looks at a folder in which others started the model; it has no buffer. */
-  attached?: AttachedStatus | null;
-  /** The model's start that is current, from 1. */
-  attempt?: number | null;
-  /** Unix seconds of the run's first start. */
-  started?: number | null;
-  block?: string;
-  /** Why the viewing block's job has not begun, in the scheduler's words. */
-  block_waits?: string;
-  paused?: boolean;
-  scheduler?: { title: string; silent_s: number };
-  waits_for?: string;
-  /** Where the job stands that the run waits for, as far as its scheduler knows. */
-  queue?: QueuePlace | null;
-  alarms?: Alarm[];
-  trips?: Trip[];
-  guards?: Guard[];
-  events?: RunEvent[];
-  driver?: Driver;
-  outcome?: Outcome | null;
-  /** How long the model is at its output, where its log says so. */
-  output?: Output;
-  /** Names of logs that have text, relative to logs/. */
-  logs?: string[];
-  /** Added by a server or kernel on the driver's host, which can check the driver's process. */
-  driver_alive?: boolean;
-  /** Seconds for which a driver that lives has written nothing. */
-  silent_s?: number;
-  /** For a run without a driver: whether its model has ended. */
-  model_ended?: boolean;
-  /** A note on the driver, for users. */
-  hint?: string;
-}
-
-export interface Output {
-  streams: Record<string, StreamOutput>;
-  /** The part of the model's time that its latest outputs took. */
-  part?: number;
-  node_hours?: number;
-}
-
-export interface StreamOutput {
-  count: number;
-  took_s: number;
-  /** Bytes per second. */
-  rate?: number;
-  /** Oldest first. */
-  latest?: OutputNow[];
-}
-
-export interface OutputNow {
-  took_s?: number;
-  /** Its valid time, or the name of its file. */
-  time?: string;
-  rate?: number;
-  aggregators?: number;
-  /** The part of the time in which aggregators received data. */
-  data_send?: number;
-}
-
-export interface QueuePlace {
-  /** The scheduler's title. */
-  by?: string;
-  partition?: string;
-  position?: number;
-  of?: number;
-  /** Unix seconds. */
-  start?: number;
-}
-
-export interface ProductStatus {
-  kind?: string;
-  published: number;
-  failed: number;
-  reason?: string;
-}
-
-export interface Progress {
-  phase?: string;
-  fraction?: number | null;
-  /** Valid-time key. */
-  time?: string;
-  elapsed_s?: number | null;
-  total_s?: number | null;
-  eta_s?: number | null;
-  /** Model seconds per second. */
-  speed?: number | null;
-  /** Million grid points per second. */
-  rate_mpps?: number | null;
-}
-
-export interface BufferStatus {
-  path: string;
-  name?: string;
-  released: boolean;
-  capacity_bytes: number;
-  raw_bytes: number;
-  fill: number;
-}
-
-export interface AttachedStatus {
-  /** The folder's real path. */
-  path: string;
-  /** The model that it was taken for, and why. */
-  model?: string;
-  reason?: string;
-  /** unknown, waiting, running, quiet, ended or failed; and how that is known. */
-  state?: string | null;
-  evidence?: string | null;
-  age_s?: number | null;
-  /** Unix seconds of the newest file, where nothing is written any more. */
-  since?: number | null;
-  allow_stop?: boolean;
-  /** Products that the files cannot give, and why. */
-  left_out?: string[];
-  /** Why the current attempt began. */
-  began?: string | null;
-  /** Why the folder cannot be read now. */
-  lost?: string | null;
-  gone?: boolean;
-  /** Frames that no witness has confirmed. */
-  unproven?: number;
-  job?: string | null;
-  pid?: number | null;
-}
-
-/** `t` is in Unix seconds; `stream` and `time` are set where it belongs to a frame. */
-export interface Alarm {
-  t?: number;
-  text: string;
-  stream?: string;
-  time?: string;
-}
-
-export interface Trip extends Alarm {
-  guard: string;
-  then?: string;
-  after_end?: boolean;
-}
-
-export interface Guard {
-  name?: string;
-  text?: string;
-  state?: string;
-}
-
-export interface RunEvent {
-  t: number;
-  text: string;
-}
-
-export interface Driver {
-  heartbeat?: number;
-  host?: string;
-  pid?: number;
-  loading?: boolean;
-}
-
-export interface Outcome {
-  state?: string;
-  exit_code?: number;
-  message?: string;
-  /** The line of the model's log that says why. */
-  line?: string;
-  saved_node_hours?: number;
-  left?: string;
-}
 
 /** A line of products/index.jsonl: one published file. `isLine` checks the first four keys. */
 export interface IndexLine {
@@ -288,7 +107,7 @@ export type Gap = "" | "server" | "files";
 /** What a source found in one poll. */
 export interface Poll {
   /** null until there is one. */
-  status: Status | null;
+  status: RunStatus | null;
   /** Whether the status was read in this poll. */
   heard: boolean;
   /** Lines of the index that are new since the previous poll. */
@@ -561,7 +380,7 @@ export interface Tools {
 
 /** What the parts of the view draw. */
 export interface ViewState extends Tools {
-  status: Status | null;
+  status: RunStatus | null;
   album: Album;
   player: Player;
   marks: Mark[];
@@ -595,7 +414,7 @@ export type Heard = (
 export interface Answers {
   poll: {
     /** null when it is the same as in the previous answer. */
-    status: Status | null;
+    status: RunStatus | null;
     stamp: number;
     lines: IndexLine[];
     /** Where the index was read to, in bytes. */
@@ -617,7 +436,7 @@ export interface Answers {
 
 /** What is saved in a notebook: the newest picture of each product. */
 export interface Kept {
-  status?: Status;
+  status?: RunStatus;
   lines?: unknown[];
   pictures?: Record<string, DataView<ArrayBuffer>>;
 }

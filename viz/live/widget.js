@@ -1,7 +1,8 @@
 import { mount } from "./mount.js";
 import { isLine, messageOf } from "./sources/source.js";
 
-/** @import { Gap, IndexLine, LogPart, OtherRun, Poll, Source, Status } from "./types.d.ts" */
+/** @import { RunStatus } from "./status.d.ts" */
+/** @import { Gap, IndexLine, LogPart, OtherRun, Poll, Source } from "./types.d.ts" */
 /** @import { Answers, Heard, Kept, WidgetModel } from "./types.d.ts" */
 
 const ANSWER_MS = 10_000;
@@ -132,7 +133,7 @@ export class WidgetSource {
   #offset = 0;
   /** @type {number | null} */
   #stamp = null;
-  /** @type {Status | null} */
+  /** @type {RunStatus | null} */
   #status = null;
   #mayStop = false;
   /** @type {{ since: number, answer: Promise<Given<"poll"> | null> } | null} */

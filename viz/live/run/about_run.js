@@ -2,7 +2,8 @@ import { element, say } from "../elements/element.js";
 import { copyButton } from "../sharing/copy_text.js";
 import { messageOf } from "../sources/source.js";
 
-/** @import { Source, Status } from "../types.d.ts" */
+/** @import { RunStatus } from "../status.d.ts" */
+/** @import { Source } from "../types.d.ts" */
 
 /** @type {[key: string, label: string][]} */
 const FACTS = [
@@ -42,7 +43,7 @@ export class AboutRun {
 
   /**
    * Read once, and again after a failure or when another driver has begun.
-   * @param {Status | null} status
+   * @param {RunStatus | null} status
    */
   async show(status) {
     const state = `${status?.run} ${status?.started} ${status?.products && Object.keys(status.products)}`;

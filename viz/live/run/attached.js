@@ -1,6 +1,7 @@
 import { counted, showDuration } from "../elements/quantity.js";
 
-/** @import { AttachedStatus, IndexLine, Status } from "../types.d.ts" */
+/** @import { AttachedPart, RunStatus } from "../status.d.ts" */
+/** @import { IndexLine } from "../types.d.ts" */
 
 /**
  * What is known of the model in the folder, by its observed state.
@@ -17,8 +18,8 @@ const STATES = {
 
 /**
  * The folder that a run looks at; null for a run that launches its model.
- * @param {Status | null} status
- * @returns {AttachedStatus | null}
+ * @param {RunStatus | null} status
+ * @returns {AttachedPart | null}
  */
 export function attachedOf(status) {
   const part = status?.attached;
@@ -27,7 +28,7 @@ export function attachedOf(status) {
 
 /**
  * The model's state with its evidence, as a sentence; empty before the first look.
- * @param {AttachedStatus} part
+ * @param {AttachedPart} part
  */
 export function observed({ state, evidence, age_s: age }) {
   if (!state) return "";
@@ -48,7 +49,7 @@ function withAge(evidence, age) {
 
 /**
  * What would be stopped: "job 4711", "process 12"; empty where neither is named.
- * @param {AttachedStatus} part
+ * @param {AttachedPart} part
  */
 export function subjectOf({ job, pid }) {
   if (job) return `job ${job}`;
@@ -57,7 +58,7 @@ export function subjectOf({ job, pid }) {
 
 /**
  * Whether the run may stop the model: a launched one always, one of others only by permission.
- * @param {Status | null} status
+ * @param {RunStatus | null} status
  */
 export function mayStop(status) {
   const part = attachedOf(status);
@@ -66,7 +67,7 @@ export function mayStop(status) {
 
 /**
  * The part as labels and texts, in the order in which they are shown.
- * @param {Status | null} status
+ * @param {RunStatus | null} status
  * @returns {[label: string, text: string][]}
  */
 export function attachedRows(status) {
@@ -92,7 +93,7 @@ export function attachedRows(status) {
 
 /**
  * When that was, where no driver observes any more: its ages are those of then. Empty else.
- * @param {Status | null} status
+ * @param {RunStatus | null} status
  */
 function asOf(status) {
   const beat = status?.driver?.heartbeat;

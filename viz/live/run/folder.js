@@ -1,14 +1,14 @@
 import { element } from "../elements/element.js";
 import { attachedRows } from "./attached.js";
 
-/** @import { Status } from "../types.d.ts" */
+/** @import { RunStatus } from "../status.d.ts" */
 
 /** The folder that a run looks at, what it was taken for, and what is observed of its model. */
 export class Folder {
   #shown = "[]";
   element = element("dl", { className: "folder", "aria-label": "The folder", hidden: true });
 
-  /** @param {Status | null} status */
+  /** @param {RunStatus | null} status */
   show(status) {
     const rows = attachedRows(status);
     const name = JSON.stringify(rows);

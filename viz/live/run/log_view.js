@@ -4,7 +4,8 @@ import { LogFile } from "../sources/log_file.js";
 import { messageOf } from "../sources/source.js";
 import { isOver } from "./standing.js";
 
-/** @import { Mark, Source, Status, ViewState } from "../types.d.ts" */
+/** @import { RunStatus } from "../status.d.ts" */
+/** @import { Mark, Source, ViewState } from "../types.d.ts" */
 
 const EVERY_MS = 1000;
 /** Pixels from an end of the window at which more is read. */
@@ -32,7 +33,7 @@ export class LogView {
   #searched = 0;
   #at = -1;
   #search = 0;
-  /** @type {Status | null} */
+  /** @type {RunStatus | null} */
   #status = null;
   /** @type {Mark[]} */
   #marks = [];

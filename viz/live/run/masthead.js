@@ -5,7 +5,8 @@ import { timeLabel } from "../elements/valid_time.js";
 import { attachedOf } from "./attached.js";
 import { isOver } from "./standing.js";
 
-/** @import { Mark, Progress, Standing, Status } from "../types.d.ts" */
+/** @import { ProgressPart, RunStatus } from "../status.d.ts" */
+/** @import { Mark, Standing } from "../types.d.ts" */
 
 /** @type {Record<string, string>} */
 const WORDS = {
@@ -98,7 +99,7 @@ export class Masthead {
   /**
    * `how` is what standing() returns; `why` says what cannot be reached or shown; `marks` are
    * those on the time axis.
-   * @param {Status | null} status
+   * @param {RunStatus | null} status
    * @param {Standing} how
    * @param {string} why
    * @param {Mark[]} marks
@@ -128,11 +129,11 @@ export class Masthead {
   }
 
   /**
-   * @param {Status | null} status
+   * @param {RunStatus | null} status
    * @param {boolean} over
    */
   #showProgress(status, over) {
-    /** @type {Progress} */
+    /** @type {ProgressPart} */
     const progress = status?.progress ?? {};
     const { fraction } = progress;
     const known = typeof fraction === "number";

@@ -15,7 +15,8 @@ import { attachedOf } from "./attached.js";
 import { median } from "./timing.js";
 
 /** @import { Album, Course, Series } from "../time/album.js" */
-/** @import { Axis, Facts, Status } from "../types.d.ts" */
+/** @import { RunStatus } from "../status.d.ts" */
+/** @import { Axis, Facts } from "../types.d.ts" */
 
 const DAY_S = 86400;
 const YEAR_S = 365 * DAY_S;
@@ -42,7 +43,7 @@ export class Measures {
 
   /**
    * `series` is the product whose range is shown over valid time, `time` the time that is shown.
-   * @param {Status | null} status
+   * @param {RunStatus | null} status
    * @param {Album} album
    * @param {Series | undefined} series
    * @param {string | null} time
@@ -125,7 +126,7 @@ export class Measures {
 
   /**
    * Simulated years per day for runs of a year and more, else model seconds per second.
-   * @param {Status | null} status
+   * @param {RunStatus | null} status
    * @param {Course} course
    * @param {Axis} x
    */
@@ -191,7 +192,7 @@ export class Measures {
   }
 
   /**
-   * @param {Status | null} status
+   * @param {RunStatus | null} status
    * @param {Course} course
    * @param {Axis} x
    */

@@ -6,7 +6,8 @@ import { caveat } from "./attached.js";
 
 /** @import { Album, Series } from "../time/album.js" */
 /** @import { Player } from "../time/player.js" */
-/** @import { Guard, Mark, RunEvent, Source, ViewState } from "../types.d.ts" */
+/** @import { GuardPart, Message } from "../status.d.ts" */
+/** @import { Mark, Source, ViewState } from "../types.d.ts" */
 
 /**
  * The extension of the file that joins a series for ParaView, by that of the series' files.
@@ -90,7 +91,7 @@ export class Notes {
     );
   }
 
-  /** @param {Guard[]} guards */
+  /** @param {GuardPart[]} guards */
   #showGuards(guards) {
     const name = JSON.stringify(guards);
     if (name === this.#shownGuards) return;
@@ -122,7 +123,7 @@ export class Notes {
     if (this.#files.list.childElementCount !== rows.length) this.#files.fill(rows);
   }
 
-  /** @param {RunEvent[]} events */
+  /** @param {Message[]} events */
   #showEvents(events) {
     const name = JSON.stringify(events);
     if (name === this.#shownEvents) return;
@@ -131,7 +132,7 @@ export class Notes {
       events
         .slice()
         .reverse()
-        .map(({ t, text }) => element("li", {}, `${clockTime(t)}  ${text}`)),
+        .map(({ t, text }) => element("li", {}, `${clockTime(t ?? NaN)}  ${text}`)),
     );
   }
 }

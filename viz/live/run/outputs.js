@@ -3,7 +3,7 @@ import { drawn, element, say } from "../elements/element.js";
 import { counted, showBytes, showDuration } from "../elements/quantity.js";
 import { timeLabel } from "../elements/valid_time.js";
 
-/** @import { Output, OutputNow, Status } from "../types.d.ts" */
+/** @import { OutputNow, OutputPart, RunStatus } from "../status.d.ts" */
 
 const [WIDTH, HEIGHT] = [430, 30];
 
@@ -14,7 +14,7 @@ export class Outputs {
   #shown = "";
   element = element("div", { hidden: true }, this.#heading, this.#rows);
 
-  /** @param {Status | null | undefined} status */
+  /** @param {RunStatus | null | undefined} status */
   show(status) {
     const output = status?.output;
     const state = JSON.stringify(output ?? null);
@@ -38,7 +38,7 @@ export class Outputs {
   }
 }
 
-/** @param {Output} output */
+/** @param {OutputPart} output */
 function headingOf({ part, node_hours: hours }) {
   const share = part === undefined ? "" : `: ${Math.round(100 * part)} % of the model's time`;
   const cost = hours ? `, ${showRough(hours)} node-hours` : "";

@@ -1,4 +1,4 @@
-/** @import { Status } from "../types.d.ts" */
+/** @import { RunStatus } from "../status.d.ts" */
 
 /** Seconds without a new heartbeat after which a driver counts as dead. */
 export const SILENT_S = 15;
@@ -19,7 +19,7 @@ export class Pulse {
   /**
    * `read`: whether the status was read in this poll; while it cannot be, the driver's state is
    * unknown.
-   * @param {Status | null} status
+   * @param {RunStatus | null} status
    * @param {boolean} read
    */
   hear(status, read) {

@@ -4,7 +4,8 @@ import { attachedOf, observed } from "./attached.js";
 import { SILENT_S } from "./pulse.js";
 
 /** @import { Pulse } from "./pulse.js" */
-/** @import { Gap, Standing, Status, Tone } from "../types.d.ts" */
+/** @import { RunStatus } from "../status.d.ts" */
+/** @import { Gap, Standing, Tone } from "../types.d.ts" */
 
 /** States in which a run has ended. */
 const OVER = new Set(["done", "failed", "stopped"]);
@@ -30,7 +31,7 @@ const GAPS = { server: "unreachable", files: "unreadable" };
  * The state of a run in words: {state, tone, sentence, command}. `tone` is "quiet", "busy",
  * "good", "warn" or "bad"; `command` is a command to type, or "". `gap` is what poll() could not
  * reach: then the state of a run that has not ended is unknown.
- * @param {Status | null} status
+ * @param {RunStatus | null} status
  * @param {Pulse} pulse
  * @param {Gap} [gap]
  * @returns {Standing}
@@ -69,7 +70,7 @@ export function standing(status, pulse, gap = "") {
 /**
  * With a scheduler that does not answer, as what is said of its jobs is as old.
  * @param {Standing} known
- * @param {Status} status
+ * @param {RunStatus} status
  * @returns {Standing}
  */
 function withSilence(known, { scheduler }) {
@@ -84,7 +85,7 @@ function withSilence(known, { scheduler }) {
 /**
  * Whether a run has ended. One that looks at a folder may be quiet and go on: only with an outcome
  * it has ended so.
- * @param {Status | null} status
+ * @param {RunStatus | null} status
  */
 export function isOver(status) {
   const quiet = status?.state === "quiet" && Boolean(status.outcome);
@@ -93,7 +94,7 @@ export function isOver(status) {
 
 /**
  * A run that looks at a folder and goes on: the model's state and evidence, then the products.
- * @param {Status} status
+ * @param {RunStatus} status
  * @param {string} state
  * @param {MakeStanding} make
  * @returns {Standing}
@@ -111,7 +112,7 @@ function looking(status, state, make) {
   return { ...make(tone, sentence), state: word };
 }
 
-/** @param {Status} status */
+/** @param {RunStatus} status */
 function lookWaits(status) {
   if (status.state === "stopping") return "It is asked to stop.";
   if (status.paused) return "Products are paused.";
@@ -130,7 +131,7 @@ function asSentence(told) {
 }
 
 /**
- * @param {Status} status
+ * @param {RunStatus} status
  * @param {MakeStanding} make
  */
 function ended(status, make) {
@@ -156,7 +157,7 @@ function ended(status, make) {
   if (outcome.exit_code === TRIPPED_AFTER_END) {
     return make("bad", `${what} Correct the model's settings and start a new run.${left}`);
   }
-  const wrong = status.state === "failed" || BAD_ENDS.has(outcome.exit_code);
+  const wrong = status.state === "failed" || BAD_ENDS.has(outcome.exit_code ?? 0);
   const room = outcome.exit_code === NO_SPACE;
   const again = room ? "When there is room again, resume it with" : "Resume it with";
   return make(
@@ -168,7 +169,7 @@ function ended(status, make) {
 
 /**
  * Why the run's job waits, its place in the queue and when it may begin; empty where none waits.
- * @param {Status} status
+ * @param {RunStatus} status
  */
 function inQueue({ waits_for: reason, queue }) {
   if (!reason && !queue) return "";
@@ -183,7 +184,7 @@ function inQueue({ waits_for: reason, queue }) {
 
 /**
  * What a run in progress does or waits for.
- * @param {Status} status
+ * @param {RunStatus} status
  */
 function waits(status) {
   const phase = status.progress?.phase ?? "";
@@ -210,31 +211,31 @@ function waits(status) {
   return production(status);
 }
 
-/** @param {Status} status */
+/** @param {RunStatus} status */
 function draining(status) {
   const left = `The model has ended; ${counted(status.backlog ?? 0, "product")} to be made`;
   return status.block === "queued" ? `${left}; ${viewingQueued(status)}.` : `${left}.`;
 }
 
-/** @param {Status} status */
+/** @param {RunStatus} status */
 function viewingQueued({ block_waits: reason }) {
   return ["the viewing job is in the queue", reason].filter(Boolean).join(": ");
 }
 
-/** @param {Status} status */
+/** @param {RunStatus} status */
 function production(status) {
   return status.backlog
     ? `${frames(status)}, ${counted(status.backlog, "product")} to be made.`
     : `${frames(status)}, and every product of them is made.`;
 }
 
-/** @param {Status} status */
+/** @param {RunStatus} status */
 function frames(status) {
   const { ready = 0, damaged = 0 } = status.frames ?? {};
   return counted(ready, "frame") + (damaged ? `, ${damaged} damaged` : "");
 }
 
-/** @param {Status} status */
+/** @param {RunStatus} status */
 function published(status) {
   return Object.values(status.products ?? {}).some((product) => product.published > 0);
 }

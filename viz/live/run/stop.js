@@ -3,7 +3,8 @@ import { messageOf } from "../sources/source.js";
 import { attachedOf, mayStop, subjectOf } from "./attached.js";
 import { isOver } from "./standing.js";
 
-/** @import { Order, Source, Status } from "../types.d.ts" */
+/** @import { RunStatus } from "../status.d.ts" */
+/** @import { Order, Source } from "../types.d.ts" */
 
 /** @type {[what: "stop" | "stop-now", label: string][]} */
 const ORDERS = [
@@ -28,7 +29,7 @@ const LOOKED = "This ends the model itself. What is published stays; look there 
 export class Stop {
   #source;
   #run = "";
-  /** @type {boolean | undefined} */
+  /** @type {boolean | null | undefined} */
   #paused;
   #asking = false;
   #only = element("p", {}, "This page cannot stop the run. Type one of these commands:");
@@ -75,7 +76,7 @@ export class Stop {
     this.element = this.#dialog;
   }
 
-  /** @param {Status | null} status */
+  /** @param {RunStatus | null} status */
   show(status) {
     this.#run = status?.run ?? "";
     this.#paused = status?.paused;

@@ -2,7 +2,8 @@ import { element, set } from "../elements/element.js";
 import { icon } from "../elements/icon.js";
 import { isOver } from "./standing.js";
 
-/** @import { Mark, Standing, Status } from "../types.d.ts" */
+/** @import { RunStatus } from "../status.d.ts" */
+/** @import { Mark, Standing } from "../types.d.ts" */
 
 /** @type {Record<string, string>} */
 const SIGNS = { done: "✔", failed: "✖", stopped: "■", lost: "✖", silent: "✖", paused: "⏸" };
@@ -11,7 +12,7 @@ const GOES_ON = new Set(["running", "draining", "stopping", "bringing home"]);
 
 /**
  * The title of a page or tab: "▶ 42 % Chapala", "✖ failed Chapala".
- * @param {Status} status
+ * @param {RunStatus} status
  * @param {string} state
  */
 export function titleOf(status, state) {
@@ -58,7 +59,7 @@ export class Word {
   }
 
   /**
-   * @param {Status | null} status
+   * @param {RunStatus | null} status
    * @param {Standing} how
    * @param {Mark[]} marks
    */

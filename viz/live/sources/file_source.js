@@ -11,7 +11,8 @@ import {
 } from "./source.js";
 import { fromBase64 } from "./values_file.js";
 
-/** @import { IndexLine, OtherRun, Poll, Source, Status } from "../types.d.ts" */
+/** @import { RunStatus } from "../status.d.ts" */
+/** @import { IndexLine, OtherRun, Poll, Source } from "../types.d.ts" */
 
 /**
  * A run read through the script files in products/live/, inserted repeatedly: browsers
@@ -20,7 +21,7 @@ import { fromBase64 } from "./values_file.js";
  */
 export class FileSource {
   #base;
-  /** @type {Status | null} */
+  /** @type {RunStatus | null} */
   #status = null;
   #statusAt = -Infinity;
   #known = 0;

@@ -14,7 +14,8 @@ import {
 } from "./source.js";
 import { fromBase64 } from "./values_file.js";
 
-/** @import { IndexLine, LogPart, Order, OtherRun, Poll, Source, Status } from "../types.d.ts" */
+/** @import { RunStatus } from "../status.d.ts" */
+/** @import { IndexLine, LogPart, Order, OtherRun, Poll, Source } from "../types.d.ts" */
 
 /** Longer than burstlens serve waits for a file system, so that its error arrives. */
 const TIMEOUT_MS = 15_000;
@@ -45,7 +46,7 @@ export class HttpSource {
    * @type {string | null}
    */
   #served = null;
-  /** @type {Status | null} */
+  /** @type {RunStatus | null} */
   #status = null;
   #statusAt = -Infinity;
   #statusRetry = new Retry("Its status");

@@ -1,12 +1,13 @@
 import { timeLabel, timeSeconds } from "../elements/valid_time.js";
 
 /** @import { Album } from "./album.js" */
-/** @import { Alarm, Mark, Status, Trip } from "../types.d.ts" */
+/** @import { Message, RunStatus, TripPart } from "../status.d.ts" */
+/** @import { Mark } from "../types.d.ts" */
 
 /**
  * Alarms and guards' trips, each with its place on the time axis:
  * [{kind, t, time, seconds, text, where}], in order of their time, those without one first.
- * @param {Status | null} status
+ * @param {RunStatus | null} status
  * @param {Album} album
  * @returns {Mark[]}
  */
@@ -25,14 +26,24 @@ export function marksOf(status, album) {
 
 /**
  * The objects in a list; another program may have written others into it.
- * @template {object} Item
+ * @template Item
  * @param {Item[] | null | undefined} list
+ * @returns {Exclude<Item, string>[]}
  */
 export function objects(list) {
-  return Array.isArray(list) ? list.filter((one) => one !== null && typeof one === "object") : [];
+  return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
-/** @param {Trip} trip */
+/**
+ * @template Item
+ * @param {Item} one
+ * @returns {one is Exclude<Item, string>}
+ */
+function isObject(one) {
+  return one !== null && typeof one === "object";
+}
+
+/** @param {TripPart} trip */
 function kindOf({ then, after_end: late }) {
   if (!String(then).startsWith("stop")) return "trip";
   return late ? "late" : "stop";
@@ -41,7 +52,7 @@ function kindOf({ then, after_end: late }) {
 /**
  * Without a frame it gets the time of the latest publication before it.
  * @param {Mark["kind"]} kind
- * @param {Alarm} about
+ * @param {Pick<Message, "t" | "stream" | "time">} about
  * @param {string} text
  * @param {Album} album
  * @returns {Mark}

@@ -7,7 +7,8 @@ import { FieldStore } from "../values/field_store.js";
 import { SeriesStore } from "../values/series.js";
 import { Pictures } from "./pictures.js";
 
-/** @import { Changed, Source, Status } from "../types.d.ts" */
+/** @import { RunStatus } from "../status.d.ts" */
+/** @import { Changed, Source } from "../types.d.ts" */
 
 const BLINK_MS = 700;
 const LOOK_MS = 1000;
@@ -22,7 +23,7 @@ const MODES = [
 /** Another run, read beside the one that is shown. */
 export class Comparison {
   album = new Album();
-  /** @type {Status | null} */
+  /** @type {RunStatus | null} */
   status = null;
   why = "";
   /** In blink mode: whether the other run's picture is the one that is seen. */

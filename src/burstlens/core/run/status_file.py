@@ -151,7 +151,7 @@ class GuardPart(Struct, frozen=True, omit_defaults=True):
 class TripPart(Struct, frozen=True):
     """A guard that tripped, at ``t``: what ``guard.tripped`` of the journal says of it."""
 
-    t: Clock | UnsetType | None = UNSET
+    t: Clock | UnsetType = UNSET
     guard: str | UnsetType = UNSET
     then: str | UnsetType = UNSET
     text: str | UnsetType = UNSET
