@@ -13,8 +13,9 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from multiprocessing.context import BaseContext
-from typing import Any, NamedTuple
+from typing import Any
 
 INTERCHANGE = "parsl.executors.high_throughput.interchange"
 """Run as ``__main__``, it is the interchange: Parsl's script ``interchange.py`` by the driver's own
@@ -104,7 +105,8 @@ def least_loaded() -> LeastLoaded:
     return LeastLoaded()
 
 
-class Manager(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Manager:
     """The worker pool of one node, as the interchange knows it (``MANAGERS`` in its commands)."""
 
     name: str

@@ -60,7 +60,7 @@ class PosixStager:
                 message, place = f"cannot stage {source} to", target
             raise StagingError(message, path=str(place), number=error.errno or 0) from error
         self._note(buffer_side, State.COMPLETE, 0)
-        self._arrived[buffer_side] = Arrival(*copied)
+        self._arrived[buffer_side] = Arrival(copied.bytes, copied.crc32)
 
     def _note(self, path: Path, state: State, number: int) -> None:
         self._states[path] = (state, number)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from burstlens.core import whole_copy
-from burstlens.core.whole_copy import BLOCK, BUFFER, copy_whole, rename
+from burstlens.core.whole_copy import BLOCK, BUFFER, Checksum, copy_whole, rename
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def names(target: Path) -> list[str]:
 
 def test_a_copy_holds_the_same_bytes_and_says_so(source: Path, target: Path):
     content = source.read_bytes()
-    assert copy_whole(source, target) == (len(content), zlib.crc32(content))
+    assert copy_whole(source, target) == Checksum(len(content), zlib.crc32(content))
     assert target.read_bytes() == content
     assert names(target) == ["target"]
 
@@ -46,7 +46,7 @@ def test_files_that_end_at_or_near_the_end_of_a_block_are_copied(
 ):
     content = os.urandom(size)
     (tmp_path / "small").write_bytes(content)
-    assert copy_whole(tmp_path / "small", target) == (size, zlib.crc32(content))
+    assert copy_whole(tmp_path / "small", target) == Checksum(size, zlib.crc32(content))
     assert target.read_bytes() == content
 
 
@@ -70,7 +70,7 @@ def test_what_is_brought_to_disk_while_more_is_copied_is_brought_or_the_copy_fai
 
 def test_an_empty_file_is_copied(tmp_path: Path, target: Path):
     (tmp_path / "empty").touch()
-    assert copy_whole(tmp_path / "empty", target) == (0, 0)
+    assert copy_whole(tmp_path / "empty", target) == Checksum(0, 0)
     assert target.read_bytes() == b""
 
 
@@ -231,7 +231,8 @@ vmsize = next(line for line in open("/proc/self/status") if line.startswith("VmS
 stack, used = 1 << 30, 1024 * int(vmsize.split()[1])
 threading.stack_size(stack)
 resource.setrlimit(resource.RLIMIT_AS, (used + {threads} * stack + stack // 2,) * 2)
-print(*whole_copy.copy_whole(*sys.argv[1:]))
+copied = whole_copy.copy_whole(*sys.argv[1:])
+print(copied.bytes, copied.crc32)
 """
 
 

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from burstlens.workflows.frames import hdf5
-from burstlens.workflows.frames.hdf5 import SIGNATURE
+from burstlens.workflows.frames.hdf5 import SIGNATURE, Superblock
 
 END = 0x0102
 
@@ -42,13 +42,13 @@ def read(tmp_path):
 @pytest.mark.parametrize("version", [0, 1, 2, 3])
 @pytest.mark.parametrize("width", [2, 4, 8])
 def test_the_end_of_the_file_is_found_in_each_version_and_width(read, version, width):
-    assert read(block(version, width=width)) == (END, False)
+    assert read(block(version, width=width)) == Superblock(END, False)
 
 
 @pytest.mark.parametrize("version", [0, 1, 2, 3])
 @pytest.mark.parametrize(("flags", "writer"), [(0, False), (1, True), (2, False), (3, True)])
 def test_the_first_flag_says_that_a_program_has_the_file_open(read, version, flags, writer):
-    assert read(block(version, flags=flags)) == (END, writer)
+    assert read(block(version, flags=flags)) == Superblock(END, writer)
 
 
 @pytest.mark.parametrize("data", [block(4), block(0, width=3), block(2, width=16), block(0)[:63]])
@@ -57,12 +57,12 @@ def test_a_truncated_or_unknown_superblock_gives_none(read, data):
 
 
 def test_a_superblock_of_64_bytes_is_read(read):
-    assert read(block(0, size=64)) == (END, False)
+    assert read(block(0, size=64)) == Superblock(END, False)
 
 
 @pytest.mark.parametrize("size", [512, 1024, 2048, 1 << 16])
 def test_a_user_block_is_skipped(read, size):
-    assert read(b"\0" * size + block(0)) == (END, False)
+    assert read(b"\0" * size + block(0)) == Superblock(END, False)
 
 
 @pytest.mark.parametrize("size", [256, 768, 1 << 17])

@@ -131,7 +131,7 @@ def test_the_end_in_every_superblock_version_is_the_size(tmp_path, prober, libve
     os.close(descriptor)
     version = path.read_bytes()[user_block + 8]
     assert version == {"earliest": 0, "v108": 2, "v110": 3}[libver]
-    assert block == (path.stat().st_size, False)
+    assert block == hdf5.Superblock(path.stat().st_size, False)
     assert probe(str(path), 0, "time", prober).times == ("t00000001.500",)
     os.truncate(path, path.stat().st_size - 1)
     assert probe(str(path), 0, "time", prober).times == ()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from burstlens.workflows.frames.cursor import Attached, Cursor, FileStat
 from burstlens.workflows.frames.log_file import Position, began_anew
@@ -17,7 +17,8 @@ TOUCHED_NS = 60 * 10**9
 """Who touches a log touches the frames beside it within so long."""
 
 
-class FoundLogs(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FoundLogs:
     """What the logs that speak for the model are now, when the newest was written (mtime in ns),
     the sign in words that one began anew, empty if none did, and which were opened anew since they
     grew: one that is written again and again with the same bytes is a program's status."""

@@ -18,7 +18,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from burstlens.core import time_axis
 from burstlens.core.about import answer
@@ -41,7 +41,8 @@ _ASKED_AT_MOST = 3
 _MAX_USER_BLOCK = 1 << 16
 
 
-class Superblock(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Superblock:
     """``end``, the end-of-file address, equals the size of a complete file. ``has_writer``: the
     consistency flags say that a program has the file open for writing. The library clears them
     when it closes the file, not when it is killed; HDF5 1.8 never sets them."""

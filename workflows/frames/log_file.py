@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import zlib
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from burstlens.core.durable import open_regular
 
@@ -18,7 +18,8 @@ _MARK_BYTES = 4096
 _LINE_END = re.compile(rb"[\r\n]")
 
 
-class Position(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Position:
     """How far a log is read: ``offset`` in bytes, ``mark`` the CRC-32 of the bytes before it.
 
     ``inside``: the offset is inside a line that was cut.
@@ -29,7 +30,8 @@ class Position(NamedTuple):
     inside: bool = False
 
 
-class Piece(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Piece:
     """Whole lines without line ends, the position after them, whether the file has more, and
     whether it began anew (what was read of it before is no longer there)."""
 

@@ -6,8 +6,7 @@ log) give the progress but not the speed.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 from burstlens.core import valid_time
 from burstlens.core.model import Progress
@@ -20,7 +19,8 @@ _SPAN = 4.0
 """The speed is taken over at least so many times the uncertainty of its first and last sample."""
 
 
-class Sample(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Sample:
     """At ``clock`` (Unix seconds, the watcher's) the model had simulated ``elapsed`` seconds.
 
     The line may have been written up to ``late`` seconds earlier.
@@ -31,7 +31,8 @@ class Sample(NamedTuple):
     late: float
 
 
-class Pulse(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Pulse:
     """Samples of about the latest minute, and when the log was last read to its end."""
 
     samples: tuple[Sample, ...] = ()

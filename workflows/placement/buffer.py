@@ -17,7 +17,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from burstlens.core.durable import make_folders
 from burstlens.core.errors import SiteError, StagingError
@@ -121,7 +121,8 @@ def with_room(candidates: Sequence[str], capacity_bytes: int, folder: str | None
     raise SiteError(f"there is no folder for the buffer: {'; '.join(refused) or unset}. {names}")
 
 
-class Refusal(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Refusal:
     """Why a folder cannot be the buffer; ``full``: it could with more room."""
 
     reason: str

@@ -13,8 +13,8 @@ import select
 import signal
 import socket
 import time
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from burstlens.core.errors import RunError
 from burstlens.core.printable import printable
@@ -29,7 +29,8 @@ _ENDED = {"Z", "X"}
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
-class Stat(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Stat:
     """A line of ``/proc/PID/stat``: ``ticks`` is the start time in ticks since the boot."""
 
     name: str

@@ -132,7 +132,7 @@ def passed_over(site: Site, asked: int) -> str | None:
         return None
     root = candidate_root(_NAMED)
     refusal = None if root is None else refused_by(root, asked)
-    return refusal and f"BURSTLENS_BUFFER is not used: {refusal.reason}"
+    return None if refusal is None else f"BURSTLENS_BUFFER is not used: {refusal.reason}"
 
 
 def granularity(site: BufferSite) -> Granularity | None:

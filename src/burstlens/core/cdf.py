@@ -13,7 +13,6 @@ import os
 import struct
 from collections import deque
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from burstlens.core.errors import FrameError
 from burstlens.core.file_text import file_text
@@ -31,7 +30,8 @@ _U32, _U64 = struct.Struct(">I"), struct.Struct(">Q")
 _TYPE_U32, _TYPE_U64 = struct.Struct(">II"), struct.Struct(">IQ")
 
 
-class Attribute(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Attribute:
     """The value of an attribute: the ``struct`` code of its type, and its big-endian bytes."""
 
     code: str

@@ -11,9 +11,9 @@ from __future__ import annotations
 import ast
 import math
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
-from typing import NamedTuple
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.nearness import did_you_mean
@@ -31,7 +31,8 @@ DEEPEST = 30
 LARGEST_EXPONENT = 8
 
 
-class Kind(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Kind:
     """The kind of a part of an expression: truth or number, one per point or a single one."""
 
     truth: bool

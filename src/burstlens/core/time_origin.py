@@ -8,7 +8,7 @@ the offset of a time zone (UDUNITS 2, "Grammar of unit strings").
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from dataclasses import dataclass
 
 _MONTHS = {
     name: number
@@ -52,7 +52,8 @@ _FARTHEST_H = 15
 """No time zone is so many hours off."""
 
 
-class Moment(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Moment:
     """A date in a calendar that is not named here, and the seconds since its midnight, UTC."""
 
     year: int

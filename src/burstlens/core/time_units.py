@@ -119,12 +119,12 @@ class DatedMoment:
 def date_moment(moment: Moment, calendar: str) -> DatedMoment:
     """A moment in a calendar; one in the year 0 in a calendar that has it (COARDS' climatologies).
     Raises ValueError for a day that the calendar lacks, or an unknown one."""
-    year, month, day, seconds = moment
+    year, month, day = moment.year, moment.month, moment.day
     calendar = WITH_YEAR_0.get(calendar, calendar) if year == 0 else calendar
     if not (is_known(calendar) and has_day(year, month, day, calendar)):
         raise ValueError(f"the calendar {calendar!r} has no such day")
     number = day_number(year, month, day, calendar)
-    return DatedMoment(number, 0, calendar).later(round(seconds * 10**6))
+    return DatedMoment(number, 0, calendar).later(round(moment.seconds * 10**6))
 
 
 @lru_cache(maxsize=256)

@@ -12,7 +12,8 @@ import shutil
 import stat
 import uuid
 import zlib
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -30,7 +31,8 @@ FLUSHED_BYTES = 32 << 20
 _END = memoryview(b"")
 
 
-class Checksum(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Checksum:
     """A content's size in bytes and CRC-32."""
 
     bytes: int
