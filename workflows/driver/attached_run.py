@@ -45,8 +45,11 @@ def look_at(
     tick: Callable[[Snapshot], None],
 ) -> Outcome:
     """Look at a folder until the looking ends."""
-    from burstlens.workflows.driver.attached import AttachedDriver
+    from burstlens.workflows.driver.attached import AttachedRun
+    from burstlens.workflows.driver.loop import Loop
+    from burstlens.workflows.driver.state import RunState
     from burstlens.workflows.ordering.graph import Graph
+    from burstlens.workflows.ordering.production import opening
 
     run, recipe, whole = context.run, context.recipe, context.site
     look = latest(run, look_of(attached))
@@ -70,7 +73,9 @@ def look_at(
     ):
         if look.inside is not None:
             graph.enter(replace(look.inside, lowest=look.lowest))
-        return AttachedDriver(context, graph, look, observer, plain, tick, leaving).drive()
+        produce = opening(context, graph)
+        state = RunState(context, lambda state: AttachedRun(state, produce, look, observer, plain))
+        return Loop(context, graph, state, tick, leaves=lambda: bool(leaving)).run()
 
 
 def looking_site(site: Site, look: Look) -> Site:

@@ -5,27 +5,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from burstlens.core.errors import BurstlensError
 from burstlens.core.model import Frame, in_model_folder
 from burstlens.core.run.facts import facts_of
 from burstlens.workflows.attach.refitting import Refitted, refitted
 from burstlens.workflows.driver.look import Look
-from burstlens.workflows.ordering.graph import URGENT, Done, Graph
+from burstlens.workflows.ordering.instructions import URGENT, Ask
 from burstlens.workflows.ordering.production import Production
-from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.recipe.layers import Source
 from burstlens.workflows.recipe.load import check
+
+if TYPE_CHECKING:
+    from burstlens.workflows.driver.state import RunState
 
 
 class Choosing:
     """Holds the first frames of a stream back until a worker has read what they have."""
 
-    def __init__(
-        self, context: RunContext, graph: Graph, production: Production, look: Look
-    ) -> None:
-        self._context, self._graph, self._production = context, graph, production
+    def __init__(self, state: RunState, production: Production, look: Look) -> None:
+        self._context, self._state, self._production = state.context, state, production
         self._path = look.path
         self._known = set(look.streams or ())
         self._passes = look.streams is None
@@ -49,20 +49,23 @@ class Choosing:
         if self.busy or not self._held:
             return
         self.busy = True
-        asked = {frame.stream for frame in self._held}
-        self._graph.view(
-            "choose", asked, refitted, self._path, str(self._context.run.files),
-            self._table(), dict(self._newest), priority=URGENT,
-        )  # fmt: skip
+        streams = frozenset(frame.stream for frame in self._held)
+        args = self._path, str(self._context.run.files), self._table(), dict(self._newest)
+        self._state.do(Ask("choose", refitted, args, about=streams, priority=URGENT))
 
-    def returned(self, done: Done) -> list[Frame]:
+    def returned(self, streams: frozenset[str], fitted: Refitted) -> list[Frame]:
         """Leave out what does not fit; returns the frames that waited for it."""
+        self._fit(fitted)
+        return self._let_go(streams)
+
+    def failed(self, streams: frozenset[str], error: BaseException) -> list[Frame]:
+        """What does not fit fails by itself; returns the frames that waited for it."""
+        self._context.snapshot.note(f"the products cannot be held against it: {error}")
+        return self._let_go(streams)
+
+    def _let_go(self, streams: frozenset[str]) -> list[Frame]:
         self.busy = False
-        self._known |= done.about
-        if done.error is None:
-            self._fit(done.value)
-        else:  # what does not fit fails by itself
-            self._context.snapshot.note(f"the products cannot be held against it: {done.error}")
+        self._known |= streams
         good = [frame for frame in self._held if frame.stream in self._known]
         self._held = [frame for frame in self._held if frame.stream not in self._known]
         self._ask()

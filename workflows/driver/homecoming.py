@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import errno
 import os
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from burstlens.core.errors import FULL_ERRNO, GivenUpError, RunError, StagingError
+from burstlens.core.errors import FULL_ERRNO, GivenUpError, StagingError
 from burstlens.core.exit_codes import BUFFER_LEFT, FRAMES_LOST, NO_SPACE, leading
 from burstlens.core.no_space import failure_code, is_full
 from burstlens.core.outcome import Outcome
 from burstlens.core.passing_errors import PASSING
 from burstlens.core.run import events as ev
-from burstlens.workflows.driver.buffer_job import BufferJob
 from burstlens.workflows.driver.jobs import Jobs
-from burstlens.workflows.ordering.graph import Done, Graph
-from burstlens.workflows.ordering.retries import Retries
-from burstlens.workflows.placement import buffer as buffers
-from burstlens.workflows.placement.buffer import BufferRef, Home
-from burstlens.workflows.placement.provision import Provision
-from burstlens.workflows.publishing.context import RunContext
-from burstlens.workflows.recipe.wanted import wanted, with_remarks
+from burstlens.workflows.ordering.events import BroughtHome
+from burstlens.workflows.ordering.instructions import BringHome, CloseBlock, Destroy
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.recipe.wanted import with_remarks
+
+if TYPE_CHECKING:
+    from burstlens.workflows.driver.state import RunState
 
 AWAY = PASSING | {errno.ENOENT, errno.ENOTDIR, errno.ENOTCONN, errno.EHOSTDOWN}
 """Errors of a directory that is renamed or unmounted, or whose server does not answer."""
@@ -33,117 +31,55 @@ AWAY_PATIENCE_S = 120.0
 
 
 class Homecoming:
-    """Brings home and frees; ``end`` is the run's outcome as soon as that is done.
+    """Brings home and frees. ``lasts``: the space can stay for a person to look at.
 
-    ``lost`` says whether a node failed with what ran it, and is then tried again.
+    ``begun``: from then on nothing else is done; ``gives_back``: a request to stop is for that.
     """
 
-    def __init__(
-        self,
-        context: RunContext,
-        graph: Graph,
-        provision: Provision,
-        jobs: Jobs,
-        lost: Callable[[Done, Callable[[], None]], bool],
-        retries: Retries,
-    ) -> None:
-        self._run = context.run
-        self._recipe = context.recipe
-        self._graph = graph
-        self._journal = context.journal
-        self._snapshot = context.snapshot
-        self._provision = provision
-        self._jobs = jobs
-        self._lost = lost
-        self._retries = retries
+    def __init__(self, state: RunState, jobs: Jobs, *, lasts: bool) -> None:
+        self._state, self._jobs, self._lasts = state, jobs, lasts
         self._away_since: float | None = None
-        self.begun = False
-        self.gives_back = False
-        """Whether the buffer is being given back: from then on a request to stop is for that."""
-        self.end: Outcome | None = None
-        self._buffer_job = BufferJob(provision, graph)
-        self._job_end: str | None = ""
+        self.begun = self.gives_back = False
 
-    def lost_buffer(self) -> bool:
-        """Whether the job that had the buffer ended before all was home, or is asked about just
-        now: no viewing block can run any more, and the run ends as soon as its jobs are known to
-        have ended."""
-        if self.gives_back:
-            return False
-        self._job_end = self._job_end or self._buffer_job.end()
-        if self._job_end and not self._jobs.live and self.end is None:
-            self._journal.append(ev.BufferReleased())
-            self.end = self._without_buffer(self._job_end)
-        return self._job_end != ""
+    def goes_back(self, buffer: BufferRef) -> bool:
+        """Whether the scheduler takes the buffer back, with all that it holds."""
+        return not self._lasts or bool(buffer.name and buffer.owned)
 
-    def _without_buffer(self, says: str) -> Outcome:
+    def lose_buffer(self, says: str) -> None:
+        """End a run whose jobs have ended, and the job that had its buffer before all was home."""
+        self._state.journal.append(ev.BufferReleased())
         outcome = self._jobs.outcome()
         why = "" if says in (outcome.message or "") else f" ({says})"
         what = (
             f"the job with the buffer has ended{why}, and with it the raw frames; to simulate "
-            f"again: burstlens resume {self._run.id}"
+            f"again: burstlens resume {self._state.run.id}"
         )
         message = f"{outcome.message}; {what}" if outcome.message else what
         if outcome.state == "done":
-            return Outcome("failed", 1, message)
-        return replace(outcome, message=message)
-
-    def goes_back(self, buffer: BufferRef) -> bool:
-        """Whether the scheduler takes the buffer back, with all that it holds."""
-        return not self._provision.lasts or bool(buffer.name and buffer.owned)
+            outcome = Outcome("failed", 1)
+        self._state.finish(replace(outcome, message=message))
 
     def begin(self, buffer: BufferRef) -> None:
         """Bring home what the recipe keeps, and the logs."""
         self.begun = True
-        self._snapshot.state = "bringing home"
-        history = self._snapshot.history
-        self._graph.view(
-            "home",
-            buffer,
-            buffers.bring_all_home,
-            buffer,
-            str(self._jobs.attempt),
-            self._recipe.model,
-            wanted(self._recipe, {stream for stream, *_ in history.frames | history.damaged}),
-            str(self._run.output),
-            str(self._run.logs / self._jobs.simulation),
-        )
+        self._state.snapshot.state = "bringing home"
+        history = self._state.history
+        streams = frozenset(stream for stream, *_ in history.frames | history.damaged)
+        self._state.do(BringHome(buffer, self._jobs.attempt, streams))
 
-    def on_home(self, done: Done) -> None:
-        """All is home, or could not be brought."""
-        buffer: BufferRef = done.about
-        if self._lost(done, lambda: self.begin(buffer)):
-            return
-        if isinstance(done.error, StagingError) and self._is_away(done.error):
-            if not self._snapshot.full_disk.take(done.error):
-                self._snapshot.alarm(f"{done.error}; tried again when the run directory is back")
-            self._retries.later(AWAY_PAUSE_S, lambda: self.begin(buffer))
-            return
-        self._away_since = None
+    def take(self, event: BroughtHome) -> None:
+        """All is home."""
+        state, home = self._state, event.home
         ended = self._jobs.outcome()
-        outcome = self._snapshot.judge(ended)
-        if done.error is not None:
-            message = f"{done.error}; the buffer is kept"
-            if outcome.state == "done":
-                message += f", burstlens resume {self._run.id} tries again"
-                self.end = Outcome("failed", failure_code(done.error), message)
-            else:
-                why = f"{outcome.message}; {message}" if outcome.message else message
-                code = outcome.exit_code
-                if is_full(done.error):
-                    code = leading(code, NO_SPACE)
-                self.end = replace(outcome, message=why, exit_code=code)
-            return
-        home: Home = done.value
+        outcome = state.snapshot.judge(ended)
         # Of a model that ended badly, and of lost frames, it is said already.
         said = ended.state != "done" or outcome.exit_code == FRAMES_LOST
         missing = [] if said else home.missing
         for text in missing:
-            self._journal.append(ev.Alarm(text=text))
-            self._snapshot.alarm(text)
+            state.alarm(text)
         if missing:
             outcome = replace(outcome, message=with_remarks(outcome.message, missing))
-        self._journal.append(
+        state.journal.append(
             ev.StageOutDone(
                 outcome=outcome.state,
                 exit_code=outcome.exit_code,
@@ -152,16 +88,38 @@ class Homecoming:
                 others=list(home.others),
             )
         )
-        self.free(buffer, outcome)
+        self.free(event.buffer, outcome)
+
+    def waits_for(self, node: BringHome, error: BaseException) -> bool:
+        """Whether that error of the run directory, which is away or full, is waited for."""
+        if not (isinstance(error, StagingError) and self._is_away(error)):
+            return False
+        if not self._state.snapshot.full_disk.take(error):
+            text = f"{error}; tried again when the run directory is back"
+            self._state.snapshot.alarm(text)
+        self._state.later(AWAY_PAUSE_S, node)
+        return True
 
     def _is_away(self, error: StagingError) -> bool:
         """Whether the run directory went away or is full, and may still come back."""
-        inside = Path(error.path).is_relative_to(self._run.path)
+        inside = Path(error.path).is_relative_to(self._state.run.path)
         if not (inside and error.errno in AWAY | FULL_ERRNO):
             return False
-        now = time.monotonic()
+        now = self._state.now
         self._away_since = self._away_since or now
         return now - self._away_since < AWAY_PATIENCE_S
+
+    def leave_buffer(self, error: BaseException) -> None:
+        """End a run whose files could not be brought home: they stay where they are."""
+        outcome = self._state.snapshot.judge(self._jobs.outcome())
+        message = f"{error}; the buffer is kept"
+        if outcome.state == "done":
+            message += f", burstlens resume {self._state.run.id} tries again"
+            self._state.finish(Outcome("failed", failure_code(error), message))
+            return
+        why = f"{outcome.message}; {message}" if outcome.message else message
+        code = leading(outcome.exit_code, NO_SPACE) if is_full(error) else outcome.exit_code
+        self._state.finish(replace(outcome, message=why, exit_code=code))
 
     def free(self, buffer: BufferRef, outcome: Outcome) -> None:
         """Free the buffer where the recipe and the outcome allow it; then the run ends.
@@ -169,55 +127,35 @@ class Homecoming:
         A job's buffer ends with every outcome: until then the job costs node-hours.
         """
         self.begun = True
-        freed = self._recipe.buffer.destroy == "on-success" and outcome.state == "done"
-        if self._provision.lasts and not freed:
-            self.end = outcome
+        state = self._state
+        options = state.recipe.buffer
+        freed = options.destroy == "on-success" and outcome.state == "done"
+        if self._lasts and not freed:
+            state.finish(outcome)
             return
-        try:
-            self._journal.sync()  # what was published must be known for good before raw data goes
-        except OSError as error:
-            place = error.filename or self._run.path
-            self._snapshot.alarm(f"{place} cannot be written ({error.strerror or error})")
-            self._retries.later(1.0, lambda: self.free(buffer, outcome))
+        if not self.goes_back(buffer):
+            state.do(Destroy(buffer, outcome))
             return
-        if self.goes_back(buffer):
-            has_raw = bool(self._snapshot.history.frames)
-            if has_raw and not freed and self._recipe.buffer.raw == "keep":
-                self._snapshot.alarm(
-                    "the buffer ends with its job, and with it the raw files that [stage_out] keep "
-                    "does not name"
-                )
-            if not self.gives_back:
-                self._forget_obeyed()
-            self.gives_back = True
-            self._snapshot.state = "giving the buffer back"
-            self._graph.close_block()
-            self._graph.login("freed", (buffer, outcome), self._provision.give_back, buffer,
-                              tuple(self._snapshot.history.others))  # fmt: skip
-        else:
-            self._graph.view("freed", (buffer, outcome), buffers.destroy, buffer)
+        if state.history.frames and not freed and options.raw == "keep":
+            state.snapshot.alarm(
+                "the buffer ends with its job, and with it the raw files that [stage_out] keep "
+                "does not name"
+            )
+        if not self.gives_back:
+            # What was asked so far was for the run: the clean-up obeys only what is asked in it.
+            state.clear_requests()
+        self.gives_back = True
+        state.snapshot.state = "giving the buffer back"
+        state.do(CloseBlock())
+        others = tuple(state.history.others)
+        state.do(Destroy(buffer, outcome, gives_back=True, others=others))
 
-    def _forget_obeyed(self) -> None:
-        """What was asked so far was for the run: the clean-up obeys only what is asked in it."""
-        try:
-            self._run.clear_control()
-        except RunError as error:
-            self._snapshot.alarm(str(error))
-
-    def on_freed(self, done: Done) -> None:
-        """The buffer is free, or could not be freed: the run ends all the same."""
-        buffer, outcome = done.about
-        if self._lost(done, lambda: self.free(buffer, outcome)):
-            return
-        if done.error is None:
-            self._journal.append(ev.BufferReleased())
-        elif isinstance(done.error, GivenUpError):
-            control = self._run.stop_requested() or "stop"
-            self._journal.append(ev.ControlReceived(control=control))
-            outcome = with_left(outcome, self._run.id, buffer, done.error)
-        else:
-            outcome = with_left(outcome, self._run.id, buffer, done.error)
-        self.end = outcome
+    def leave(self, node: Destroy, error: BaseException) -> None:
+        """End a run whose buffer could not be freed."""
+        state = self._state
+        if isinstance(error, GivenUpError):
+            state.journal.append(ev.ControlReceived(control=state.stop.control or "stop"))
+        state.finish(with_left(node.outcome, state.run.id, node.buffer, error))
 
 
 def with_left(outcome: Outcome, run: str, buffer: BufferRef, error: BaseException) -> Outcome:

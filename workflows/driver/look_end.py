@@ -6,24 +6,53 @@ until then, so it is asked again before the verdict.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from burstlens.core.outcome import Outcome
-from burstlens.workflows.driver.activity import activity_of
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.placement.observer import Activity, Observation, Observer
 
 
-class LookEnd:
-    """What the watcher and the observer reported last (``activity``, ``observation``).
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What an observer says of a model: what it observed; whether the model is certainly ``over``,
+    or so ``quiet`` that a look without a page ends; how it ended, by all that."""
 
-    ``finished``: the model certainly writes no more. ``watched_all``: all that it wrote is
-    reported. ``quiet``: nothing was written for so long that a look without a page is over.
+    observation: Observation
+    over: bool
+    quiet: bool
+    outcome: Outcome
+
+
+def observe(observer: Observer, now: float, activity: Activity | None, page: bool) -> Sight:
+    """Ask the observer, with the watcher's latest report; with a ``page`` quiet ends nothing."""
+    found = observer.look(now, activity)
+    over = observer.over()
+    # Quiet is not dead: what is half written then stays in progress.
+    quiet = not page and observer.quiet_end(now)
+    return Sight(found, over, quiet, observer.outcome())
+
+
+class LookEnd:
+    """What the watcher and the observer reported last (``activity``, ``sight``).
+
+    ``watched_all``: all that the model wrote is reported.
     """
 
     def __init__(self) -> None:
         self.activity: Activity | None = None
-        self.observation: Observation | None = None
-        self.finished = self.watched_all = self.quiet = False
-        self._rests = False
+        self.sight: Sight | None = None
+        self.watched_all = self._rests = False
+
+    @property
+    def finished(self) -> bool:
+        """Whether the model certainly writes no more."""
+        return self.sight is not None and self.sight.over
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing was written for so long that a look without a page is over."""
+        return self.sight is not None and self.sight.quiet
 
     @property
     def quiet_s(self) -> float:
@@ -35,25 +64,25 @@ class LookEnd:
         self.activity = activity_of(report)
         self.watched_all, self._rests = report.ended, report.rests
 
-    def observe(self, observer: Observer, now: float, *, page: bool) -> Observation:
-        """Ask the observer about the model, with the latest report; ``page``: a page shows the run,
-        so that quiet ends nothing."""
-        found = observer.look(now, self.activity)
-        self.finished = observer.over()
-        self.observation = found
-        # Quiet is not dead: what is half written then stays in progress.
-        self.quiet = not page and observer.quiet_end(now)
-        return found
-
     @property
     def over(self) -> bool:
         """Whether nothing more is waited for."""
         return (self.finished and self.watched_all) or (self.quiet and self._rests)
 
-    def outcome(self, observer: Observer, now: float) -> Outcome | None:
-        """How the look has ended, by the latest report; None if it goes on. ``observation`` is then
-        the one that has decided."""
-        if not self.over:
-            return None
-        self.observe(observer, now, page=False)
-        return observer.outcome() if self.over else None
+
+def activity_of(report: Report) -> Activity | None:
+    """When and what was written last, and the log's last word; None while the folder is away."""
+    folder, speech = report.folder, report.cursor.speech
+    if folder is None or folder.lost:
+        return None
+    return Activity(
+        newest=folder.newest,
+        written=folder.written,
+        quiet_s=folder.quiet_s,
+        dated=folder.dated,
+        ended_well=speech.ended_well and folder.log_is_newest,
+        reason=speech.bad_end,
+        last_line=speech.last_line,
+        in_progress=report.in_progress,
+        intervals=folder.intervals,
+    )

@@ -316,8 +316,12 @@ def _launched(
     context: RunContext, early: EarlyWorker | None, tick: Callable[[Snapshot], None]
 ) -> Outcome:
     """Drive a run that launches its own model."""
-    from burstlens.workflows.driver.driver import Driver
+    from burstlens.workflows.driver.launched import LaunchedRun
+    from burstlens.workflows.driver.launching import Launching
+    from burstlens.workflows.driver.loop import Loop
+    from burstlens.workflows.driver.state import RunState
     from burstlens.workflows.ordering.graph import Graph
+    from burstlens.workflows.ordering.production import opening
     from burstlens.workflows.publishing.publish import settle_publications
 
     run, recipe, site = context.run, context.recipe, context.site
@@ -329,7 +333,13 @@ def _launched(
     with Graph(site, run, jobs=len(recipe.steps) + 2, block=block, early=early) as graph:
         leaving = graph.leaving.is_set
         space = provision(site, run, recipe, launcher, leaving)
-        outcome = Driver(context, graph, space, launcher, tick).drive()
+        produce = opening(context, graph)
+        state = RunState(
+            context,
+            lambda state: LaunchedRun(state, produce, buffer_name=space.name, lasts=space.lasts),
+        )
+        launching = Launching(context, graph, space, launcher)
+        outcome = Loop(context, graph, state, tick, space, launching).run()
     withdraw(launcher, context.snapshot.write)
     return outcome
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from burstlens.core.outcome import Outcome
 from burstlens.core.run.facts import facts_of
 from burstlens.workflows.driver.scheduling import scheduled, scheduler_of, withdraw
-from burstlens.workflows.driver.tuning_options import TuneOptions
+from burstlens.workflows.driver.tuning_options import TuneOptions, course_of
+from burstlens.workflows.placement.job_buffer import JobBuffer
 from burstlens.workflows.placement.provision import provision
 from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.recipe.recipe import Recipe
@@ -24,7 +25,11 @@ AROUND_S = 600.0
 
 def tune(context: RunContext, tick: Callable[[Snapshot], None]) -> Outcome:
     """Drive a tuning to its end. Raises RunError."""
-    from burstlens.workflows.driver.tuning import Tuner
+    from burstlens.workflows.driver.launching import Launching
+    from burstlens.workflows.driver.loop import Loop
+    from burstlens.workflows.driver.state import RunState
+    from burstlens.workflows.driver.trials import TrialsRun
+    from burstlens.workflows.driver.tuning_trial import TrialFiles
     from burstlens.workflows.ordering.graph import Graph
 
     run, site = context.run, context.site
@@ -34,7 +39,22 @@ def tune(context: RunContext, tick: Callable[[Snapshot], None]) -> Outcome:
     context.snapshot.note_scheduler(scheduler_of(launcher))
     with Graph(site, run, jobs=2, block=block) as graph:
         space = provision(site, run, whole, launcher, graph.leaving.is_set)
-        outcome = Tuner(context, graph, space, launcher, tick).drive()
+        course = course_of(context.recipe, site, options)
+        files = TrialFiles(context, space)
+        state = RunState(
+            context,
+            lambda state: TrialsRun(
+                state,
+                course,
+                files,
+                buffer_name=space.name,
+                lasts=space.lasts,
+                hosted=isinstance(space, JobBuffer),
+            ),
+        )
+        launching = Launching(context, graph, space, launcher)
+        outcome = Loop(context, graph, state, tick, space, launching).run()
+    tick(context.snapshot)  # the last trial may have ended since the last tick
     withdraw(launcher, context.snapshot.write)
     return outcome
 

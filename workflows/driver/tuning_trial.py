@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from burstlens.workflows.placement.supervised import Ended, describe
 from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.recipe.layers import Source
 from burstlens.workflows.recipe.load import check
-from burstlens.workflows.recipe.recipe import Recipe
+from burstlens.workflows.recipe.recipe import Recipe, Step
 from burstlens.workflows.tuning.table import trial_table
 from burstlens.workflows.tuning.trial import Plan
 
@@ -62,6 +61,19 @@ class TrialFiles:
         if limit_s is not None:
             made["walltime_s"] = min(made["walltime_s"], limit_s)
         describe(folder, made)
+        return ""
+
+    def describe_step(self, name: str, step: Step) -> str:
+        """Write what the supervisor of a step that prepares the inputs is to do, unless a former
+        driver has. As :meth:`prepared`, never refused."""
+        folder = self._context.run.job(name)
+        if not again(lambda: check_existence(folder / "job.json")):
+            context = self._context
+            job = JobFile(
+                context.run, context.recipe, context.site, context.history, self._provision
+            )
+            job.open(self._buffer(), 0)
+            describe(folder, job.step(step, name))
         return ""
 
     def folder(self, name: str) -> str:
@@ -110,14 +122,19 @@ def lost_in_a_row(trials: Iterable[TrialRecord]) -> int:
     return count
 
 
-def wall_s(end: Ended, begun: float) -> float:
-    """How long the program ran by its supervisor's clock, else since ``begun``, by this process's;
-    neither is set."""
-    return time.monotonic() - begun if end.seconds is None else end.seconds
+def wall_s(end: Ended, took_s: float) -> float:
+    """How long the program ran by its supervisor's clock, else as long as the driver saw it; nobody
+    sets either."""
+    return took_s if end.seconds is None else end.seconds
 
 
 def judged(
-    name: str, end: Ended, took_s: float, collected: Collected, earlier: Iterable[TrialRecord]
+    name: str,
+    end: Ended,
+    took_s: float,
+    collected: Collected,
+    earlier: Iterable[TrialRecord],
+    t: float,
 ) -> ev.TrialEnded:
     """What the end of a trial and its log say about its values. A trial that wrote other frames
     than the first one that was measured cannot be compared with it. ``earlier`` may hold the trial
@@ -149,7 +166,7 @@ def judged(
         wall_s=round(took_s, 3),
         load=round(collected.load, 2),
         message=message or None,
-        ended=round(time.time(), 3),
+        ended=round(t, 3),
     )
 
 

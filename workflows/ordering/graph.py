@@ -23,6 +23,8 @@ from burstlens.cluster_configs.site import Site
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.making import tasks
 from burstlens.workflows.making.early import DRAWS, EarlyWorker
+from burstlens.workflows.ordering.events import JobSubmitted
+from burstlens.workflows.ordering.instructions import NEXT, Launch, Node, Warm, Watch
 from burstlens.workflows.ordering.orphans import end_orphans
 from burstlens.workflows.placement.launch import Launcher
 from burstlens.workflows.placement.supervised import Ended, run_job
@@ -32,27 +34,23 @@ if TYPE_CHECKING:
     from burstlens.workflows.ordering.blocks import ViewingBlocks
 
 _log = logging.getLogger(__name__)
-URGENT, NEXT, LAST = range(3)
-"""Priorities of what runs on the viewing block."""
 FIRST_LABEL = "viewing-1"
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """A node that ended: what it was, its result, or why it failed."""
+class NodeResult:
+    """A node that ended: its value, or why it failed."""
 
-    kind: str
-    about: Any
+    node: Node
     value: Any = None
     error: BaseException | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class _Node:
+class _Call:
     """A node that waits for what will run it."""
 
-    kind: str
-    about: Any
+    node: Node
     function: Callable[..., Any]
     args: tuple[Any, ...]
     priority: int
@@ -83,10 +81,10 @@ class Graph:
         self._loading: threading.Thread | None = None
         self._threads = ThreadPoolExecutor(jobs, "early")
         self._held: list[Callable[[], None]] = []
-        self._waiting: list[_Node] = []
-        self.ended: queue.SimpleQueue[Done] = queue.SimpleQueue()
+        self._waiting: list[_Call] = []
+        self.ended: queue.SimpleQueue[NodeResult | JobSubmitted] = queue.SimpleQueue()
         self._blocks: ViewingBlocks | None = None
-        self._pending: dict[Future[Any], tuple[str, Any]] = {}
+        self._pending: dict[Future[Any], Node] = {}
 
     def __enter__(self) -> Graph:
         end_orphans(self.run.parsl)
@@ -194,83 +192,78 @@ class Graph:
 
     def _give_up(self) -> None:
         """Fail what a block has in hand whose interchange has died."""
-        for future, (kind, about) in self._pending.copy().items():
+        for future, node in self._pending.copy().items():
             if self._pending.pop(future, None) is not None:
-                self.ended.put(Done(kind, about, error=RuntimeError("the interchange has died")))
+                error = RuntimeError("the interchange has died")
+                self.ended.put(NodeResult(node, error=error))
 
     def view(
-        self, kind: str, about: Any, function: Callable[..., Any], *args: Any, priority: int = NEXT
+        self, node: Node, function: Callable[..., Any], *args: Any, priority: int = NEXT
     ) -> None:
-        """Run ``function(*args)`` of :mod:`.making.tasks` on the viewing block.
+        """Run ``function(*args)``, which does what the node says, on the viewing block.
 
-        Tasks of ``priority`` :data:`URGENT` go before all others, of :data:`LAST` after them.
+        Tasks of ``priority`` ``URGENT`` go before all others, of ``LAST`` after them.
         """
-        self._place(_Node(kind, about, function, args, priority))
+        self._place(_Call(node, function, args, priority))
 
-    def _place(self, node: _Node) -> None:
-        if self._waits_for_early(node):
-            self._waiting.append(node)
+    def _place(self, call: _Call) -> None:
+        if self._waits_for_early(call):
+            self._waiting.append(call)
             return
-        future = self._place_early(node)
+        future = self._place_early(call)
         if future is None and self._blocks is None:
-            self._held.append(partial(self._place, node))
+            self._held.append(partial(self._place, call))
             return
         on_block = future is None
         if future is None:
-            future = self._ready.submit(node.function, *node.args, priority=node.priority)
-        self._report(future, node.kind, node.about, on_block=on_block)
+            future = self._ready.submit(call.function, *call.args, priority=call.priority)
+        self._report(future, call.node, on_block=on_block)
 
-    def _waits_for_early(self, node: _Node) -> bool:
+    def _waits_for_early(self, call: _Call) -> bool:
         """Whether the early worker has one of its kind in hand: on a busy machine it is often done
         with that long before the block answers. The block gets it if it answers before."""
         early = self._early
-        return early is not None and self.is_early and early.is_busy(node.kind)
+        return early is not None and self.is_early and early.is_busy(call.node.kind)
 
     def _place_waiting(self) -> None:
         """Place what waits for the early worker, which has ended a node, or for the block."""
         waiting, self._waiting = self._waiting, []
-        for node in sorted(waiting, key=lambda node: node.priority):
-            self._place(node)
+        for call in sorted(waiting, key=lambda call: call.priority):
+            self._place(call)
 
-    def _place_early(self, node: _Node) -> Future[Any] | None:
+    def _place_early(self, call: _Call) -> Future[Any] | None:
         """Let the early worker run it, unless the block has answered. A second look at the folder
         waits for the first picture."""
-        if not self.is_early or node.kind == "warm":
+        kind = call.node.kind
+        if not self.is_early or kind == Warm.kind:
             return None
         assert self._early is not None
-        if node.kind == "watch" and "watch" in self._early_kinds and self._blocks is None:
+        if kind == Watch.kind and kind in self._early_kinds and self._blocks is None:
             return None
-        if node.kind == DRAWS:  # while it draws, a core may be idle
+        if kind == DRAWS:  # while it draws, a core may be idle
             self._import_parsl()
-        self._early_kinds.add(node.kind)
-        return self._early.submit(node.kind, tasks.node, node.function, *node.args)
+        self._early_kinds.add(kind)
+        return self._early.submit(kind, tasks.node, call.function, *call.args)
 
     def job(
-        self,
-        kind: str,
-        about: Any,
-        launcher: Launcher,
-        job_folder: Path,
-        after: Sequence[Future[Any]],
+        self, node: Launch, launcher: Launcher, job_folder: Path, after: Sequence[Future[Any]]
     ) -> Future[Ended]:
         """Start (or find again) a supervised job when ``after`` have ended well, and await it."""
 
         def submitted(job_id: str) -> None:
-            self.ended.put(Done("submitted", about, job_id))
+            self.ended.put(JobSubmitted(node.name, job_id))
 
         future = self._beside(
             run_job, launcher, job_folder, submitted, inputs=list(after), leaving=self.leaving
         )
-        self._report(future, kind, about)
+        self._report(future, node)
         if self._early is not None:
             self._import_parsl()
         return future
 
-    def login(self, kind: str, about: Any, function: Callable[..., Any], *args: Any) -> Future[Any]:
+    def login(self, node: Node, function: Callable[..., Any], *args: Any) -> None:
         """Run ``function(*args)`` beside the loop, in the driver's own process."""
-        future = self._beside(tasks.node, function, *args)
-        self._report(future, kind, about)
-        return future
+        self._report(self._beside(tasks.node, function, *args), node)
 
     def _beside(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> Future[Any]:
         """Run it in a thread, when its ``inputs`` have ended well: as a node of Parsl, but before
@@ -295,23 +288,19 @@ class Graph:
         if self._blocks is not None:
             self._blocks.end_block()
 
-    def _report(
-        self, future: Future[Any], kind: str, about: Any, *, on_block: bool = False
-    ) -> None:
+    def _report(self, future: Future[Any], node: Node, *, on_block: bool = False) -> None:
         if on_block:
-            self._pending[future] = (kind, about)
+            self._pending[future] = node
 
         def ended(done: Future[Any]) -> None:
             if on_block and self._pending.pop(done, None) is None:
                 return  # given up before
             error = done.exception()
-            self.ended.put(
-                Done(kind, about, error=error) if error else Done(kind, about, done.result())
-            )
+            self.ended.put(NodeResult(node, None if error else done.result(), error))
 
         future.add_done_callback(ended)
 
-    def events(self, timeout_s: float) -> Iterator[Done]:
+    def events(self, timeout_s: float) -> Iterator[NodeResult | JobSubmitted]:
         """The nodes that have ended; waits up to ``timeout_s`` for the first one."""
         with contextlib.suppress(queue.Empty):
             done = self.ended.get(timeout=timeout_s)
@@ -325,7 +314,7 @@ class Graph:
         if self._blocks is not None and not self._blocks.is_open:
             return
         for _ in range(self.workers + 1):
-            self.view("warm", None, tasks.warm, kinds)
+            self.view(Warm(tuple(kinds)), tasks.warm, kinds)
 
 
 def _pass_on(source: Future[Any], target: Future[Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,8 +19,10 @@ from burstlens.workflows.making.order import Order, OrderResult
 from burstlens.workflows.ordering.arrivals import Arrivals
 from burstlens.workflows.ordering.backlog import Backlog
 from burstlens.workflows.ordering.batches import BATCH_S, MOST, batches
-from burstlens.workflows.ordering.graph import LAST, NEXT, URGENT, Done, Graph
+from burstlens.workflows.ordering.events import WorkReturned
+from burstlens.workflows.ordering.graph import Graph
 from burstlens.workflows.ordering.guarding import Guarding
+from burstlens.workflows.ordering.instructions import LAST, NEXT, URGENT
 from burstlens.workflows.ordering.outputs import Outputs
 from burstlens.workflows.ordering.releases import Releases
 from burstlens.workflows.ordering.repeats import is_stale
@@ -159,9 +161,9 @@ class Production:
         stream = product.common.stream or self.backlog.first_stream
         return sum((stream, time) not in here for time in self.backlog.times_of(product))
 
-    def returned(self, done: Done) -> None:
+    def returned(self, event: WorkReturned) -> None:
         """Take the results of a batch that has ended."""
-        for order, result in self.sending.returned(done):
+        for order, result in self.sending.returned(event):
             self._take_result(order, result)
 
     def look(self) -> bool:
@@ -395,3 +397,16 @@ def _reason(order: Order, error: BaseException) -> str:
         )
     text = str(error).strip().splitlines()
     return f"{type(error).__name__}: {text[-1] if text else ''}"[:500]
+
+
+def opening(context: RunContext, graph: Graph) -> Callable[[BufferRef, Guarding], Production]:
+    """What opens the production of a run whose buffer is known: it goes on where an earlier driver
+    has stopped. Raises OSError when ``products/`` cannot be read or written."""
+
+    def produce(buffer: BufferRef, guarding: Guarding) -> Production:
+        production = Production(context, graph, buffer, 2 * graph.workers, guarding)
+        production.publisher.settle()
+        production.publisher.clean_incoming()
+        return production
+
+    return produce

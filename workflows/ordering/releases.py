@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 
 from burstlens.core.run import events as ev
-from burstlens.workflows.ordering.graph import Done, Graph
+from burstlens.workflows.ordering import events
+from burstlens.workflows.ordering.graph import Graph
+from burstlens.workflows.ordering.instructions import Release
 from burstlens.workflows.ordering.space import Space
 from burstlens.workflows.placement import buffer as buffers
 from burstlens.workflows.placement.buffer import BufferRef, Released
@@ -60,7 +62,7 @@ class Releases:
             paths = [path for frame in group for path in frame.paths]
             self.under_way += 1
             what = self._buffer, paths, keep, self._output
-            self._graph.view("released", group, buffers.release, *what)
+            self._graph.view(Release(tuple(group)), buffers.release, *what)
         cpu_s = time.thread_time() - cpu
         self._rest = time.monotonic() + (cpu_s * (1 / _PART - 1) if cpu_s > _QUICK_S else 0.0)
 
@@ -68,20 +70,20 @@ class Releases:
         """Why no raw frame can go before the model ends; empty where one can, or is about to."""
         return "" if self.under_way else self._space.stuck(self.open_files, held=held)
 
-    def returned(self, done: Done) -> None:
+    def returned(self, event: events.Released) -> None:
         """Take the end of a release; what could not go is tried again after a while."""
         self.under_way -= 1
-        if done.error is not None:
-            self._snapshot.alarm(f"raw frames stay on the buffer: {done.error}")
-            self._space.put_back(done.about)
+        if event.error is not None:
+            self._snapshot.alarm(f"raw frames stay on the buffer: {event.error}")
+            self._space.put_back(event.frames)
             self._again = time.monotonic() + RELEASE_PAUSE_S
             return
-        did: Released = done.value
+        did: Released = event.did
         self._journal.append(
             ev.ReleaseDone(files=did.files, home=did.home, bytes=did.bytes, links=list(did.links))
         )
         if did.links:
-            stay = [frame for frame in done.about if set(frame.paths) & set(did.links)]
+            stay = [frame for frame in event.frames if set(frame.paths) & set(did.links)]
             self._space.raw_bytes += sum(frame.bytes for frame in stay)
             text = f"{len(stay)} raw frames are links ({did.links[0]}): they free no room and stay"
             self._journal.append(ev.Alarm(text=text))

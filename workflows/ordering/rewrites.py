@@ -20,7 +20,7 @@ from burstlens.stagers.base import remove
 from burstlens.workflows.frames.report import FolderReport
 from burstlens.workflows.making import tasks
 from burstlens.workflows.making.order import Order, OrderResult
-from burstlens.workflows.ordering.graph import Done, Graph
+from burstlens.workflows.ordering.instructions import Ask
 from burstlens.workflows.ordering.production import Production
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.publishing.context import RunContext
@@ -51,27 +51,26 @@ class Suspect:
 
 class Rewrites:
     """Sorts found frames; ``begin`` starts a new attempt for a reason and returns its number,
-    ``later`` calls something after so many seconds."""
+    ``do`` has a comparison made, ``later`` after so many seconds."""
 
     def __init__(
         self,
         context: RunContext,
-        graph: Graph,
         production: Production,
         buffer: BufferRef,
         begin: Callable[[str], int],
-        later: Callable[[float, Callable[[], None]], None],
+        do: Callable[[Ask], None],
+        later: Callable[[float, Ask], None],
     ) -> None:
         self._history = context.history
         self._journal = context.journal
         self._run = context.run
         self._recipe = context.recipe
         self._snapshot = context.snapshot
-        self._graph = graph
         self._production = production
         self._buffer = buffer
         self._begin = begin
-        self._later = later
+        self._do, self._later = do, later
         self._comparing: dict[str, Suspect] = {}
         self._waiting: dict[str, Suspect] = {}
         self._looked = (0, False)
@@ -206,11 +205,15 @@ class Rewrites:
 
     def _make(self, suspect: Suspect) -> None:
         self._comparing[suspect.file] = suspect
-        self._graph.view("compare", suspect, tasks.produce, self._buffer, suspect.orders[0])
+        self._do(self._ask(suspect))
 
-    def _make_again(self, suspect: Suspect) -> None:
-        if self._comparing.get(suspect.file) is suspect:
-            self._make(suspect)
+    def _ask(self, suspect: Suspect) -> Ask:
+        order = suspect.orders[0]
+        return Ask("compare", tasks.produce, (self._buffer, order), about=suspect)
+
+    def wants(self, suspect: Suspect) -> bool:
+        """Whether the file was not found once more, and is compared as it is now."""
+        return self._comparing.get(suspect.file) is suspect
 
     def _is_shown(self, stream: str) -> bool:
         """Whether any product or guard is of that stream."""
@@ -239,22 +242,26 @@ class Rewrites:
             )  # fmt: skip
             yield Order(product.kind.name, product.options, context, frame, backlog.folder)
 
-    def returned(self, done: Done) -> None:
+    def failed(self, suspect: Suspect, error: BaseException) -> None:
+        """Take the failure of a comparison."""
+        if not self.wants(suspect):
+            return
+        if isinstance(error, StagingError):  # a full disk says nothing about the file
+            self._later(RETRY_S, self._ask(suspect))
+        elif suspect.tries < TRIES:  # its worker died
+            self._make(replace(suspect, tries=suspect.tries + 1))
+        else:
+            del self._comparing[suspect.file]
+            self._differs(suspect, "was written anew")
+
+    def returned(self, suspect: Suspect, result: OrderResult) -> None:
         """Take the result of a comparison."""
-        suspect: Suspect = done.about
-        result: OrderResult | None = done.value
-        receipt = None if result is None else result.receipt
+        receipt = result.receipt
         if receipt is not None:
             remove(Path(self._run.products) / receipt.incoming)
-        if self._comparing.get(suspect.file) is not suspect:
-            return  # found once more, and compared as it is now
-        if isinstance(done.error, StagingError):  # a full disk says nothing about the file
-            self._later(RETRY_S, lambda: self._make_again(suspect))
+        if not self.wants(suspect):
             return
         del self._comparing[suspect.file]
-        if done.error is not None and suspect.tries < TRIES:  # its worker died
-            self._make(replace(suspect, tries=suspect.tries + 1))
-            return
         if receipt is None:
             self._differs(suspect, "was written anew")
             return

@@ -13,7 +13,9 @@ from burstlens.workflows.making import tasks
 from burstlens.workflows.making.order import Order, OrderResult
 from burstlens.workflows.making.results import read_results
 from burstlens.workflows.ordering.batches import Costs
-from burstlens.workflows.ordering.graph import Done, Graph
+from burstlens.workflows.ordering.events import WorkReturned
+from burstlens.workflows.ordering.graph import Graph
+from burstlens.workflows.ordering.instructions import Make
 from burstlens.workflows.placement.buffer import BufferRef
 
 PAUSE_S = 0.02
@@ -73,7 +75,7 @@ class Sending:
         )
         self._batches.append(batch)
         what = tasks.work, self._buffer, batch.orders, str(batch.file or "")
-        self._graph.view("work", batch, *what, priority=priority)
+        self._graph.view(Make(batch), *what, priority=priority)
 
     def _make_file(self) -> Path | None:
         """A file for results, made here: a node that looked for it before it was there might not
@@ -132,18 +134,18 @@ class Sending:
             self.costs.note(order, result.receipt, first=batch.is_first(number))
         return order, result
 
-    def returned(self, done: Done) -> Iterator[tuple[Order, OrderResult | None]]:
+    def returned(self, event: WorkReturned) -> Iterator[tuple[Order, OrderResult | None]]:
         """What is left of a batch that has ended. Of one whose worker died the first order without
         a result was under way; the others were not begun: None."""
-        batch: Batch = done.about
+        batch: Batch = event.batch
         self._batches.remove(batch)
         yield from self._read(batch)
-        for number, result in (done.value or {}).items():
+        for number, result in event.results.items():
             if number not in batch.answered:
                 yield self._answer(batch, number, result)
         left = [order for n, order in enumerate(batch.orders) if n not in batch.answered]
-        if left and done.error is not None:
-            yield left.pop(0), OrderResult(error=done.error)
+        if left and event.error is not None:
+            yield left.pop(0), OrderResult(error=event.error)
         for order in left:
             yield order, None
         if batch.file is not None:

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Protocol
 
 from msgspec import UNSET, UnsetType
@@ -63,20 +63,17 @@ END_PATIENCE_S = 60.0
 TRIPS = 200
 
 
-class SupervisedJobs(Protocol):
-    """What it needs of the supervised jobs: which attempt runs, what the scheduler waits for,
-    its place in the queue, whether they were asked to stop and are over."""
+@dataclass(frozen=True, slots=True)
+class JobsNow:
+    """The model's jobs as the snapshot shows them: which ``attempt`` runs, the request to stop that
+    it has ``asked`` to obey, why a job ``waits`` for its scheduler and at which ``place`` in the
+    queue, whether all are ``over``."""
 
-    asked: str | None
-
-    @property
-    def attempt(self) -> int: ...
-    @property
-    def waits(self) -> str: ...
-    @property
-    def place(self) -> QueuePlace | None: ...
-    @property
-    def over(self) -> bool: ...
+    attempt: int = 0
+    asked: str | None = None
+    waits: str = ""
+    place: QueuePlace | None = None
+    over: bool = False
 
 
 class _Backlog(Protocol):
@@ -230,7 +227,7 @@ class Snapshot:
         speed = self._progress.speed if self._progress else None
         return None if speed is None else float(f"{speed:.4g}")
 
-    def look(self, jobs: SupervisedJobs, block: str, block_waits: str = "") -> None:
+    def look(self, jobs: JobsNow, block: str, block_waits: str = "") -> None:
         """Take the state of the supervised jobs and of the viewing block, and why that waits."""
         self._attempt = jobs.attempt
         self.block, self.block_waits = block, block_waits

@@ -1,0 +1,419 @@
+"""A run that launches its model: buffer, stage in, jobs, frames, products, home."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from burstlens.cluster_configs.schedulers import LOCAL
+from burstlens.core.errors import GivenUpError, RunError
+from burstlens.core.exit_codes import STOPPED, leading
+from burstlens.core.no_space import failure_code
+from burstlens.core.outcome import Outcome
+from burstlens.core.run import events as ev
+from burstlens.workflows.driver.buffered import BufferedRun
+from burstlens.workflows.driver.homecoming import Homecoming
+from burstlens.workflows.driver.jobs import BY, Jobs
+from burstlens.workflows.driver.state import FIRST_S, RunState
+from burstlens.workflows.driver.steering import Steering
+from burstlens.workflows.driver.target import PATIENCE_S, Target
+from burstlens.workflows.frames.cursor import Cursor
+from burstlens.workflows.ordering.events import (
+    BroughtHome,
+    BufferFreed,
+    BufferReady,
+    FramesFound,
+    JobEnded,
+    JobsSeen,
+    JobSubmitted,
+    NodeFailed,
+    Released,
+    StagedIn,
+    WorkReturned,
+)
+from burstlens.workflows.ordering.guarding import Guarding
+from burstlens.workflows.ordering.instructions import (
+    AskBlock,
+    BringHome,
+    DescribeJobs,
+    Destroy,
+    Instruction,
+    LaunchBlock,
+    MendBlock,
+    ProvideBuffer,
+    StageIn,
+    Watch,
+)
+from burstlens.workflows.ordering.pressure import Pressure
+from burstlens.workflows.ordering.production import Production
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.publishing.flushing import Flushing
+from burstlens.workflows.publishing.snapshot import JobsNow
+
+WATCH_S, FIRST_WATCH_S, EARLY_WATCH_S = 2.0, 1.0, 0.1
+"""Longest idle call of the watcher: what files in progress take of the buffer is as old. On the
+early worker, which draws as well: the first one, in which a model may write a frame, and the
+others."""
+LEAVES_S = 15.0
+"""How long after ``stop-now`` the provision may take to cancel what it has asked for."""
+
+
+class LaunchedRun(BufferedRun):
+    """Decides for a run whose model Burstlens launches.
+
+    ``open_production`` makes the production of a run with that buffer.
+    """
+
+    def __init__(
+        self,
+        state: RunState,
+        open_production: Callable[[BufferRef, Guarding], Production],
+        *,
+        buffer_name: str,
+        lasts: bool,
+    ) -> None:
+        super().__init__(state, buffer_name=buffer_name, lasts=lasts)
+        self.jobs = Jobs(state)
+        self.guarding = Guarding(state.context)
+        self.production: Production | None = None
+        self._open_production = open_production
+        self._steering = Steering(state.context)
+        self._homecoming = Homecoming(state, self.jobs, lasts=lasts)
+        self._pressure = Pressure(state.run, state.recipe, state.snapshot)
+        self._flushing = Flushing(state.context)
+        self._target = Target(state.run.path, state.snapshot)
+        self._cursor = Cursor()
+        self._watched_all = self._drawn = False
+        self._began = 0.0
+        self._leaves_at = math.inf
+        last = state.history.jobs.get(f"attempt-{state.history.attempt}")
+        self._resumes = last is not None and last.outcome is None
+
+    def jobs_now(self) -> JobsNow:
+        """The simulation and the steps around it."""
+        jobs = self.jobs
+        return JobsNow(jobs.attempt, jobs.asked, jobs.seen.waits, jobs.seen.place, jobs.over)
+
+    # The buffer and the inputs.
+
+    def begin(self) -> None:
+        """Ask for the buffer, unless a former driver had brought all home."""
+        self._began = self.state.now
+        if self._is_local:
+            self.state.open_block()
+        self._prepare()
+
+    def _prepare(self) -> None:
+        state, history = self.state, self.state.history
+        known = self.known
+        if history.buffer_released and history.brought_home:
+            # A former driver died before it could say so.
+            state.finish(state.snapshot.judge(Outcome("done", 0)))
+        elif known and history.brought_home and self._homecoming.goes_back(known):
+            # A former driver died as it gave the buffer back: asking would make a new one.
+            self._homecoming.free(known, state.snapshot.judge(Outcome("done", 0)))
+        else:
+            self.ask_for_buffer()
+
+    @property
+    def _is_local(self) -> bool:
+        return self.state.site.scheduler == LOCAL
+
+    @property
+    def _is_separate(self) -> bool:
+        return self.state.site.viewing.placement == "separate"
+
+    def buffer_ready(self, event: BufferReady) -> None:
+        """Open the production, and go on where a former driver has stopped."""
+        state, history = self.state, self.state.history
+        if not event.adopted:
+            self.jobs.fresh_buffer = True
+            self._note_lost_frames()
+        buffer = self.take_buffer(event)
+        self.production = self._open_production(buffer, self.guarding)
+        state.snapshot.open(self.production)
+        if self._stops_early and not history.brought_home:
+            self._homecoming.free(buffer, self._early_end())
+            return
+        if not self._is_local:
+            state.open_block()
+        if history.brought_home:
+            # A former driver died between the last file home and the end: only freeing is left.
+            self._homecoming.free(buffer, state.snapshot.judge(Outcome("done", 0)))
+        elif history.staged_in or state.site.job_stages_in:
+            self._start_jobs()
+        else:
+            self.stage_in()
+
+    def _note_lost_frames(self) -> None:
+        """Report that an earlier attempt's raw frames cannot be read any more, and what follows."""
+        attempt = self.state.history.attempt
+        if self.state.history.frames:
+            self.state.alarm(
+                f"the buffer of attempt {attempt} is gone with its raw frames: the simulation "
+                f"starts again from its inputs, as attempt {attempt + 1}"
+            )
+
+    def staged_in(self, event: StagedIn) -> None:
+        """Start the jobs."""
+        if not self._homecoming.begun:
+            self.note_stage_in(event)
+            self._start_jobs()
+
+    def _start_jobs(self) -> None:
+        assert self.buffer is not None
+        self.state.snapshot.state = "starting"
+        self.jobs.describe(self.buffer)
+
+    # The jobs and their output.
+
+    def jobs_described(self) -> None:
+        """Launch them, and watch for frames."""
+        if not self._homecoming.begun:
+            self.jobs.launch()
+            self._watch()
+
+    def job_submitted(self, event: JobSubmitted) -> None:
+        """Journal the job's id; the viewing block's job waits for that of the simulation."""
+        self.jobs.submitted(event)
+        if self._is_separate and event.name == self.jobs.simulation:
+            self.state.do(AskBlock(event.job_id.partition(":")[2]))
+
+    def job_ended(self, event: JobEnded) -> None:
+        """Judge a job's end."""
+        end = self.jobs.ended(event)
+        if end is not None and self.buffer is not None and not self._homecoming.begun:
+            self._homecoming.free(self.buffer, end)
+        if event.end is not None and event.end.well and event.end.message:
+            self.state.snapshot.alarm(event.end.message)
+
+    def _watch(self) -> None:
+        assert self.buffer is not None
+        longest_s, poll_s = WATCH_S, self.state.site.viewing.poll_interval_s
+        if self.state.block.early:
+            longest_s = EARLY_WATCH_S if self._cursor.scans else FIRST_WATCH_S
+        patterns = self.guarding.patterns
+        attempt, cursor = self.jobs.attempt, self._cursor
+        self.state.do(Watch(self.buffer, attempt, cursor, longest_s, poll_s, patterns))
+
+    def frames_found(self, event: FramesFound) -> None:
+        """Order products of new frames, and look again."""
+        state, production, report = self.state, self.production, event.report
+        assert production is not None
+        if self._homecoming.begun:
+            return
+        self._cursor = report.cursor
+        production.take(report, self.jobs.attempt)
+        for line in report.alarms:
+            state.alarm(line)
+        state.snapshot.heard(report, event.free_bytes)
+        if not (report.ended or report.cursor.speech.ended_well or self.jobs.over):
+            self._pressure.look(
+                production.space,
+                production.releases.stuck(held=self.jobs.holders),
+                free_bytes=event.free_bytes,
+                fraction=state.snapshot.fraction,
+            )
+        self.guarding.heard(report, production.space, event.free_bytes, self.jobs.attempt)
+        if report.stopping:
+            self.stop_requested()
+        self.jobs.heard(report)
+        self._watched_all = report.ended
+        if not report.frames:
+            state.do(LaunchBlock())
+        if not report.ended:
+            self._watch()
+
+    def work_returned(self, event: WorkReturned) -> None:
+        """Take what a batch has given."""
+        assert self.production is not None
+        self.production.returned(event)
+        self._drawn = True
+
+    def released(self, event: Released) -> None:
+        """Note what is gone from the buffer."""
+        assert self.production is not None
+        self.production.releases.returned(event)
+
+    # What is to be done next.
+
+    def wait_s(self, longest: float) -> float:
+        """Until the next look for results of batches under way."""
+        return longest if self.production is None else self.production.wait_s(longest)
+
+    def turn(self) -> None:
+        """Publish, submit, release; bring home what is kept when all is done."""
+        production, now = self.production, self.state.now
+        if production is None:
+            return
+        self._drawn |= production.look()
+        written = self._writes(self._publish)
+        production.submit(now)
+        if written:  # after it: to delete a frame takes a worker as long as to read one
+            self._writes(self._release)
+        if self._homecoming.begun:
+            return
+        over = self._watched_all and self.jobs.over
+        if over and production.settled:
+            assert self.buffer is not None
+            self._homecoming.begin(self.buffer)
+        elif production.stuck(now, PATIENCE_S):
+            if over:
+                self.state.finish(self._stuck(production))
+            elif self.jobs.writes_no_more:
+                self._target.refuse(_unstaged(production))
+
+    def _writes(self, write: Callable[[Production], None]) -> bool:
+        """Write to the run directory; False, after a moment, where it is full or away."""
+        assert self.production is not None
+        try:
+            write(self.production)
+        except OSError as error:
+            self._target.wait(error, self.state.now, over=self.jobs.writes_no_more)
+            return False
+        return True
+
+    def _publish(self, production: Production) -> None:
+        if self.jobs.is_silent:
+            self._target.probe()
+        production.publish()
+        if self._drawn:  # not before the first picture is published
+            self.state.do(LaunchBlock())
+        self._flushing.look(production.publisher, self.state.now)
+
+    def _release(self, production: Production) -> None:
+        production.releases.begin(held=self.jobs.holders)
+        self._target.written(self.state.now)
+
+    def _stuck(self, production: Production) -> Outcome:
+        jobs, message = self.jobs.outcome(), _unstaged(production)
+        text = f"{jobs.message}; {message}" if jobs.message else message
+        return Outcome("failed", leading(jobs.exit_code, failure_code(message)), text, jobs.line)
+
+    def tick(self) -> None:
+        """Look around: the block, the jobs, what people ask for."""
+        state, has_buffer = self.state, self.buffer is not None
+        if state.now - self._began > FIRST_S:
+            state.do(LaunchBlock())
+        self.jobs.look(buffer=has_buffer and not self._homecoming.gives_back)
+
+    def jobs_seen(self, event: JobsSeen) -> None:
+        """Replace a block that has ended, unless the buffer has gone with its job; obey requests;
+        end a run of which nothing can be seen."""
+        state, jobs = self.state, self.jobs
+        jobs.take_sight(event)
+        if event.buffer_end and not jobs.live and not self._homecoming.gives_back:
+            self._homecoming.lose_buffer(event.buffer_end)
+        if event.buffer_end == "":
+            state.do(MendBlock(state.kinds))
+        self.stop_requested()
+        self.guarding.look()
+        self._steering.look(self.production, over=jobs.over)
+        if self._is_separate and jobs.over and not event.began:
+            state.finish(jobs.outcome())  # there is nothing to see
+        if self.production is not None:
+            self.production.slots = 2 * state.block.workers
+
+    # Requests to stop.
+
+    @property
+    def _stops_early(self) -> bool:
+        """Whether this driver is asked to stop before there is an attempt of its own. Not while a
+        former driver's may still run: then the request is for that attempt."""
+        return self.state.stop.control is not None and not self._resumes
+
+    def stop_requested(self) -> None:
+        """Let the phase that is under way obey what is asked in it."""
+        if self.state.stop.control is None or self._homecoming.gives_back:
+            return  # then the provision obeys
+        if self.jobs.attempt:
+            self.jobs.stop()
+        elif self.buffer is None:
+            self._stop_waiting()
+        elif self._stops_early and not self._homecoming.begun:
+            self._homecoming.free(self.buffer, self._early_end())
+
+    def _stop_waiting(self) -> None:
+        """End the run when the provision has not cancelled what it asked for in time.
+
+        It sees the request itself, cancels and says what is left; that is waited for, after
+        ``stop-now`` for a moment.
+        """
+        if not self._stops_early:
+            return
+        now = self.state.now
+        if self.state.stop.control == "stop-now":
+            self._leaves_at = min(self._leaves_at, now + LEAVES_S)
+        if now >= self._leaves_at:
+            what = "what was asked of the scheduler may still come"
+            left = f"{what}: burstlens free {self.state.run.id} gives it back"
+            self.state.finish(self._early_end(left=left))
+
+    def _early_end(self, what: str = "", left: str | None = None) -> Outcome:
+        """The end of a run without an attempt, journalled as obeyed; ``what`` says what became of
+        the buffer, ``left`` what may be left of it."""
+        stop = self.state.stop
+        self.state.journal.append(ev.ControlReceived(control=stop.control or "stop"))
+        message = "stopped before the simulation started"
+        code = BY.get(str(stop.reason.get("by")), STOPPED)
+        return Outcome("stopped", code, f"{message}; {what}" if what else message, left=left)
+
+    # The end.
+
+    def wants(self, instruction: Instruction) -> bool:
+        """Nothing is staged in, started or watched any more when all is being brought home."""
+        over = isinstance(instruction, StageIn | DescribeJobs | Watch)
+        return not (over and self._homecoming.begun)
+
+    def go_on(self, instruction: Instruction) -> None:
+        """The buffer is asked for, and the watcher sent, as all is by now."""
+        if isinstance(instruction, ProvideBuffer):
+            self._prepare()
+        else:
+            super().go_on(instruction)
+
+    def refused(self, event: NodeFailed) -> None:
+        """End the run, or its driver, where what failed is needed."""
+        state, error = self.state, event.error
+        match event.node:
+            case ProvideBuffer() if isinstance(error, GivenUpError):
+                what = "what was asked of the scheduler may have come all the same"
+                left = f"{what}: burstlens free {state.run.id} looks for it"
+                state.finish(self._early_end(str(error), left))
+            case ProvideBuffer():
+                state.finish(Outcome("failed", failure_code(error), str(error)))
+            case StageIn(buffer=buffer):
+                message = f"stage in failed: {error}"
+                self._homecoming.free(buffer, Outcome("failed", failure_code(error), message))
+            case DescribeJobs() if isinstance(error, Exception):
+                state.fail(error)
+            case Watch():
+                text = f"the output cannot be watched: {error}; burstlens resume {state.run.id}"
+                state.fail(RunError(text))
+            case BringHome() as node:
+                if not self._homecoming.waits_for(node, error):
+                    self._homecoming.leave_buffer(error)
+            case Destroy() as node:
+                self._homecoming.leave(node, error)
+
+    def brought_home(self, event: BroughtHome) -> None:
+        """Give the buffer back."""
+        self._homecoming.take(event)
+
+    def buffer_freed(self, event: BufferFreed) -> None:
+        """The run is over."""
+        self.state.journal.append(ev.BufferReleased())
+        self.state.finish(event.outcome)
+
+    def settle(self, outcome: Outcome) -> None:
+        """Let guards that have judged nothing say so."""
+        self.guarding.settle(done=outcome.state == "done")
+
+    def close(self) -> None:
+        """Close the index."""
+        if self.production is not None:
+            self.production.publisher.close()
+
+
+def _unstaged(production: Production) -> str:
+    return f"{production.backlog.size} products cannot be staged ({production.trouble})"

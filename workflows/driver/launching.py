@@ -1,0 +1,142 @@
+"""The jobs of a run where they are: described, started, looked at."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+from burstlens.core.durable import read_json
+from burstlens.core.existence import check_existence
+from burstlens.core.fault import shorten
+from burstlens.core.printable import printable
+from burstlens.workflows.driver.buffer_job import BufferJob
+from burstlens.workflows.ordering.events import JobEnded, JobsSeen, StagedIn
+from burstlens.workflows.ordering.graph import Graph
+from burstlens.workflows.ordering.instructions import DescribeJobs, Launch, SeeJobs
+from burstlens.workflows.placement import direct_requests
+from burstlens.workflows.placement.job_file import JobFile
+from burstlens.workflows.placement.job_folder import has_stopped, lacks
+from burstlens.workflows.placement.launch import Launcher, LocalLauncher
+from burstlens.workflows.placement.provision import Provision
+from burstlens.workflows.placement.stage_in import DONE
+from burstlens.workflows.placement.supervised import Ended, JobFailedError, describe
+from burstlens.workflows.publishing.context import RunContext
+from burstlens.workflows.recipe.recipe import Step
+
+LOG_BYTES = 4096
+MOST_SHOWN = 300
+
+
+class Launching:
+    """Starts a run's supervised jobs, by the site's ``launcher``, None for this machine alone."""
+
+    def __init__(
+        self, context: RunContext, graph: Graph, provision: Provision, launcher: Launcher | None
+    ) -> None:
+        self._run, self._recipe, self._site = context.run, context.recipe, context.site
+        self._journal, self._graph = context.journal, graph
+        self._local = LocalLauncher()
+        self.launcher: Launcher = launcher or self._local
+        self._file = JobFile(context.run, context.recipe, context.site, context.history, provision)
+        self._buffer_job = BufferJob(provision, graph)
+        self._described: dict[str, dict[str, Any]] = {}
+        self._nodes: dict[str, Future[Ended]] = {}
+        self._live: set[str] = set()
+        context.requests.send_directly = self._tell
+
+    def describe(self, asked: DescribeJobs) -> None:
+        """Have all on disk that must be there before a job is submitted. Raises OSError: the next
+        call goes on."""
+        if asked.fresh:
+            (self._run.path / DONE).unlink(missing_ok=True)  # what was staged in is gone with it
+        self._file.open(asked.buffer, asked.attempt)
+        self._journal.sync()
+        steps = {step.name: step for step in self._recipe.steps}
+        jobs: list[tuple[str, Step | None]] = [(name, steps[step]) for name, step in asked.steps]
+        first = [one for one in jobs if one[1] is not None and one[1].phase == "before"]
+        for name, step in (*first, (asked.simulation, None), *jobs[len(first) :]):
+            folder = self._run.job(name)
+            if not check_existence(folder / "job.json"):
+                if name not in self._described:  # once: the first of all stages in
+                    make = (
+                        self._file.simulation(name) if step is None else self._file.step(step, name)
+                    )
+                    self._described[name] = make
+                describe(folder, self._described[name])
+
+    def launch(self, asked: Launch) -> None:
+        """Start a job when those that it needs have ended well."""
+        launcher = self._local if asked.on_login else self.launcher
+        after = [self._nodes[name] for name in asked.after]
+        self._live.add(asked.name)
+        self._nodes[asked.name] = self._graph.job(asked, launcher, self._run.job(asked.name), after)
+
+    def ended(self, asked: Launch, value: Ended | None, error: BaseException | None) -> JobEnded:
+        """How a job ended that was launched."""
+        self._live.discard(asked.name)
+        end = error.ended if isinstance(error, JobFailedError) else value
+        if end is None:
+            return JobEnded(asked.name, None, _root(error))
+        failed = not (end.well or end.stopped) and asked.name.startswith("step-")
+        log = self._run.logs / asked.name / f"{asked.name}.log"
+        return JobEnded(asked.name, end, said=last_line(log) if failed else "")
+
+    def see(self, asked: SeeJobs) -> JobsSeen:
+        """What can be seen of the jobs now."""
+        folder = self._run.job(asked.simulation)
+        return JobsSeen(
+            waits=next(iter(self.launcher.waits.values()), ""),
+            place=self.launcher.place,
+            began=not asked.began or not lacks(folder, "started.json"),
+            silent=bool(asked.live) and self._is_silent(asked, folder),
+            staged=self._staged() if asked.staged else None,
+            buffer_end=self._buffer_job.end() if asked.buffer else "",
+        )
+
+    def _staged(self) -> StagedIn | None:
+        """What the first job reports of its stage in."""
+        counts = None
+        with contextlib.suppress(OSError):  # looked for again in a moment
+            counts = read_json(self._run.path / DONE)
+        if counts is None:
+            return None
+        return StagedIn(counts.get("files"), counts.get("bytes"), counts.get("left"))
+
+    def _is_silent(self, asked: SeeJobs, folder: Path) -> bool:
+        """Whether the programs of all live jobs have ended, which the run directory has not taken
+        yet."""
+        if self.launcher is not self._local and folder not in self.launcher.unreported:
+            return False  # the loop waits for no file server
+        return all(self._has_gone(name, asked.simulation) for name in asked.live)
+
+    def _has_gone(self, name: str, simulation: str) -> bool:
+        folder = self._run.job(name)
+        if folder in self.launcher.unreported | self._local.unreported:
+            return True
+        begins = name == simulation or not lacks(folder, "submitting")
+        return has_stopped(folder, must_begin=begins)
+
+    def _tell(self, name: str, reason: Mapping[str, Any] | None) -> bool:
+        """Give a request to the supervisors on this node that live; whether there is any."""
+        told = [direct_requests.send(self._run.job(job), name, reason) for job in self._live]
+        return any(told)
+
+
+def last_line(log: Path) -> str:
+    """The last line with text of a job's log, which mostly says why it failed; else empty."""
+    with contextlib.suppress(OSError), log.open("rb") as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_BYTES))
+        text = file.read(LOG_BYTES).decode(errors="replace")
+        lines = [line for line in text.splitlines() if line.strip()]
+        return shorten(printable(lines[-1]), MOST_SHOWN) if lines else ""
+    return ""
+
+
+def _root(error: BaseException | None) -> str:
+    while error is not None and error.__cause__ is not None:
+        error = error.__cause__
+    return str(error)

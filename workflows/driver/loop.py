@@ -1,0 +1,386 @@
+"""The driver's loop: one for all kinds of run. It carries out what the state wants done, and tells
+it what happened.
+
+It runs on the login node and is light: no netCDF, no rendering, no path on the buffer.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any, assert_never
+
+from burstlens.cluster_configs.schedulers import LOCAL
+from burstlens.core.errors import BurstlensError, RunError, SiteError
+from burstlens.core.existence import surely_exists
+from burstlens.core.outcome import Outcome
+from burstlens.workflows.driver.driver_log import note_turn
+from burstlens.workflows.driver.launching import Launching
+from burstlens.workflows.driver.presence import Presence
+from burstlens.workflows.driver.state import RunState
+from burstlens.workflows.driver.target import TICK_S
+from burstlens.workflows.hints.stripes import folder_stripes
+from burstlens.workflows.making import watching
+from burstlens.workflows.ordering.events import (
+    Answered,
+    Begun,
+    BlockOpened,
+    BlockReplaced,
+    BlockSeen,
+    BroughtHome,
+    BufferFreed,
+    BufferReady,
+    FramesFound,
+    JobEnded,
+    JobsDescribed,
+    JobSubmitted,
+    NodeFailed,
+    Released,
+    StagedIn,
+    StateEvent,
+    StopRequested,
+    Tick,
+    Turn,
+    WorkReturned,
+)
+from burstlens.workflows.ordering.graph import Graph, NodeResult
+from burstlens.workflows.ordering.instructions import (
+    URGENT,
+    Ask,
+    AskBlock,
+    BringHome,
+    ClearRequests,
+    CloseBlock,
+    DescribeJobs,
+    Destroy,
+    End,
+    Fail,
+    Instruction,
+    Launch,
+    LaunchBlock,
+    Make,
+    MendBlock,
+    OpenBlock,
+    Place,
+    ProvideBuffer,
+    Release,
+    Request,
+    SeeJobs,
+    StageIn,
+    Sync,
+    Warm,
+    Watch,
+)
+from burstlens.workflows.placement import buffer as buffers
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.placement.job_buffer import JobBuffer
+from burstlens.workflows.placement.provision import Provision
+from burstlens.workflows.publishing.context import RunContext
+from burstlens.workflows.publishing.snapshot import Snapshot
+from burstlens.workflows.recipe.wanted import wanted
+
+_STOPPED = (BufferReady, JobEnded, FramesFound, NodeFailed, Tick)
+"""What may be the effect of a request to stop: that is looked for before."""
+
+
+class Loop:
+    """Drives one run to its end. ``tick`` is called about twice a second with the snapshot."""
+
+    def __init__(
+        self,
+        context: RunContext,
+        graph: Graph,
+        state: RunState,
+        tick: Callable[[Snapshot], None],
+        provision: Provision | None = None,
+        launching: Launching | None = None,
+        leaves: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._run, self._recipe, self._site = context.run, context.recipe, context.site
+        self._journal, self._requests = context.journal, context.requests
+        self._snapshot = context.snapshot
+        self._graph, self._state, self._tick = graph, state, tick
+        self._provision, self._launching, self._leaves = provision, launching, leaves
+        self._presence = Presence(context.run, context.history, context.site.scheduler)
+        self._ticked = 0.0
+        self._unsynced: list[Destroy] = []
+
+    def run(self) -> Outcome:
+        """Run to the end.
+
+        Raises RunError when another driver took over, or the run directory is lost or another's.
+        """
+        state = self._state
+        try:
+            self._take(Begun())
+            turned = time.monotonic()
+            while state.end is None:
+                for event in self._events(state.policy.wait_s(TICK_S)):
+                    self._take(event)
+                now = time.monotonic()
+                self._presence.look(now)  # before anything is written by name
+                self._requests.write_held(now)
+                self._take(Turn())
+                if now - self._ticked >= TICK_S:
+                    self._ticked = now
+                    self._look_around()
+                turned = note_turn(turned)
+            state.policy.settle(state.end)
+            return state.end
+        finally:
+            self._presence.close()
+            if not self._presence.lost:
+                state.policy.close()
+
+    def _take(self, event: StateEvent) -> None:
+        """Give the state an event, and what follows from it at once."""
+        events = deque([event])
+        while events:
+            event = events.popleft()
+            if isinstance(event, _STOPPED):
+                events.extend(self._handle_stop())
+            events.extend(self._handle(event))
+
+    def _handle(self, event: StateEvent) -> list[StateEvent]:
+        """Carry out what the event asks for; returns what has happened by that."""
+        event = replace(event, now=time.monotonic(), t=time.time())
+        found: list[StateEvent] = []
+        for instruction in self._state.handle(event):
+            found += self._carry_out(instruction)
+        return found
+
+    def _handle_stop(self) -> list[StateEvent]:
+        """Tell the state of a request to stop that it does not know yet."""
+        control = "leave" if self._leaves() else self._run.stop_requested()
+        known = self._state.stop
+        if control == known.control:
+            return []
+        reason = known.reason or self._run.stop_reason() if control else {}
+        return self._handle(StopRequested(control, reason))
+
+    def _look_around(self) -> None:
+        if surely_exists(self._run.claim(self._journal.epoch + 1)):
+            raise RunError(f"another driver has taken over {self._run.id}; this one ends")
+        if self._unsynced:
+            self._free_synced()
+        self._take(self._see_block())
+        self._take(Tick())
+        self._snapshot.write()
+        self._tick(self._snapshot)
+
+    def _see_block(self) -> BlockSeen:
+        graph = self._graph
+        return BlockSeen(
+            graph.block_state(), graph.block_waits, graph.label, graph.workers, graph.is_early
+        )
+
+    # What has ended.
+
+    def _events(self, timeout_s: float) -> Iterator[StateEvent]:
+        """What the graph's nodes have given; waits so long for the first one."""
+        for ended in self._graph.events(timeout_s):
+            event = ended if isinstance(ended, JobSubmitted) else self._event_of(ended)
+            if event is not None:
+                yield event
+
+    def _event_of(self, ended: NodeResult) -> StateEvent | None:
+        node, value, error = ended.node, ended.value, ended.error
+        match node:
+            case Launch():
+                return self._launching_of_run.ended(node, value, error)
+            case Make():
+                return WorkReturned(node.batch, value or {}, error, ended.worker_lost)
+            case Release():
+                return Released(node.frames, value, error)
+            case Warm():
+                return None
+        if error is not None:
+            return NodeFailed(node, error)
+        match node:
+            case ProvideBuffer():
+                return self._buffer_ready(*value)
+            case StageIn():
+                return StagedIn(*value)
+            case DescribeJobs():
+                return JobsDescribed()
+            case Watch():
+                return FramesFound(value.report, value.free_bytes)
+            case BringHome():
+                return BroughtHome(node.buffer, value)
+            case Destroy():
+                return BufferFreed(node.buffer, node.outcome)
+            case Ask():
+                return Answered(node, value)
+            case _:
+                assert_never(node)
+
+    def _buffer_ready(self, buffer: BufferRef, adopted: bool) -> BufferReady:
+        """The buffer, of which later blocks know."""
+        provision = self._provision_of_run
+        if isinstance(provision, JobBuffer):
+            self._graph.enter(provision.inside())
+        if self._site.scheduler != LOCAL:
+            self._graph.mount(provision.lines(buffer))
+        return BufferReady(buffer, adopted, None if adopted else provision.origin(buffer))
+
+    @property
+    def _provision_of_run(self) -> Provision:
+        assert self._provision is not None, "this kind of run has no buffer"
+        return self._provision
+
+    @property
+    def _launching_of_run(self) -> Launching:
+        assert self._launching is not None, "this kind of run has no jobs"
+        return self._launching
+
+    # What is to be done.
+
+    def _carry_out(self, instruction: Instruction) -> list[StateEvent]:
+        """Do it, or begin to; returns what has happened by that."""
+        graph = self._graph
+        match instruction:
+            case ProvideBuffer():
+                graph.login(instruction, self._provision_of_run.provide, instruction.known)
+            case StageIn():
+                self._stage_in(instruction)
+            case DescribeJobs():
+                return self._call(instruction, self._launching_of_run.describe, instruction)
+            case Launch():
+                self._launching_of_run.launch(instruction)
+            case Watch():
+                self._watch(instruction)
+            case Make() | Release() | Warm():
+                raise NotImplementedError
+            case BringHome():
+                self._bring_home(instruction)
+            case Destroy():
+                self._unsynced.append(instruction)
+                self._free_synced()
+            case Ask(place=Place.LOOP):
+                return self._call(instruction, instruction.function, *instruction.args)
+            case Ask(place=Place.BESIDE):
+                graph.login(instruction, instruction.function, *instruction.args)
+            case Ask():
+                priority = instruction.priority
+                graph.view(instruction, instruction.function, *instruction.args, priority=priority)
+            case Sync():
+                self._sync(instruction)
+            case SeeJobs():
+                return [self._launching_of_run.see(instruction)]
+            case OpenBlock():
+                label = graph.open_block()
+                graph.warm(instruction.kinds)
+                return [BlockOpened(label)]
+            case LaunchBlock():
+                self._launch_block()
+            case AskBlock():
+                graph.ask_block(instruction.after)
+            case MendBlock():
+                return self._mend_block(instruction)
+            case CloseBlock():
+                graph.close_block()
+            case Request():
+                self._requests.make_request(instruction.name)
+            case ClearRequests():
+                self._clear_requests()
+            case End():
+                pass
+            case Fail():
+                raise instruction.error
+            case _:
+                assert_never(instruction)
+        return []
+
+    def _call(
+        self, node: DescribeJobs | Ask, function: Callable[..., Any], *args: Any
+    ) -> list[StateEvent]:
+        """Call it in the loop, which waits for it."""
+        try:
+            value = function(*args)
+        except (OSError, BurstlensError) as error:
+            return [NodeFailed(node, error)]
+        event = self._event_of(NodeResult(node, value))
+        return [] if event is None else [event]
+
+    def _stage_in(self, node: StageIn) -> None:
+        recipe, simulation = self._recipe, self._recipe.simulation
+        stripes = folder_stripes(simulation.stripes, recipe.ranks)
+        self._graph.view(
+            node, buffers.stage_in, node.buffer, str(recipe.inputs), recipe.model,
+            simulation.leave, stripes,
+        )  # fmt: skip
+
+    def _watch(self, node: Watch) -> None:
+        what = node.buffer, self._recipe.model, self._run.id, node.attempt, node.cursor
+        how = node.longest_s, node.poll_s, node.patterns
+        view = partial(self._graph.view, node, priority=URGENT)
+        if node.attachment is not None:
+            view(watching.watch_folder, *what, node.attachment, *how)
+        else:
+            job = str(self._run.job(f"attempt-{node.attempt}"))
+            view(watching.watch_buffer, *what, job, *how)
+
+    def _bring_home(self, node: BringHome) -> None:
+        self._graph.view(
+            node, buffers.bring_all_home, node.buffer, str(node.attempt), self._recipe.model,
+            wanted(self._recipe, set(node.streams)), str(self._run.output),
+            str(self._run.logs / f"attempt-{node.attempt}"),
+        )  # fmt: skip
+
+    def _free_synced(self) -> None:
+        """Free the space when what was published is known for good: raw data goes with it."""
+        try:
+            self._journal.sync()
+        except OSError as error:
+            place = error.filename or self._run.path
+            self._snapshot.alarm(f"{place} cannot be written ({error.strerror or error})")
+            return
+        for node in self._unsynced:
+            if node.gives_back:
+                give_back = self._provision_of_run.give_back
+                self._graph.login(node, give_back, node.buffer, node.others)
+            else:
+                self._graph.view(node, buffers.destroy, node.buffer)
+        self._unsynced.clear()
+
+    def _sync(self, instruction: Sync) -> None:
+        try:
+            self._journal.sync()
+        except OSError:
+            # A target that is full or away now gets these lines first when it is back.
+            if instruction.required:
+                raise
+
+    def _launch_block(self) -> None:
+        """Launch the block that waits for an early worker. A full disk: it is tried again."""
+        if not self._graph.is_early or not surely_exists(self._run.parsl):  # away for a while
+            return
+        try:
+            self._graph.launch_late()
+        except SiteError as error:
+            raise SiteError(f"{error}; then: burstlens resume {self._run.id}") from error
+        except OSError as error:
+            if not self._snapshot.full_disk.take(error):
+                raise
+
+    def _mend_block(self, instruction: MendBlock) -> list[StateEvent]:
+        try:
+            reason = self._graph.mend_block()
+        except OSError as error:  # as above
+            if not self._snapshot.full_disk.take(error):
+                raise
+            return []
+        if reason is None:
+            return []
+        if self._graph.is_early:  # what was asked of the block before may have died with it
+            self._graph.warm(instruction.kinds)
+        return [BlockReplaced(reason)]
+
+    def _clear_requests(self) -> None:
+        try:
+            self._run.clear_control()
+        except RunError as error:
+            self._snapshot.alarm(str(error))

@@ -1,0 +1,316 @@
+"""The state of a run as its driver knows it: a function of typed events.
+
+``handle`` takes what happened and returns what is to be done. What is common to all kinds of run is
+here; what one kind decides is its :class:`.Policy`. :mod:`.loop` carries the instructions out.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable
+from typing import assert_never
+
+from burstlens.core.errors import BurstlensError, RunError
+from burstlens.core.outcome import Outcome
+from burstlens.core.run import events as ev
+from burstlens.workflows.ordering.events import (
+    Answered,
+    Begun,
+    BlockOpened,
+    BlockReplaced,
+    BlockSeen,
+    BroughtHome,
+    BufferFreed,
+    BufferReady,
+    FramesFound,
+    JobEnded,
+    JobsDescribed,
+    JobsSeen,
+    JobSubmitted,
+    NodeFailed,
+    Released,
+    StagedIn,
+    StateEvent,
+    StopRequested,
+    Tick,
+    Turn,
+    WorkReturned,
+)
+from burstlens.workflows.ordering.instructions import (
+    Ask,
+    ClearRequests,
+    End,
+    Fail,
+    Instruction,
+    OpenBlock,
+)
+from burstlens.workflows.publishing.context import RunContext
+from burstlens.workflows.publishing.snapshot import JobsNow
+
+_log = logging.getLogger(__name__)
+FIRST_S = 5.0
+"""How long a block of this machine is held back for the early worker's first picture."""
+LOSSES = 8
+"""How often in a row a node is tried again; the pause doubles each time, so that this is most of a
+minute."""
+LOSS_PAUSE_S = 0.1
+BLOCKS = 5
+"""Viewing blocks in a row that may end without a result."""
+_GIVES: dict[type[StateEvent], str] = {
+    BufferReady: "buffer",
+    StagedIn: "stagein",
+    JobsDescribed: "start",
+    FramesFound: "watch",
+    BroughtHome: "home",
+    BufferFreed: "freed",
+}
+"""The kinds of nodes whose losses in a row end with such an event."""
+
+
+class Policy:
+    """A kind of run: a method for each event that it can meet."""
+
+    def __init__(self, state: RunState) -> None:
+        self.state = state
+
+    def jobs_now(self) -> JobsNow:
+        """The model's jobs, as the snapshot shows them."""
+        return JobsNow()
+
+    def wait_s(self, longest: float) -> float:
+        """How long the loop may wait for the next event."""
+        return longest
+
+    def settle(self, outcome: Outcome) -> None:
+        """The run is over: say what is left to be said."""
+
+    def close(self) -> None:
+        """The driver ends, with its run or without; the run directory is there."""
+
+    def begin(self) -> None:
+        """The loop has begun."""
+
+    def wants(self, instruction: Instruction) -> bool:
+        """Whether what has failed, or was put off, is still to be done."""
+        return True
+
+    def go_on(self, instruction: Instruction) -> None:
+        """What was put off is due."""
+        self.state.do(instruction)
+
+    def refused(self, event: NodeFailed) -> None:
+        """A node has failed for good."""
+
+    def buffer_ready(self, event: BufferReady) -> None:
+        """The run has its space."""
+
+    def staged_in(self, event: StagedIn) -> None:
+        """The inputs are there."""
+
+    def jobs_described(self) -> None:
+        """The jobs can be started."""
+
+    def job_submitted(self, event: JobSubmitted) -> None:
+        """A job has its id."""
+
+    def job_ended(self, event: JobEnded) -> None:
+        """A job has ended."""
+
+    def jobs_seen(self, event: JobsSeen) -> None:
+        """Its jobs were looked at."""
+
+    def frames_found(self, event: FramesFound) -> None:
+        """The watcher has reported."""
+
+    def work_returned(self, event: WorkReturned) -> None:
+        """A batch of orders has ended."""
+
+    def released(self, event: Released) -> None:
+        """Raw frames are deleted, or stay."""
+
+    def brought_home(self, event: BroughtHome) -> None:
+        """What the recipe keeps is home."""
+
+    def buffer_freed(self, event: BufferFreed) -> None:
+        """The space is given back."""
+
+    def answered(self, event: Answered) -> None:
+        """A question of its own has its answer."""
+
+    def stop_requested(self) -> None:
+        """The request to stop has changed."""
+
+    def turn(self) -> None:
+        """All that had happened is taken."""
+
+    def tick(self) -> None:
+        """Half a second has passed."""
+
+
+class RunState:
+    """What a driver knows of its run. ``make_policy`` makes the policy of its kind of run.
+
+    ``stop`` is the request to stop that stands, ``block`` the viewing block as it was seen last,
+    ``end`` the run's outcome, once it has one.
+    """
+
+    def __init__(self, context: RunContext, make_policy: Callable[[RunState], Policy]) -> None:
+        self.now = self.t = 0.0
+        self.context = context
+        self.run, self.recipe, self.site = context.run, context.recipe, context.site
+        self.journal, self.history = context.journal, context.history
+        self.snapshot = context.snapshot
+        self.stop = StopRequested(None)
+        self.block = BlockSeen()
+        self.end: Outcome | None = None
+        self._todo: list[Instruction] = []
+        self._later: list[tuple[float, Instruction]] = []
+        self._losses: Counter[str] = Counter()
+        self._blocks_ended = 0
+        self.policy = make_policy(self)
+
+    def handle(self, event: StateEvent) -> list[Instruction]:
+        """Take an event; returns what is to be done, in order."""
+        self.now, self.t = event.now, event.t
+        policy = self.policy
+        match event:
+            case Begun():
+                policy.begin()
+            case BufferReady():
+                policy.buffer_ready(event)
+            case StagedIn():
+                policy.staged_in(event)
+            case JobsDescribed():
+                policy.jobs_described()
+            case JobSubmitted():
+                policy.job_submitted(event)
+            case JobEnded():
+                policy.job_ended(event)
+            case JobsSeen():
+                policy.jobs_seen(event)
+            case FramesFound():
+                policy.frames_found(event)
+            case WorkReturned():
+                policy.work_returned(event)
+            case Released():
+                policy.released(event)
+            case BroughtHome():
+                policy.brought_home(event)
+            case BufferFreed():
+                policy.buffer_freed(event)
+            case Answered():
+                policy.answered(event)
+            case NodeFailed():
+                self._take_failure(event)
+            case BlockOpened():
+                self.journal.append(ev.ViewingQueued(label=event.label))
+            case BlockReplaced():
+                self._replace_block(event)
+            case BlockSeen():
+                self._see_block(event)
+            case StopRequested():
+                self.stop = event
+                policy.stop_requested()
+            case Turn():
+                self._do_due()
+                policy.turn()
+            case Tick():
+                policy.tick()
+            case _:
+                assert_never(event)
+        kind = event.ask.kind if isinstance(event, Answered) else _GIVES.get(type(event))
+        if kind is not None:
+            self._blocks_ended = 0
+            self._losses[kind] = 0
+        todo, self._todo = self._todo, []
+        return todo
+
+    # What policies do with it.
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of products, which workers import ahead."""
+        return tuple(sorted({one.kind.name for one in self.recipe.products}))
+
+    def do(self, instruction: Instruction) -> None:
+        """Have it carried out, after what is to be done already."""
+        self._todo.append(instruction)
+
+    def later(self, pause_s: float, instruction: Instruction) -> None:
+        """Have it carried out after a pause, if the policy still wants it then."""
+        self._later.append((self.now + pause_s, instruction))
+
+    def finish(self, outcome: Outcome | None) -> None:
+        """End the run; the first outcome counts."""
+        if self.end is None and outcome is not None:
+            self.end = outcome
+            self.do(End(outcome))
+
+    def fail(self, error: Exception) -> None:
+        """End the driver, not the run: it can be resumed."""
+        self.do(Fail(error))
+
+    def alarm(self, text: str) -> None:
+        """Journal and show what a person should see."""
+        self.journal.append(ev.Alarm(text=text))
+        self.snapshot.alarm(text)
+
+    def clear_requests(self) -> None:
+        """Forget the request to stop, which is obeyed."""
+        self.stop = StopRequested(None)
+        self.do(ClearRequests())
+
+    def open_block(self) -> None:
+        """Have the first viewing block asked for."""
+        self.do(OpenBlock(self.kinds))
+
+    # Losses.
+
+    def _take_failure(self, event: NodeFailed) -> None:
+        """A node failed with what ran it, and is tried again, or has failed for good. An error of
+        Burstlens itself (BurstlensError) is an answer, not a loss."""
+        node, kind = event.node, event.node.kind
+        if not self.policy.wants(node):
+            return
+        self._losses[kind] += 1
+        losses = self._losses[kind]
+        _log.warning("%s failed, %d in a row", kind, losses, exc_info=event.error)
+        answer = isinstance(event.error, BurstlensError) or (
+            isinstance(node, Ask) and not node.again
+        )
+        if answer or losses > LOSSES:
+            self.policy.refused(event)
+            return
+        self.snapshot.alarm(f"{kind} is tried again: {event.error}")
+        self.later(LOSS_PAUSE_S * 2 ** (losses - 1), node)
+
+    def _do_due(self) -> None:
+        due = [one for moment, one in self._later if moment <= self.now]
+        self._later = [(moment, one) for moment, one in self._later if moment > self.now]
+        for one in due:
+            if self.policy.wants(one):
+                self.policy.go_on(one)
+
+    # The viewing block.
+
+    def _replace_block(self, event: BlockReplaced) -> None:
+        self._blocks_ended += 1
+        self.journal.append(ev.ViewingEnded(reason=event.reason))
+        self.snapshot.alarm(f"viewing block: {event.reason}")
+        if self._blocks_ended > BLOCKS:
+            self.fail(
+                RunError(
+                    f"the viewing block ended {self._blocks_ended} times without a result (the "
+                    f"last time: {event.reason}); its output is below {self.run.parsl}. When that "
+                    f"is fixed: burstlens resume {self.run.id}"
+                )
+            )
+
+    def _see_block(self, event: BlockSeen) -> None:
+        if event.state == "running" and self.block.state != "running":
+            self.journal.append(ev.ViewingStarted(label=event.label))
+        self.block = event
+        # Until the block answers, products come from the early worker: nothing waits.
+        early = event.state == "queued" and event.early
+        self.snapshot.look(self.policy.jobs_now(), "running" if early else event.state, event.waits)

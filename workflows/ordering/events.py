@@ -1,0 +1,218 @@
+"""What happens to a run, as its driver's state takes it: frozen types, one union.
+
+Each says when, by both clocks, so that the state reads none: ``now`` in monotonic seconds, ``t`` in
+Unix seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from burstlens.cluster_configs.scheduler import QueuePlace
+from burstlens.workflows.frames.report import Report
+from burstlens.workflows.ordering.instructions import Ask, Node
+from burstlens.workflows.placement.buffer import BufferRef, Home
+from burstlens.workflows.placement.buffer_origin import BufferOrigin
+from burstlens.workflows.placement.supervised import Ended
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """When an event reached the state."""
+
+    now: float = 0.0
+    t: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Begun(Moment):
+    """The driver's loop has begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class BufferReady(Moment):
+    """The run's space is there. ``adopted``: it was the run's before; else ``origin`` says how it
+    came to be, where that was observed."""
+
+    buffer: BufferRef
+    adopted: bool = False
+    origin: BufferOrigin | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StagedIn(Moment):
+    """The inputs are on the buffer: files, bytes, files of earlier runs left behind."""
+
+    files: int | None
+    bytes: int | None
+    left: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobsDescribed(Moment):
+    """Supervisors can read what they are to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobSubmitted(Moment):
+    """A job has its id."""
+
+    name: str
+    job_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobEnded(Moment):
+    """A job has ended. ``end`` is None where it never ran, for that ``problem``; ``said`` is the
+    last line of a step's log where it failed."""
+
+    name: str
+    end: Ended | None
+    problem: str = ""
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JobsSeen(Moment):
+    """What can be seen of a run's jobs. ``waits``: why one has not begun, in the scheduler's words;
+    ``place`` in its queue. ``began``: the simulation's program was started. ``silent``: the
+    programs of all live jobs have ended, which the run directory has not taken yet. ``staged``:
+    what the first job has brought. ``buffer_end``: how the job with the buffer ended, empty while
+    it runs, None while that is not known."""
+
+    waits: str = ""
+    place: QueuePlace | None = None
+    began: bool = True
+    silent: bool = False
+    staged: StagedIn | None = None
+    buffer_end: str | None = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FramesFound(Moment):
+    """The watcher has reported."""
+
+    report: Report
+    free_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkReturned(Moment):
+    """A batch of orders has ended, or died with an error."""
+
+    batch: Any
+    results: Mapping[int, Any] = field(default_factory=dict)
+    error: BaseException | None = None
+    worker_lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Released(Moment):
+    """Raw frames are deleted, or stay for that error."""
+
+    frames: Any
+    did: Any = None
+    error: BaseException | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BroughtHome(Moment):
+    """What the recipe keeps is home."""
+
+    buffer: BufferRef
+    home: Home
+
+
+@dataclass(frozen=True, slots=True)
+class BufferFreed(Moment):
+    """The run has no space any more, and ends with that outcome."""
+
+    buffer: BufferRef
+    outcome: Any
+
+
+@dataclass(frozen=True, slots=True)
+class BlockOpened(Moment):
+    """The first viewing block is asked for."""
+
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class BlockReplaced(Moment):
+    """A viewing block had ended, for that reason, and another one is asked for."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class BlockSeen(Moment):
+    """The viewing block as it is: its state (:meth:`.Graph.block_state`), why it waits, how many
+    workers it has. ``early``: an early worker still runs its tasks."""
+
+    state: str = "queued"
+    waits: str = ""
+    label: str = ""
+    workers: int = 1
+    early: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StopRequested(Moment):
+    """The request to stop that stands: ``stop`` or ``stop-now``; ``leave`` ends a look; None: there
+    is none. ``reason`` says who made it, empty for a person."""
+
+    control: str | None
+    reason: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered(Moment):
+    """A policy's question has its answer."""
+
+    ask: Ask
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFailed(Moment):
+    """A node has failed."""
+
+    node: Node
+    error: BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class Turn(Moment):
+    """All that had happened is taken: the loop goes round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tick(Moment):
+    """Half a second has passed."""
+
+
+StateEvent = (
+    Begun
+    | BufferReady
+    | StagedIn
+    | JobsDescribed
+    | JobSubmitted
+    | JobEnded
+    | JobsSeen
+    | FramesFound
+    | WorkReturned
+    | Released
+    | BroughtHome
+    | BufferFreed
+    | BlockOpened
+    | BlockReplaced
+    | BlockSeen
+    | StopRequested
+    | Answered
+    | NodeFailed
+    | Turn
+    | Tick
+)

@@ -1,0 +1,260 @@
+"""What the state of a run wants done: frozen types, which the driver's loop carries out.
+
+A node takes its time, on a worker or beside the loop: it ends with the event of :mod:`.events` that
+it names, or with NodeFailed. All others are done at once, in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, ClassVar
+
+from burstlens.core.model import Frame
+from burstlens.core.outcome import Outcome
+from burstlens.workflows.frames.attachment import Attachment
+from burstlens.workflows.frames.cursor import Cursor
+from burstlens.workflows.frames.log_search import LogPattern
+from burstlens.workflows.placement.buffer import BufferRef
+
+URGENT, NEXT, LAST = range(3)
+"""Priorities of what runs on the viewing block."""
+
+
+class Place(Enum):
+    """Where a question is answered: by a worker of the viewing block, by a thread beside the loop,
+    or by the loop, which waits for the answer."""
+
+    BLOCK = "block"
+    BESIDE = "beside"
+    LOOP = "loop"
+
+
+@dataclass(frozen=True, slots=True)
+class ProvideBuffer:
+    """Have the run's space there, the ``known`` one if it still is. Ends with BufferReady."""
+
+    kind: ClassVar[str] = "buffer"
+    known: BufferRef | None
+
+
+@dataclass(frozen=True, slots=True)
+class StageIn:
+    """Bring the inputs to the buffer. Ends with StagedIn."""
+
+    kind: ClassVar[str] = "stagein"
+    buffer: BufferRef
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeJobs:
+    """Write what the supervisors of an attempt's jobs are to do: of ``simulation``, and of the
+    ``steps``, by the names of their jobs. ``fresh``: nothing of earlier attempts is on the buffer.
+    Ends with JobsDescribed."""
+
+    kind: ClassVar[str] = "start"
+    buffer: BufferRef
+    attempt: int
+    simulation: str
+    steps: tuple[tuple[str, str], ...]
+    fresh: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """Start a supervised job, or find it again, when those named in ``after`` have ended well.
+    JobSubmitted says its id. Ends with JobEnded. ``on_login``: on the driver's own machine."""
+
+    kind: ClassVar[str] = "job"
+    name: str
+    after: tuple[str, ...] = ()
+    on_login: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Look for news of an attempt's output, ``longest_s`` at most. Ends with FramesFound.
+
+    ``poll_s`` is the pause between two looks at the files; ``attachment`` is of a folder in which
+    others started the model.
+    """
+
+    kind: ClassVar[str] = "watch"
+    buffer: BufferRef
+    attempt: int
+    cursor: Cursor
+    longest_s: float
+    poll_s: float
+    patterns: tuple[LogPattern, ...] = ()
+    attachment: Attachment | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Make:
+    """Make products, as a batch of orders. Ends with WorkReturned."""
+
+    kind: ClassVar[str] = "work"
+    batch: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Delete raw frames from the buffer. Ends with Released."""
+
+    kind: ClassVar[str] = "released"
+    frames: tuple[Frame, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Warm:
+    """Let a worker import what these kinds need."""
+
+    kind: ClassVar[str] = "warm"
+    kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BringHome:
+    """Bring home what the recipe keeps of these streams, and the logs. Ends with BroughtHome."""
+
+    kind: ClassVar[str] = "home"
+    buffer: BufferRef
+    attempt: int
+    streams: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Destroy:
+    """Free the run's space before it ends with that outcome. Ends with BufferFreed.
+
+    ``gives_back``: the scheduler takes it back, ``others`` were seen on it; else a worker deletes
+    the run's folder.
+    """
+
+    kind: ClassVar[str] = "freed"
+    buffer: BufferRef
+    outcome: Outcome
+    gives_back: bool = False
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Call a function for a policy. Ends with Answered. ``again``: tried again after a loss."""
+
+    kind: str
+    function: Callable[..., Any]
+    args: tuple[Any, ...] = ()
+    place: Place = Place.BLOCK
+    about: Any = None
+    priority: int = NEXT
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sync:
+    """Bring the journal to disk; with ``required`` the driver ends where its disk does not take it,
+    else a later one brings it there."""
+
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SeeJobs:
+    """Look at the jobs: of those that are ``live``, whether all programs have ended unreported;
+    whether the simulation ``began``, what it ``staged``, whether the job with the buffer has ended,
+    each if asked for. Then JobsSeen."""
+
+    live: frozenset[str]
+    simulation: str
+    began: bool = False
+    staged: bool = False
+    buffer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OpenBlock:
+    """Ask for the first viewing block, whose workers import these kinds. Then BlockOpened."""
+
+    kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchBlock:
+    """Launch the block that is held back for the early worker's first picture."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskBlock:
+    """Submit the block's job, to begin when the job ``after`` has begun."""
+
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MendBlock:
+    """Replace a viewing block that has ended, whose workers import these kinds. Then
+    BlockReplaced, if one had."""
+
+    kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CloseBlock:
+    """End the viewing block for good."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Make a request in ``control/``."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClearRequests:
+    """Take what was asked for and obeyed out of ``control/``."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """End the run."""
+
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """End the driver with an error; the run can be resumed."""
+
+    error: Exception
+
+
+Node = (
+    ProvideBuffer
+    | StageIn
+    | DescribeJobs
+    | Launch
+    | Watch
+    | Make
+    | Release
+    | Warm
+    | BringHome
+    | Destroy
+    | Ask
+)
+Instruction = (
+    Node
+    | Sync
+    | SeeJobs
+    | OpenBlock
+    | LaunchBlock
+    | AskBlock
+    | MendBlock
+    | CloseBlock
+    | Request
+    | ClearRequests
+    | End
+    | Fail
+)
