@@ -26,6 +26,7 @@ from burstlens.core.run.directory import RunDir
 from burstlens.viz.product import Context
 from burstlens.workflows.making.order import Order
 from burstlens.workflows.ordering.graph import Graph
+from burstlens.workflows.ordering.instructions import Ask
 from burstlens.workflows.ordering.sending import Sending
 from burstlens.workflows.placement.buffer import BufferRef
 
@@ -124,7 +125,7 @@ def _choice(nodes: int, workers: int) -> Figure:
 
 def _end(graph: Graph, count: int) -> None:
     for _ in range(count):
-        graph.view("nothing", None, os.getpid)
+        graph.view(Ask("nothing", os.getpid), os.getpid)
     done = 0
     while done < count:
         done += sum(1 for _ in graph.events(1.0))

@@ -22,7 +22,7 @@ from burstlens.core.run.history import replay
 from burstlens.core.run.journal import Journal, read
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report
-from burstlens.workflows.ordering.graph import Done
+from burstlens.workflows.ordering.events import Released, WorkReturned
 from burstlens.workflows.ordering.guarding import Guarding
 from burstlens.workflows.ordering.production import Production
 from burstlens.workflows.ordering.sending import Batch
@@ -66,7 +66,7 @@ class Drivers:
         """Whether the model starts again with the next driver, from its first frame on."""
         self.epoch = 0
         self.production: Production | None = None
-        self.results: list[Done] = []
+        self.results: list[WorkReturned | Released] = []
         self.orphans: list[Task] = []
         """Tasks of dead drivers."""
         self.power: tuple[int, int, int] | None = None
@@ -239,18 +239,20 @@ class Drivers:
         while self.results and self.production is production:
             done = self.results.pop(which % len(self.results))
             self.take(done)
-            given = done.value.values() if isinstance(done.value, dict) else ()
+            given = done.results.values() if isinstance(done, WorkReturned) else ()
             made = [result.receipt is not None for result in given]
             if twice and made and all(made):
+                assert isinstance(done, WorkReturned)
                 self.take_as_well(done)
             twice = False
 
-    def take(self, done: Done) -> None:
+    def take(self, done: WorkReturned | Released) -> None:
         if self.production is not None:
             with self.driving():
-                released = done.kind == "released"
-                production = self.production
-                (production.releases.returned if released else production.returned)(done)
+                if isinstance(done, Released):
+                    self.production.releases.returned(done)
+                else:
+                    self.production.returned(done)
 
     def end_orphan(self, which: int, *, heard: bool) -> None:
         """A worker of a dead driver ends; the driver that lives may get its result."""
@@ -258,10 +260,10 @@ class Drivers:
         if self.orphans:
             task = self.orphans.pop(which % len(self.orphans))
             done = self.workers.end(task, "made" if which % 2 else "same", 1)
-            if heard and done.kind == "work":
+            if heard and isinstance(done, WorkReturned):
                 self.take_as_well(done)
-            elif done.kind == "work":
-                for result in done.value.values():
+            elif isinstance(done, WorkReturned):
+                for result in done.results.values():
                     self.workers.unheard(result.staged)
 
     def steer(self, control: str) -> None:
@@ -270,13 +272,13 @@ class Drivers:
         with self.driving():
             production.journal.append(ev.ControlReceived(control=control))
 
-    def take_as_well(self, done: Done) -> None:
+    def take_as_well(self, done: WorkReturned) -> None:
         """The driver gets what it has not submitted, or has got already."""
         if self.production is not None:
-            again = Batch(done.about.orders)
+            again = Batch(done.batch.orders)
             self.production.sending._batches.append(again)
             self.production.backlog.under_way += len(again.orders)
-            self.take(replace(done, about=again))
+            self.take(replace(done, batch=again))
 
     # What must hold.
 

@@ -124,7 +124,8 @@ def test_the_driver_imports_nothing_that_reads_or_draws(tmp_path):
             "clients.cli",
             "clients.terminal",
             "workflows.driver.run",
-            "workflows.driver.driver",
+            "workflows.driver.launched",
+            "workflows.driver.loop",
             "workflows.ordering.blocks",
         )
     )

@@ -9,7 +9,6 @@ from __future__ import annotations
 import uuid
 import zlib
 from collections.abc import Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,7 +17,10 @@ from burstlens.core.model import Failure, Frame, Receipt, State
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.making.order import Order, OrderResult
 from burstlens.workflows.making.results import Results
-from burstlens.workflows.ordering.graph import Done, Graph
+from burstlens.workflows.ordering import events
+from burstlens.workflows.ordering.events import WorkReturned
+from burstlens.workflows.ordering.graph import Graph
+from burstlens.workflows.ordering.instructions import Make, Node, Release
 from burstlens.workflows.ordering.sending import Batch
 from burstlens.workflows.placement.buffer import Released
 from burstlens.workflows.recipe.recipe import MadeProduct
@@ -39,10 +41,15 @@ class Block(Graph):
         super().__init__(*args)
         self.tasks: list[Task] = []
 
-    def view(self, kind: str, about: Any, *args: Any, **named: Any) -> Future[Any]:
+    def view(self, node: Node, *args: Any, **named: Any) -> None:
         """Keep it until the test takes it."""
-        self.tasks.append(Task(kind, about))
-        return Future()
+        match node:
+            case Make():
+                self.tasks.append(Task(node.kind, node.batch))
+            case Release():
+                self.tasks.append(Task(node.kind, list(node.frames)))
+            case _:
+                self.tasks.append(Task(node.kind, node))
 
 
 @dataclass(slots=True)
@@ -56,7 +63,7 @@ class Workers:
     astray: set[str] = field(default_factory=set)
     """Files in ``.incoming`` whose receipts nobody gets."""
 
-    def end(self, task: Task, outcome: str, reach: int) -> Done:
+    def end(self, task: Task, outcome: str, reach: int) -> WorkReturned | events.Released:
         """What comes of a task: it is ``made``; the ``same`` picture as before is made; it
         ``failed``; the target ``refused`` one of its products; the worker is ``lost`` before one
         of them or, as a ``zombie``, after that is staged, and has written what it did before.
@@ -65,14 +72,14 @@ class Workers:
             frames: list[Frame] = task.about
             self.gone |= {(frame.time, frame.attempt) for frame in frames}
             size = sum(frame.bytes for frame in frames)
-            return Done("released", frames, Released(len(frames), 0, size))
+            return events.Released(tuple(frames), Released(len(frames), 0, size))
         batch: Batch = task.about
         struck = (reach - 1) % len(batch.orders)
         if outcome in {"lost", "zombie"}:
             self._write(batch, struck, reach)
             if outcome == "zombie":
                 self.unheard(self._stage(batch.orders[struck], alike=False, reach=reach))
-            return Done("work", batch, error=RuntimeError("the worker was killed"))
+            return WorkReturned(batch, error=RuntimeError("the worker was killed"))
         given = {
             number: self._give(order, outcome, reach)
             for number, order in enumerate(batch.orders)
@@ -80,7 +87,7 @@ class Workers:
         }
         if outcome == "refused":
             given[struck] = OrderResult(error=StagingError("full", path="x", number=28))
-        return Done("work", batch, given)
+        return WorkReturned(batch, given)
 
     def _write(self, batch: Batch, count: int, reach: int) -> None:
         """The worker has done so many orders of a batch, and is killed in the next one."""

@@ -11,12 +11,14 @@ import pytest
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal, read
 from burstlens.workflows.driver.jobs import Jobs
+from burstlens.workflows.driver.launching import Launching
 from burstlens.workflows.driver.run import execute, recipe_of
-from burstlens.workflows.ordering.graph import Graph
+from burstlens.workflows.driver.state import Policy, RunState
+from burstlens.workflows.ordering.events import Turn
+from burstlens.workflows.ordering.graph import Graph, NodeResult
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.provision import provision
 from burstlens.workflows.placement.stage_in import DONE
-from burstlens.workflows.placement.supervised import JobFailedError
 from burstlens.workflows.plan.commands import new_run
 from burstlens.workflows.publishing.context import RunContext
 
@@ -48,17 +50,27 @@ def started(recipe_file, tmp_path, monkeypatch):
     ):
         context = RunContext.of(run, recipe, site, journal, history)
         space = provision(site, run, recipe, None, lambda: False)
-        jobs = Jobs(context, graph, space, None)
+        state = RunState(context, Policy)
+        jobs, launching = Jobs(state), Launching(context, graph, space, None)
         jobs.fresh_buffer = True
         run.request("stop-now")
-        yield run, graph, jobs, lambda: jobs.start(buffer)
+
+        def start():
+            jobs.describe(buffer)
+            (asked,) = state.handle(Turn())
+            launching.describe(asked)
+            jobs.launch()
+            for launch in state.handle(Turn()):
+                launching.launch(launch)
+
+        yield run, graph, launching, jobs, start
 
 
 @pytest.mark.parametrize("fails", ["stat", "unlink", "fsync", "replace"])
 def test_a_run_directory_that_gives_errors_holds_no_loop_up_and_nothing_is_begun_twice(
     started, monkeypatch, fails
 ):
-    run, graph, jobs, start = started
+    run, graph, launching, jobs, start = started
     failing, failed = True, []
     real = getattr(os, fails)
 
@@ -78,10 +90,9 @@ def test_a_run_directory_that_gives_errors_holds_no_loop_up_and_nothing_is_begun
     start()
     assert jobs.live == {"attempt-1", "step-archive-1.1"}
     assert not (run.path / DONE).exists()
-    kinds = (done for _ in range(30) for done in graph.events(10.0))
-    ended = next(done for done in kinds if done.kind == "job")
-    assert isinstance(ended.error, JobFailedError)
-    assert ended.error.ended.stopped
+    results = (done for _ in range(30) for done in graph.events(10.0))
+    ended = next(done for done in results if isinstance(done, NodeResult))
+    assert launching.ended(ended.node, ended.value, ended.error).end.stopped
     submitted = [event.event for event in read(run.journal) if "submitting" in event.event]
     assert submitted == ["simulation.submitting", "step.submitting"]
 

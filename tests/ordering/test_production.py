@@ -14,7 +14,7 @@ from recipe_texts import ANY as RECIPE
 from burstlens.cluster_configs.site import choose
 from burstlens.core.run.journal import read
 from burstlens.workflows.making.order import OrderResult
-from burstlens.workflows.ordering.graph import Done
+from burstlens.workflows.ordering.events import WorkReturned
 
 SECOND = """
 [[product]]
@@ -215,7 +215,7 @@ def split_one(driver):
     run.turn()
     [task] = run.block.tasks
     run.block.tasks.clear()
-    run.take(Done("work", task.about, {0: OrderResult(pieces=3)}))
+    run.take(WorkReturned(task.about, {0: OrderResult(pieces=3)}))
     run.turn()
     return run
 

@@ -16,7 +16,7 @@ from burstlens.core.run.journal import read
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.making.order import OrderResult
-from burstlens.workflows.ordering.graph import Done
+from burstlens.workflows.ordering.events import WorkReturned
 
 GUARD = """
 [[guard]]
@@ -251,7 +251,7 @@ def test_the_pieces_of_a_volume_of_the_earlier_record_are_deleted(run):
     drivers.turn()
     [task] = drivers.block.tasks
     drivers.block.tasks.clear()
-    drivers.take(Done("work", task.about, {0: OrderResult(pieces=3)}))
+    drivers.take(WorkReturned(task.about, {0: OrderResult(pieces=3)}))
     drivers.turn()
     drivers.work(("refused",) * len(drivers.block.tasks), 0)  # of one piece
     drivers.deliver(0)

@@ -15,7 +15,6 @@ from burstlens.core.run.journal import read
 from burstlens.core.run.requests import requests_of
 from burstlens.workflows.frames.report import ClosedFile, FolderReport
 from burstlens.workflows.making.order import OrderResult
-from burstlens.workflows.ordering.graph import Done
 from burstlens.workflows.ordering.rewrites import TRIES, Rewrites
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.publishing.context import RunContext
@@ -30,7 +29,7 @@ class Compared:
     """
 
     def __init__(self, drivers: Drivers, records: int = 1, published: int = 1) -> None:
-        self.drivers, self.begun, self.later = drivers, [], []
+        self.drivers, self.begun, self.asks, self.later = drivers, [], [], []
         drivers.up()
         drivers.model[drivers.attempt] = [True] * records
         self.frames = [
@@ -47,9 +46,8 @@ class Compared:
             requests_of(drivers.run),
         )  # fmt: skip
         self.rewrites = Rewrites(
-            self.context, drivers.block, self.production,
-            BufferRef("posix", "/nowhere", "storm-1"), self._begin,
-            lambda pause_s, call: self.later.append(call),
+            self.context, self.production, BufferRef("posix", "/nowhere", "storm-1"),
+            self._begin, self.asks.append, lambda pause_s, ask: self.later.append(ask),
         )  # fmt: skip
         self.rewrites.take(self.frames[:published])
         if published:
@@ -74,7 +72,7 @@ class Compared:
 
     @property
     def tasks(self) -> list:
-        return [task for task in self.drivers.block.tasks if task.kind == "compare"]
+        return self.asks
 
     def grows(self, *numbers: int) -> list:
         """The file gets records with the times of these numbers, after those that it has."""
@@ -87,14 +85,17 @@ class Compared:
     def ends(self, *, error: Exception | None = None, crc32: int | None = None) -> None:
         """The next comparison ends."""
         task = self.tasks[0]
-        self.drivers.block.tasks.remove(task)
+        self.asks.remove(task)
         value = None
         if error is None:
             order = task.about.orders[0]
             sums = self.production.history.sums
             key = order.context.product, order.frame.stream, order.frame.time
             value = self.receipt(key, sums[key] if crc32 is None else crc32)
-        self.rewrites.returned(Done("compare", task.about, value, error))
+        if error is None:
+            self.rewrites.returned(task.about, value)
+        else:
+            self.rewrites.failed(task.about, error)
 
     def receipt(self, key, crc32: int) -> OrderResult:
         from burstlens.core.model import Receipt

@@ -12,7 +12,6 @@ import threading
 import time
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
@@ -20,11 +19,25 @@ from burstlens.cluster_configs.site import choose
 from burstlens.core.allowance import allowance
 from burstlens.core.durable import write_json
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.facts import RunFacts, write_facts
+from burstlens.core.run.format import stamp
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal, read
-from burstlens.workflows.driver.viewing import Viewing
+from burstlens.workflows.driver.loop import Loop
+from burstlens.workflows.driver.state import Policy, RunState
 from burstlens.workflows.making.early import EarlyWorker
-from burstlens.workflows.ordering.graph import LAST, NEXT, URGENT, Graph
+from burstlens.workflows.ordering.events import BlockSeen, JobSubmitted
+from burstlens.workflows.ordering.graph import Graph
+from burstlens.workflows.ordering.instructions import (
+    LAST,
+    NEXT,
+    URGENT,
+    Ask,
+    Launch,
+    LaunchBlock,
+    MendBlock,
+    OpenBlock,
+)
 from burstlens.workflows.placement.supervised import describe
 from burstlens.workflows.publishing.context import RunContext
 
@@ -38,23 +51,15 @@ def test_the_first_answer_of_the_block_is_journalled_once_at_most(standing):
     assert events.index("buffer.requested") < events.index("buffer.created")
 
 
-@pytest.mark.integration
 def test_viewing_is_not_said_to_be_queued_while_an_early_worker_makes_the_products(run_dir, recipe):
-    early, site, history = EarlyWorker(lowest=True), choose("local"), History()
-    jobs = SimpleNamespace(attempt=1, waits="", place=None, over=False, asked=None)
-    with (
-        Graph(site, run_dir, jobs=1, early=early) as graph,
-        contextlib.closing(Journal(run_dir.journal, 1, history.apply)) as journal,
-    ):
-        context = RunContext.of(run_dir, recipe(), site, journal, history)
-        viewing = Viewing(context, graph)
-        viewing.look(jobs)
-        assert graph.block_state() == "queued"
+    history = History()
+    with contextlib.closing(Journal(run_dir.journal, 1, history.apply)) as journal:
+        context = RunContext.of(run_dir, recipe(), choose("local"), journal, history)
+        state = RunState(context, Policy)
+        state.handle(BlockSeen("queued", early=True))
         assert context.snapshot.block == "running"
-        graph._early = None  # as for a site whose workers need a block
-        viewing.look(jobs)
+        state.handle(BlockSeen("queued"))  # as for a site whose workers need a block
         assert context.snapshot.block == "queued"
-    early.end()
     assert list(read(run_dir.journal)) == []  # no block has begun
 
 
@@ -89,13 +94,13 @@ def test_a_block_that_finds_no_room_for_its_files_is_opened_when_there_is_room(t
     with Graph(choose("local"), run, jobs=1, early=early) as graph:
         graph.open_block()
         for kind in ("warm", "watch"):
-            graph.view(kind, None, os.getpid)
+            graph.view(Ask(kind, os.getpid, about=None), os.getpid)
         (run.parsl / ".room.part").symlink_to("/dev/full")
         with pytest.raises(OSError, match="No space left on device") as full:
             graph.launch_late()
         assert full.value.errno == errno.ENOSPC
         assert graph.block_state() == "queued"
-        graph.view("work", None, os.getpid)  # the early worker goes on
+        graph.view(Ask("work", os.getpid, about=None), os.getpid)  # the early worker goes on
         assert {kind for kind, _ in ended(graph, 2)} == {"watch", "work"}
         graph.launch_late()
         assert ended(graph, 1)[0][0] == "warm"
@@ -104,7 +109,7 @@ def test_a_block_that_finds_no_room_for_its_files_is_opened_when_there_is_room(t
 
 def ended(graph, count):
     """The kinds of the next nodes to end, and the processes that ran them."""
-    return [(done.kind, done.value) for done in awaited(graph, count)]
+    return [(done.node.kind, done.value) for done in awaited(graph, count)]
 
 
 @pytest.mark.slow
@@ -118,10 +123,10 @@ def test_an_early_worker_looks_and_draws_before_parsl_is_loaded_and_until_the_bl
     with Graph(choose("local"), run, jobs=1, early=early) as graph:
         graph.open_block()
         for kind in ("warm", "watch"):
-            graph.view(kind, None, os.getpid)
+            graph.view(Ask(kind, os.getpid, about=None), os.getpid)
         [(first, process)] = ended(graph, 1)
         for kind in ("watch", "work"):  # the driver asks for the next look before it submits
-            graph.view(kind, None, os.getpid)
+            graph.view(Ask(kind, os.getpid, about=None), os.getpid)
         [(second, same)] = ended(graph, 1)
         assert (first, second, same) == ("watch", "work", process)
         assert graph._blocks is None
@@ -131,7 +136,7 @@ def test_an_early_worker_looks_and_draws_before_parsl_is_loaded_and_until_the_bl
         assert fourth == "warm"
         assert worker != process
         assert not graph.is_early
-        graph.view("watch", None, os.getpid)
+        graph.view(Ask("watch", os.getpid, about=None), os.getpid)
         [(last, other)] = ended(graph, 1)
         assert last == "watch"
         assert other != process
@@ -154,9 +159,9 @@ def test_an_early_worker_makes_one_product_after_the_other_while_the_block_does_
         graph.open_block()
         graph.launch_late()
         for about, priority in (("first", NEXT), ("last", LAST), ("second", URGENT)):
-            graph.view("work", about, os.getpid, priority=priority)
+            graph.view(Ask("work", os.getpid, about=about), os.getpid, priority=priority)
         found = awaited(graph, 3)
-        assert [done.about for done in found] == ["first", "second", "last"]
+        assert [about(done) for done in found] == ["first", "second", "last"]
         assert len({done.value for done in found}) == 1
 
 
@@ -168,11 +173,11 @@ def test_a_block_that_answers_gets_what_waits_for_the_early_worker(tmp_path):
     with Graph(choose("local"), run, jobs=1, early=early) as graph:
         graph.open_block()
         graph.launch_late()
-        graph.view("work", "long", time.sleep, 600.0)
-        graph.view("work", "other", os.getpid)
-        graph.view("warm", None, os.getpid)
+        graph.view(Ask("work", os.getpid, about="long"), time.sleep, 600.0)
+        graph.view(Ask("work", os.getpid, about="other"), os.getpid)
+        graph.view(Ask("warm", os.getpid, about=None), os.getpid)
         found = awaited(graph, 2)
-        assert [done.about for done in found] == [None, "other"]
+        assert [about(done) for done in found] == [None, "other"]
         early.end()
 
 
@@ -187,18 +192,18 @@ def test_a_block_whose_idle_workers_are_killed_ends_and_is_replaced(tmp_path):
         workers = set()
         while len(workers) < graph.workers:
             for _ in range(graph.workers):
-                graph.view("work", None, os.getpid)
+                graph.view(Ask("work", os.getpid, about=None), os.getpid)
             workers |= {done.value for done in awaited(graph, graph.workers)}
         for worker in workers:
             os.kill(worker, signal.SIGKILL)
-        graph.view("work", "after", os.getpid)
+        graph.view(Ask("work", os.getpid, about="after"), os.getpid)
         until, found, mended = time.monotonic() + 120.0, [], None
         while not (found and mended) and time.monotonic() < until:
             found += graph.events(0.5)
             mended = mended or graph.mend_block()
         assert mended == "its block had ended: a new one was asked for"
-        assert [done.about for done in found] == ["after"]
-        graph.view("work", "again", os.getpid)
+        assert [about(done) for done in found] == ["after"]
+        graph.view(Ask("work", os.getpid, about="again"), os.getpid)
         (again,) = awaited(graph, 1)
         assert again.error is None
 
@@ -211,14 +216,14 @@ def test_the_death_of_the_interchange_fails_nothing_that_others_run(tmp_path):
     with Graph(silent_site(), run, jobs=1, early=early) as graph:
         graph.open_block()
         graph.launch_late()
-        graph.view("warm", None, os.getpid)
-        graph.view("work", None, time.sleep, 1.0)
-        graph.login("buffer", None, leave.wait)
+        graph.view(Ask("warm", os.getpid, about=None), os.getpid)
+        graph.view(Ask("work", os.getpid, about=None), time.sleep, 1.0)
+        graph.login(Ask("buffer", leave.wait), leave.wait)
         graph._blocks._block.interchange_proc.kill()
         graph._blocks._block.interchange_proc.wait()
         graph.mend_block()
         leave.set()
-        found = {done.kind: done.error for done in awaited(graph, 3)}
+        found = {done.node.kind: done.error for done in awaited(graph, 3)}
         assert str(found.pop("warm")) == "the interchange has died"
         assert found == {"work": None, "buffer": None}
 
@@ -226,17 +231,20 @@ def test_the_death_of_the_interchange_fails_nothing_that_others_run(tmp_path):
 @pytest.mark.fault  # blocks that are replaced are above; this race has no other test
 def test_a_block_in_the_place_of_one_that_never_answered_is_asked_anew(run_dir, recipe):
     early, site, history = EarlyWorker(lowest=False), choose("local"), History()
+    write_facts(run_dir, RunFacts(run=run_dir.id, buffer_folder="f", **stamp()))
     with (
         Graph(site, run_dir, jobs=1, early=early) as graph,
         contextlib.closing(Journal(run_dir.journal, 1, history.apply)) as journal,
     ):
-        viewing = Viewing(RunContext.of(run_dir, recipe(), site, journal, history), graph)
-        viewing.open()
-        viewing.launch_late()
+        context = RunContext.of(run_dir, recipe(), site, journal, history)
+        state = RunState(context, Policy)
+        loop = Loop(context, graph, state, lambda snapshot: None)
+        loop._carry_out(OpenBlock(("map",)))
+        loop._carry_out(LaunchBlock())
         graph._blocks._block.interchange_proc.kill()
         graph._blocks._block.interchange_proc.wait()
-        viewing.mend()
-        viewing.launch_late()
+        loop._carry_out(MendBlock(("map",)))
+        loop._carry_out(LaunchBlock())
         until = time.monotonic() + 120.0
         while graph.is_early and time.monotonic() < until:
             list(graph.events(0.5))
@@ -284,13 +292,14 @@ def test_a_job_begins_before_parsl_is_loaded_unless_it_waits_for_another(tmp_pat
         graph.open_block()
         after = []
         for name in jobs.codes:
-            after = [graph.job("job", name, jobs, run.job(name), after)]
+            after = [graph.job(Launch(name), jobs, run.job(name), after)]
         found = awaited(graph, 2)
-        assert [(done.kind, done.about) for done in found] == [("submitted", "one"), ("job", "one")]
+        assert found[0] == JobSubmitted("one", "local:0:0")
+        assert found[1].node == Launch("one")
         assert graph._blocks is None
         graph.launch_late()
         found = awaited(graph, len(begun))
-        assert (found[-1].kind, found[-1].about) == ("job", "other")
+        assert found[-1].node == Launch("other")
         assert (found[-1].error is None) == (code == 0)
         assert jobs.begun == begun
 
@@ -315,20 +324,25 @@ def test_what_an_early_worker_did_when_it_was_killed_the_block_does(tmp_path):
     early = EarlyWorker(lowest=False, stages_in=True)
     with Graph(choose("local"), run, jobs=1, early=early) as graph:
         graph.open_block()
-        graph.view("stagein", None, time.sleep, 600.0)
+        graph.view(Ask("stagein", os.getpid, about=None), time.sleep, 600.0)
         (process,) = early._processes
         process.kill()
         [lost] = awaited(graph, 1)
-        assert (lost.kind, type(lost.error)) == ("stagein", BrokenProcessPool)
-        graph.view("stagein", None, os.getpid)
+        assert (lost.node.kind, type(lost.error)) == ("stagein", BrokenProcessPool)
+        graph.view(Ask("stagein", os.getpid, about=None), os.getpid)
         assert graph._blocks is None
         graph.launch_late()
         [done] = awaited(graph, 1)
-        assert (done.kind, done.error) == ("stagein", None)
+        assert (done.node.kind, done.error) == ("stagein", None)
 
 
 def modules():
     return set(sys.modules)
+
+
+def about(done):
+    """What a test has asked about; None for other nodes."""
+    return done.node.about if isinstance(done.node, Ask) else None
 
 
 def awaited(graph, count):

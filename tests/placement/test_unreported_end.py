@@ -16,9 +16,12 @@ from burstlens.cluster_configs.site import choose
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal
 from burstlens.workflows.driver.jobs import Jobs
+from burstlens.workflows.driver.launching import Launching
 from burstlens.workflows.driver.run import recipe_of
 from burstlens.workflows.driver.scheduling import scheduled
-from burstlens.workflows.ordering.graph import Graph
+from burstlens.workflows.driver.state import Policy, RunState
+from burstlens.workflows.ordering.events import Turn
+from burstlens.workflows.ordering.graph import Graph, NodeResult
 from burstlens.workflows.placement import batch
 from burstlens.workflows.placement.provision import provision
 from burstlens.workflows.placement.supervised import JobFailedError
@@ -53,20 +56,35 @@ def test_a_job_that_is_over_by_its_scheduler_writes_no_more_while_no_disk_takes_
     ):
         context = RunContext.of(run, recipe, site, journal, history)
         space = provision(site, run, recipe, launcher, lambda: False)
-        jobs = Jobs(context, graph, space, launcher)
-        jobs.start(buffer_of(run))
-        wait_for(lambda: (jobs.folder / "job_id").exists())
+        state = RunState(context, Policy)
+        jobs, launching = Jobs(state), Launching(context, graph, space, launcher)
+        jobs.describe(buffer_of(run))
+        (asked,) = state.handle(Turn())
+        launching.describe(asked)
+        jobs.launch()
+        for launch in state.handle(Turn()):
+            launching.launch(launch)
+
+        def is_silent() -> bool:
+            jobs.look(buffer=False)
+            (see,) = state.handle(Turn())
+            jobs.take_sight(launching.see(see))
+            return jobs.is_silent
+
+        folder = run.job(jobs.simulation)
+        wait_for(lambda: (folder / "job_id").exists())
+        assert not is_silent()
         assert not jobs.writes_no_more
-        part = jobs.folder / f".ended.json.{os.getpid()}.part"
+        part = folder / f".ended.json.{os.getpid()}.part"
         part.mkdir()  # what is written first cannot be
         for name in ("job-1", "queue"):
             path = slurm.folder / name
             path.write_text(path.read_text().replace("PENDING", "FAILED"))
-        wait_for(lambda: jobs.writes_no_more)
-        assert jobs.is_silent
+        wait_for(is_silent)
+        assert jobs.writes_no_more
         part.rmdir()
-        kinds = (done for _ in range(30) for done in graph.events(10.0))
-        ended = next(done for done in kinds if done.kind == "job")
+        results = (done for _ in range(30) for done in graph.events(10.0))
+        ended = next(done for done in results if isinstance(done, NodeResult))
         assert isinstance(ended.error, JobFailedError)
         assert ended.error.ended.reason == "lost"
-        assert not jobs.is_silent
+        assert not is_silent()

@@ -1,6 +1,6 @@
 """The last line of a job's log."""
 
-from burstlens.workflows.driver.last_line import LOG_BYTES, MOST_SHOWN, last_line
+from burstlens.workflows.driver.launching import LOG_BYTES, MOST_SHOWN, last_line
 
 
 def test_it_is_the_last_one_with_text(tmp_path):
