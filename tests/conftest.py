@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from burstlens.core.model import Frame, Receipt, State
 from burstlens.core.run.directory import RunDir
@@ -34,6 +35,10 @@ from run_case import end_processes
 from standing_runs import StandingRuns
 
 pytest.register_assert_rewrite("burstlens.stagers.contract")
+
+# Machines that run tests are busy: how long an example takes says nothing.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 STANDING = "BURSTLENS_TESTS_STANDING"
 """Gives the folder of the standing runs to the workers of a session."""

@@ -92,11 +92,11 @@ def test_pictures_that_were_ordered_before_the_first_ones_member_was_known_are_d
     run.work(("made", "made"), 0)
     newest = key(1)
     for done in run.results:
-        for name, result in done.value.items():
+        for name, result in done.results.items():
             member = 1 if result.receipt.time == newest else 0
             shown = {"t2": {"points": {"number": member}, "words": f"number {member}"}}
             receipt = replace(result.receipt, facts={"shown": shown})
-            done.value[name] = replace(result, receipt=receipt)
+            done.results[name] = replace(result, receipt=receipt)
     run.deliver(0)
     run.turn()
     (again,) = [order for task in run.block.tasks for order in task.about.orders]

@@ -158,8 +158,8 @@ def test_an_early_worker_makes_one_product_after_the_other_while_the_block_does_
     with Graph(silent_site(), run, jobs=1, early=early) as graph:
         graph.open_block()
         graph.launch_late()
-        for about, priority in (("first", NEXT), ("last", LAST), ("second", URGENT)):
-            graph.view(Ask("work", os.getpid, about=about), os.getpid, priority=priority)
+        for name, priority in (("first", NEXT), ("last", LAST), ("second", URGENT)):
+            graph.view(Ask("work", os.getpid, about=name), os.getpid, priority=priority)
         found = awaited(graph, 3)
         assert [about(done) for done in found] == ["first", "second", "last"]
         assert len({done.value for done in found}) == 1
