@@ -49,6 +49,7 @@ from burstlens.workflows.ordering.instructions import (
 from burstlens.workflows.placement.supervised import Ended
 from burstlens.workflows.publishing.snapshot import JobsNow
 from burstlens.workflows.tuning.course import Course, Ending
+from burstlens.workflows.tuning.table import tune_of
 from burstlens.workflows.tuning.trial import Plan
 
 if TYPE_CHECKING:
@@ -222,7 +223,7 @@ class TrialsRun(BufferedRun):
     def _collect(self, name: str, end: Ended) -> None:
         recipe, logs = self.state.recipe, str(self.state.run.logs / name)
         folder = self._files.folder(name)
-        args = self.buffer, folder, recipe.model, recipe.tune.skip, logs, end.well
+        args = self.buffer, folder, recipe.model, tune_of(recipe).skip, logs, end.well
         self.state.do(Ask("collected", trials.collect, args, about=name, again=True))
 
     def _judge(self, name: str, collected: Collected) -> None:
