@@ -11,6 +11,7 @@ __all__ = [
     "absence",
     "batch",
     "buffer",
+    "buffer_origin",
     "direct_requests",
     "entering",
     "hosted",
