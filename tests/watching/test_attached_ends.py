@@ -14,7 +14,7 @@ import pytest
 
 from burstlens.core.exit_codes import DONE, FAILED
 from burstlens.workflows.awm.adapter import Awm
-from burstlens.workflows.driver.activity import activity_of
+from burstlens.workflows.driver.look_end import activity_of
 from burstlens.workflows.frames.arrival import Selection
 from burstlens.workflows.frames.attached import AttachedWatcher
 from burstlens.workflows.frames.cursor import Cursor
