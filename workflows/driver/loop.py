@@ -192,7 +192,7 @@ class Loop:
             case Launch():
                 return self._launching_of_run.ended(node, value, error)
             case Make():
-                return WorkReturned(node.batch, value or {}, error, ended.worker_lost)
+                return WorkReturned(node.batch, value or {}, error)
             case Release():
                 return Released(node.frames, value, error)
             case Warm():

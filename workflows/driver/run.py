@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -66,9 +66,6 @@ from burstlens.workflows.publishing.snapshot import Snapshot
 from burstlens.workflows.recipe.layers import Source
 from burstlens.workflows.recipe.load import check
 from burstlens.workflows.recipe.recipe import Recipe
-
-if TYPE_CHECKING:
-    pass
 
 _log = logging.getLogger(__name__)
 

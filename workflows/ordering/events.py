@@ -105,7 +105,6 @@ class WorkReturned(Moment):
     batch: Any
     results: Mapping[int, Any] = field(default_factory=dict)
     error: BaseException | None = None
-    worker_lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)
