@@ -87,23 +87,16 @@ def _read(
     difference = variable.are_differences(np.array(judged))
     printed = shown_in(shown.get(name), variable.units, difference=difference)
     breach = _breach(frame, guard, window, stored, seen, printed)
-    ends: dict[str, Any] = {}
-    if guard.max_rate is not None and not math.isnan(seen.mean):
-        for key, value in (("least_at", seen.least), ("most_at", seen.most)):
-            ends[key] = place_of(frame, name, window, _first(stored.values == value))
-    known = not math.isnan(seen.mean)
+    known: dict[str, Any] = {}
+    if not math.isnan(seen.mean):
+        known = {"least": seen.least, "most": seen.most, "mean": seen.mean}
+        for key in ("least", "most") if guard.max_rate is not None else ():
+            first = _first(stored.values == known[key])
+            known[f"{key}_at"] = place_of(frame, name, window, first)
     return Reading(
-        *about,
-        least=seen.least if known else None,
-        most=seen.most if known else None,
-        mean=seen.mean if known else None,
-        points=seen.points,
-        bad=seen.bad,
-        units=variable.units,
-        shown=printed,
-        breach=breach,
-        **ends,
-    )
+        *about, points=seen.points, bad=seen.bad, units=variable.units, shown=printed,
+        breach=breach, **known,
+    )  # fmt: skip
 
 
 def _window(frame: ProductFrame, variable: str, guard: FieldGuard) -> dict[str, slice]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from burstlens.core import valid_time
@@ -113,31 +113,11 @@ class Trip:
 
     @classmethod
     def of(
-        cls,
-        guard: str,
-        then: str,
-        breach: Breach,
-        t: float,
-        stream: str,
-        time: str,
-        attempt: int,
+        cls, guard: str, then: str, breach: Breach, t: float, stream: str, time: str, attempt: int
     ) -> Trip:
         """The trip of a guard because of that breach."""
-        return cls(
-            t=t,
-            guard=guard,
-            then=then,
-            text=breach.text,
-            what=breach.what,
-            variable=breach.variable,
-            value=breach.value,
-            limit=breach.limit,
-            units=breach.units,
-            stream=stream,
-            time=time,
-            attempt=attempt,
-            place=breach.place,
-        )
+        found = {one.name: getattr(breach, one.name) for one in fields(breach)}
+        return cls(t=t, guard=guard, then=then, stream=stream, time=time, attempt=attempt, **found)
 
     def why(self) -> dict[str, Any]:
         """The content of the control file of the stop that it requests."""
