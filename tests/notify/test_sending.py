@@ -13,7 +13,7 @@ from notify_case import ALLOW, Sender, png
 
 from burstlens.core.outcome import Outcome
 from burstlens.core.run.directory import RunDir
-from burstlens.workflows.notify import delivery, mail, programs, webhook
+from burstlens.workflows.notify import delivery, mail, programs
 from burstlens.workflows.notify.picture import newest_picture
 from burstlens.workflows.notify.way import Way, parse_way
 from burstlens.workflows.notify.word import Word, end_word
@@ -270,7 +270,7 @@ def test_a_server_that_is_busy_is_asked_again_with_the_same_mark(sender, web):
 
 
 def test_a_webhook_that_hangs_or_is_absent_is_reported(sender, web, monkeypatch):
-    monkeypatch.setattr(webhook, "WEBHOOK_S", 0.5)
+    monkeypatch.setattr(delivery, "WEBHOOK_S", 0.5)
     (slow,) = sender.send(Way("webhook", (f"{web.url}/slow",)))
     assert "timed out" in slow
     with socket.socket() as free:

@@ -10,7 +10,6 @@ from burstlens.clients.cli import app
 from burstlens.clients.cli.arguments import complete_way
 from burstlens.core.errors import RecipeError, RunError
 from burstlens.workflows.notify.options import Notify, settings
-from burstlens.workflows.notify.reached import reached
 from burstlens.workflows.notify.way import parse_way, require_here
 from burstlens.workflows.recipe.preflight import preflight
 
@@ -168,8 +167,9 @@ def test_commands_that_start_a_driver_take_the_option(command):
 )
 def test_multiples_count_from_midnight_and_not_with_the_first_frame(since, now, holds):
     first = now if now[0] in "tn" else "20151101T030000"
-    assert reached([Notify(every=6 * 3600.0)], first, since, now) == holds
+    assert Notify(every=6 * 3600.0).reaches(first, since, now) == holds
 
 
 def test_a_time_of_another_calendar_is_never_reached():
-    assert not reached([Notify(at=("20151101T120000",))], "t00000001.000", None, "t00000900.000")
+    noon = Notify(at=("20151101T120000",))
+    assert not noon.reaches("t00000001.000", None, "t00000900.000")

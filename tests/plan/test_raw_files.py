@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from burstlens.cluster_configs.site import choose
-from burstlens.workflows.plan.raw_files import raw_files_text
+from burstlens.workflows.plan.plan import raw_files_text
 from burstlens.workflows.recipe.recipe import StageOut
 
 HOME = "out_*.nc come home to output/ ([stage_out] keep)"

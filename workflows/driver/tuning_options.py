@@ -10,7 +10,7 @@ from typing import Any, cast
 from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.cluster_configs.site import Site
 from burstlens.core.run.trial_record import TrialRecord
-from burstlens.workflows.hints.which_mpi import mpi_of
+from burstlens.workflows.hints.names import mpi_of
 from burstlens.workflows.recipe.recipe import Recipe
 from burstlens.workflows.tuning.course import Course
 from burstlens.workflows.tuning.guesses import first_guesses

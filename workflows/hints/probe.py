@@ -29,8 +29,8 @@ from burstlens.workflows.hints.in_force import (
     rows,
     variables_of,
 )
+from burstlens.workflows.hints.names import mpi_of, search_path
 from burstlens.workflows.hints.striping import file_system
-from burstlens.workflows.hints.which_mpi import mpi_of, search_path
 
 SOURCE = Path(__file__).with_name("probe.c")
 BUILD_LIMIT_S = 120.0

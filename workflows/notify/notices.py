@@ -20,7 +20,6 @@ from burstlens.core.user_config import config_path
 from burstlens.workflows.notify.asked import asked
 from burstlens.workflows.notify.delivery import Delivery
 from burstlens.workflows.notify.options import ALL, Notify, Settings, allowed, exposed, settings
-from burstlens.workflows.notify.reached import reached
 from burstlens.workflows.notify.way import Way
 from burstlens.workflows.notify.word import Word, time_word
 
@@ -131,7 +130,7 @@ class Notices:
         ways = [
             way
             for asker in self._askers()
-            if reached(asker.notify, begin, since, newest, calendar)
+            if any(table.reaches(begin, since, newest, calendar) for table in asker.notify)
             for way in asker.ways
         ]
         if ways:

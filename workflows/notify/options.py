@@ -10,6 +10,7 @@ A recipe may come from another user, so each way that it asks for must be allowe
 from __future__ import annotations
 
 import contextlib
+import math
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,12 +18,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from burstlens.core import valid_time
 from burstlens.core.errors import OptionsError, RecipeError
 from burstlens.core.quantity import parse_duration, show_duration
 from burstlens.core.toml.faults import Faults
 from burstlens.core.toml.table import read_table
 from burstlens.core.user_config import config_path, section
-from burstlens.core.valid_time import label, parse_key
 from burstlens.workflows.notify.way import KINDS, Way, is_address
 
 Kind = Literal["run", "mail", "webhook", "desktop"]
@@ -42,7 +43,7 @@ def _text(value: Any) -> Any:
 def _time(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError('expected a time such as "2005-08-28 12:00", or seconds')
-    return parse_key(str(value))
+    return valid_time.parse_key(str(value))
 
 
 Several = Annotated[
@@ -96,7 +97,29 @@ class Notify:
     def times(self) -> list[str]:
         """At which model times, in a few words."""
         every = [f"every {show_duration(self.every)} of model time"] if self.every else []
-        return [*(f"at {label(time)}" for time in self.at), *every]
+        return [*(f"at {valid_time.label(time)}" for time in self.at), *every]
+
+    def reaches(self, first: str, since: str | None, now: str, calendar: str = "") -> bool:
+        """Whether one of its model times lies in (``since``, ``now``], all valid times.
+
+        Without a word before (``since`` None) a time of ``at`` counts from the ``first`` frame that
+        was seen on, and a multiple of ``every`` if it is later. Multiples count from midnight, or
+        from 0 without a calendar; seconds are those of ``calendar``. Times of another kind of
+        calendar than the frames' are never reached.
+        """
+        if not valid_time.has_time(now):
+            return False
+        kind = valid_time.is_calendar(now)
+        same = [time for time in self.at if valid_time.is_calendar(time) == kind and time <= now]
+        if any(time >= first if since is None else time > since for time in same):
+            return True
+        if self.every is None:
+            return False
+        before, after = (
+            math.floor(valid_time.seconds(time, calendar) / self.every + 1e-9)
+            for time in (since or first, now)
+        )
+        return before < after
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,8 @@ from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import History
 from burstlens.core.run.log_level import log_level
 from burstlens.workflows.hints.delivery import Delivery, deliver
+from burstlens.workflows.hints.names import mpi_of
 from burstlens.workflows.hints.stripes import folder_stripes, striped_hints
-from burstlens.workflows.hints.which_mpi import mpi_of
 from burstlens.workflows.models.base import SIMULATION_LOG
 from burstlens.workflows.models.inputs import input_files
 from burstlens.workflows.notify.options import wants_of_anyone

@@ -9,9 +9,9 @@ from burstlens.core.errors import SiteError
 from burstlens.core.run.directory import runs_folder
 from burstlens.workflows.hints.advice import Place, advise, by_themselves
 from burstlens.workflows.hints.delivery import Hints
+from burstlens.workflows.hints.names import mpi_of
 from burstlens.workflows.hints.stripes import folder_stripes
 from burstlens.workflows.hints.striping import file_system, stripe_text
-from burstlens.workflows.hints.which_mpi import mpi_of
 from burstlens.workflows.placement.buffer import candidate_root
 from burstlens.workflows.placement.job_file import hints_of
 from burstlens.workflows.plan.capacity import granularity

@@ -14,8 +14,8 @@ from burstlens.cluster_configs.site import Mpi, Site, choose
 from burstlens.core.errors import RecipeError, SiteError
 from burstlens.core.run.directory import runs_folder
 from burstlens.workflows.hints.delivery import Hints
+from burstlens.workflows.hints.names import mpi_of
 from burstlens.workflows.hints.probe import Probed, probe
-from burstlens.workflows.hints.which_mpi import mpi_of
 from burstlens.workflows.placement.buffer import with_room
 from burstlens.workflows.recipe.file import read
 from burstlens.workflows.recipe.load import check

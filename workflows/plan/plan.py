@@ -12,7 +12,6 @@ from burstlens.workflows.notify.options import Notify, allowed, settings
 from burstlens.workflows.notify.way import parse_way
 from burstlens.workflows.plan.capacity import granularity
 from burstlens.workflows.plan.hints import hint_nodes
-from burstlens.workflows.plan.raw_files import raw_files_text
 from burstlens.workflows.plan.submissions import Submission
 from burstlens.workflows.recipe.recipe import Recipe, Step
 
@@ -187,3 +186,21 @@ def _frame_nodes(recipe: Recipe) -> Iterator[Node]:
         yield Node(name, "buffer", f"make {product.kind.name}{stream}{every}, stage out, verify",
                    ("watch",))  # fmt: skip
         yield Node(f"publish {name}", "login", "journal, rename, index", (name,))
+
+
+def raw_files_text(recipe: Recipe, site: Site) -> str:
+    """Which raw files will be deleted, and which ``[stage_out] keep`` brings home."""
+    keep = ", ".join(recipe.stage_out.keep)
+    home = f"{keep} come home to output/ ([stage_out] keep)"
+    if recipe.buffer.raw == "release":
+        when = "when their products are made"
+    elif site.viewing.placement == "same-job":
+        when = "at the latest when its job ends, with the buffer"
+    elif recipe.buffer.destroy == "on-success":
+        when = "at the latest when the run is done, with the buffer"
+    else:
+        stay = 'raw files stay on the buffer ([buffer] destroy = "never")'
+        return f"{stay}; {home}" if keep else stay
+    if not keep:
+        return f"all raw files are deleted {when}: [stage_out] keep names none"
+    return f"raw files are deleted {when}; {home}"

@@ -11,7 +11,7 @@ from burstlens.core.errors import BurstlensError, RecipeError, SiteError
 from burstlens.core.fault import Fault
 from burstlens.core.toml.faults import report
 from burstlens.workflows.plan.commands import findings
-from burstlens.workflows.plan.raw_files import raw_files_text
+from burstlens.workflows.plan.plan import raw_files_text
 from burstlens.workflows.recipe.file import read
 from burstlens.workflows.recipe.findings import ERROR, LEVELS
 from burstlens.workflows.recipe.load import drafted

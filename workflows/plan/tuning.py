@@ -10,7 +10,7 @@ from typing import Any
 from burstlens.cluster_configs.site import Site, choose
 from burstlens.core.errors import RecipeError
 from burstlens.core.run.directory import RunDir
-from burstlens.workflows.hints.which_mpi import mpi_of
+from burstlens.workflows.hints.names import mpi_of
 from burstlens.workflows.plan.capacity import require_capacity
 from burstlens.workflows.plan.commands import findings
 from burstlens.workflows.plan.hints import tried_findings

@@ -7,8 +7,8 @@ import os
 import pytest
 
 from burstlens.cluster_configs.site import SITES, read
-from burstlens.workflows.hints import which_mpi
-from burstlens.workflows.hints.which_mpi import mpi_of
+from burstlens.workflows.hints import names
+from burstlens.workflows.hints.names import mpi_of
 
 pytestmark = pytest.mark.integration
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.integration
 @pytest.fixture
 def launcher(tmp_path, monkeypatch):
     """Makes an ``mpiexec`` that runs this shell script, first on PATH."""
-    which_mpi._of_launcher.cache_clear()
+    names._of_launcher.cache_clear()
 
     def make(script):
         program = tmp_path / "mpiexec"
@@ -25,7 +25,7 @@ def launcher(tmp_path, monkeypatch):
         monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}/usr/bin:/bin")
 
     yield make
-    which_mpi._of_launcher.cache_clear()
+    names._of_launcher.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ def test_on_this_machine_the_launcher_s_version_says_it(launcher, said, mpi):
 def test_a_launcher_that_fails_or_hangs_leaves_it_open(launcher, monkeypatch):
     launcher("exit 3")
     assert mpi_of(read(SITES / "local.toml")) is None
-    which_mpi._of_launcher.cache_clear()
-    monkeypatch.setattr(which_mpi, "LIMIT_S", 0.2)
+    names._of_launcher.cache_clear()
+    monkeypatch.setattr(names, "LIMIT_S", 0.2)
     launcher("exec sleep 30")
     assert mpi_of(read(SITES / "local.toml")) is None
 
