@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,9 +13,12 @@ from typing import TYPE_CHECKING, Any
 from burstlens.cluster_configs.inside import LOWEST
 from burstlens.cluster_configs.schedulers import LOCAL, scheduler
 from burstlens.cluster_configs.site import BufferSite, Site
+from burstlens.core.errors import BurstlensError
 from burstlens.core.outcome import Outcome
+from burstlens.core.run.history import History
 from burstlens.workflows.driver.latest_look import latest
 from burstlens.workflows.driver.look import Look, look_of
+from burstlens.workflows.driver.run_kinds import RunKind
 from burstlens.workflows.driver.scheduling import scheduled, scheduler_of
 from burstlens.workflows.placement.observer import Observer
 from burstlens.workflows.publishing.context import RunContext
@@ -24,58 +28,89 @@ if TYPE_CHECKING:
     from burstlens.workflows.publishing.snapshot import Snapshot
 
 
-def early_worker(attached: dict[str, Any], ready: EarlyWorker | None = None) -> EarlyWorker | None:
-    """The worker for an attached run's first pictures, which begins to import at once; ``ready``
-    is one that has begun."""
-    if look_of(attached).block or look_of(attached).inside:
+class AttachedKind(RunKind):
+    """A look at a folder until the looking ends."""
+
+    @property
+    def look(self) -> Look:
+        """What the first look was asked for."""
+        return look_of(self.options)
+
+    def early_worker(self, site: Site, ready: EarlyWorker | None) -> EarlyWorker | None:
+        """None where the workers are a batch job, or a step of the model's."""
+        if self.look.block or self.look.inside:
+            if ready is not None:
+                ready.close()
+            return None
         if ready is not None:
-            ready.close()
-        return None
-    if ready is not None:
-        return ready
-    from burstlens.workflows.making.early import EarlyWorker
+            return ready
+        from burstlens.workflows.making.early import EarlyWorker
 
-    return EarlyWorker(lowest=look_of(attached).lowest)
+        return EarlyWorker(lowest=self.look.lowest)
+
+    def drive(
+        self,
+        context: RunContext,
+        early: EarlyWorker | None,
+        tick: Callable[[Snapshot], None],
+    ) -> Outcome:
+        """Look until there is nothing more to see, or somebody ends it."""
+        from burstlens.workflows.driver.attached import AttachedRun
+        from burstlens.workflows.driver.loop import Loop
+        from burstlens.workflows.driver.state import RunState
+        from burstlens.workflows.ordering.graph import Graph
+        from burstlens.workflows.ordering.production import opening
+
+        run, recipe, whole = context.run, context.recipe, context.site
+        look = latest(run, self.look)
+        site = looking_site(whole, look)
+        context = replace(context, site=site)
+        batch = None if whole.scheduler == LOCAL else scheduler(whole.scheduler)(whole.batch)
+        plain = partial(
+            Observer,
+            quiet_after_s=look.quiet_after_s,
+            tells_end=recipe.model.facts(recipe.inputs).tells_end,
+        )
+        observer = plain(
+            job=look.job, pid=look.pid, scheduler=batch, allow_stop=look.allow_stop, mark=look.mark
+        )
+        context.snapshot.note_scheduler(batch if look.job is not None else None)
+        launcher, block = scheduled(run, recipe, site)
+        context.snapshot.note_scheduler(scheduler_of(launcher))
+        with (
+            _signals() as leaving,
+            Graph(site, run, jobs=2, block=block, early=early) as graph,
+        ):
+            if look.inside is not None:
+                graph.enter(replace(look.inside, lowest=look.lowest))
+            produce = opening(context, graph)
+            state = RunState(
+                context, lambda state: AttachedRun(state, produce, look, observer, plain)
+            )
+            return Loop(context, graph, state, tick, leaves=lambda: bool(leaving)).run()
+
+    def lacks(self, history: History, table: dict[str, Any], names: Collection[str]) -> list[str]:
+        """By the newest frames that are there."""
+        from burstlens.workflows.attach.refitting import refitted
+
+        path, files = self.look.path, dict[str, str]()
+        for (stream, _), (_, file, _, _) in sorted(history.fingerprints.items(), reverse=True):
+            if stream not in files and os.path.isfile(os.path.join(path, file)):
+                files[stream] = file  # the newest one that is there
+        if not files:
+            return []
+        try:
+            fitted = refitted(path, str(self.run.files), table, files)
+        except BurstlensError:  # a file that cannot be read now lacks nothing
+            return []
+        gone = set(names) - {one["name"] for one in fitted.products}
+        return [text for text in fitted.left_out if text.partition(":")[0] in gone]
 
 
-def look_at(
-    context: RunContext,
-    attached: dict[str, Any],
-    early: EarlyWorker | None,
-    tick: Callable[[Snapshot], None],
-) -> Outcome:
-    """Look at a folder until the looking ends."""
-    from burstlens.workflows.driver.attached import AttachedRun
-    from burstlens.workflows.driver.loop import Loop
-    from burstlens.workflows.driver.state import RunState
-    from burstlens.workflows.ordering.graph import Graph
-    from burstlens.workflows.ordering.production import opening
-
-    run, recipe, whole = context.run, context.recipe, context.site
-    look = latest(run, look_of(attached))
-    site = looking_site(whole, look)
-    context = replace(context, site=site)
-    batch = None if whole.scheduler == LOCAL else scheduler(whole.scheduler)(whole.batch)
-    plain = partial(
-        Observer,
-        quiet_after_s=look.quiet_after_s,
-        tells_end=recipe.model.facts(recipe.inputs).tells_end,
-    )
-    observer = plain(
-        job=look.job, pid=look.pid, scheduler=batch, allow_stop=look.allow_stop, mark=look.mark
-    )
-    context.snapshot.note_scheduler(batch if look.job is not None else None)
-    launcher, block = scheduled(run, recipe, site)
-    context.snapshot.note_scheduler(scheduler_of(launcher))
-    with (
-        _signals() as leaving,
-        Graph(site, run, jobs=2, block=block, early=early) as graph,
-    ):
-        if look.inside is not None:
-            graph.enter(replace(look.inside, lowest=look.lowest))
-        produce = opening(context, graph)
-        state = RunState(context, lambda state: AttachedRun(state, produce, look, observer, plain))
-        return Loop(context, graph, state, tick, leaves=lambda: bool(leaving)).run()
+def load_driver() -> None:
+    """Import what the driver of such a run needs before its first picture."""
+    import burstlens.workflows.driver.attached
+    import burstlens.workflows.driver.run  # noqa: F401
 
 
 def looking_site(site: Site, look: Look) -> Site:

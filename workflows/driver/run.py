@@ -12,11 +12,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.cluster_configs.site import Site, choose
 from burstlens.core.errors import BurstlensError, NoSpaceError, RunError
 from burstlens.core.existence import surely_exists
@@ -40,7 +39,6 @@ from burstlens.core.whole_copy import copy_whole
 from burstlens.viz.live.feed import FrameFeed, write_recipe, write_status
 from burstlens.viz.live.page import write_page
 from burstlens.workflows.driver.addition import table_of
-from burstlens.workflows.driver.attached_run import early_worker, look_at
 from burstlens.workflows.driver.claim import take_over
 from burstlens.workflows.driver.driver_log import driver_log, logged
 from burstlens.workflows.driver.left_running import (
@@ -55,17 +53,16 @@ from burstlens.workflows.driver.noticing import (
     end_due,
     send_driver_word,
 )
-from burstlens.workflows.driver.scheduling import scheduled, scheduler_of, withdraw
-from burstlens.workflows.driver.tuning_options import tuning_site
-from burstlens.workflows.driver.tuning_run import tune
-from burstlens.workflows.making.early import EarlyWorker
+from burstlens.workflows.driver.run_kinds import RunKind, kind_of
 from burstlens.workflows.placement.machine_limits import require_room
-from burstlens.workflows.placement.provision import provision
 from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.publishing.snapshot import Snapshot
 from burstlens.workflows.recipe.layers import Source
 from burstlens.workflows.recipe.load import check
 from burstlens.workflows.recipe.recipe import Recipe
+
+if TYPE_CHECKING:
+    from burstlens.workflows.making.early import EarlyWorker
 
 _log = logging.getLogger(__name__)
 
@@ -191,8 +188,7 @@ def recipe_of(run: RunDir) -> tuple[Recipe, Site]:
     facts = facts_of(run, "recipe", "source", "table")
     table = table_of(run, history_of(run.journal))
     recipe, _ = check(Source(str(facts.recipe), Path(str(facts.source)), table))
-    site = site_of(run)
-    return recipe, site if facts.tuning is None else tuning_site(site)
+    return recipe, kind_of(run).site(site_of(run))
 
 
 def execute(
@@ -208,29 +204,23 @@ def execute(
     ignored, so that a run outlives its login shell. ``early`` is a worker that was started ahead.
     Raises RunError when another driver lives.
     """
-    require_room(local=site_of(run).viewing.placement == "local")
-    attached = facts_of(run).attached
-    if facts_of(run).tuning is not None:
-        early = None  # no picture is waited for
-    elif attached is None:
-        early = launched_early(run)
-    else:
-        early = early_worker(attached, early)
+    kind, site = kind_of(run), site_of(run)
+    require_room(local=site.viewing.placement == "local")
+    early = kind.early_worker(site, early)
     if early is None:
         # Parsl takes a second to load: whoever interrupts that finds a run that has not begun.
         import burstlens.workflows.ordering.blocks  # noqa: F401
     with contextlib.nullcontext() if early is None else early:
-        return _execute(run, tick, begun, attached, early)
+        return _execute(kind, tick, begun, early)
 
 
 def _execute(
-    run: RunDir,
+    kind: RunKind,
     tick: Callable[[Snapshot], None],
     begun: Callable[[], None],
-    attached: dict[str, Any] | None,
     early: EarlyWorker | None,
 ) -> Outcome:
-    level = log_level()
+    run, level = kind.run, log_level()
     recipe, site = recipe_of(run)
     history = history_of(run.journal)
     require_host(run, history)
@@ -265,12 +255,7 @@ def _execute(
         context = RunContext.of(run, recipe, site, journal, history)
         begin_notices(context)
         try:
-            if attached is not None:
-                outcome = look_at(context, attached, early, tick)
-            elif facts_of(run).tuning is not None:
-                outcome = tune(context, tick)
-            else:
-                outcome = _launched(context, early, tick)
+            outcome = kind.drive(context, early, tick)
             run.sweep()
         except Exception as error:
             send_driver_word(context, error)
@@ -293,51 +278,6 @@ def _execute(
         if outcome.state == "done":
             with contextlib.suppress(RunError):  # a stop that came too late
                 run.clear_control()
-    return outcome
-
-
-def load_look() -> None:
-    """Import what the driver of an attached run needs before its first picture."""
-    import burstlens.workflows.driver.attached  # noqa: F401
-
-
-def launched_early(run: RunDir) -> EarlyWorker | None:
-    """The worker that stages in and makes the first pictures of a run that launches its model:
-    where the driver's machine is the site, and its workers need no shell lines of the site's."""
-    site = site_of(run)
-    alone = site.scheduler == LOCAL and not site.viewing.worker_init
-    return EarlyWorker(lowest=False, stages_in=True, run=run) if alone else None
-
-
-def _launched(
-    context: RunContext, early: EarlyWorker | None, tick: Callable[[Snapshot], None]
-) -> Outcome:
-    """Drive a run that launches its own model."""
-    from burstlens.workflows.driver.launched import LaunchedRun
-    from burstlens.workflows.driver.launching import Launching
-    from burstlens.workflows.driver.loop import Loop
-    from burstlens.workflows.driver.state import RunState
-    from burstlens.workflows.ordering.graph import Graph
-    from burstlens.workflows.ordering.production import opening
-    from burstlens.workflows.publishing.publish import settle_publications
-
-    run, recipe, site = context.run, context.recipe, context.site
-    if context.history.brought_home:
-        # Nothing is left to publish, so no other would finish what a killed driver began.
-        settle_publications(context)
-    launcher, block = scheduled(run, recipe, site)
-    context.snapshot.note_scheduler(scheduler_of(launcher))
-    with Graph(site, run, jobs=len(recipe.steps) + 2, block=block, early=early) as graph:
-        leaving = graph.leaving.is_set
-        space = provision(site, run, recipe, launcher, leaving)
-        produce = opening(context, graph)
-        state = RunState(
-            context,
-            lambda state: LaunchedRun(state, produce, buffer_name=space.name, lasts=space.lasts),
-        )
-        launching = Launching(context, graph, space, launcher)
-        outcome = Loop(context, graph, state, tick, space, launching).run()
-    withdraw(launcher, context.snapshot.write)
     return outcome
 
 

@@ -48,9 +48,9 @@ def drive_prepared() -> int:
     from burstlens.workflows.making.early import EarlyWorker
 
     early = EarlyWorker(lowest=True)
-    from burstlens.workflows.driver.run import load_look
+    from burstlens.workflows.driver.attached_run import load_driver
 
-    load_look()
+    load_driver()
 
     path = os.fsdecode(sys.stdin.buffer.readline().rstrip(b"\n"))
     if not path:

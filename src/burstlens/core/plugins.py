@@ -25,16 +25,18 @@ class Named(Protocol):
 T = TypeVar("T", bound=Named)
 
 
-def leaf(target: str) -> Any | None:
-    """What a leaf room puts into a seam, named ``module:attribute``.
-
-    None where this copy of Burstlens does not have the room.
-    """
+def load(target: str) -> Any:
+    """What a room puts into a seam, named ``module:attribute``."""
     module, _, attribute = target.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def leaf(target: str) -> Any | None:
+    """As :func:`load`; None where this copy of Burstlens does not have the leaf room."""
     try:
-        return getattr(import_module(module), attribute)
+        return load(target)
     except ModuleNotFoundError as error:
-        if error.name and module.startswith(f"{error.name}."):
+        if error.name and target.startswith(f"{error.name}."):
             return None
         raise
 
