@@ -142,8 +142,10 @@ def _latency(scratch: Scratch, frames: int) -> list[Figure]:
 def _listing(folder: Path, names: int) -> Figure:
     """The first look of a watcher where each answer about a file takes 5 ms."""
     from burstlens.workflows.frames.arrival import Selection
-    from burstlens.workflows.frames.attached import AttachedWatcher
+    from burstlens.workflows.frames.attached import AttachedEvidence
     from burstlens.workflows.frames.cursor import Cursor
+    from burstlens.workflows.frames.listing import WatchedFolder
+    from burstlens.workflows.frames.watcher import Watcher
     from burstlens.workflows.models.wrf import Wrf
 
     folder.mkdir(parents=True)
@@ -170,10 +172,9 @@ def _listing(folder: Path, names: int) -> Figure:
     begin = time.perf_counter()
     os.stat = slow  # type: ignore[assignment]
     try:
-        watcher = AttachedWatcher(
-            folder.parent, folder.name, Wrf(), "run", 1, Cursor(),
-            selection=Selection(), stamp=folder.parent / "clock",
-        )  # fmt: skip
+        place = WatchedFolder.of(folder.parent, folder.name, Wrf())
+        policy = AttachedEvidence(place, Selection(), folder.parent / "clock")
+        watcher = Watcher(place, "run", 1, Cursor(), policy)
         more = True
         while more:
             report = watcher.scan(elapsed_s=0.0, now=time.time(), ended=False)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from burstlens.workflows.frames.attached import AttachedEvidence, sweep
+from burstlens.workflows.frames.evidence import LaunchedEvidence
+from burstlens.workflows.frames.listing import WatchedFolder
+from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.command import Command
 
 MODEL = Command(
@@ -11,6 +15,20 @@ MODEL = Command(
     trouble="^BAD",
     done="^bye$",
 )
+
+
+def launched_watcher(root, folder, model, run, attempt, cursor, *, baseline=None, **keywords):
+    place = WatchedFolder.of(root, folder, model)
+    return Watcher(place, run, attempt, cursor, LaunchedEvidence(place, baseline), **keywords)
+
+
+def attached_watcher(
+    root, folder, model, run, attempt, cursor, *, selection, stamp, declared=None, **keywords
+):
+    """One that looks again at the ``declared`` files first."""
+    place = WatchedFolder.of(root, folder, model)
+    policy = AttachedEvidence(place, selection, stamp)
+    return Watcher(place, run, attempt, sweep(cursor, place, declared or {}), policy, **keywords)
 
 
 def look(watcher, elapsed_s=0.0, *, ended=False, now=100.0):

@@ -10,7 +10,7 @@ import pytest
 from burstlens.workflows.awm.adapter import Awm
 from burstlens.workflows.frames.cursor import Cursor, Speech
 from burstlens.workflows.frames.log_search import LogPattern, Search, faults
-from burstlens.workflows.frames.model_log import Follower
+from burstlens.workflows.frames.model_log import Follower, logs_of
 from burstlens.workflows.frames.watch import watch
 from burstlens.workflows.guards.reports import patterns_of
 from burstlens.workflows.models.wrf import Wrf
@@ -49,7 +49,7 @@ def test_every_ranks_log_is_searched_whatever_the_length_of_its_number(cfl, tmp_
         shutil.copy(source, tmp_path / name)
     model = Wrf()
     follower = Follower(tmp_path, model, model.facts(tmp_path), {}, cfl)
-    heard = follower.hear(follower.logs(names), Speech(), 0.0)
+    heard = follower.hear(logs_of(model, names), Speech(), 0.0)
     (hit,) = heard.search.hits.values()
     lines = [
         line

@@ -15,11 +15,10 @@ from pathlib import Path
 
 import netCDF4
 import pytest
-from watcher_case import MODEL
+from watcher_case import MODEL, attached_watcher, launched_watcher
 
 from burstlens.core.model import Damage, Frame
 from burstlens.workflows.frames.arrival import Selection
-from burstlens.workflows.frames.attached import AttachedWatcher
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.hdf5 import Prober
 from burstlens.workflows.frames.report import Report
@@ -157,19 +156,20 @@ class Course:
             os.utime(f"{self._path}/{op['file']}", ns=(self.clock_ns, self.clock_ns))
         return op
 
-    def watch(self, *place, **keywords) -> Watcher:
-        """The watcher; an attached one where the course has a selection."""
+    def watch(self, **keywords) -> Watcher:
+        """A watcher that goes on from the latest report, as one in another process would; an
+        attached one where the course has a selection."""
+        cursor = pickle.loads(pickle.dumps(self.report.cursor if self.report else Cursor()))
+        place = self.root, self.folder, self.model, "run", 1, cursor
+        keywords["prober"] = self.prober
         if self.selection is None:
-            return Watcher(*place, baseline=self.baseline, **keywords)
+            return launched_watcher(*place, baseline=self.baseline, **keywords)
         stamp = self.root / "clock"
-        return AttachedWatcher(*place, selection=self.selection, stamp=stamp, **keywords)
+        return attached_watcher(*place, selection=self.selection, stamp=stamp, **keywords)
 
     def scan(self, elapsed_s: float = 1e-4, *, ended: bool = False) -> Report:
         if self.watcher is None or self.stateless:
-            cursor = self.report.cursor if self.report else Cursor()
-            place = self.root, self.folder, self.model, "run", 1
-            cursor = pickle.loads(pickle.dumps(cursor))
-            self.watcher = self.watch(*place, cursor, prober=self.prober)
+            self.watcher = self.watch()
         self.report = self.watcher.scan(elapsed_s=elapsed_s, now=0.0, ended=ended)
         for frame in self.report.frames:
             self.hold(frame)
@@ -326,6 +326,8 @@ def watcher(tmp_path, prober):
 
     def make(cursor=None, folder=".", model=MODEL, attempt=1, run="run", root=tmp_path, **keywords):
         cursor = cursor or Cursor()
-        return Watcher(root, folder, model, run, attempt, cursor, prober=prober, **keywords)
+        return launched_watcher(
+            root, folder, model, run, attempt, cursor, prober=prober, **keywords
+        )
 
     return make

@@ -8,11 +8,10 @@ from dataclasses import replace
 
 import netCDF4
 import pytest
-from watcher_case import MODEL
+from watcher_case import MODEL, attached_watcher
 
 from burstlens.workflows.frames import attached, attached_listing
 from burstlens.workflows.frames.arrival import Selection
-from burstlens.workflows.frames.attached import AttachedWatcher
 from burstlens.workflows.frames.attachment import Attachment
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.watch import watch
@@ -85,11 +84,11 @@ def folder(tmp_path):
 def look(tmp_path, folder, prober):
     """Makes a watch of ``folder`` by an adapter of classic files that several processes write."""
 
-    def made(cursor=None, attempt=1, selection=EVERYTHING, model=PARALLEL):
+    def made(cursor=None, attempt=1, selection=EVERYTHING, model=PARALLEL, declared=None):
         cursor = cursor or Cursor()
-        return AttachedWatcher(
+        return attached_watcher(
             tmp_path, "model", model, "run", attempt, cursor,
-            selection=selection, stamp=tmp_path / "clock", prober=prober,
+            selection=selection, stamp=tmp_path / "clock", declared=declared, prober=prober,
         )  # fmt: skip
 
     return made
@@ -197,7 +196,7 @@ def test_a_finished_file_that_is_written_anew_in_place_is_declared_again(look, f
     [first] = scan(watch).frames
     write(folder, "out_1.nc", 1.0)
     assert scan(watch, 0.1).frames == ()
-    watch.sweep({"out_1.nc": first.fingerprint})
+    watch = look(watch.cursor, declared={"out_1.nc": first.fingerprint})
     report = scan(watch, 0.1)
     assert report.folder.changed == ("out_1.nc",)
     assert signals(scan(watch, 200.0))["1.000"] == "unproven"
@@ -210,7 +209,7 @@ def test_a_rerun_is_followed_from_file_to_file(look, folder):
     first = min(scan(watch).frames, key=lambda frame: frame.time)
     scan(watch, ended=True)
     write(folder, "out_1.nc", 1.0, age_s=3.0)
-    watch.sweep({"out_1.nc": first.fingerprint})
+    watch = look(watch.cursor, declared={"out_1.nc": first.fingerprint})
     scan(watch, 0.1)
     write(folder, "out_2.nc", 2.0, age_s=2.0)
     assert signals(scan(watch, 0.1)) == {"1.000": "later"}
@@ -226,7 +225,7 @@ def test_a_finished_file_that_is_the_same_is_left_alone(look, folder):
     write(folder, "out_2.nc", 2.0, age_s=50.0)
     watch = look()
     [first] = scan(watch).frames
-    watch.sweep({"out_1.nc": first.fingerprint})
+    watch = look(watch.cursor, declared={"out_1.nc": first.fingerprint})
     assert scan(watch, 0.1).folder.changed == ()
 
 

@@ -7,10 +7,9 @@ import time
 
 import netCDF4
 import pytest
-from watcher_case import MODEL
+from watcher_case import MODEL, attached_watcher
 
 from burstlens.workflows.frames.arrival import Selection
-from burstlens.workflows.frames.attached import AttachedWatcher
 from burstlens.workflows.frames.cursor import Cursor, FileStat
 
 EVERYTHING = Selection(newest=None)
@@ -36,7 +35,7 @@ def test_a_file_that_its_writer_closes_is_not_declared_again(course, name):
     [path] = (look.root / path for path in last.paths)
     [found] = closed
     assert found.fingerprint == FileStat.of(path.stat()).fingerprint != last.fingerprint
-    look.watcher.sweep({found.file: found.fingerprint})
+    look.watcher = look.watch(declared={found.file: found.fingerprint})
     assert look.scan(0.4).folder.changed == ()
     assert len(look.frames) == len(whole)
 
@@ -78,7 +77,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def scan(tmp_path, folder, prober):
-    watch = AttachedWatcher(
+    watch = attached_watcher(
         tmp_path, "model", MODEL, "run", 1, Cursor(),
         selection=EVERYTHING, stamp=tmp_path / "clock", prober=prober,
     )  # fmt: skip

@@ -11,12 +11,12 @@ import time
 from pathlib import Path
 
 import pytest
+from watcher_case import attached_watcher
 
 from burstlens.core.exit_codes import DONE, FAILED
 from burstlens.workflows.awm.adapter import Awm
 from burstlens.workflows.driver.look_end import activity_of
 from burstlens.workflows.frames.arrival import Selection
-from burstlens.workflows.frames.attached import AttachedWatcher
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.models.command import Command
 from burstlens.workflows.models.wrf import Wrf
@@ -90,7 +90,7 @@ class Looked:
     def after(self, elapsed_s: float = 1.0):
         """What the observer says that much later."""
         self._now += elapsed_s
-        watcher = AttachedWatcher(*self._place, self._cursor, **self._about)
+        watcher = attached_watcher(*self._place, self._cursor, **self._about)
         report = watcher.scan(elapsed_s=elapsed_s, now=self._now, ended=False)
         self._cursor = report.cursor
         return self.observer.look(self._now, activity_of(report))

@@ -6,10 +6,10 @@ import pickle
 
 import netCDF4
 import pytest
+from watcher_case import launched_watcher
 
 from burstlens.core.errors import RecipeError
 from burstlens.workflows.frames.cursor import Cursor, Done, Unit
-from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.base import Model, OutputName
 from burstlens.workflows.models.command import Command
 
@@ -26,7 +26,7 @@ def test_files_in_a_sub_folder_are_ready_by_later_then_by_the_end(tmp_path, prob
     model = Command(argv=["./model"], frames={"surface": "out/s_*.nc"})
     assert isinstance(model, Model)
     (tmp_path / "out").mkdir()
-    watcher = Watcher(tmp_path, ".", model, "run", 1, Cursor(), prober=prober)
+    watcher = launched_watcher(tmp_path, ".", model, "run", 1, Cursor(), prober=prober)
     for step in (8, 9, 10, 11):
         write(tmp_path / "out" / f"s_{step}.nc", [float(step)], "NETCDF3_CLASSIC")
     report = watcher.scan(elapsed_s=0.0, now=0.0, ended=False)
@@ -44,7 +44,7 @@ def test_files_in_a_sub_folder_are_ready_by_later_then_by_the_end(tmp_path, prob
 
 def test_a_growing_file_gives_one_frame_per_record(tmp_path, prober):
     model = Command(argv=["./model"], frames="out.nc")
-    watcher = Watcher(tmp_path, ".", model, "run", 1, Cursor(), prober=prober)
+    watcher = launched_watcher(tmp_path, ".", model, "run", 1, Cursor(), prober=prober)
     seen = []
     for count in (1, 2, 3):
         write(tmp_path / "out.nc", [0.5 * i for i in range(count)])
@@ -67,7 +67,7 @@ def test_a_line_of_the_programs_log_makes_a_frame_ready(tmp_path, prober):
         trouble="NaN",
     )
     write(tmp_path / "s_1.nc", [1.0], "NETCDF3_64BIT_DATA")
-    watcher = Watcher(tmp_path, ".", model, "run", 1, Cursor(), prober=prober)
+    watcher = launched_watcher(tmp_path, ".", model, "run", 1, Cursor(), prober=prober)
     assert not watcher.scan(elapsed_s=0.0, now=0.0, ended=False).frames
     (tmp_path / "model.log").write_text("t=1.5 of 3.0\nwrote s_1.nc\nNaN in vx\n")
     report = watcher.scan(elapsed_s=0.1, now=0.0, ended=False)

@@ -6,10 +6,9 @@ import errno
 import os
 
 import pytest
-from watcher_case import MODEL, look, times
+from watcher_case import MODEL, attached_watcher, look, times
 
 from burstlens.workflows.frames.arrival import Selection
-from burstlens.workflows.frames.attached import AttachedWatcher
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.failing import AWAY_S
 from burstlens.workflows.frames.ready import LOST_QUIET_S
@@ -30,7 +29,7 @@ def attach(tmp_path, prober):
 
     def make():
         place = tmp_path, ".", MODEL, "run", 1, Cursor()
-        return AttachedWatcher(
+        return attached_watcher(
             *place, selection=Selection(), stamp=tmp_path / "stamp" / "s", prober=prober
         )
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from watcher_case import launched_watcher
 
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.log_file import (
@@ -20,7 +21,6 @@ from burstlens.workflows.frames.log_file import (
 )
 from burstlens.workflows.frames.log_search import LogPattern
 from burstlens.workflows.frames.watch import watch
-from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.command import Command
 from burstlens.workflows.models.wrf import Wrf
 
@@ -82,7 +82,7 @@ def test_lines_are_never_split_whatever_their_length(tmp_path, follow, dice):
 def test_a_frame_is_not_settled_before_the_log_is_read(tmp_path, prober):
     (tmp_path / "s_1.nc").write_bytes(b"CDF\1 half a header")
     (tmp_path / "model.log").write_text(NOISE * 50_000 + "bye\n")
-    watcher = Watcher(tmp_path, ".", MODEL, "run", 1, Cursor(), prober=prober)
+    watcher = launched_watcher(tmp_path, ".", MODEL, "run", 1, Cursor(), prober=prober)
     reports = []
     while not (reports and reports[-1].ended):
         reports.append(watcher.scan(elapsed_s=60.0, now=0.0, ended=True))
@@ -99,7 +99,7 @@ def test_a_line_of_100_mb_needs_little_memory_and_later_lines_are_read(tmp_path)
         log.write(b"\nZZZ\nt=2 of 4\nbye\n")
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     script = (
-        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2])\n"
+        "import sys; from pathlib import Path; sys.path[:0] = sys.argv[2:]\n"
         "from burstlens.workflows.frames.cursor import Cursor\n"
         "from burstlens.workflows.frames.log_search import LogPattern\n"
         "from burstlens.workflows.frames.watch import watch\n"
@@ -117,10 +117,9 @@ def test_a_line_of_100_mb_needs_little_memory_and_later_lines_are_read(tmp_path)
         "print(lines, r.progress.elapsed_s, cursor.speech.ended_well, cursor.scans,"
         " grown < 30_000, sizes < 100_000)\n"
     )
-    here = str(Path(__file__).parent)
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path), here], capture_output=True, text=True
-    )
+    here = Path(__file__).parent
+    words = [sys.executable, "-c", script, str(tmp_path), str(here), str(here.parent)]
+    done = subprocess.run(words, capture_output=True, text=True)
     lines, elapsed, ended_well, scans, small, light = done.stdout.split()
     assert (lines, elapsed, ended_well, small, light) == ("2", "2.0", "True", "True", "True"), (
         done.stdout,

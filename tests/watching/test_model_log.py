@@ -12,6 +12,7 @@ from burstlens.workflows.frames.model_log import (
     MAX_TROUBLE,
     TAIL_LINES,
     Follower,
+    logs_of,
     matching,
     with_declared,
 )
@@ -39,15 +40,14 @@ def hear(tmp_path):
         with (tmp_path / name).open("a") as log:
             log.writelines(f"{line}\n" for line in lines)
         follower = Follower(tmp_path, model, model.facts(tmp_path), {}, patterns)
-        logs = follower.logs(path.name for path in tmp_path.iterdir())
+        logs = logs_of(model, (path.name for path in tmp_path.iterdir()))
         return follower.hear(logs, speech or Speech(), 0.0, last=last)
 
     return heard
 
 
-def test_the_first_log_by_name_speaks_for_the_model(tmp_path):
-    follower = Follower(tmp_path, MODEL, MODEL.facts(tmp_path), {})
-    assert follower.logs(["log.1", "notes", "log.0"]) == {FIRST: True, OTHER: False}
+def test_the_first_log_by_name_speaks_for_the_model():
+    assert logs_of(MODEL, ["log.1", "notes", "log.0"]) == {FIRST: True, OTHER: False}
 
 
 def test_a_frame_that_the_log_calls_written_waits_until_it_is_declared(hear):
@@ -248,6 +248,6 @@ def test_an_expression_that_takes_too_long_is_reported_and_searched_for_no_more(
     model = Command(argv=("x",), trouble="(b+)+$", done="finished")
     (tmp_path / "model.log").write_text(("b" * 3000 + "!\n") * 50 + "finished\n")
     follower = Follower(tmp_path, model, model.facts(tmp_path), {})
-    heard = follower.hear(follower.logs(["model.log"]), Speech(), 0.0)
+    heard = follower.hear(logs_of(model, ["model.log"]), Speech(), 0.0)
     assert [text.partition(":")[0] for text in heard.unreadable] == ["simulation.trouble"]
     assert heard.speech.ended_well

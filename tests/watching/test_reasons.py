@@ -11,9 +11,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from watcher_case import launched_watcher
 
 from burstlens.workflows.frames.cursor import Cursor
-from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.command import Command
 from burstlens.workflows.models.wrf import Wrf
 
@@ -75,13 +75,13 @@ def end(tmp_path, prober):
     """The final report of a model with these logs, and all its trouble."""
 
     def read(model, logs, piecewise=False):
-        watcher = Watcher(tmp_path, ".", model, "run", 1, Cursor(), prober=prober)
+        watcher = launched_watcher(tmp_path, ".", model, "run", 1, Cursor(), prober=prober)
         trouble = []
         for source in sorted(logs):
             text, target = source.read_bytes(), tmp_path / source.name
             for size in range(0, len(text), 7) if piecewise else ():
                 target.write_bytes(text[:size])
-                watcher = Watcher(
+                watcher = launched_watcher(
                     tmp_path, ".", model, "run", 1, pickle.loads(pickle.dumps(watcher.cursor)),
                     prober=prober,
                 )  # fmt: skip

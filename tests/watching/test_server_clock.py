@@ -7,10 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
-from watcher_case import MODEL
+from watcher_case import MODEL, attached_watcher
 
 from burstlens.workflows.frames.arrival import Selection
-from burstlens.workflows.frames.attached import AttachedWatcher
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.server_clock import ServerClock
 
@@ -83,7 +82,7 @@ def test_old_output_on_another_file_system_is_old_on_arrival(tmp_path, own, prob
         (folder / "model.log").write_text("step 1\n")
         then = time.time() - 7200.0
         os.utime(folder / "model.log", (then, then))
-        watch = AttachedWatcher(
+        watch = attached_watcher(
             own, folder.name, MODEL, "run", 1, Cursor(),
             selection=Selection(newest=None), stamp=tmp_path / "clock", prober=prober,
         )  # fmt: skip

@@ -6,9 +6,9 @@ from __future__ import annotations
 import netCDF4
 import numpy as np
 import pytest
+from watcher_case import launched_watcher
 
 from burstlens.workflows.frames.cursor import Cursor
-from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.command import Command
 from burstlens.workflows.models.wrf import Wrf
 
@@ -31,7 +31,7 @@ def clock(tmp_path, prober):
             self.resume()
 
         def resume(self):
-            self.watcher = Watcher(tmp_path, ".", MODEL, "run", 1, Cursor(), prober=prober)
+            self.watcher = launched_watcher(tmp_path, ".", MODEL, "run", 1, Cursor(), prober=prober)
 
         def look(self, now, jump=0.0):
             with log.open("a") as file:
@@ -85,7 +85,7 @@ def wrf(tmp_path, prober):
 
     def looked(calendar, *, beside="Times", run=""):
         (tmp_path / "namelist.input").write_text(SETTINGS.format(run=run))
-        watcher = Watcher(tmp_path, ".", Wrf(), "run", 1, Cursor(), prober=prober)
+        watcher = launched_watcher(tmp_path, ".", Wrf(), "run", 1, Cursor(), prober=prober)
         found = []
         for day, hour in ((1, 0), (1, 12)):
             with (tmp_path / "rsl.error.0000").open("a") as log:

@@ -12,6 +12,7 @@ import h5py
 import netCDF4
 import numpy as np
 import pytest
+from watcher_case import launched_watcher
 
 from burstlens.core import cdf
 from burstlens.core.errors import FrameError
@@ -19,7 +20,6 @@ from burstlens.workflows.frames import hdf5
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.hdf5 import Prober
 from burstlens.workflows.frames.structure import has_writer, probe
-from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.wrf import Wrf
 
 BROKEN = {
@@ -40,7 +40,7 @@ def test_broken_files_are_distinguished(broken, prober, tmp_path, kind):
     form = 11 if kind.startswith("pnetcdf") else 2
     (tmp_path / "namelist.input").write_text(f"&time_control io_form_history = {form} /\n")
     (tmp_path / "rsl.error.0000").write_text("d01 0001-01-01_00:03:00 wrf: SUCCESS COMPLETE WRF\n")
-    watcher = Watcher(tmp_path, ".", Wrf(), "run", 1, Cursor(), prober=prober)
+    watcher = launched_watcher(tmp_path, ".", Wrf(), "run", 1, Cursor(), prober=prober)
     reports = [watcher.scan(elapsed_s=1.5, now=0.0, ended=True) for _ in range(3)]
     frames = [frame for report in reports for frame in report.frames]
     damaged = [entry for report in reports for entry in report.damaged]

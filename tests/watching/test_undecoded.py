@@ -5,14 +5,13 @@ from __future__ import annotations
 import netCDF4
 import pytest
 from numeric_times import numeric_keys
+from watcher_case import attached_watcher, launched_watcher
 
 from burstlens.core.errors import TimesError
 from burstlens.core.time_axis import text_keys
 from burstlens.workflows.frames.arrival import Selection
-from burstlens.workflows.frames.attached import AttachedWatcher
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.structure import probe
-from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.command import Command
 
 
@@ -89,7 +88,7 @@ def test_values_that_are_no_times_are_not_written_yet():
 
 def test_a_stream_with_unknown_times_is_reported_once_and_holds_up_no_other(tmp_path, prober):
     model = Command(argv=["./model"], frames={"bad": "bad_*.nc", "good": "good_*.nc"})
-    watcher = Watcher(tmp_path, ".", model, "run", 1, Cursor(), prober=prober)
+    watcher = launched_watcher(tmp_path, ".", model, "run", 1, Cursor(), prober=prober)
     bad = {"units": "olympiads since 2000-01-01", "form": "NETCDF3_CLASSIC"}
     for number in range(3):
         write(tmp_path / f"bad_{number}.nc", **bad)
@@ -106,7 +105,7 @@ def test_a_stream_with_unknown_times_is_reported_once_and_holds_up_no_other(tmp_
     assert [damage for report in (first, *reports) for damage in report.damaged] == []
     assert not first.in_progress or len(first.cursor.open) > 1
     assert reports[-1].ended
-    again = Watcher(tmp_path, ".", model, "run", 1, reports[-1].cursor, prober=prober)
+    again = launched_watcher(tmp_path, ".", model, "run", 1, reports[-1].cursor, prober=prober)
     assert again.scan(elapsed_s=0.0, now=0.0, ended=True).undecoded == ()
 
 
@@ -115,7 +114,7 @@ def test_a_file_with_unknown_times_in_a_folder_of_others_is_not_damaged_either(t
     folder.mkdir()
     write(folder / "bad.nc", units="olympiads since 2000-01-01")
     model = Command(argv=["./model"], frames={"bad": "bad.nc"})
-    watcher = AttachedWatcher(
+    watcher = attached_watcher(
         folder, ".", model, "run", 1, Cursor(),
         selection=Selection(), stamp=tmp_path / "stamp", prober=prober,
     )  # fmt: skip

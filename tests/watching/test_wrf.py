@@ -5,10 +5,10 @@ from __future__ import annotations
 import pickle
 
 import pytest
+from watcher_case import launched_watcher
 
 from burstlens.core.errors import RecipeError
 from burstlens.workflows.frames.cursor import Cursor
-from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.base import Facts, Model, OutputName
 from burstlens.workflows.models.ends import read_end
 from burstlens.workflows.models.registry import load, names
@@ -127,7 +127,7 @@ def test_trouble_is_read_from_every_rank_and_progress_from_the_first(logs, tmp_p
     for rank in ("0000", "0001"):
         text = "\n".join(logs(f"blowup.rsl.error.{rank}")) + "\n"
         (tmp_path / f"rsl.error.{rank}").write_text(text)
-    watcher = Watcher(tmp_path, ".", Wrf(), "run", 1, Cursor(), prober=prober)
+    watcher = launched_watcher(tmp_path, ".", Wrf(), "run", 1, Cursor(), prober=prober)
     report = watcher.scan(elapsed_s=0.0, now=0.0, ended=False)
     assert any("SIGSEGV" in line for line in report.trouble)
     assert any("SIGABRT" in line for line in report.trouble)
@@ -140,7 +140,7 @@ def test_speed_and_time_left_follow_the_log(tmp_path, prober):
         "&time_control start_year = 2005, start_month = 8, start_day = 28, run_hours = 1 /"
     )
     log = tmp_path / "rsl.error.0000"
-    watcher = Watcher(tmp_path, ".", Wrf(), "run", 1, Cursor(), prober=prober)
+    watcher = launched_watcher(tmp_path, ".", Wrf(), "run", 1, Cursor(), prober=prober)
     for second in range(0, 61, 10):
         with open(log, "a") as file:
             file.write(

@@ -1,4 +1,4 @@
-"""One scan of a folder in which a model writes that others started.
+"""The evidence in a folder in which a model writes that others started.
 
 The rule for when a frame is whole is the same (:mod:`.ready`). What differs is its evidence: there
 is no baseline, so a file, a log or a flag may be left from an earlier run. Later files, log lines
@@ -12,38 +12,31 @@ import contextlib
 import os
 import time
 from collections.abc import Container, Iterator, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
-from burstlens.core.model import Damage, Fingerprint
+from burstlens.core.model import Fingerprint
 from burstlens.workflows.frames import ready
 from burstlens.workflows.frames.arrival import Selection, choose, is_full, newest_first, records
 from burstlens.workflows.frames.attached_listing import AttachedListing
 from burstlens.workflows.frames.attached_logs import find_logs
 from burstlens.workflows.frames.bad_ends import known_ends, lived_on
 from burstlens.workflows.frames.closing import is_closed
-from burstlens.workflows.frames.cursor import (
-    Attached,
-    Cursor,
-    FileStat,
-    Open,
-    Speech,
-    Unit,
-    Written,
-)
-from burstlens.workflows.frames.hdf5 import Prober
+from burstlens.workflows.frames.cursor import Attached, Cursor, FileStat, Open, Speech, Unit
+from burstlens.workflows.frames.evidence import EvidencePolicy, Scan
+from burstlens.workflows.frames.failing import loss_of
 from burstlens.workflows.frames.intervals import intervals, usual_interval, with_mtime
-from burstlens.workflows.frames.log_search import LogPattern
-from burstlens.workflows.frames.model_log import Heard
+from burstlens.workflows.frames.listing import WatchedFolder
+from burstlens.workflows.frames.model_log import Follower, Heard
 from burstlens.workflows.frames.ready import Evidence
 from burstlens.workflows.frames.recorded import Recorded
-from burstlens.workflows.frames.report import ClosedFile, FolderReport, Report
+from burstlens.workflows.frames.report import ClosedFile, FolderReport
 from burstlens.workflows.frames.server_clock import ServerClock
 from burstlens.workflows.frames.stillness import after_scan
 from burstlens.workflows.frames.structure import Structure
-from burstlens.workflows.frames.watcher import Watcher
-from burstlens.workflows.models.base import Model
 
 SLICE_S, FIRST_SLICE_S = 1.0, 0.2
 """A scan returns after so long with what it has; the first one sooner, for the first picture."""
@@ -63,120 +56,65 @@ FEW = 4
 SWEEP_S = 0.1
 
 
-class AttachedWatcher(Watcher):
-    """The scans of one call; see :class:`.Attachment`."""
+class AttachedEvidence(EvidencePolicy):
+    """``selection``: what is wanted of the frames that are there on arrival; ``stamp``: a file of
+    the run directory, see :class:`.ServerClock`."""
 
-    _listing: AttachedListing
+    follows_rewrites = True
 
-    def __init__(
-        self,
-        root: Path,
-        folder: str,
-        model: Model,
-        run: str,
-        attempt: int,
-        cursor: Cursor,
-        *,
-        selection: Selection,
-        stamp: Path,
-        prober: Prober | None = None,
-        patterns: tuple[LogPattern, ...] = (),
-    ) -> None:
-        self._selection = selection
-        self._clock = ServerClock(stamp, root / folder)
-        self._more = False
-        self._lost = self._restarted = ""
-        self._changed: list[str] = []
-        self._closed: list[ClosedFile] = []
+    def __init__(self, folder: WatchedFolder, selection: Selection, stamp: Path) -> None:
+        self.listing: AttachedListing = AttachedListing(folder)
+        self.options = self._selection = selection
+        self._folder, self._facts = folder, folder.facts
+        self._clock = ServerClock(stamp, folder.path)
         self._log_ns = 0
-        place = root, folder, model, run, attempt, cursor
-        super().__init__(*place, prober=prober, patterns=patterns)
-        self._same = (*self._same, selection)
-
-    def _new_listing(self, baseline: Mapping[str, tuple[int, int]]) -> AttachedListing:
-        return AttachedListing(self._folder, self._facts.folders, self._model, self._follower)
-
-    @property
-    def _state(self) -> Attached:
-        return self.cursor.attached or Attached()
-
-    def scan(self, *, elapsed_s: float, now: float, ended: bool) -> Report:
-        """Scan for about a second at most; the rest is left to the next scan."""
-        self._more, self._lost, self._restarted = False, "", ""
-        report = super().scan(elapsed_s=elapsed_s, now=now, ended=ended)
-        found = self._folder_report(elapsed_s)
-        self._changed.clear()
-        self._closed.clear()
-        return replace(report, cursor=self.cursor, folder=found)
-
-    def sweep(self, declared: Mapping[str, Fingerprint]) -> None:
-        """Look again at finished files: those with another fingerprint are read anew.
-
-        Truncation in place changes no folder, so only this sees it.
-        """
-        again: set[str] = set()
-        begin = time.monotonic()
-        open_now = {file for entry in self.cursor.open for file in entry.files}
-        for file, known in declared.items():
-            if file in open_now or time.monotonic() - begin > SWEEP_S:
-                continue
-            with contextlib.suppress(OSError):
-                found = FileStat.of(os.stat(self._folder / file)).fingerprint
-                output = self._model.identify(file)
-                if found[1:] != tuple(known)[1:] and output is not None:
-                    again.add(Unit.of(file, output).name)
-                    self._changed.append(file)
-        if again:
-            state = replace(self._state, again=self._state.again | again)
-            self.cursor = replace(self.cursor, attached=state)
+        self._restarted = ""
+        self._closed: list[ClosedFile] = []
 
     # What the folder says.
 
-    def _hear(self, speech: Speech, now: float, *, last: bool) -> Heard:
-        self._restarted = self._look_at_logs()
+    def hear(self, scan: Scan, follower: Follower) -> Heard:
+        self._restarted = self._look_at_logs(scan)
         if self._restarted:  # what follows belongs to the next attempt
             return Heard(Speech(caught_up=True))
-        heard = super()._hear(speech, now, last=last)
-        ends = known_ends(heard.speech.bad_ends, self._folder, self._log_ns)
+        heard = follower.hear(self.listing.logs, scan.cursor.speech, scan.now, last=scan.ended)
+        ends = known_ends(heard.speech.bad_ends, self._folder.path, self._log_ns)
         heard.speech = replace(heard.speech, bad_ends=ends)
         return heard
 
-    def _look_at_logs(self) -> str:
+    def _look_at_logs(self, scan: Scan) -> str:
         """The sign that a log of the model began anew; empty if none did."""
-        speaking = [name for name, speaks in self._listing.logs.items() if speaks]
-        found = find_logs(self._folder, speaking, self.cursor, self._declared_files)
+        speaking = [name for name, speaks in self.listing.logs.items() if speaks]
+        frames = partial(self._declared_files, scan.cursor)
+        found = find_logs(self._folder.path, speaking, scan.cursor, frames)
         self._log_ns = found.newest_ns
-        for name, known in self._state.logs.items():
+        for name, known in _state(scan).logs.items():
             if found.logs[name].mtime_ns > known.mtime_ns:
                 self._clock.note(found.logs[name].mtime_ns, known.device)
-        state = replace(self._state, logs=found.logs, reopened=found.reopened)
-        self.cursor = replace(self.cursor, attached=state)
+        _note(scan, logs=found.logs, reopened=found.reopened)
         return found.restarted
 
-    def _declared_files(self) -> list[str]:
+    def _declared_files(self, cursor: Cursor) -> list[str]:
         """A few files with declared frames."""
-        partly = [file for entry in self.cursor.open if entry.declared for file in entry.files]
-        return [*partly[:FEW], *self._listing.finished(self.cursor, FEW)]
+        partly = [file for entry in cursor.open if entry.declared for file in entry.files]
+        return [*partly[:FEW], *self.listing.finished(cursor, FEW)]
 
-    def _away(self, error: OSError, complaints: list[str]) -> None:
-        self._lost = f"the folder does not answer: {error.strerror or error}"
-
-    def _has_more(self) -> bool:
-        return self._more or bool(self._lost)
-
-    def _folder_report(self, elapsed_s: float) -> FolderReport:
-        device = self._listing.identity[0] if self._listing.identity else None
-        about = self._log_ns, self.cursor.open, self._clock, device, elapsed_s
-        state = after_scan(self._state, *about)
+    def report(self, scan: Scan) -> FolderReport:
+        self._note_mtimes(scan)
+        device = self.listing.identity[0] if self.listing.identity else None
+        entries = scan.cursor.open
+        about = self._log_ns, entries, self._clock, device, scan.elapsed_s
+        state = after_scan(_state(scan), *about)
         newest, quiet_s, name = state.still
-        frames_ns = max((entry.mtime_ns for entry in self.cursor.open), default=0)
-        arriving = self._more or bool(state.pending)
-        self.cursor = lived_on(replace(self.cursor, attached=state), arriving=arriving)
+        frames_ns = max((entry.mtime_ns for entry in entries), default=0)
+        arriving = scan.more or bool(state.pending)
+        _note(scan, still=state.still, dated=state.dated, changed=())
+        scan.cursor = lived_on(scan.cursor, arriving=arriving)
         longest = max(state.mtimes.values(), key=len, default=())
-        return FolderReport(
-            identity=None if self._lost else self._listing.identity,
-            lost=self._lost,
-            changed=tuple(self._changed),
+        report = FolderReport(
+            identity=None if scan.lost else self.listing.identity,
+            lost=scan.lost and f"the {scan.lost}",
+            changed=state.changed,
             closed=tuple(self._closed),
             restarted=self._restarted,
             arriving=arriving,
@@ -189,208 +127,180 @@ class AttachedWatcher(Watcher):
             unsettled=any(
                 not entry.whole
                 and (entry.watched_s < 2 * SEEN_S or entry.quiet_s < ready.WEAK_QUIET_S)
-                for entry in self.cursor.open
+                for entry in entries
             ),
         )
+        self._restarted = ""
+        self._closed.clear()
+        return report
 
-    # Which units, in which order.
+    @staticmethod
+    def _note_mtimes(scan: Scan) -> None:
+        mtimes = dict(_state(scan).mtimes)
+        found = [(frame.stream, frame.written) for frame in scan.frames]
+        lost = [(one.stream, one.fingerprint[3] / 1e9) for one in scan.damaged if one.fingerprint]
+        for stream, mtime in found + lost:
+            mtimes[stream] = with_mtime(mtimes.get(stream, ()), mtime)
+        _note(scan, mtimes=mtimes)
 
-    def _visits(self) -> Iterator[Unit]:
+    # Which units, in which order, and which of their records.
+
+    def visits(self, scan: Scan) -> Iterator[Unit]:
         begin = time.monotonic()
         if self._restarted:
             return
-        slice_s = SLICE_S if self._state.arrived else FIRST_SLICE_S
-        if not self._state.arrived:
-            self._arrive()
-        known = {entry.unit for entry in self.cursor.open}
-        units = sorted(self._listing.units, key=newest_first, reverse=True)
+        slice_s = SLICE_S if _state(scan).arrived else FIRST_SLICE_S
+        if not _state(scan).arrived:
+            self._arrive(scan)
+        known = {entry.unit for entry in scan.cursor.open}
+        units = sorted(self.listing.units, key=newest_first, reverse=True)
         units.sort(key=lambda unit: unit not in known)
         fresh = False  # each slice reads one that is new, however slow the file system is
         for unit in units:
-            state = self._state
+            state = _state(scan)
             if unit.name in state.pending and is_full(self._selection, state, unit):
-                self._finish(unit)
+                scan.finish(unit)
                 continue
             if fresh and time.monotonic() - begin > slice_s:
-                self._more = True
+                scan.more = True
                 return
             fresh |= unit not in known
             yield unit
-            state = self._state
-            if unit.name in state.pending:
-                pending = state.pending - {unit.name}
-                self.cursor = replace(self.cursor, attached=replace(state, pending=pending))
+            pending = _state(scan).pending
+            if unit.name in pending:
+                _note(scan, pending=pending - {unit.name})
 
-    def _arrive(self) -> None:
+    def _arrive(self, scan: Scan) -> None:
         """Choose among what is there on arrival."""
-        taken, done = choose(self._selection, self._listing.units)
+        taken, done = choose(self._selection, self.listing.units)
         names = frozenset(unit.name for unit in taken)
-        state = replace(self._state, arrived=True, pending=names, unread=names)
-        self.cursor = replace(self.cursor, done=done, attached=state)
-        for unit in self._listing.units.keys() - set(taken):
-            self._listing.drop(unit)
+        _note(scan, arrived=True, pending=names, unread=names)
+        scan.cursor = replace(scan.cursor, done=done)
+        for unit in self.listing.units.keys() - set(taken):
+            self.listing.drop(unit)
 
-    def _chosen(self, entry: Open, whole: Structure) -> tuple[Open, Container[int]]:
-        if entry.unit.name not in self._state.unread or not whole.times or entry.declared:
-            return entry, ()
+    def choose(self, scan: Scan, entry: Open, whole: Structure) -> Container[int]:
+        state = _state(scan)
+        if entry.unit.name not in state.unread or not whole.times or entry.declared:
+            return ()
         about = entry.unit, list(whole.times), whole.calendar
-        state, passed = records(self._selection, self._state, *about)
-        self.cursor = replace(self.cursor, attached=state)
-        return entry, passed
+        after, passed = records(self._selection, state, *about)
+        scan.cursor = replace(scan.cursor, attached=after)
+        return passed
 
-    # What counts as evidence.
+    # Files that are written anew.
 
-    def _aged(
-        self, entry: Open, stats: tuple[FileStat, ...], changed: bool, elapsed_s: float
-    ) -> Open:
-        first = not entry.stats
-        before, entry = entry, super()._aged(entry, stats, changed, elapsed_s)
-        if first:
-            entry = replace(entry, quiet_s=self._clock.quiet_s(entry.mtime_ns, stats[0].device))
+    def observe(self, before: Open, entry: Open) -> Open:
+        stat = entry.stats[0]
+        if not before.stats:
+            entry = replace(entry, quiet_s=self._clock.quiet_s(entry.mtime_ns, stat.device))
         elif entry.mtime_ns > before.mtime_ns:
-            self._clock.note(entry.mtime_ns, stats[0].device)
-        entry = replace(entry, watched_s=0.0 if changed else before.watched_s + elapsed_s)
-        was, is_ = ([(one.device, one.inode) for one in of] for of in (before.stats, stats))
-        replaced = not first and was != is_
+            self._clock.note(entry.mtime_ns, stat.device)
         if not before.declared:
             return entry
-        if replaced or not stats[0].size:
-            return self._afresh(entry)
-        if self._is_another(entry):
-            return self._after_closing(entry) or self._afresh(entry)
-        return entry
-
-    def _is_another(self, entry: Open) -> bool:
-        """Whether a file with nothing new has changed since its last record was declared, and is
-        quiet: it was written anew, or touched, or closed."""
-        return (
+        was, is_ = ([(one.device, one.inode) for one in of] for of in (before.stats, entry.stats))
+        if was != is_ or not stat.size:
+            return entry.afresh()
+        is_another = (
             entry.whole
             and entry.stats != entry.declared_at
             and bool(entry.declared_at)
             and entry.watched_s >= ready.QUIET_S
-        )
+        )  # and has nothing new: it was written anew, or touched, or closed
+        return self._after_closing(entry) or entry.afresh() if is_another else entry
 
     def _after_closing(self, entry: Open) -> Open | None:
         """The entry after its writer has closed the file; None if something else changed it."""
-        if not is_closed(entry.open_at, self._places(entry.files)):
+        if not is_closed(entry.open_at, self._folder.paths(entry.files)):
             return None
         found = entry.stats[0].fingerprint
         self._closed.append(ClosedFile(entry.unit.stream, entry.files[0], found))
         return replace(entry, declared_at=entry.stats, open_at=0)
 
-    def _rewritten(self, entry: Open, complaints: list[str]) -> Open:
-        return self._afresh(entry)
+    # What counts as evidence.
 
-    def _afresh(self, entry: Open) -> Open:
-        """The entry as if it was never read."""
-        return replace(
-            entry, declared=0, declared_at=(), whole=False, asked=(), doubted=frozenset(),
-            reason="it is written anew",
-        )  # fmt: skip
-
-    def _spoken(self, entry: Open) -> tuple[Written, ...]:
-        """Lines of an earlier run's log, or older than the file, are evidence for nothing."""
-        return tuple(
-            line for line in super()._spoken(entry) if line.live or self._log_ns >= entry.mtime_ns
-        )
-
-    def _recorded(self, entry: Open) -> Recorded:
-        fresh = self._log_ns >= entry.mtime_ns
-        return super()._recorded(entry) if fresh else Recorded()
-
-    def _waits(self, entry: Open) -> tuple[bool, ...]:
-        steady, patient = self._steady_s(entry), self._patience_s(entry)
-        return entry.quiet_s >= steady, entry.quiet_s >= patient, entry.watched_s >= SEEN_S
-
-    def _steady_s(self, entry: Open) -> float:
-        """How long a file that its writer may still have open must be quiet: a program that nobody
-        knows may write a frame in several steps."""
-        return max(SEEN_S, min(self._interval(entry.unit.stream) / 10, STEADY_S))
-
-    def _inside(
-        self, outside: Evidence, entry: Open, whole: Structure, index: int, key: str,
-        spoken: tuple[Written, ...],
-    ) -> Evidence:  # fmt: skip
-        if whole.cut and self._is_fresh(entry):
-            # The model died after its line, in the next record: the file is a little newer.
-            spoken = super()._spoken(entry)
-        found = super()._inside(outside, entry, whole, index, key, spoken)
-        may_be_open = whole.classic or bool(entry.written_to)
-        if may_be_open and not found.flagged and found.quiet_s < self._steady_s(entry):
-            return replace(found, quiet_s=0.0)
-        return found
-
-    def _patience_s(self, entry: Open) -> float:
-        return max(ready.WEAK_QUIET_S, 2 * self._interval(entry.unit.stream))
-
-    def _is_fresh(self, entry: Open) -> bool:
-        """Whether the log is not so much older than the file that it is an earlier run's."""
+    def evidence(self, scan: Scan, entry: Open) -> Evidence:
+        """What is not an earlier run's: lines of its log, or older than the file, are evidence for
+        nothing, nor is a later file that was written before."""
+        later = self.listing.written_after(entry)
+        if later is not None:
+            self._wake(scan, entry.unit, later)
+        found = scan.evidence(entry, self._facts, later=later is not None)
+        is_fresh = self._log_ns >= entry.mtime_ns
+        interval = self._interval(scan, entry)
         older_s = (entry.mtime_ns - self._log_ns) / 1e9
-        return older_s < max(OLD_LOG_S, 3 * self._interval(entry.unit.stream))
-
-    def _outside(self, entry: Open, evidence: Evidence) -> Evidence:
-        seen = entry.watched_s >= SEEN_S
+        is_ours = older_s < max(OLD_LOG_S, 3 * interval)
+        lines = tuple(line for line in found.lines if is_fresh or line.live)
         return replace(
-            evidence,
-            log_speaks=evidence.log_speaks and self._is_fresh(entry),
-            ended_well=evidence.ended_well
-            and (not self._facts.tells_end or self._log_ns >= entry.mtime_ns),
-            patience_s=self._patience_s(entry),
-            weakest="unproven" if seen else None,
+            found,
+            lines=lines,
+            # The model may have died after its line, in the next record: the file is newer.
+            old_lines=found.lines if is_ours else lines,
+            recorded=found.recorded if is_fresh else Recorded(),
+            log_speaks=found.log_speaks and is_ours,
+            ended_well=found.ended_well and (is_fresh or not self._facts.tells_end),
+            # A program that nobody knows may write a frame in several steps.
+            steady_s=max(SEEN_S, min(interval / 10, STEADY_S)),
+            patience_s=max(ready.WEAK_QUIET_S, 2 * interval),
+            weakest="unproven" if entry.watched_s >= SEEN_S else None,
         )
 
-    def _has_later(self, entry: Open) -> bool:
-        """Whether a later unit of its line was written after it, tile by tile."""
-        own = self._listing.files(entry.unit)
-        mine = dict(zip(sorted(own), entry.stats, strict=False))
-        for unit in self._listing.after(entry.unit, 2):
-            files = self._listing.files(unit)
-            with contextlib.suppress(OSError, KeyError):
-                if all(
-                    os.stat(self._folder / files[tile]).st_mtime_ns >= stat.mtime_ns
-                    for tile, stat in mine.items()
-                ):
-                    self._wake(entry.unit, unit)
-                    return True
-        return False
-
-    def _wake(self, unit: Unit, later: Unit) -> None:
+    def _wake(self, scan: Scan, unit: Unit, later: Unit) -> None:
         """Of a file that was written anew, the later one that was written after it was, too: it is
         read again at once, without waiting for its turn in the sweep."""
-        state = self._state
-        if unit.name in state.again and later not in self._listing.units:
-            self.cursor = replace(
-                self.cursor, attached=replace(state, again=state.again | {later.name})
-            )
+        again = _state(scan).again
+        if unit.name in again and later not in self.listing.units:
+            _note(scan, again=again | {later.name})
 
-    def _interval(self, stream: str) -> float:
-        """The usual seconds between two frames of a stream, by their mtimes; 0.0 if unknown."""
-        return usual_interval(self._state.mtimes.get(stream, ()))
-
-    def _fingerprint(self, entry: Open) -> Fingerprint | None:
-        if not entry.stats:
-            return None
-        self._note_mtime(entry)
-        return entry.stats[0].fingerprint
-
-    def _note_mtime(self, entry: Open) -> None:
-        stream, state = entry.unit.stream, self._state
-        known = with_mtime(state.mtimes.get(stream, ()), entry.mtime_ns / 1e9)
-        mtimes = {**state.mtimes, stream: known}
-        self.cursor = replace(self.cursor, attached=replace(state, mtimes=mtimes))
-
-    def _is_finished(self, entry: Open, ended: bool, damaged: list[Damage]) -> bool:
+    def finished(self, scan: Scan, entry: Open, evidence: Evidence) -> str | None:
+        lost = loss_of(entry, evidence, ended=scan.ended)
         if entry.whole and entry.declared:
-            finished = super()._is_finished(entry, ended, damaged)
-            if finished and entry.stats != entry.declared_at:  # else the sweep would find it
+            if lost is not None and entry.stats != entry.declared_at:  # else the sweep finds it
                 with contextlib.suppress(OSError):
                     self._after_closing(entry)
-            return finished
+            return lost
         seen = entry.watched_s >= 2 * SEEN_S
-        if entry.error or (ended and seen):
-            return super()._is_finished(entry, ended or entry.failing_s >= DEAD_S, damaged)
-        if not seen or entry.quiet_s < max(DEAD_S, 3 * self._interval(entry.unit.stream)):
-            return False
-        if not entry.undecoded:
-            damaged.append(self._damage(entry, f"{entry.reason}, and nothing more comes"))
-        return True
+        if entry.error or (scan.ended and seen):
+            return loss_of(entry, evidence, ended=scan.ended or entry.failing_s >= DEAD_S)
+        if not seen or entry.quiet_s < max(DEAD_S, 3 * self._interval(scan, entry)):
+            return None
+        return "" if entry.undecoded else f"{entry.reason}, and nothing more comes"
+
+    @staticmethod
+    def _interval(scan: Scan, entry: Open) -> float:
+        """The usual seconds between two frames of its stream, by their mtimes; 0.0 if unknown."""
+        return usual_interval(_state(scan).mtimes.get(entry.unit.stream, ()))
+
+
+def _state(scan: Scan) -> Attached:
+    return scan.cursor.attached or Attached()
+
+
+def _note(scan: Scan, **changes: Any) -> None:
+    scan.cursor = replace(scan.cursor, attached=replace(_state(scan), **changes))
+
+
+def sweep(cursor: Cursor, folder: WatchedFolder, declared: Mapping[str, Fingerprint]) -> Cursor:
+    """The cursor after another look at finished files: those with another fingerprint than the one
+    with which they were ``declared`` are read anew.
+
+    Truncation in place changes no folder, so only this sees it.
+    """
+    again: set[str] = set()
+    changed: list[str] = []
+    begin = time.monotonic()
+    open_now = {file for entry in cursor.open for file in entry.files}
+    for file, known in declared.items():
+        if file in open_now or time.monotonic() - begin > SWEEP_S:
+            continue
+        with contextlib.suppress(OSError):
+            found = FileStat.of(os.stat(folder.path / file)).fingerprint
+            output = folder.model.identify(file)
+            if found[1:] != tuple(known)[1:] and output is not None:
+                again.add(Unit.of(file, output).name)
+                changed.append(file)
+    if not again:
+        return cursor
+    state = cursor.attached or Attached()
+    changes = {"again": state.again | again, "changed": (*state.changed, *changed)}
+    return replace(cursor, attached=replace(state, **changes))

@@ -6,17 +6,16 @@ and what comes after a file in its line is evidence for it.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import time
 from collections import defaultdict
-from pathlib import Path
 
 from burstlens.core.passing_errors import PASSING
-from burstlens.workflows.frames.cursor import Cursor, Unit
-from burstlens.workflows.frames.listing import Listing
-from burstlens.workflows.frames.model_log import Follower
-from burstlens.workflows.models.base import Model, OutputName
+from burstlens.workflows.frames.cursor import Cursor, Open, Unit
+from burstlens.workflows.frames.listing import Listing, WatchedFolder
+from burstlens.workflows.models.base import OutputName
 
 LIST_S = 60.0
 """How often the folders are listed although their mtimes have not changed."""
@@ -27,10 +26,8 @@ SURE_S = 2.0
 class AttachedListing(Listing):
     """The names in the folders. ``identity`` is device and inode of the model's own folder."""
 
-    def __init__(
-        self, folder: Path, folders: tuple[str, ...], model: Model, follower: Follower
-    ) -> None:
-        super().__init__(folder, folders, model, follower, {})
+    def __init__(self, folder: WatchedFolder) -> None:
+        super().__init__(folder, {})
         self.identity: tuple[int, int] | None = None
         self._state: object = None
         self._since = 0.0
@@ -69,15 +66,21 @@ class AttachedListing(Listing):
             self.identity = found.st_dev, found.st_ino
         return tuple(state)
 
-    def after(self, unit: Unit, count: int) -> list[Unit]:
-        """The next units of its line, and the newest one."""
-        line = self._line(unit.line)
-        place = line.index(unit) + 1 if unit in line else len(line)
-        return list(dict.fromkeys((*line[place : place + count], *line[place:][-1:])))
-
-    def files(self, unit: Unit) -> dict[int, str]:
-        """The files of a unit by tile, finished or not."""
-        return self._every.get(unit, {})
+    def written_after(self, entry: Open) -> Unit | None:
+        """A later unit of its line, one of the next two or the newest, that was written after it,
+        tile by tile; None if none was."""
+        line = self._line(entry.unit.line)
+        place = line.index(entry.unit) + 1 if entry.unit in line else len(line)
+        mine = dict(zip(sorted(self._every.get(entry.unit, ())), entry.stats, strict=False))
+        for unit in dict.fromkeys((*line[place : place + 2], *line[place:][-1:])):
+            files = self._every.get(unit, {})
+            with contextlib.suppress(OSError, KeyError):
+                if all(
+                    os.stat(self._folder / files[tile]).st_mtime_ns >= stat.mtime_ns
+                    for tile, stat in mine.items()
+                ):
+                    return unit
+        return None
 
     def finished(self, cursor: Cursor, count: int) -> list[str]:
         """The files of some finished units, the latest that were found."""

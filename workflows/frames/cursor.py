@@ -162,6 +162,20 @@ class Open(Struct, frozen=True):
         """When its files were written last."""
         return max((stat.mtime_ns for stat in self.stats), default=0)
 
+    def aged(self, stats: tuple[FileStat, ...], elapsed_s: float, *, changed: bool) -> Open:
+        """A copy with what was seen of its files now, and for how long they are unchanged."""
+        if changed:
+            return replace(self, stats=stats, quiet_s=0.0, watched_s=0.0)
+        quiet_s, watched_s = self.quiet_s + elapsed_s, self.watched_s + elapsed_s
+        return replace(self, stats=stats, quiet_s=quiet_s, watched_s=watched_s)
+
+    def afresh(self) -> Open:
+        """A copy that was never read."""
+        return replace(
+            self, declared=0, declared_at=(), whole=False, asked=(), doubted=frozenset(),
+            reason="it is written anew",
+        )  # fmt: skip
+
     @property
     def empty_file(self) -> str | None:
         """The first of its files that has 0 bytes."""
@@ -256,7 +270,8 @@ class Attached(Struct, frozen=True):
     ``pending`` are the units that were there on arrival and are not yet looked at, ``unread`` those
     whose records are not yet chosen from; ``counted`` and ``taken`` are the numbers of records by
     stream that were looked at and became frames, ``newest`` is the newest time of each. ``again``
-    are finished units that were written anew. ``mtimes`` are those of each stream's latest
+    are finished units that were written anew, ``changed`` their files that are not yet reported.
+    ``mtimes`` are those of each stream's latest
     frames, ``logs`` the logs that speak for the model, ``still`` the newest mtime (ns), for how
     long there was none newer, and the file that has it; unless ``dated`` it was there on arrival,
     and how old it was then is not known. ``bad_end_ns``: the newest mtime when the
@@ -271,6 +286,7 @@ class Attached(Struct, frozen=True):
     taken: Mapping[str, int] = msgspec.field(default_factory=dict)
     newest: Mapping[str, str] = msgspec.field(default_factory=dict)
     again: frozenset[str] = frozenset()
+    changed: tuple[str, ...] = ()
     mtimes: Mapping[str, tuple[float, ...]] = msgspec.field(default_factory=dict)
     logs: Mapping[str, FileStat] = msgspec.field(default_factory=dict)
     still: tuple[int, float, str | None] = (0, 0.0, None)

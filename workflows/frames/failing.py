@@ -1,4 +1,4 @@
-"""A unit whose files give an error: how long it may last before they count as lost."""
+"""When a unit is finished, and what is lost with it: also of files that give an error."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from burstlens.workflows.frames import ready
 from burstlens.workflows.frames.cursor import Open
+from burstlens.workflows.frames.ready import Evidence
 
 _LASTING = frozenset(
     {
@@ -42,6 +43,21 @@ def failing(entry: Open, error: OSError, elapsed_s: float) -> Open:
 def answering(entry: Open) -> Open:
     """The entry after a look that did not fail."""
     return replace(entry, error=0, failing_s=0.0) if entry.error else entry
+
+
+def loss_of(entry: Open, evidence: Evidence, *, ended: bool) -> str | None:
+    """What is lost with a unit that is finished, "" for nothing; None while it is not. After the
+    end, what is not whole is lost."""
+    if entry.whole and entry.declared:
+        settled = evidence.io_groups <= 1 or entry.quiet_s >= ready.WEAK_QUIET_S
+        return "" if ended or (evidence.later and settled) else None
+    if entry.undecoded and evidence.later:
+        return ""
+    if not ended or not is_given_up(entry):
+        return None
+    if entry.error:
+        return entry.reason
+    return "" if entry.undecoded else f"the model has ended and {entry.reason}"
 
 
 def is_given_up(entry: Open) -> bool:

@@ -7,15 +7,38 @@ of finished frames costs one listing and a set difference.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from burstlens.core.passing_errors import PASSING
 from burstlens.workflows.frames.cursor import Cursor, Unit
-from burstlens.workflows.frames.model_log import Follower
-from burstlens.workflows.models.base import Model, OutputName
+from burstlens.workflows.frames.model_log import logs_of
+from burstlens.workflows.models.base import Facts, Model, OutputName
 
 Stat = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedFolder:
+    """A model's folder at ``path``, its adapter as configured there, and the facts of its settings;
+    ``prefix`` stands before its files' names in paths relative to the buffer's root."""
+
+    path: Path
+    prefix: str
+    model: Model
+    facts: Facts
+
+    @classmethod
+    def of(cls, root: Path, folder: str, model: Model) -> WatchedFolder:
+        """That of the folder, relative to ``root``."""
+        path, prefix = root / folder, "" if folder in ("", ".") else f"{folder}/"
+        model = model.configured(path)
+        return cls(path, prefix, model, model.facts(path))
+
+    def paths(self, files: Sequence[str]) -> list[str]:
+        """The paths of those files."""
+        return [f"{self.path}/{file}" for file in files]
 
 
 class Listing:
@@ -25,17 +48,9 @@ class Listing:
     number; ``newest`` is the newest unit of each line (:attr:`Unit.line`) made in this attempt.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        folders: tuple[str, ...],
-        model: Model,
-        follower: Follower,
-        baseline: Mapping[str, Stat],
-    ) -> None:
-        self._folder, self._folders = folder, folders
-        # Once: the check of a protocol looks at each of its methods.
-        self._model, self._follower, self._baseline = model, follower, baseline
+    def __init__(self, folder: WatchedFolder, baseline: Mapping[str, Stat]) -> None:
+        self._folder, self._folders = folder.path, folder.facts.folders
+        self._model, self.baseline = folder.model, baseline
         self._names: set[str] = set()
         self._stale: dict[str, OutputName] = {}
         self._stale_flags: dict[str, OutputName] = {}
@@ -59,7 +74,7 @@ class Listing:
             for name in names - self._names:
                 self._sort(name, cursor)
             self._forget(self._names - names)
-            self.logs = self._follower.logs(names)
+            self.logs = logs_of(self._model, names)
             self._names = names
         self._wake(cursor)
 
@@ -76,9 +91,17 @@ class Listing:
         if not flags:
             return None
         return all(
-            flag in self._names and (flag not in self._baseline or self._changed(flag))
+            flag in self._names and (flag not in self.baseline or self._changed(flag))
             for flag in flags
         )
+
+    def has_later(self, unit: Unit, cursor: Cursor) -> bool:
+        """Whether a later unit of the same line, with the same tiles, exists or existed."""
+        order, tiles = self.newest.get(unit.line, (unit.order, frozenset()))
+        if order > unit.order:
+            return tiles >= self.units[unit].keys()
+        done = cursor.done.get(unit.series)
+        return done is not None and done.last > unit.name
 
     def drop(self, unit: Unit) -> None:
         """Stop listing that unit."""
@@ -87,12 +110,12 @@ class Listing:
     def _sort(self, name: str, cursor: Cursor) -> None:
         output = self._model.identify(name)
         if output is not None:
-            if name in self._baseline:
+            if name in self.baseline:
                 self._stale[name] = output
             else:
                 self._add(name, output, cursor)
         elif (flag := self._model.ready_flag(name)) is not None:
-            if name in self._baseline:
+            if name in self.baseline:
                 self._stale_flags[name] = flag
             else:
                 self.flags.add((flag.stream, flag.time))
@@ -135,4 +158,4 @@ class Listing:
             if error.errno in PASSING:
                 raise
             return True  # it was readable before
-        return (found.st_size, found.st_mtime_ns) != self._baseline[name]
+        return (found.st_size, found.st_mtime_ns) != self.baseline[name]

@@ -91,6 +91,16 @@ class Heard:
         return [reason.text for *_, reason in weighed[-MAX_TROUBLE:]]
 
 
+def logs_of(model: Model, names: Iterable[str]) -> dict[str, bool]:
+    """The logs among these names, and whether each speaks for the model."""
+    names = sorted(names)
+    found: dict[str, bool] = {}
+    for pattern in model.log_patterns:
+        for index, name in enumerate(n for n in names if fnmatchcase(n, pattern)):
+            found[name] = found.get(name, False) or index == 0
+    return found
+
+
 class Follower:
     """Reads the logs of one model folder."""
 
@@ -104,15 +114,6 @@ class Follower:
     ) -> None:
         self._folder, self._model, self._facts = folder, model, facts
         self._baseline, self._patterns = baseline, patterns
-
-    def logs(self, names: Iterable[str]) -> dict[str, bool]:
-        """The logs among these names, and whether each speaks for the model."""
-        names = sorted(names)
-        found: dict[str, bool] = {}
-        for pattern in self._model.log_patterns:
-            for index, name in enumerate(n for n in names if fnmatchcase(n, pattern)):
-                found[name] = found.get(name, False) or index == 0
-        return found
 
     def hear(
         self, logs: Mapping[str, bool], speech: Speech, now: float, *, last: bool = False

@@ -34,6 +34,8 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
+from burstlens.workflows.frames.cursor import Written
+from burstlens.workflows.frames.recorded import Recorded
 from burstlens.workflows.frames.structure import Structure
 from burstlens.workflows.models.base import QUIET_S as QUIET_S
 
@@ -50,7 +52,12 @@ LOOK_AGAIN_S = 0.25
 
 
 class Evidence(Struct, frozen=True):
-    """The evidence that one record is whole, apart from its structure."""
+    """The evidence that one record is whole, apart from its structure.
+
+    ``lines`` of the log and ``recorded`` may be about its file; ``old_lines`` are these and older
+    ones, which count if a killed writer left the record. Quiet counts after ``steady_s`` where the
+    writer may still have the file open; after ``patience_s`` it is the ``weakest`` witness.
+    """
 
     conclusive: bool
     logged: bool = False
@@ -65,23 +72,46 @@ class Evidence(Struct, frozen=True):
     ended: bool = False
     ended_well: bool = False
     quiet_s: float = 0.0
+    steady_s: float = 0.0
     patience_s: float = WEAK_QUIET_S
     weakest: str | None = "weak"
+    lines: tuple[Written, ...] = ()
+    old_lines: tuple[Written, ...] = ()
+    recorded: Recorded = Recorded()
+
+    @property
+    def changing(self) -> tuple[object, ...]:
+        """What makes another look worthwhile when it is no longer the same."""
+        return (
+            self.later, self.ended, self.expects_flag, self.flagged, looks(self.quiet_s),
+            self.quiet_s >= self.steady_s, self.quiet_s >= self.patience_s, self.weakest,
+            self.lines[-1:],
+        )  # fmt: skip
 
 
-def with_structure(evidence: Evidence, whole: Structure, index: int, *, several: bool) -> Evidence:
-    """The evidence with what its file's structure adds for that record; ``several`` processes may
-    write a classic file."""
+def for_record(
+    evidence: Evidence, whole: Structure, index: int, *, several: bool, may_be_open: bool
+) -> Evidence:
+    """The evidence with what its file's structure adds for that record.
+
+    ``several`` processes may write a classic file. ``may_be_open``: an HDF5 file was once seen to
+    be open for writing.
+    """
+    quiet_s = evidence.quiet_s
     followed = whole.begun > index + 1
     if whole.is_fixed:
         # Times that are all there may be there from the beginning.
-        followed &= bool(whole.reason) and evidence.quiet_s >= QUIET_S
+        followed &= bool(whole.reason) and quiet_s >= QUIET_S
+    may_be_open |= whole.classic
+    if may_be_open and not evidence.flagged and quiet_s < evidence.steady_s:
+        quiet_s = 0.0
     return replace(
         evidence,
         conclusive=whole.conclusive and not (several and whole.classic),
         held=whole.held,
         later=evidence.later or followed,
         io_groups=1 if followed else evidence.io_groups,
+        quiet_s=quiet_s,
     )
 
 

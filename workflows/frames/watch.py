@@ -13,9 +13,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from burstlens.workflows.frames.attached import AttachedWatcher
+from burstlens.workflows.frames.attached import AttachedEvidence, sweep
 from burstlens.workflows.frames.attachment import Attachment
 from burstlens.workflows.frames.cursor import Cursor, Written
+from burstlens.workflows.frames.evidence import EvidencePolicy, LaunchedEvidence
+from burstlens.workflows.frames.listing import WatchedFolder
 from burstlens.workflows.frames.log_search import Hit, LogPattern, together
 from burstlens.workflows.frames.model_log import TAIL_LINES
 from burstlens.workflows.frames.report import Report
@@ -83,16 +85,14 @@ def watch(
     ``PROGRESS_S`` with progress or hits, else after ``timeout_s``. Errors of the file system are
     not raised: they become notices. ``attachment``: the model was started by others.
     """
-    place = root, folder, model, run, attempt, cursor
-    made: Watcher
+    place = WatchedFolder.of(root, folder, model)
+    policy: EvidencePolicy
     if attachment is None:
-        made = Watcher(*place, baseline=baseline, patterns=patterns)
+        policy = LaunchedEvidence(place, baseline)
     else:
-        stamp, selection = Path(attachment.stamp), attachment.selection
-        made = AttachedWatcher(*place, selection=selection, stamp=stamp, patterns=patterns)
-    watcher = _continued(made)
-    if attachment is not None and isinstance(watcher, AttachedWatcher):
-        watcher.sweep(attachment.sweep)
+        policy = AttachedEvidence(place, attachment.selection, Path(attachment.stamp))
+        cursor = sweep(cursor, place, attachment.sweep)
+    watcher = _continued(Watcher(place, run, attempt, cursor, policy, patterns=patterns))
     concluded = attachment is not None and attachment.concluded
     start = before = time.monotonic()
     tail: tuple[str, ...] = ()

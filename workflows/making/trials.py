@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from burstlens.workflows.frames.cursor import Speech
-from burstlens.workflows.frames.model_log import Follower
+from burstlens.workflows.frames.model_log import Follower, logs_of
 from burstlens.workflows.models.base import SIMULATION_LOG, Facts, Model
 from burstlens.workflows.placement import buffer as buffers
 from burstlens.workflows.placement.buffer import BufferRef
@@ -63,7 +63,7 @@ def _why(model: Model, logs: Path) -> str | None:
     """What its logs say about a program's bad end."""
     follower, speech = Follower(logs, model, Facts(), {}), Speech()
     try:
-        names = follower.logs(path.name for path in logs.iterdir())
+        names = logs_of(model, (path.name for path in logs.iterdir()))
         for _ in range(MOST_PIECES):
             heard = follower.hear(names, speech, 0.0, last=True)
             speech = heard.speech
