@@ -12,9 +12,8 @@ from watcher_case import MODEL, attached_watcher
 
 from burstlens.workflows.frames import attached, attached_listing
 from burstlens.workflows.frames.arrival import Selection
-from burstlens.workflows.frames.attachment import Attachment
 from burstlens.workflows.frames.cursor import Cursor
-from burstlens.workflows.frames.watch import watch
+from burstlens.workflows.frames.watch import Attachment, watch
 
 EVERYTHING = Selection(newest=None)
 PARALLEL = replace(MODEL, parallel=True, written=None)

@@ -10,8 +10,7 @@ from watcher_case import MODEL, attached_watcher, look, times
 
 from burstlens.workflows.frames.arrival import Selection
 from burstlens.workflows.frames.cursor import Cursor
-from burstlens.workflows.frames.failing import AWAY_S
-from burstlens.workflows.frames.ready import LOST_QUIET_S
+from burstlens.workflows.frames.ready import AWAY_S, LOST_QUIET_S
 
 
 def loop(path):

@@ -26,9 +26,9 @@ from burstlens.workflows.driver.model_word import ModelWord
 from burstlens.workflows.driver.state import FIRST_S, Policy, RunState
 from burstlens.workflows.driver.steering import Steering
 from burstlens.workflows.driver.target import Target
-from burstlens.workflows.frames.attachment import Attachment
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import FolderReport
+from burstlens.workflows.frames.watch import Attachment
 from burstlens.workflows.ordering.events import Answered, FramesFound, NodeFailed, WorkReturned
 from burstlens.workflows.ordering.guarding import Guarding
 from burstlens.workflows.ordering.instructions import (

@@ -10,7 +10,6 @@ Imports ``models``, the rooms of ``viz`` and ``core``; never ``recipe``, ``place
 __all__ = [
     "arrival",
     "attached",
-    "attachment",
     "contents",
     "cursor",
     "hdf5",

@@ -8,6 +8,7 @@ unchanged is stored as a duration, since the next call may run on another host.
 from __future__ import annotations
 
 import bisect
+import errno
 import os
 import re
 from collections.abc import Mapping
@@ -175,6 +176,20 @@ class Open(Struct, frozen=True):
             self, declared=0, declared_at=(), whole=False, asked=(), doubted=frozenset(),
             reason="it is written anew",
         )  # fmt: skip
+
+    def failing(self, error: OSError, elapsed_s: float) -> Open:
+        """A copy after a look at its files that failed."""
+        if self.whole and self.declared:
+            return self
+        return replace(
+            self, whole=False, error=error.errno or errno.EIO,
+            failing_s=self.failing_s + elapsed_s if self.error else 0.0,
+            reason=f"it cannot be read: {error.strerror or error}",
+        )  # fmt: skip
+
+    def answering(self) -> Open:
+        """A copy after a look that did not fail."""
+        return replace(self, error=0, failing_s=0.0) if self.error else self
 
     @property
     def empty_file(self) -> str | None:

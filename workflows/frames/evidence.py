@@ -12,10 +12,9 @@ from typing import Protocol
 
 from burstlens.core.model import Damage, Frame
 from burstlens.workflows.frames.cursor import Cursor, Open, Unit
-from burstlens.workflows.frames.failing import loss_of
 from burstlens.workflows.frames.listing import Listing, WatchedFolder
 from burstlens.workflows.frames.model_log import Follower, Heard
-from burstlens.workflows.frames.ready import Evidence
+from burstlens.workflows.frames.ready import Evidence, loss_of
 from burstlens.workflows.frames.recorded import Recorded
 from burstlens.workflows.frames.report import FolderReport, UndecodedFile
 from burstlens.workflows.frames.structure import Structure

@@ -1,4 +1,4 @@
-"""When a frame is whole: the only place with that rule.
+"""When a frame is whole, and when it is lost: the only place with these rules.
 
 A record is ready when its file's structure says so (:mod:`.frames.structure`) *and* so does a
 witness other than these bytes. Which witnesses count depends on how the file is written:
@@ -31,10 +31,12 @@ the records before it the last one needs the log. ``docs/decisions`` has the mea
 
 from __future__ import annotations
 
+import errno
+
 from msgspec import Struct
 from msgspec.structs import replace
 
-from burstlens.workflows.frames.cursor import Written
+from burstlens.workflows.frames.cursor import Open, Written
 from burstlens.workflows.frames.recorded import Recorded
 from burstlens.workflows.frames.structure import Structure
 from burstlens.workflows.models.base import QUIET_S as QUIET_S
@@ -49,6 +51,13 @@ SETTLED_S = 2.0
 the records before that one are looked for."""
 LOOK_AGAIN_S = 0.25
 """mtime is coarse: an unchanged file is read again after this time, then at doubled intervals."""
+_LASTING = {
+    errno.ELOOP, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENXIO, errno.EINVAL,
+    errno.ENAMETOOLONG, errno.ENOTDIR,
+}  # fmt: skip
+"""Errors of the file itself: a loop of links, a target that may not be read, a folder."""
+AWAY_S = 600.0
+"""How long after the model's end any other error may last: it is a file server's."""
 
 
 class Evidence(Struct, frozen=True):
@@ -142,3 +151,21 @@ def looks(quiet_s: float) -> int:
     while quiet_s >= LOOK_AGAIN_S * 2**count and count < 12:
         count += 1
     return count
+
+
+def loss_of(entry: Open, evidence: Evidence, *, ended: bool) -> str | None:
+    """What is lost with a unit that is finished, "" for nothing; None while it is not. After the
+    end, what is not whole is lost, once its error or its state has lasted too long."""
+    if entry.whole and entry.declared:
+        settled = evidence.io_groups <= 1 or entry.quiet_s >= WEAK_QUIET_S
+        return "" if ended or (evidence.later and settled) else None
+    if entry.undecoded and evidence.later:
+        return ""
+    if not ended:
+        return None
+    if entry.error:
+        longest_s = LOST_QUIET_S if entry.error in _LASTING else AWAY_S
+        return entry.reason if entry.failing_s >= longest_s else None
+    if entry.quiet_s < (UNREAD_QUIET_S if entry.unread else LOST_QUIET_S):
+        return None
+    return "" if entry.undecoded else f"the model has ended and {entry.reason}"

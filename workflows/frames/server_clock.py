@@ -1,23 +1,32 @@
-"""What the server of a folder calls now: mtimes of its files are compared with that alone.
+"""What mtimes say of a folder in which others write: how long it is quiet, how often written to.
 
-It is known, in this order, by the mtime of a file that is touched in the run directory, where that
-lies on the same file system; by this machine's clock, where the file system is this machine's own;
-or by a file of the folder that was written while it was watched. Else it is not known how old a
-file is, but for what is a day old.
+mtimes are compared with what the server of the folder calls now alone. It is known, in this order,
+by the mtime of a file that is touched in the run directory, where that lies on the same file
+system; by this machine's clock, where the file system is this machine's own; or by a file of the
+folder that was written while it was watched. Else it is not known how old a file is, but for what
+is a day old.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
+import statistics
 import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
+from burstlens.workflows.frames.cursor import Attached, Open
 from burstlens.workflows.frames.wakeup import LOCAL, file_system
 
 FRESH_S = 0.5
 """How long one answer serves."""
 OLD_S = 86400.0
 """What is so much older than this node's clock is old, whichever clock dated it."""
+KEPT = 8
+"""Intervals that are remembered of a stream."""
 
 
 class ServerClock:
@@ -75,3 +84,49 @@ class ServerClock:
             except OSError:
                 return -1  # it is away for now
         return self._own
+
+
+def after_scan(
+    state: Attached,
+    log_ns: int,
+    entries: Iterable[Open],
+    clock: ServerClock,
+    device: int | None,
+    elapsed_s: float,
+) -> Attached:
+    """The state after a scan that came so long after the one before. ``log_ns`` is when the newest
+    log was written, ``entries`` are the files that are not finished, on that ``device``."""
+    before, quiet_s, name = state.still
+    newest, found = before, None
+    if log_ns > newest:
+        newest, name = log_ns, next(iter(state.logs), None)
+    for entry in entries:
+        if entry.mtime_ns > newest:
+            newest, name, found = entry.mtime_ns, entry.files[0], entry
+    dated = state.dated
+    if newest == before:
+        quiet_s += elapsed_s
+    elif not before:
+        age_s = clock.age_s(newest, device)
+        quiet_s, dated = age_s or 0.0, age_s is not None
+    else:
+        # What is found in a later slice of the arrival is as old as it was then.
+        quiet_s = found.quiet_s if found else 0.0
+        dated = not state.pending or clock.age_s(newest, device) is not None
+    return replace(state, still=(newest, quiet_s, name), dated=dated)
+
+
+def intervals(mtimes: Sequence[float]) -> tuple[float, ...]:
+    """Those between neighbours."""
+    return tuple(later - earlier for earlier, later in itertools.pairwise(mtimes))
+
+
+def usual_interval(mtimes: Sequence[float]) -> float:
+    """The median; 0.0 if unknown."""
+    found = intervals(mtimes)
+    return statistics.median(found) if found else 0.0
+
+
+def with_mtime(mtimes: Sequence[float], mtime: float) -> tuple[float, ...]:
+    """The newest ones, in order, with one more."""
+    return tuple(sorted({*mtimes, mtime})[-KEPT - 1 :])

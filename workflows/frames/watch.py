@@ -9,12 +9,14 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from msgspec.structs import replace
 
+from burstlens.core.model import Fingerprint
+from burstlens.workflows.frames.arrival import Selection
 from burstlens.workflows.frames.attached import AttachedEvidence, sweep
-from burstlens.workflows.frames.attachment import Attachment
 from burstlens.workflows.frames.cursor import Cursor, Written
 from burstlens.workflows.frames.evidence import EvidencePolicy, LaunchedEvidence
 from burstlens.workflows.frames.listing import WatchedFolder
@@ -24,8 +26,6 @@ from burstlens.workflows.frames.report import Report
 from burstlens.workflows.frames.wakeup import Wakeup
 from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.base import Model
-
-__all__ = ["Cursor", "watch"]
 
 REST = 5.0
 """Pause between two scans, as a multiple of the time that a scan takes."""
@@ -41,6 +41,24 @@ PROGRESS_S = 1.0
 STALL_S = 5.0
 """A scan that takes longer is logged: the buffer does not answer."""
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """How a folder is watched in which others started a model.
+
+    ``selection``: what is wanted of the frames that are there on arrival. ``stamp``: a file of the
+    run directory that shows the file server's time. ``sweep``: finished files to look at again, by
+    name, with their fingerprints. ``ended``: the model certainly writes no more; ``concluded``:
+    that the watch has ended was reported before, so it is no news.
+    """
+
+    selection: Selection
+    stamp: str
+    sweep: Mapping[str, Fingerprint] = field(default_factory=dict)
+    ended: bool = False
+    concluded: bool = False
+
 
 _warm: Watcher | None = None
 _wakeup = Wakeup()

@@ -18,7 +18,6 @@ from burstlens.workflows.frames import ready
 from burstlens.workflows.frames.closing import digest
 from burstlens.workflows.frames.cursor import Cursor, FileStat, Open, Unit
 from burstlens.workflows.frames.evidence import EvidencePolicy, Scan
-from burstlens.workflows.frames.failing import answering, failing
 from burstlens.workflows.frames.hdf5 import Prober, shared_prober
 from burstlens.workflows.frames.listing import WatchedFolder
 from burstlens.workflows.frames.log_search import LogPattern
@@ -127,7 +126,7 @@ class Watcher:
                 # Released, or renamed by the model: its records were declared, or not a frame.
                 files = ()
             except OSError as error:
-                entry = failing(entry, error, scan.elapsed_s)
+                entry = entry.failing(error, scan.elapsed_s)
                 self._keep(scan, entry, self._policy.evidence(scan, entry), still)
                 continue
             if not files:
@@ -140,9 +139,9 @@ class Watcher:
             entry = self._policy.observe(before, entry)
             evidence = self._policy.evidence(scan, entry)
             try:
-                entry = answering(self._look(scan, entry, evidence, changed))
+                entry = self._look(scan, entry, evidence, changed).answering()
             except OSError as error:
-                entry = failing(entry, error, scan.elapsed_s)
+                entry = entry.failing(error, scan.elapsed_s)
             if entry.undecoded:
                 self._note_undecoded(scan, entry, evidence)
             self._keep(scan, entry, evidence, still)

@@ -10,11 +10,10 @@ from pathlib import Path
 
 from burstlens.core.durable import read_json
 from burstlens.core.existence import surely_exists
-from burstlens.workflows.frames.attachment import Attachment
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.log_search import LogPattern
 from burstlens.workflows.frames.report import Report
-from burstlens.workflows.frames.watch import watch
+from burstlens.workflows.frames.watch import Attachment, watch
 from burstlens.workflows.models.base import Model
 from burstlens.workflows.placement.buffer import BufferRef, free_bytes
 from burstlens.workflows.placement.job_folder import names_in

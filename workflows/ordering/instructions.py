@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 
 from burstlens.core.model import Frame
 from burstlens.core.outcome import Outcome
-from burstlens.workflows.frames.attachment import Attachment
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.log_search import LogPattern
+from burstlens.workflows.frames.watch import Attachment
 from burstlens.workflows.placement.buffer import BufferRef
 
 URGENT, NEXT, LAST = range(3)
