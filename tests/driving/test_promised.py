@@ -9,9 +9,10 @@ from events_case import event
 
 from burstlens.core.model import Damage
 from burstlens.core.run.history import replay
-from burstlens.workflows.frames.cursor import Cursor, Speech, Written
+from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.promised import CUT, REASON, Promised
 from burstlens.workflows.frames.report import Report
+from burstlens.workflows.frames.speech import Speech, Written
 from burstlens.workflows.models.command import Command
 from burstlens.workflows.models.wrf import Wrf
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from burstlens.workflows.awm.adapter import Awm
-from burstlens.workflows.frames.cursor import Cursor, Speech
+from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.log_search import LogPattern, Search, faults
 from burstlens.workflows.frames.model_log import Follower, logs_of
+from burstlens.workflows.frames.speech import Speech
 from burstlens.workflows.frames.watch import watch
 from burstlens.workflows.guards.reports import patterns_of
 from burstlens.workflows.models.wrf import Wrf

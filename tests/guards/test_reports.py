@@ -8,9 +8,10 @@ import pytest
 
 from burstlens.core.errors import OptionsError
 from burstlens.core.model import Progress
-from burstlens.workflows.frames.cursor import Cursor, Speech, Written
+from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.log_search import Hit
 from burstlens.workflows.frames.report import Report
+from burstlens.workflows.frames.speech import Speech, Written
 from burstlens.workflows.guards.finding import Trip, Trouble
 from burstlens.workflows.guards.judge import Judge
 from burstlens.workflows.guards.reports import Room

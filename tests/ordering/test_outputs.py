@@ -9,8 +9,9 @@ import pytest
 from burstlens.core.run import events as ev
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal, read
-from burstlens.workflows.frames.cursor import Cursor, Written
+from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report
+from burstlens.workflows.frames.speech import Written
 from burstlens.workflows.iostats.block import Block
 from burstlens.workflows.ordering.outputs import Outputs
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from burstlens.workflows.frames.cursor import RECENT, Cursor, Done, Speech, Unit
+from burstlens.workflows.frames.cursor import RECENT, Cursor, Done, Unit
 from burstlens.workflows.frames.reason import Reason
+from burstlens.workflows.frames.speech import Speech
 from burstlens.workflows.models.base import BANNER, CAUSE, OutputName
 
 

@@ -6,16 +6,9 @@ import dataclasses
 
 import pytest
 
-from burstlens.workflows.frames.cursor import MAX_WRITTEN, Speech, Written
 from burstlens.workflows.frames.log_search import LogPattern
-from burstlens.workflows.frames.model_log import (
-    MAX_TROUBLE,
-    TAIL_LINES,
-    Follower,
-    logs_of,
-    matching,
-    with_declared,
-)
+from burstlens.workflows.frames.model_log import MAX_TROUBLE, TAIL_LINES, Follower, logs_of
+from burstlens.workflows.frames.speech import MAX_WRITTEN, Speech, Written, matching, with_declared
 from burstlens.workflows.models.base import LogLine
 from burstlens.workflows.models.command import Command
 from burstlens.workflows.models.wrf import Wrf

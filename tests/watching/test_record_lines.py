@@ -9,9 +9,14 @@ import pytest
 from watcher_case import look
 
 from burstlens.core.errors import RecipeError
-from burstlens.workflows.frames.cursor import Speech, Written
-from burstlens.workflows.frames.model_log import matching, with_declared
-from burstlens.workflows.frames.recorded import Recorded, with_files
+from burstlens.workflows.frames.speech import (
+    Recorded,
+    Speech,
+    Written,
+    matching,
+    with_declared,
+    with_files,
+)
 from burstlens.workflows.models.base import LogLine
 from burstlens.workflows.models.command import Command
 

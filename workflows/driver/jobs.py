@@ -9,8 +9,8 @@ from burstlens.core.model import Progress
 from burstlens.core.no_space import failure_code
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
-from burstlens.workflows.frames.cursor import Speech
 from burstlens.workflows.frames.report import Report
+from burstlens.workflows.frames.speech import Speech
 from burstlens.workflows.ordering.events import JobEnded, JobsSeen, JobSubmitted
 from burstlens.workflows.ordering.instructions import (
     DescribeJobs,

@@ -17,6 +17,7 @@ __all__ = [
     "model_log",
     "promised",
     "report",
+    "speech",
     "structure",
     "watch",
     "watcher",

@@ -24,12 +24,11 @@ from burstlens.workflows.frames.arrival import Selection, choose, is_full, newes
 from burstlens.workflows.frames.attached_listing import AttachedListing
 from burstlens.workflows.frames.attached_logs import find_logs, known_ends, lived_on
 from burstlens.workflows.frames.closing import is_closed
-from burstlens.workflows.frames.cursor import Attached, Cursor, FileStat, Open, Speech, Unit
+from burstlens.workflows.frames.cursor import Attached, Cursor, FileStat, Open, Unit
 from burstlens.workflows.frames.evidence import EvidencePolicy, Scan
 from burstlens.workflows.frames.listing import WatchedFolder
 from burstlens.workflows.frames.model_log import Follower, Heard
 from burstlens.workflows.frames.ready import Evidence, loss_of
-from burstlens.workflows.frames.recorded import Recorded
 from burstlens.workflows.frames.report import ClosedFile, FolderReport
 from burstlens.workflows.frames.server_clock import (
     ServerClock,
@@ -38,6 +37,7 @@ from burstlens.workflows.frames.server_clock import (
     usual_interval,
     with_mtime,
 )
+from burstlens.workflows.frames.speech import Recorded, Speech
 from burstlens.workflows.frames.structure import Structure
 
 SLICE_S, FIRST_SLICE_S = 1.0, 0.2

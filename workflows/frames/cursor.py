@@ -12,7 +12,6 @@ import errno
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -20,19 +19,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from burstlens.core.model import Fingerprint, Progress
-from burstlens.core.printable import printable
-from burstlens.workflows.frames.log_blocks import BlockReader
-from burstlens.workflows.frames.log_file import Position
-from burstlens.workflows.frames.progress import Pulse
-from burstlens.workflows.frames.reason import BadEnd, Opened, Reason, with_reason
-from burstlens.workflows.frames.recorded import Recorded
-from burstlens.workflows.models.base import BANNER, TROUBLE, OutputName
+from burstlens.core.model import Fingerprint
+from burstlens.workflows.frames.speech import Speech
+from burstlens.workflows.models.base import OutputName
 
 RECENT = 32
 """Finished files kept by name per series: how far output may come out of order."""
-MAX_WRITTEN = 64
-"""Log lines per stream that wait for their frame."""
 
 _DIGITS = str.maketrans("123456789", "0" * 9)
 
@@ -196,86 +188,6 @@ class Open(Struct, frozen=True):
         """The first of its files that has 0 bytes."""
         sizes = zip(self.files, self.stats, strict=True)
         return next((file for file, stat in sizes if not stat.size), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A frame that the log calls written, named by its time (or the start of it) or by its file.
-
-    ``record``, from 1: only that record of the file, and those before it.
-    """
-
-    stream: str | None
-    time: str | None
-    file: str | None
-    cut: bool = False
-    """Whether several frames may start like this: then it is not evidence for one of them."""
-    record: int | None = None
-    live: bool = field(default=True, compare=False)
-    """Whether it was read as it was written, after the log had once been read to its end."""
-    took_s: float | None = field(default=None, compare=False)
-    """How long the model was at it, where the line says so."""
-
-    def of_file(self, file: str | None) -> Written:
-        """A copy about that file."""
-        about = self.stream, self.time, file, self.cut, self.record
-        return Written(*about, live=self.live, took_s=self.took_s)
-
-
-class Speech(Struct, frozen=True):
-    """What the model's log has said so far.
-
-    ``positions``: how far each log is read. ``written``: lines that wait for their frames.
-    ``recorded``: lines that name a record and no file, by stream.
-    ``declared``: the newest declared time of each stream. ``speaks``: the log has called a frame
-    written at least once. ``pulse`` measures the speed. ``reason`` is the cause to report if the
-    run ends badly, ``bad_ends`` the lines by log that show that it has, ``opened`` the logs'
-    entries of trouble whose next lines may belong to them, ``last_line`` the latest line that is
-    not from a launcher. ``calendar`` is that of its frames, empty where days are Gregorian.
-    """
-
-    positions: Mapping[str, Position] = msgspec.field(default_factory=dict)
-    written: tuple[Written, ...] = ()
-    recorded: Mapping[str, Recorded] = msgspec.field(default_factory=dict)
-    declared: Mapping[str, str] = msgspec.field(default_factory=dict)
-    speaks: bool = False
-    asynchronous: bool = False
-    ended_well: bool = False
-    progress: Progress | None = None
-    pulse: Pulse = msgspec.field(default_factory=Pulse)
-    reason: Reason | None = None
-    bad_ends: Mapping[str, BadEnd] = msgspec.field(default_factory=dict)
-    opened: Mapping[str, Opened] = msgspec.field(default_factory=dict)
-    last_line: str = ""
-    calendar: str = ""
-    caught_up: bool = False
-    """Whether the logs were once read to their end."""
-    blocks: Mapping[str, tuple[BlockReader, ...]] = msgspec.field(default_factory=dict)
-    """What libraries report and have not completed yet, by log."""
-
-    @property
-    def why(self) -> str | None:
-        """The reason to report for a bad end: its cause, else the model's own last line."""
-        said = self.reason
-        if said is not None and (said.weight > BANNER or not self.last_line):
-            return printable(said.text)
-        return printable(self.last_line) or None
-
-    @property
-    def bad_end(self) -> str | None:
-        """How the model has ended badly, if the end of its logs shows that; the newest trouble
-        before it, which may explain it. Trouble alone is no end."""
-        ends = self.bad_ends
-        for name, entry in self.opened.items():
-            text = " ".join(entry.said.text.split())
-            ends = with_reason(ends, name, Reason(entry.said.weight, text))
-        if not ends:
-            return None
-        found = max((end.reason for end in ends.values()), key=lambda reason: reason.weight)
-        said = self.reason
-        if said is not None and found.weight < said.weight == TROUBLE:
-            return printable(f"{found.text}; before it: {said.text}")
-        return printable(self.last_line if found.weight == BANNER else "") or printable(found.text)
 
 
 class Attached(Struct, frozen=True):

@@ -15,8 +15,8 @@ from burstlens.workflows.frames.cursor import Cursor, Open, Unit
 from burstlens.workflows.frames.listing import Listing, WatchedFolder
 from burstlens.workflows.frames.model_log import Follower, Heard
 from burstlens.workflows.frames.ready import Evidence, loss_of
-from burstlens.workflows.frames.recorded import Recorded
 from burstlens.workflows.frames.report import FolderReport, UndecodedFile
+from burstlens.workflows.frames.speech import Recorded
 from burstlens.workflows.frames.structure import Structure
 from burstlens.workflows.models.base import Facts
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import errno
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import chain
@@ -18,7 +18,6 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from burstlens.core.model import Frame, Progress
-from burstlens.workflows.frames.cursor import MAX_WRITTEN, Speech, Written
 from burstlens.workflows.frames.log_blocks import LogBlock, block_readers
 from burstlens.workflows.frames.log_file import PIECE_BYTES, Position, read_piece
 from burstlens.workflows.frames.log_search import LogPattern, Search
@@ -31,7 +30,7 @@ from burstlens.workflows.frames.reason import (
     with_reason,
     without,
 )
-from burstlens.workflows.frames.recorded import Recorded
+from burstlens.workflows.frames.speech import MAX_WRITTEN, Recorded, Speech, Written
 from burstlens.workflows.models.base import (
     BANNER,
     CAUSE,
@@ -74,11 +73,6 @@ class Heard:
     reasons: dict[Reason, None] = field(default_factory=dict)
     elapsed: float | None = None
     last_line: str = ""
-
-    def note(self, written: Written) -> None:
-        """Keep a line that says how long output took; others are passed over."""
-        if written.took_s is not None:
-            self.timed.append(written)
 
     @property
     def trouble(self) -> list[str]:
@@ -241,21 +235,25 @@ class Follower:
             return
         speech = heard.speech
         if said.kind in {"written", "output"}:
-            about = said.stream, said.time, said.file, said.cut, said.record
+            stream, file, recorded = said.stream or "", said.file, None
+            if said.kind == "written" and said.record is not None and file is None:
+                # It is about the file that the model writes now.
+                recorded = speech.recorded.get(stream, Recorded()).hearing(said.record)
+                file = recorded.file
+            about = said.stream, said.time, file, said.cut, said.record
             written = Written(*about, live=speech.caught_up, took_s=said.took_s)
-            if said.kind == "written" and said.record is not None and said.file is None:
-                self._record(heard, written, said.record)
-                return
-            heard.note(written)
+            if written.took_s is not None:
+                heard.timed.append(written)
             if said.kind == "output":
                 return
             heard.written.append(written)
-            if said.cut:
-                return
-            newest = speech.declared.get(said.stream or "", "")
-            known = said.time is not None and said.time <= newest
-            waiting = speech.written if known else _bounded((*speech.written, written))
-            heard.speech = replace(speech, speaks=True, written=waiting)
+            if recorded is not None:
+                known = {**speech.recorded, stream: recorded}
+                heard.speech = replace(speech, speaks=True, recorded=known)
+            elif not said.cut:
+                waits = said.time is None or said.time > speech.declared.get(stream, "")
+                waiting = _bounded((*speech.written, written)) if waits else speech.written
+                heard.speech = replace(speech, speaks=True, written=waiting)
         elif said.kind == "asynchronous":
             heard.speech = replace(speech, asynchronous=True)
         else:
@@ -265,16 +263,6 @@ class Follower:
             if speech.bad_ends and went_back(speech.progress, progress):
                 heard.speech = replace(heard.speech, bad_ends=without(speech.bad_ends, name))
             heard.elapsed = progress.elapsed_s
-
-    @staticmethod
-    def _record(heard: Heard, written: Written, record: int) -> None:
-        """A line about a record of the file that the model writes now."""
-        speech, stream = heard.speech, written.stream or ""
-        known = speech.recorded.get(stream, Recorded()).hearing(record)
-        written = written.of_file(known.file)
-        heard.note(written)
-        heard.written.append(written)
-        heard.speech = replace(speech, speaks=True, recorded={**speech.recorded, stream: known})
 
 
 def _shown(line: str) -> str:
@@ -287,34 +275,3 @@ def _bounded(written: tuple[Written, ...]) -> tuple[Written, ...]:
     if len(same) <= MAX_WRITTEN:
         return written
     return written[: same[0]] + written[same[0] + 1 :]
-
-
-def matching(
-    written: Iterable[Written], stream: str, time: str, files: tuple[str, ...], record: int = 0
-) -> Iterator[Written]:
-    """The log lines about the frame of that stream and time, or about that record (from 0) of one
-    of its files."""
-    for entry in written:
-        if entry.stream not in (None, stream):
-            continue
-        if entry.record is not None and record >= entry.record:
-            continue
-        if entry.time is not None:
-            if time.startswith(entry.time):
-                yield entry
-        elif entry.file in files:
-            yield entry
-
-
-def with_declared(
-    speech: Speech, stream: str, time: str, files: tuple[str, ...], record: int = 0
-) -> Speech:
-    """Without the lines about that frame, which is declared now."""
-    spoken = {
-        entry
-        for entry in matching(speech.written, stream, time, files)
-        if entry.record is None or entry.record <= record + 1
-    }
-    declared = {**speech.declared, stream: max(time, speech.declared.get(stream, ""))}
-    written = tuple(entry for entry in speech.written if entry not in spoken)
-    return replace(speech, written=written, declared=declared)

@@ -14,8 +14,8 @@ from dataclasses import replace
 from burstlens.core import valid_time
 from burstlens.core.model import Damage, in_model_folder
 from burstlens.core.run.history import History
-from burstlens.workflows.frames.cursor import Written
 from burstlens.workflows.frames.report import Report
+from burstlens.workflows.frames.speech import Written
 from burstlens.workflows.models.base import Model
 
 ROUNDING_S = 0.0021

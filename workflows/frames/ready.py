@@ -36,8 +36,8 @@ import errno
 from msgspec import Struct
 from msgspec.structs import replace
 
-from burstlens.workflows.frames.cursor import Open, Written
-from burstlens.workflows.frames.recorded import Recorded
+from burstlens.workflows.frames.cursor import Open
+from burstlens.workflows.frames.speech import Recorded, Written
 from burstlens.workflows.frames.structure import Structure
 from burstlens.workflows.models.base import QUIET_S as QUIET_S
 

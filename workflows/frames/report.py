@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from burstlens.core.model import Damage, Fingerprint, Frame, Progress
-from burstlens.workflows.frames.cursor import Cursor, Written
+from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.log_blocks import LogBlock
 from burstlens.workflows.frames.log_search import Hit
+from burstlens.workflows.frames.speech import Written
 
 
 class ClosedFile(Struct, frozen=True):

@@ -17,12 +17,13 @@ from msgspec.structs import replace
 from burstlens.core.model import Fingerprint
 from burstlens.workflows.frames.arrival import Selection
 from burstlens.workflows.frames.attached import AttachedEvidence, sweep
-from burstlens.workflows.frames.cursor import Cursor, Written
+from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.evidence import EvidencePolicy, LaunchedEvidence
 from burstlens.workflows.frames.listing import WatchedFolder
 from burstlens.workflows.frames.log_search import Hit, LogPattern, together
 from burstlens.workflows.frames.model_log import TAIL_LINES
 from burstlens.workflows.frames.report import Report
+from burstlens.workflows.frames.speech import Written
 from burstlens.workflows.frames.wakeup import Wakeup
 from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.base import Model

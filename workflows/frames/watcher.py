@@ -21,10 +21,10 @@ from burstlens.workflows.frames.evidence import EvidencePolicy, Scan
 from burstlens.workflows.frames.hdf5 import Prober, shared_prober
 from burstlens.workflows.frames.listing import WatchedFolder
 from burstlens.workflows.frames.log_search import LogPattern
-from burstlens.workflows.frames.model_log import Follower, Heard, matching, with_declared
+from burstlens.workflows.frames.model_log import Follower, Heard
 from burstlens.workflows.frames.ready import Evidence, for_record
-from burstlens.workflows.frames.recorded import with_files
 from burstlens.workflows.frames.report import Report, UndecodedFile
+from burstlens.workflows.frames.speech import matching, with_declared, with_files
 from burstlens.workflows.frames.structure import Structure, has_gap, has_writer
 from burstlens.workflows.frames.unit_structure import structure_of
 

@@ -12,8 +12,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from burstlens.workflows.frames.cursor import Speech
 from burstlens.workflows.frames.model_log import Follower, logs_of
+from burstlens.workflows.frames.speech import Speech
 from burstlens.workflows.models.base import SIMULATION_LOG, Facts, Model
 from burstlens.workflows.placement import buffer as buffers
 from burstlens.workflows.placement.buffer import BufferRef
