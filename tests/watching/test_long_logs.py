@@ -68,6 +68,19 @@ def test_the_log_of_a_model_that_has_ended_is_read_to_its_end(tmp_path, follow):
     assert hits == 100
 
 
+def test_a_call_of_several_scans_reports_what_each_of_them_has_read(tmp_path):
+    line = "Timing for Writing {} for domain        1:    0.17281 elapsed seconds\n"
+    text = line.format("restart") + NOISE * 40_000 + line.format("wrfout_d01_2000-01-01_00:00:00")
+    (tmp_path / "rsl.error.0000").write_text(text)
+    report = watch(
+        tmp_path, ".", Wrf(), "run", 1, Cursor(), baseline={}, ended=lambda: True,
+        timeout_s=600.0, interval_s=0.0,
+    )  # fmt: skip
+    assert report.cursor.scans > 1
+    assert report.missed + len(report.tail) == text.count("\n")
+    assert [one.took_s for one in report.timed] == [0.17281, 0.17281]
+
+
 def test_lines_are_never_split_whatever_their_length(tmp_path, follow, dice):
     with (tmp_path / "model.log").open("w") as log:
         for _ in range(3000):

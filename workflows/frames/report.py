@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from burstlens.core.model import Damage, Fingerprint, Frame, Progress
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.log_blocks import LogBlock
-from burstlens.workflows.frames.log_search import Hit
+from burstlens.workflows.frames.log_search import Hit, together
+from burstlens.workflows.frames.model_log import TAIL_LINES
 from burstlens.workflows.frames.speech import Written
 
 
@@ -104,6 +106,24 @@ class Report(Struct, frozen=True):
     stopping: bool = False
     undecoded: tuple[UndecodedFile, ...] = ()
     folder: FolderReport | None = None
+
+    def following(self, before: Report | None) -> Report:
+        """With what an earlier report of the same call has from the logs: it was not returned."""
+        if before is None:
+            return self
+        tail, hits = (*before.tail, *self.tail), {hit.guard: hit for hit in before.hits}
+        for hit in self.hits:
+            hits[hit.guard] = together(hits.get(hit.guard), hit)
+        return replace(
+            self,
+            tail=tail[-TAIL_LINES:],
+            missed=before.missed + self.missed + max(0, len(tail) - TAIL_LINES),
+            written=before.written + self.written,
+            timed=before.timed + self.timed,
+            blocks=before.blocks + self.blocks,
+            hits=tuple(hits.values()),
+            given_up={**before.given_up, **self.given_up},
+        )
 
     @property
     def alarms(self) -> tuple[str, ...]:

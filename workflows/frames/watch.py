@@ -20,10 +20,8 @@ from burstlens.workflows.frames.attached import AttachedEvidence, sweep
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.evidence import EvidencePolicy, LaunchedEvidence
 from burstlens.workflows.frames.listing import WatchedFolder
-from burstlens.workflows.frames.log_search import Hit, LogPattern, together
-from burstlens.workflows.frames.model_log import TAIL_LINES
+from burstlens.workflows.frames.log_search import LogPattern
 from burstlens.workflows.frames.report import Report
-from burstlens.workflows.frames.speech import Written
 from burstlens.workflows.frames.wakeup import Wakeup
 from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.base import Model
@@ -114,11 +112,7 @@ def watch(
     watcher = _continued(Watcher(place, run, attempt, cursor, policy, patterns=patterns))
     concluded = attachment is not None and attachment.concluded
     start = before = time.monotonic()
-    tail: tuple[str, ...] = ()
-    missed = 0
-    written: tuple[Written, ...] = ()
-    hits: dict[str, Hit] = {}
-    given_up: dict[str, str] = {}
+    report: Report | None = None
     progress = cursor.speech.progress
     vain = 0
 
@@ -128,8 +122,8 @@ def watch(
     while True:
         over, asked = signs()
         now = time.monotonic()
-        report = watcher.scan(elapsed_s=now - before, now=time.time(), ended=over)
-        before = now
+        found = watcher.scan(elapsed_s=now - before, now=time.time(), ended=over)
+        report, before = found.following(report), now
         # Listing a folder of 10,000 frames takes 12 ms: scans must not occupy a core.
         took = time.monotonic() - now
         if took > STALL_S:
@@ -138,25 +132,11 @@ def watch(
         more = report.behind or (report.folder is not None and report.folder.arriving)
         if more:
             pause = 0.0 if over else REST_BEHIND * took
-        tail, missed = (*tail, *report.tail), missed + report.missed
-        tail, missed = tail[-TAIL_LINES:], missed + max(0, len(tail) - TAIL_LINES)
-        written += report.written
-        for hit in report.hits:
-            hits[hit.guard] = together(hits.get(hit.guard), hit)
-        given_up |= report.given_up
         waited = time.monotonic() - start
-        news = (hits or report.progress != progress) and waited >= PROGRESS_S
+        news = (report.hits or report.progress != progress) and waited >= PROGRESS_S
         urgent = (replace(report, ended=False) if concluded else report).urgent
         if urgent or news or asked or waited >= timeout_s:
-            return replace(
-                report,
-                tail=tail,
-                missed=missed,
-                written=written,
-                hits=tuple(hits.values()),
-                given_up=given_up,
-                stopping=asked,
-            )
+            return replace(report, stopping=asked)
         left = timeout_s - waited
         pause = max(0.0, min(pause, left))
         if more or not _wakeup.arm(*watcher.places()):
