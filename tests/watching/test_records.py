@@ -12,16 +12,15 @@ import pytest
 from msgspec.structs import replace
 
 from burstlens.core.ranks import absent
+from burstlens.core.record_axis import no_variable
 from burstlens.workflows.frames.hdf5 import Prober
-from burstlens.workflows.frames.records import no_variable
 from burstlens.workflows.frames.structure import (
     PATCH,
     Structure,
-    has_gap,
-    has_writer,
     probe,
     together,
 )
+from burstlens.workflows.frames.writers import has_gap, has_writer
 
 
 @pytest.fixture(autouse=True)

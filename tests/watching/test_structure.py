@@ -19,7 +19,8 @@ from burstlens.core.errors import FrameError
 from burstlens.workflows.frames import hdf5
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.hdf5 import Prober
-from burstlens.workflows.frames.structure import has_writer, probe
+from burstlens.workflows.frames.structure import probe
+from burstlens.workflows.frames.writers import has_writer
 from burstlens.workflows.models.wrf import Wrf
 
 BROKEN = {

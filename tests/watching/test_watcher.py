@@ -13,7 +13,7 @@ from watcher_case import MODEL, look, times
 from burstlens.workflows.frames import ready
 from burstlens.workflows.frames.cursor import Cursor, Unit
 from burstlens.workflows.frames.report import Report
-from burstlens.workflows.frames.structure import has_gap
+from burstlens.workflows.frames.writers import has_gap
 from burstlens.workflows.models.wrf import Wrf
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from burstlens.core.durable import open_descriptor
 from burstlens.core.quantity import counted
 from burstlens.workflows.attach.names import Group
 
@@ -68,15 +69,10 @@ def kind_of(path: Path) -> str:
     """The kind of a file that is not netCDF; "" for text, programs, pictures and empty files."""
     suffix = path.suffix.lower()
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        with open_descriptor(str(path)) as descriptor:
+            head = os.pread(descriptor, 512, 0)
     except OSError:
         return ""
-    try:
-        head = os.pread(descriptor, 512, 0)
-    except OSError:
-        return ""
-    finally:
-        os.close(descriptor)
     for magic, kind in _MAGIC:
         if head.startswith(magic):
             return kind

@@ -29,7 +29,7 @@ from burstlens.workflows.frames.contents import (
     read_contents,
 )
 from burstlens.workflows.frames.hdf5 import Prober
-from burstlens.workflows.frames.structure import has_writer
+from burstlens.workflows.frames.writers import has_writer
 
 MOST_SAMPLED = 32
 """Groups of netCDF files that are looked into, the largest first."""

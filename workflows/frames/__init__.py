@@ -21,4 +21,5 @@ __all__ = [
     "structure",
     "watch",
     "watcher",
+    "writers",
 ]

@@ -23,7 +23,6 @@ from burstlens.workflows.frames import ready
 from burstlens.workflows.frames.arrival import Selection, choose, is_full, newest_first, records
 from burstlens.workflows.frames.attached_listing import AttachedListing
 from burstlens.workflows.frames.attached_logs import find_logs, known_ends, lived_on
-from burstlens.workflows.frames.closing import is_closed
 from burstlens.workflows.frames.cursor import Attached, Cursor, FileStat, Open, Unit
 from burstlens.workflows.frames.evidence import EvidencePolicy, Scan
 from burstlens.workflows.frames.listing import WatchedFolder
@@ -39,6 +38,7 @@ from burstlens.workflows.frames.server_clock import (
 )
 from burstlens.workflows.frames.speech import Recorded, Speech
 from burstlens.workflows.frames.structure import Structure
+from burstlens.workflows.frames.writers import is_closed
 
 SLICE_S, FIRST_SLICE_S = 1.0, 0.2
 """A scan returns after so long with what it has; the first one sooner, for the first picture."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burstlens.core import cdf
+from burstlens.core.durable import open_descriptor
 from burstlens.core.errors import FrameError
 from burstlens.core.file_text import file_text
 from burstlens.core.packing import read_packing
@@ -63,16 +64,13 @@ class Contents:
 
 def file_format(path: str) -> str:
     """What the first bytes say; ``NEITHER`` for any other file. Raises OSError."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    try:
+    with open_descriptor(path) as descriptor:
         head = os.pread(descriptor, 8, 0)
         if not head:
             return EMPTY
         if head[:3] == b"CDF" and head[3:4] in (b"\1", b"\2", b"\5"):
             return CLASSIC
         return HDF5 if hdf5.superblock(descriptor) else NEITHER
-    finally:
-        os.close(descriptor)
 
 
 def read_contents(path: str, prober: Prober) -> Contents:
@@ -80,13 +78,10 @@ def read_contents(path: str, prober: Prober) -> Contents:
 
     Raises :class:`FrameError` where it cannot be read, perhaps only yet, and OSError.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    try:
+    with open_descriptor(path) as descriptor:
         if os.pread(descriptor, 3, 0) == b"CDF":
             return _classic(descriptor)
         block, size = hdf5.superblock(descriptor), os.fstat(descriptor).st_size
-    finally:
-        os.close(descriptor)
     if block is None:
         raise FrameError("it has no HDF5 superblock and no netCDF header")
     if block.end > size:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -20,13 +21,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from burstlens.core import cdf, time_axis
+from burstlens.core.durable import open_descriptor
 from burstlens.core.errors import FrameError, TimesError, UnreadError
 from burstlens.core.ranks import absent
-from burstlens.core.record_axis import text_calendar
-from burstlens.core.valid_time import file_key
+from burstlens.core.record_axis import no_variable, text_calendar
+from burstlens.core.valid_time import counted_keys, file_key
 from burstlens.workflows.frames import hdf5
+from burstlens.workflows.frames.cursor import Open
 from burstlens.workflows.frames.hdf5 import Prober, Reply
-from burstlens.workflows.frames.records import counted_keys, no_variable
 
 PATCH = tuple(
     f"{axis}_{part}"
@@ -88,66 +90,27 @@ def probe(
     HDF5 file that ends in an unfinished record, find the ones before it.
     Raises OSError if the file system cannot read it.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
-        magic = os.pread(descriptor, 12, 0)
-        if magic[:3] == b"CDF":
-            if not time_variable:
-                return _nameable(_timeless(descriptor), first, path, time)
-            if not thorough and first and cdf.records(magic) == first:
-                # The usual state of a file in progress: no need to read its header.
-                return Structure(begun=first, classic=True)
-            return _classic(descriptor, first, time_variable, thorough, path)
-        if not magic:
-            return Structure(reason="it has 0 bytes")
-        patch = PATCH if is_tile else ()
-
-        def ask(end: int | None) -> Reply:
-            return prober.ask(path, first, time_variable, patch, end)
-
-        found = _hdf5(descriptor, first, ask, settled=settled and bool(time_variable))
-        return found if time_variable else _nameable(found, first, path, time)
+        with open_descriptor(path) as descriptor:
+            magic = os.pread(descriptor, 12, 0)
+            if magic[:3] == b"CDF":
+                if not time_variable:
+                    return _nameable(_timeless(descriptor), first, path, time)
+                if not thorough and first and cdf.records(magic) == first:
+                    # The usual state of a file in progress: no need to read its header.
+                    return Structure(begun=first, classic=True)
+                return _classic(descriptor, first, time_variable, thorough, path)
+            if not magic:
+                return Structure(reason="it has 0 bytes")
+            ask = partial(prober.ask, path, first, time_variable, PATCH if is_tile else ())
+            found = _hdf5(descriptor, first, ask, settled=settled and bool(time_variable))
+            return found if time_variable else _nameable(found, first, path, time)
     except FrameError as error:
         return Structure(
             reason=str(error),
             unread=isinstance(error, UnreadError),
             undecoded=isinstance(error, TimesError),
         )
-    finally:
-        os.close(descriptor)
-
-
-def has_writer(path: str) -> bool:
-    """Whether an HDF5 file says that a program has it open for writing: False is not a proof.
-
-    Raises OSError if the file system cannot read it.
-    """
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    try:
-        block = hdf5.superblock(descriptor)
-    finally:
-        os.close(descriptor)
-    return block is not None and block.has_writer
-
-
-def has_gap(path: str, index: int) -> bool:
-    """Whether a classic file has a hole in that record: bytes that were never written.
-
-    A full disk leaves one if there is room again for the next record. False if the file system
-    does not report holes.
-    """
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError:
-        return False
-    try:
-        header = cdf.read_header(descriptor)
-        begin, end = header.begin_of_record(index), header.end_of_record(index)
-        return os.lseek(descriptor, begin, os.SEEK_HOLE) < end
-    except (FrameError, OSError):
-        return False
-    finally:
-        os.close(descriptor)
 
 
 def _hdf5(
@@ -364,6 +327,34 @@ def _cells(patch: Mapping[str, int]) -> tuple[int, int]:
     west_east, south_north = patch[PATCH[0]] - 1, patch[PATCH[3]] - 1
     mine = (patch[PATCH[2]] - patch[PATCH[1]] + 1) * (patch[PATCH[5]] - patch[PATCH[4]] + 1)
     return mine, west_east * south_north
+
+
+def structure_of(
+    entry: Open,
+    paths: Sequence[str],
+    time_variable: str,
+    prober: Prober,
+    *,
+    ranks: Sequence[int],
+    thorough: bool,
+    settled: bool,
+) -> Structure:
+    """One structure for the files of a unit; the first one without a new record decides.
+
+    ``ranks`` are those that wrote the files. Raises OSError if the file system cannot read one.
+    """
+    found: list[Structure] = []
+    tiled = entry.unit.tiled
+    for path in paths:
+        tile = probe(
+            path, entry.declared, time_variable, prober, is_tile=tiled, thorough=thorough,
+            settled=settled, time=entry.unit.time,
+        )  # fmt: skip
+        if not tile.times:
+            which = f"the tile {os.path.basename(path)}: " if tiled and tile.reason else ""
+            return replace(tile, reason=which + tile.reason)
+        found.append(tile)
+    return together(found, entry.declared, entry.unit.time, ranks)
 
 
 def together(

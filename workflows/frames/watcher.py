@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from burstlens.core.model import Damage, Fingerprint, Frame
 from burstlens.core.valid_time import counting_calendar
 from burstlens.workflows.frames import ready
-from burstlens.workflows.frames.closing import digest
 from burstlens.workflows.frames.cursor import Cursor, FileStat, Open, Unit
 from burstlens.workflows.frames.evidence import EvidencePolicy, Scan
 from burstlens.workflows.frames.hdf5 import Prober, shared_prober
@@ -25,8 +24,8 @@ from burstlens.workflows.frames.model_log import Follower, Heard
 from burstlens.workflows.frames.ready import Evidence, for_record
 from burstlens.workflows.frames.report import Report, UndecodedFile
 from burstlens.workflows.frames.speech import matching, with_declared, with_files
-from burstlens.workflows.frames.structure import Structure, has_gap, has_writer
-from burstlens.workflows.frames.unit_structure import structure_of
+from burstlens.workflows.frames.structure import Structure, structure_of
+from burstlens.workflows.frames.writers import digest, has_gap, has_writer
 
 _log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ import errno
 import json
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -26,6 +26,16 @@ def open_regular(path: Path, *, follow: bool = True) -> BinaryIO:
         os.close(descriptor)
         raise OSError(errno.EINVAL, "it is not a regular file", str(path))
     return open(descriptor, "rb")
+
+
+@contextlib.contextmanager
+def open_descriptor(path: str) -> Iterator[int]:
+    """A descriptor of ``path`` for reading, without waiting for a pipe's writer. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def sync_folder(folder: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, Protocol
 
 from burstlens.core.calendars import calendar_of
@@ -189,3 +190,10 @@ def _text_rank(one: StoredVariable, *, is_usual: bool, is_time: bool) -> int | N
         is_row = len(one.dimensions) == 2 or one.size != 1
         return 7 if ":" in one.sample and is_row else None
     return 1 if is_usual else 2
+
+
+def no_variable(name: str, names: Iterable[str]) -> str:
+    """The message for a file without its time variable, with similar names."""
+    known = list(names)
+    near = get_close_matches(name, known, 3, 0.4) or known[:5]
+    return f"it has no variable {name!r}" + (f" (near: {', '.join(near)})" if near else "")

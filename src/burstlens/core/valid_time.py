@@ -20,6 +20,7 @@ import math
 import re
 import zlib
 from decimal import Decimal
+from pathlib import PurePath
 
 from burstlens.core.calendars import (
     WITH_YEAR_0,
@@ -149,6 +150,17 @@ def file_key(name: str, varying: str | None = None) -> str:
     if re.fullmatch(r"\d+", varying, re.ASCII) and not _dated(varying):
         return f"n{int(varying):0{_DIGITS}d}"
     return _dated(varying) or f"f-{_safe(stem)}"
+
+
+def counted_keys(path: str, first: int, end: int) -> list[str]:
+    """The keys of the records ``first`` to ``end`` of a file that has a dimension of records and
+    no times along it: the file's name and their number, from 0.
+
+    >>> counted_keys("out/waves.nc", 2, 4)
+    ['f-waves_record0000000002', 'f-waves_record0000000003']
+    """
+    stem = PurePath(path).stem
+    return [file_key(f"{stem}_record{number}", "record") for number in range(first, end)]
 
 
 def _dated(text: str) -> str | None:
