@@ -22,7 +22,7 @@ from burstlens.workflows.frames.log_search import Hit
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.guards.finding import Breach, Reading, Trip
 from burstlens.workflows.ordering.guarding import Guarding
-from burstlens.workflows.placement.passed_trips import write_trips
+from burstlens.workflows.placement.direct_requests import write_trips
 from burstlens.workflows.publishing.context import RunContext
 
 BAD = Breach("finite", "W is NaN", "W")

@@ -13,7 +13,7 @@ from burstlens.core.durable import read_json
 from burstlens.core.lines import Lines, read_lines
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement import direct_requests
-from burstlens.workflows.placement.passed_trips import write_trips
+from burstlens.workflows.placement.direct_requests import write_trips
 
 FIRST, SECOND = {"guard": "cfl", "t": 1.5, "text": "é"}, {"guard": "cfl", "t": 2.5}
 

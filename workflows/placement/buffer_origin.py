@@ -1,21 +1,31 @@
-"""Whose a named persistent buffer is: the run's, which may destroy it, or somebody else's.
+"""Whose a named persistent buffer is: the run's, which may destroy it, or somebody else's; and who
+else uses it.
 
 Schedulers do not say which job has made a buffer. It is the run's only if an answer showed that
 there was none just before the run asked for it, its CreateTime is not before that request, and no
 other job of that time names it in ``create_persistent``. Times are compared among the scheduler's
 answers alone.
+
+Jobs that mount it are in the scheduler's queue. Files are seen only in a job that mounts it; the
+runs of this user say in their directories whether theirs are there still.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, structs
 
 from burstlens.cluster_configs.bursts import Holder
 from burstlens.core.decode import convert
 from burstlens.core.durable import make_folders, read_json, write_json
-from burstlens.core.run.directory import RunDir
+from burstlens.core.errors import RunError
+from burstlens.core.run.directory import RunDir, runs_in
+from burstlens.core.run.facts import facts_of
+from burstlens.core.run.places import runs_folders
+from burstlens.core.run.snapshot import read_snapshot
+from burstlens.core.run.status_file import BufferPart
 
 FILE = "steps/buffer-origin.json"
 
@@ -99,3 +109,31 @@ def write_origin(run: RunDir, origin: BufferOrigin) -> None:
     """Keep the record for later drivers, which cannot see it any more. Raises OSError."""
     make_folders((run.path / FILE).parent, below=run.path)
     write_json(run.path / FILE, structs.asdict(origin))
+
+
+def users_of(run: RunDir, name: str, created: str, folders: Sequence[str]) -> list[str]:
+    """Runs but this one, and ``folders`` that were seen on it of no known run, whose files may be
+    on that buffer."""
+    runs, known = [], set()
+    for other, folder, buffer in _others(run):
+        known.add(folder)
+        if _is_on(buffer, name, created) and not buffer.released:
+            runs.append(f"run {other.id}")
+    return [*sorted(runs), *(f"folder {folder}" for folder in folders if folder not in known)]
+
+
+def _is_on(buffer: BufferPart, name: str, created: str) -> bool:
+    """Whether it may be that very buffer: older versions did not note when it was made."""
+    return buffer.name == name and (not created or buffer.created in {None, created})
+
+
+def _others(run: RunDir) -> Iterator[tuple[RunDir, str, BufferPart]]:
+    """The other runs, their folders and their parts of a buffer."""
+    for other in runs_in([run.path.parent, *runs_folders()]):
+        if other.path.resolve() == run.path.resolve():
+            continue
+        try:
+            buffer, folder = read_snapshot(other).buffer, facts_of(other).buffer_folder
+        except (RunError, OSError):
+            continue
+        yield other, folder or "", buffer or BufferPart("", True, 0.0, 0, 0)

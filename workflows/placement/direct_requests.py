@@ -2,12 +2,16 @@
 
 A full disk refuses the files in ``control/``. So a supervisor also listens on a socket of its own,
 whose name (Linux: in no file system) follows from the job's folder. It heeds its own user alone.
+
+Trips that a sentinel could not write come that way, too: the sentinel ends when a driver returns,
+or with the model; the supervisor holds them until the run directory has taken them.
 Standard library alone: the supervisor imports it, on any python3.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import logging
@@ -21,6 +25,7 @@ from typing import Any
 _log = logging.getLogger("burstlens.workflows.placement.direct_requests")
 NAMES = ("stop", "stop-now", "frame-done", "trip")
 LONGEST_BYTES = 1 << 16
+FULL = (errno.ENOSPC, errno.EDQUOT)
 _CREDENTIALS = struct.Struct("3i")  # struct ucred: pid, uid, gid
 
 
@@ -103,3 +108,35 @@ def _sender(extras: list[Any]) -> int | None:
 def _address(job_folder: Path) -> bytes:
     digest = hashlib.sha256(os.fsencode(os.path.abspath(job_folder))).hexdigest()
     return b"\0burstlens-" + digest[:40].encode()
+
+
+def write_trips(path: Path, trips: list[dict[str, Any]]) -> None:
+    """Move trips to that file, one JSON object per line, but for those that are there already: the
+    sentinel may have written them. Raises OSError; what is not written stays in ``trips``."""
+    while trips:
+        _append(path, _text(trips[0]))
+        del trips[0]
+
+
+def _append(path: Path, text: str) -> None:
+    with path.open("a+b", buffering=0) as file:
+        file.seek(0)
+        before = file.read(os.fstat(file.fileno()).st_size)
+        if text in map(_known, before.splitlines()):
+            return
+        # After half a line, over which readers pass, it has a line of its own.
+        line = b"\n" * (before[-1:] not in (b"", b"\n")) + text.encode() + b"\n"
+        if file.write(line) != len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(file.fileno())
+
+
+def _known(line: bytes) -> str:
+    try:
+        return _text(json.loads(line))
+    except (ValueError, RecursionError):
+        return ""
+
+
+def _text(trip: Mapping[str, Any]) -> str:
+    return json.dumps(trip, sort_keys=True)

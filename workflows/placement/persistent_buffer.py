@@ -33,9 +33,9 @@ from burstlens.workflows.placement.buffer_origin import (
     BufferOrigin,
     origin,
     read_origin,
+    users_of,
     write_origin,
 )
-from burstlens.workflows.placement.sharing import users_of
 from burstlens.workflows.recipe.recipe import Buffer
 
 FIRST_LOOK_S, GROWTH = 1.0, 2.5

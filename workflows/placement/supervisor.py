@@ -33,9 +33,9 @@ from burstlens.core.passing_errors import PASSING, again, patiently
 from burstlens.core.run import logs
 from burstlens.workflows.hints import striping
 from burstlens.workflows.placement import direct_requests, job_processes, model_folder
-from burstlens.workflows.placement.claimed_folder import ClaimedFolder
+from burstlens.workflows.placement.direct_requests import FULL, write_trips
+from burstlens.workflows.placement.job_folder import ClaimedFolder
 from burstlens.workflows.placement.job_processes import start_ticks
-from burstlens.workflows.placement.passed_trips import FULL, write_trips
 from burstlens.workflows.placement.sentry import Sentry
 
 _log = logging.getLogger("burstlens.workflows.placement.supervisor")
