@@ -163,9 +163,7 @@ def deliver(stager: Stager, source: Path, target: Path, *, inward: bool = False)
         rename(part, target)
     except OSError as error:
         remove(part)
-        raise StagingError("cannot put in place", path=str(target), number=error.errno or 0) from (
-            error
-        )
+        raise StagingError.of(error, "cannot put in place", target) from error
     return arrival
 
 
@@ -198,10 +196,8 @@ def _verified(stager: Stager, source: Path, target: Path, inward: bool) -> Arriv
         else:
             sent, arrived = checksum(source), checksum(target)
     except OSError as error:
-        raise StagingError(
-            "cannot read back what was staged",
-            path=str(error.filename or target),
-            number=error.errno or 0,
+        raise StagingError.of(
+            error, "cannot read back what was staged", error.filename or target
         ) from error
     if sent != arrived:
         raise StagingError(

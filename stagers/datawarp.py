@@ -67,9 +67,7 @@ class DataWarpStager:
             if os.access(real, os.R_OK):
                 raise
             # The library's word is about the file on the buffer; the fault is the source's.
-            raise StagingError(
-                f"cannot stage in to {target.name}", path=str(source), number=error.errno
-            ) from error
+            raise StagingError.of(error, f"cannot stage in to {target.name}", source) from error
 
     def arrived(self, path: Path) -> Arrival | None:
         """What this process has copied of a file that is not on a DataWarp buffer."""
@@ -213,6 +211,4 @@ def _check_ends(source: Path, target: Path) -> None:
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, "", str(target))
     except OSError as error:
-        raise StagingError(
-            "cannot stage", path=str(error.filename), number=error.errno or 0
-        ) from error
+        raise StagingError.of(error, "cannot stage", error.filename) from error

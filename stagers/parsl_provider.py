@@ -154,18 +154,14 @@ def _bring_in(place: Place, kind: str) -> None:
         deliver(stager(kind), place.pfs, local, inward=True)
         os.utime(local, ns=(there.st_atime_ns, there.st_mtime_ns))
     except OSError as error:
-        raise StagingError(
-            "cannot stage in", path=str(error.filename), number=error.errno or 0
-        ) from error
+        raise StagingError.of(error, "cannot stage in", error.filename) from error
 
 
 def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StagingError(
-            "cannot make a folder on the buffer", path=str(folder), number=error.errno or 0
-        ) from error
+        raise StagingError.of(error, "cannot make a folder on the buffer", folder) from error
 
 
 def _localize(args: Iterable[Any], kwargs: dict[str, Any]) -> None:

@@ -58,7 +58,7 @@ class PosixStager:
                 message, place = f"cannot stage to {target}", source
             else:  # what is full is the place that is written to
                 message, place = f"cannot stage {source} to", target
-            raise StagingError(message, path=str(place), number=error.errno or 0) from error
+            raise StagingError.of(error, message, place) from error
         self._note(buffer_side, State.COMPLETE, 0)
         self._arrived[buffer_side] = Arrival(copied.bytes, copied.crc32)
 

@@ -127,9 +127,7 @@ def whole_file(out: Path) -> Iterator[None]:
         yield
     except OSError as error:
         out.unlink(missing_ok=True)
-        raise StagingError(
-            "the product cannot be written", path=str(out), number=error.errno or 0
-        ) from error
+        raise StagingError.of(error, "the product cannot be written", out) from error
     except BaseException:
         out.unlink(missing_ok=True)
         raise

@@ -168,7 +168,7 @@ class Maker:
                 raise
             # Nothing that reads a frame meets a full disk: it is what is made of it.
             path = str(error.filename or self._buffer.folder)
-            raise StagingError("no room to make it", path=path, number=error.errno) from error
+            raise StagingError.of(error, "no room to make it", path) from error
 
     @contextlib.contextmanager
     def _opened(self, order: Order, keeps: bool) -> Iterator[ProductFrame]:
@@ -316,7 +316,5 @@ def _out(buffer: BufferRef) -> Path:
     try:
         out.mkdir(exist_ok=True)
     except OSError as error:
-        raise StagingError(
-            "cannot make products on the buffer", path=str(out), number=error.errno or 0
-        ) from error
+        raise StagingError.of(error, "cannot make products on the buffer", out) from error
     return out

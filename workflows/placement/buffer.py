@@ -180,8 +180,7 @@ def stage_in(
     try:
         chosen = selected(Path(inputs), model, leave)
     except OSError as error:
-        place = str(error.filename or inputs)
-        raise StagingError("cannot stage in", path=place, number=error.errno or 0) from error
+        raise StagingError.of(error, "cannot stage in", error.filename or inputs) from error
     target = buffer.root() / buffer.folder / "inputs"
     names = [name for _, name in chosen.files]
     stripe(target, [one.job() for one in stripes if one.any_of(names)])
@@ -210,9 +209,7 @@ def fill(
             folder.mkdir(parents=True, exist_ok=True)
         return sum(arrival.bytes for arrival in bring_all(stager, pairs, inward=True))
     except OSError as error:
-        raise StagingError(
-            "cannot stage in", path=str(error.filename or target), number=error.errno or 0
-        ) from error
+        raise StagingError.of(error, "cannot stage in", error.filename or target) from error
 
 
 def bring_home(
@@ -250,9 +247,7 @@ def _matching(base: Path, patterns: Sequence[str]) -> list[str]:
     try:
         found = again(names)
     except OSError as error:
-        raise StagingError(
-            "cannot bring home", path=str(error.filename or base), number=error.errno or 0
-        ) from error
+        raise StagingError.of(error, "cannot bring home", error.filename or base) from error
     return [name for name in found if any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
 
 
@@ -264,7 +259,7 @@ def _bring_one(stager: Stager, source: Path, place: Path, below: Path) -> int:
         rename(part, place)
     except OSError as error:
         remove(part)
-        raise StagingError("cannot bring home", path=str(place), number=error.errno or 0) from error
+        raise StagingError.of(error, "cannot bring home", place) from error
     return arrival.bytes
 
 
@@ -333,9 +328,7 @@ def release(buffer: BufferRef, paths: Sequence[str], keep: Sequence[str], output
         except FileNotFoundError:
             continue
         except OSError as error:
-            raise StagingError(
-                "cannot release", path=str(source), number=error.errno or 0
-            ) from error
+            raise StagingError.of(error, "cannot release", source) from error
         count += 1
         freed += status.st_size if status.st_nlink == 1 else 0
     return Released(count, home, freed, tuple(links))
@@ -356,9 +349,7 @@ def destroy(buffer: BufferRef) -> None:
     try:
         again(delete)
     except OSError as error:
-        raise StagingError(
-            "cannot free the buffer", path=str(error.filename), number=error.errno or 0
-        ) from error
+        raise StagingError.of(error, "cannot free the buffer", error.filename) from error
 
 
 def _delete_tree(folder: Path) -> None:

@@ -58,7 +58,7 @@ def stage_in(list_: Path, folder: Path) -> dict[str, Any]:
     try:
         done = again(lambda: read_json(folder / DONE))
     except OSError as error:
-        raise StagingError("cannot stage in", path=str(folder), number=error.errno or 0) from error
+        raise StagingError.of(error, "cannot stage in", folder) from error
     if done is None:
         begin = time.monotonic()
         buffer = BufferRef(listed["kind"], str(folder.parent), folder.name, by=listed.get("by", ""))
@@ -83,9 +83,7 @@ def stage_in(list_: Path, folder: Path) -> dict[str, Any]:
         try:
             write_json(folder / DONE, done)
         except OSError as error:
-            raise StagingError(
-                "cannot stage in", path=str(folder), number=error.errno or 0
-            ) from error
+            raise StagingError.of(error, "cannot stage in", folder) from error
     if os.environ.get("SLURM_PROCID", "0") == "0":
         patiently(lambda: write_json(list_.with_name(DONE), done))
     return done

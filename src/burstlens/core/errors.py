@@ -155,6 +155,11 @@ class StagingError(BurstlensError):
         self.path = path
         self.errno = number
 
+    @classmethod
+    def of(cls, error: OSError | StagingError, message: str, path: object) -> StagingError:
+        """For an error of the system that concerns that path."""
+        return cls(message, path=str(path), number=error.errno or 0)
+
     @property
     def transient(self) -> bool:
         """Whether the same call may succeed later."""
