@@ -10,9 +10,10 @@ from burstlens.core.durable import write_whole
 from burstlens.core.errors import SiteError
 from burstlens.core.existence import check_existence, surely_exists
 from burstlens.workflows.placement.batch import BatchLauncher
+from burstlens.workflows.placement.launch import Launcher
 
 
-class HostedLauncher:
+class HostedLauncher(Launcher):
     """Asks the job's host (:mod:`.placement.host`). Ids: ``hosted:NUMBER:NAME``."""
 
     def __init__(self, batch: BatchLauncher) -> None:
@@ -58,10 +59,6 @@ class HostedLauncher:
     def remark(self, job_id: str, *, well: bool) -> str:
         """What the scheduler says of the host's job, when the program did not end well."""
         return "" if well else self.batch.remark(self._job(), well=True)
-
-    def clear(self, job_folder: Path) -> bool:
-        """No-op: the host ends what a supervisor that was killed has left."""
-        return False
 
     def _id(self, name: str) -> str:
         return f"hosted:{self._job().partition(':')[2]}:{name}"

@@ -40,6 +40,23 @@ def start_ticks(pid: int) -> int:
     return int(stat.rpartition(")")[2].split()[19])
 
 
+def all_pids() -> list[int]:
+    """The numbers of all processes that ``/proc`` lists."""
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def members(group: int, ticks: int) -> list[int]:
+    """The live processes of the group that a process with this start time led.
+
+    The group's number is given to no other process while one of them lives; a leader with another
+    start time leads another group.
+    """
+    live = {pid: stat for pid in all_pids() if (stat := _stat(pid))[:1] not in ([], ["Z"])}
+    if group in live and int(live[group][19]) != ticks:
+        return []
+    return [pid for pid, stat in live.items() if int(stat[2]) == group and int(stat[19]) >= ticks]
+
+
 def adopt() -> None:
     """Make this process the parent of whatever its descendants leave behind (Linux 3.4)."""
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
@@ -114,7 +131,7 @@ def marked(job_folder: Path) -> Iterator[int]:
     that forks and ends all the time is never among the listed ones.
     """
     wanted = os.fsencode(f"{MARK}={mark(job_folder)}")
-    for pid in itertools.chain(_all(), _newest()):
+    for pid in itertools.chain(all_pids(), _newest()):
         with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as stream:
             if wanted in stream.read().split(b"\0"):  # a zombie has none
                 yield pid
@@ -145,7 +162,7 @@ def end(find: Callable[[], Iterable[int]], term_s: float = TERM_S) -> bool:
 def _children(pid: int) -> list[int]:
     """The children of a process, zombies among them."""
     if not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):  # CONFIG_PROC_CHILDREN
-        return [other for other in _all() if _stat(other)[1:2] == [str(pid)]]
+        return [other for other in all_pids() if _stat(other)[1:2] == [str(pid)]]
     found: list[int] = []
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
@@ -177,10 +194,6 @@ def _newest() -> Iterator[int]:
         with open("/proc/loadavg", encoding="ascii") as stream:
             last = int(stream.read().split()[4])
         yield from range(last, max(1, last - _FEW), -1)
-
-
-def _all() -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
 if __name__ == "__main__":

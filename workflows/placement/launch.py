@@ -18,6 +18,7 @@ from typing import Protocol
 from burstlens.cluster_configs.scheduler import QueuePlace
 from burstlens.core.durable import read_json
 from burstlens.core.errors import SiteError
+from burstlens.core.run.heartbeat import process_state, ticks_of
 from burstlens.workflows.placement import job_processes, supervisor
 
 _log = logging.getLogger(__name__)
@@ -26,18 +27,19 @@ _log = logging.getLogger(__name__)
 class Launcher(Protocol):
     """Starts the supervisor of a job folder, finds it again, ends it."""
 
-    @property
-    def unreported(self) -> set[Path]:
-        """The folders of jobs that have ended without a report, and of which the run directory has
-        not taken that yet: it is full or away."""
+    unreported: set[Path]
+    """The folders of jobs that have ended without a report, and of which the run directory has not
+    taken that yet: it is full or away."""
 
     @property
     def waits(self) -> Mapping[str, str]:
         """Why jobs that were submitted have not begun yet, by number."""
+        return {}
 
     @property
     def place(self) -> QueuePlace | None:
         """Where the first of these jobs stands in the scheduler's queue, if that is known."""
+        return None
 
     def submit(self, job_folder: Path) -> str:
         """Start the supervisor; returns the job's id.
@@ -56,17 +58,19 @@ class Launcher(Protocol):
 
     def remark(self, job_id: str, *, well: bool) -> str:
         """What the scheduler adds to the end that a supervisor reported; mostly nothing."""
+        return ""
 
     def clear(self, job_folder: Path) -> bool:
-        """End whatever a dead supervisor left behind; returns whether there was anything."""
+        """End whatever a dead supervisor left behind; returns whether there was anything. A batch
+        job needs none: a supervisor that finds ``ended.json`` written by another process ends its
+        program, and a job's host what a supervisor has left that was killed."""
+        return False
 
 
-class LocalLauncher:
+class LocalLauncher(Launcher):
     """Runs the supervisor on this machine, in a session of its own. Ids: ``local:PID:TICKS``."""
 
     def __init__(self) -> None:
-        self.waits: Mapping[str, str] = {}
-        self.place: QueuePlace | None = None
         self.unreported: set[Path] = set()
         self._children: dict[int, subprocess.Popen[bytes]] = {}
 
@@ -92,30 +96,23 @@ class LocalLauncher:
     def find(self, job_folder: Path) -> str | None:
         """Look through ``/proc`` for the supervisor of that folder."""
         wanted = [os.fsencode(supervisor.__file__), os.fsencode(job_folder)]
-        for entry in Path("/proc").iterdir():
-            if not entry.name.isdigit():
-                continue
+        for pid in job_processes.all_pids():
             with contextlib.suppress(OSError):
-                words = (entry / "cmdline").read_bytes().split(b"\0")
-                if words[2:4] == wanted:
-                    return _name(int(entry.name))
+                if Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[2:4] == wanted:
+                    return _name(pid)
         return None
 
     def alive(self, job_id: str) -> bool:
         """Whether that very process runs (not one that was given its number later)."""
-        pid, ticks = _parts(job_id)
+        pid, ticks = map(int, job_id.split(":")[1:])
         child = self._children.get(pid)
         if child is not None and child.poll() is not None:
             return False
-        return lives(pid, ticks)
+        return process_state(pid, ticks) is not None
 
     def fate(self, job_id: str | None, job_folder: Path) -> str:
         """Only a kill -9 keeps a supervisor from reporting its end."""
         return f"its supervisor was killed, see {job_folder / 'supervisor.log'}"
-
-    def remark(self, job_id: str, *, well: bool) -> str:
-        """Empty: no scheduler knows of the job."""
-        return ""
 
     def clear(self, job_folder: Path) -> bool:
         """End the processes of a job whose supervisor was killed.
@@ -129,52 +126,11 @@ class LocalLauncher:
 
         def left() -> Iterator[int]:
             if here and isinstance(group, int) and isinstance(ticks, int):
-                yield from _members(group, ticks)
+                yield from job_processes.members(group, ticks)
             yield from job_processes.marked(job_folder)
 
         return job_processes.end(left)
 
 
 def _name(pid: int) -> str:
-    try:
-        return f"local:{pid}:{job_processes.start_ticks(pid)}"
-    except OSError:
-        return f"local:{pid}:0"
-
-
-def _parts(job_id: str) -> tuple[int, int]:
-    _, pid, ticks = job_id.split(":")
-    return int(pid), int(ticks)
-
-
-def _stat(pid: int) -> tuple[int, int] | None:
-    """Process group and start time of a process; None when it is gone or a zombie."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return None
-    state, *rest = stat.rpartition(")")[2].split()
-    return None if state == "Z" else (int(rest[1]), int(rest[18]))
-
-
-def lives(pid: int, ticks: int) -> bool:
-    """Whether the process of that number that started at that time runs; a zombie does not."""
-    found = _stat(pid)
-    return found is not None and found[1] == ticks
-
-
-def _members(group: int, ticks: int) -> list[int]:
-    """The live processes of the group that a process with this start time led.
-
-    The group's number is given to no other process while one of them lives; a leader with another
-    start time leads another group.
-    """
-    leader = _stat(group)
-    if leader is not None and leader[1] != ticks:
-        return []
-    members = []
-    for entry in Path("/proc").iterdir():
-        found = _stat(int(entry.name)) if entry.name.isdigit() else None
-        if found is not None and found[0] == group and found[1] >= ticks:
-            members.append(int(entry.name))
-    return members
+    return f"local:{pid}:{ticks_of(pid) or 0}"

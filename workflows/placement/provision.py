@@ -30,7 +30,9 @@ class Provision(Protocol):
         """
 
     def origin(self, buffer: BufferRef) -> BufferOrigin | None:
-        """What was observed of how a named buffer came to be, and whose it is for that."""
+        """What was observed of how a named buffer came to be, and whose it is for that; None where
+        nothing was: others are always the run's own."""
+        return None
 
     def left(self, known: BufferRef | None) -> BufferRef | None:
         """What this run has of it now, as the machine says; None for nothing. Raises SiteError."""
@@ -46,6 +48,7 @@ class Provision(Protocol):
 
     def lines(self, buffer: BufferRef) -> tuple[str, ...]:
         """The lines of a batch script that mount it."""
+        return ()
 
     @property
     def name(self) -> str:
@@ -57,7 +60,7 @@ class Provision(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(Provision):
     """A folder of the run's own on a directory that every job sees."""
 
     site: Site
@@ -69,10 +72,6 @@ class Folder:
     def provide(self, known: BufferRef | None) -> tuple[BufferRef, bool]:
         """The first candidate with room, or the existing folder."""
         return prepare(self.site.buffer.folders, self.folder, self.capacity, known)
-
-    def origin(self, buffer: BufferRef) -> BufferOrigin | None:
-        """None: it is always the run's own."""
-        return None
 
     def left(self, known: BufferRef | None) -> BufferRef | None:
         """The folder of the run, on whichever candidate it lies."""
@@ -86,10 +85,6 @@ class Folder:
         self, buffer: BufferRef, others: Sequence[str] = (), *, discard: bool = False
     ) -> None:
         """No-op: a process that sees the directory deletes the folder."""
-
-    def lines(self, buffer: BufferRef) -> tuple[str, ...]:
-        """None are needed."""
-        return ()
 
 
 def provision(

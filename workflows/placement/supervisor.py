@@ -198,14 +198,7 @@ class Supervisor:
         """
         name = f"{what.replace(' ', '-')}.log"
         with patiently(lambda: open(self.job_folder / name, "w+b")) as log:
-            child = subprocess.Popen(
-                [*self.job.get("each_node", ()), sys.executable, "-P", *words],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                preexec_fn=partial(job_processes.die_with_parent, os.getpid()),
-            )
+            child = _spawn([*self.job.get("each_node", ()), sys.executable, "-P", *words], log)
             while True:
                 try:
                     code = child.wait(CONTROL_PERIOD_S)
@@ -230,25 +223,11 @@ class Supervisor:
         path = folder / self.job["log"]
         again(lambda: model_folder.remove_link(path))  # to a log among the inputs
         with again(lambda: path.open("ab")) as log:
-            process = again(lambda: self._spawn(folder, environment, log))
+            process = again(lambda: _spawn(self.job["argv"], log, cwd=folder, env=environment))
         self.process = process
         ticks = start_ticks(process.pid)  # before it is reaped, however short it runs
         threading.Thread(target=self._reap, args=(process,), daemon=True).start()
         return process, ticks
-
-    def _spawn(
-        self, folder: Path, environment: dict[str, str], log: IO[bytes]
-    ) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            self.job["argv"],
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            preexec_fn=partial(job_processes.die_with_parent, os.getpid()),
-        )
 
     def _reap(self, process: subprocess.Popen[bytes]) -> None:
         process.wait()
@@ -372,6 +351,19 @@ class Supervisor:
                     stdin=subprocess.DEVNULL,
                     timeout=EACH_NODE_S,
                 )
+
+
+def _spawn(words: list[str], log: IO[bytes], **where: Any) -> subprocess.Popen[bytes]:
+    """Start a program in a session of its own, which ends with this process."""
+    return subprocess.Popen(
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        preexec_fn=partial(job_processes.die_with_parent, os.getpid()),
+        **where,
+    )
 
 
 def _print(text: str) -> None:
