@@ -157,16 +157,10 @@ class Notices:
             return lambda: None
         self._journal.append(
             ev.NoticeDue(
-                key=word.key,
-                kinds=list(word.kinds),
-                text=word.text,
-                ways=list(labels),
-                subject=word.subject,
-                time=word.time,
-                more=list(word.more),
-                facts=dict(word.facts),
+                key=word.key, kinds=list(word.kinds), text=word.text, ways=list(labels),
+                subject=word.subject, time=word.time, more=list(word.more), facts=dict(word.facts),
             )
-        )
+        )  # fmt: skip
 
         def start() -> None:
             for way in labels.values():

@@ -106,12 +106,8 @@ def _viewing(batch: BatchLauncher, recipe: Recipe, lines: tuple[str, ...]) -> st
     from burstlens.cluster_configs.parsl_config import Block, block_script
 
     site = batch.site
-    walltime = site.viewing.walltime or recipe.simulation.walltime
     block = Block(
-        scheduler=batch.scheduler,
-        comment=batch.run.id,
-        token=TOKEN,
-        walltime_s=walltime,
-        lines=lines,
-    )
+        scheduler=batch.scheduler, comment=batch.run.id, token=TOKEN, lines=lines,
+        walltime_s=site.viewing.walltime or recipe.simulation.walltime,
+    )  # fmt: skip
     return block_script(site.allowing(recipe.viewing.memory), block, batch.run.parsl)

@@ -32,14 +32,9 @@ class Layer:
             merged = _entry(merged, step)
             if isinstance(step, int) and isinstance(here, list) and _named_list(here):
                 name = merged.get("name") if isinstance(merged, Mapping) else None
-                same = step < len(here) and here[step]["name"] == name
-                step = (
-                    step
-                    if same
-                    else next(
-                        (n for n, entry in enumerate(here) if entry["name"] == name), len(here)
-                    )
-                )
+                if step >= len(here) or here[step]["name"] != name:
+                    names = [entry["name"] for entry in here]
+                    step = names.index(name) if name in names else len(here)
             here = _entry(here, step)
             if here is None:
                 break
