@@ -22,7 +22,7 @@ TIME = "20050828T120000"
 PLOTS = """\
 def reader(frame):
     while not hasattr(frame, "share"):
-        frame = getattr(frame, "frame", None) or frame._frame
+        frame = frame.frame
     return frame
 
 

@@ -25,7 +25,7 @@ from burstlens.viz.frames.choice import ChosenFrame
 from burstlens.viz.frames.held import Held
 from burstlens.viz.frames.record import own_fields
 from burstlens.viz.product import Beside, ProductFrame
-from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
+from burstlens.viz.seams import FrameWrapper, OpenFrame, Stored, Variable, Window
 
 _ON_WRF = {"south_north", "west_east"}
 """Only a frame with these dimensions can have WRF's diagnostics."""
@@ -35,7 +35,7 @@ SHARED_PART = 0.25
 """The part of a worker's memory for inflated chunks that several products of a frame read."""
 
 
-class DerivedFrame:
+class DerivedFrame(FrameWrapper):
     """A frame as a product reads it: stored variables, diagnostics, levels, expressions by name.
 
     It is a :class:`.ProductFrame`: ``paths`` are the frame's files, ``previous``, ``followed`` and
@@ -43,6 +43,8 @@ class DerivedFrame:
     dimensions that earlier pictures of the product show, ``shown`` those that were chosen here, by
     variable: the ``points``, and in ``words``. Use it through :func:`open_frame`.
     """
+
+    frame: ChosenFrame
 
     def __init__(
         self,
@@ -59,12 +61,12 @@ class DerivedFrame:
         known: KnownPoints = MappingProxyType({}),
         shown: dict[str, dict[str, Any]] | None = None,
     ) -> None:
+        super().__init__(frame if isinstance(frame, ChosenFrame) else ChosenFrame(frame))
         self.paths = tuple(paths)
         self.stream = stream
         self.previous = previous
         self.followed = followed
         self.beside = beside
-        self._frame = frame if isinstance(frame, ChosenFrame) else ChosenFrame(frame)
         self._held = held or Held()
         self._keeps = keeps
         self._chosen = {} if chosen is None else chosen
@@ -72,51 +74,14 @@ class DerivedFrame:
         self.shown = {} if shown is None else shown
         self._described: dict[str, Variable] = {}
 
-    @property
-    def attributes(self) -> Mapping[str, Any]:
-        """As :attr:`.OpenFrame.attributes`."""
-        return self._frame.attributes
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of all variables that are stored."""
-        return self._frame.names
-
-    @property
-    def dimensions(self) -> Mapping[str, int]:
-        """As :attr:`.OpenFrame.dimensions`."""
-        return self._frame.dimensions
-
-    @property
-    def time(self) -> str:
-        """As :attr:`.OpenFrame.time`."""
-        return self._frame.time
-
-    @property
-    def start(self) -> str | None:
-        """As :attr:`.OpenFrame.start`."""
-        return self._frame.start
-
-    @property
-    def record(self) -> int:
-        """As :attr:`.OpenFrame.record`."""
-        return self._frame.record
-
-    def __str__(self) -> str:
-        return str(self._frame)
-
-    def __contains__(self, name: object) -> bool:
-        """Whether a variable is stored."""
-        return name in self._frame
-
     def variable(self, name: str) -> Variable:
         """Describes a variable as the file does, or one that is computed.
 
         FrameError with near names if there is no such variable, or with what a diagnostic needs.
         """
-        if name in self._frame:
-            found = self._frame.variable(name)
-            if points := self._frame.points.get(name):
+        if name in self.frame:
+            found = self.frame.variable(name)
+            if points := self.frame.points.get(name):
                 self.shown[name] = {"points": dict(points), "words": found.choice}
             return found
         if formula.is_formula(name):
@@ -131,10 +96,10 @@ class DerivedFrame:
 
     def read(self, name: str, window: Window | None = None) -> NDArray[Any]:
         """As :meth:`.OpenFrame.read`; what is not stored is computed (docs/diagnostics.md)."""
-        if name in self._frame:
-            values = self._frame.read(name, window)
+        if name in self.frame:
+            values = self.frame.read(name, window)
             if self._keeps and _is_plane(values):
-                self._frame.hold(name, window, values.copy())
+                self.frame.hold(name, window, values.copy())
             return values
         own = of_interval((name,))  # of this product's previous frame: another's is not its value
         held = None if own else self._held.get(self.variable(name), window)
@@ -153,14 +118,14 @@ class DerivedFrame:
 
     def stored(self, name: str, window: Window | None = None) -> Stored:
         """As :meth:`.OpenFrame.stored`; a level that a column does not reach is NaN."""
-        if name in self._frame:
-            return self._frame.stored(name, window)
+        if name in self.frame:
+            return self.frame.stored(name, window)
         return Stored(self.read(name, window), (float("nan"),) if AT in name else ())
 
     def hold(self, name: str, window: Window | None, values: NDArray[Any]) -> None:
         """As :meth:`.OpenFrame.hold`."""
-        if name in self._frame:
-            self._frame.hold(name, window, values)
+        if name in self.frame:
+            self.frame.hold(name, window, values)
         else:
             self._held.add(self.variable(name), window, values)
 
@@ -172,7 +137,7 @@ class DerivedFrame:
             key = *sorted((index or {}).items()), number
             if key not in self._chosen:
                 self._chosen[key] = ChosenFrame(
-                    self._frame.frame, chooses=True, index=index, known=self._known
+                    self.frame.frame, chooses=True, index=index, known=self._known
                 )
             if self._chosen[key].shares(self._known):
                 break
@@ -192,7 +157,7 @@ class DerivedFrame:
 
     def _needs(self, name: str) -> tuple[list[str], int | None]:
         """The stored variables of a quantity, and how many points around a column it needs."""
-        if name in self._frame:
+        if name in self.frame:
             return [name], 0
         return general.needs(self, name) if self._is_general(name) else table.needs(self, name)
 

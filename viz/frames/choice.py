@@ -22,7 +22,7 @@ from burstlens.core.units import printed
 from burstlens.viz.frames.further import JOINED, is_further, is_upwards
 from burstlens.viz.frames.named_points import find_point, point_texts
 from burstlens.viz.frames.outline import UnknownYet
-from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
+from burstlens.viz.seams import FrameWrapper, OpenFrame, Stored, Variable, Window
 
 Array = NDArray[Any]
 _TRIED = 64
@@ -46,7 +46,7 @@ class Choice:
     described: Variable
 
 
-class ChosenFrame:
+class ChosenFrame(FrameWrapper):
     """An :class:`.OpenFrame` over another one, with variables at one point of further dimensions.
 
     ``chooses``: also those that are named without one. ``index`` is what a crop says of it,
@@ -62,7 +62,7 @@ class ChosenFrame:
         index: Mapping[str, Any] | None = None,
         known: KnownPoints | None = None,
     ) -> None:
-        self.frame = frame
+        super().__init__(frame)
         self.points: dict[str, Mapping[str, int]] = {}
         self._chooses = chooses
         self._index = dict(index or {})
@@ -71,39 +71,6 @@ class ChosenFrame:
         self._whole: dict[str, Variable] = {}
         """What is known of variables, as it takes time to read their attributes."""
         self._further: dict[str, bool] = {}
-
-    @property
-    def attributes(self) -> Mapping[str, Any]:
-        """As :attr:`.OpenFrame.attributes`."""
-        return self.frame.attributes
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """As :attr:`.OpenFrame.names`: without choices."""
-        return self.frame.names
-
-    @property
-    def dimensions(self) -> Mapping[str, int]:
-        """As :attr:`.OpenFrame.dimensions`."""
-        return self.frame.dimensions
-
-    @property
-    def time(self) -> str:
-        """As :attr:`.OpenFrame.time`."""
-        return self.frame.time
-
-    @property
-    def start(self) -> str | None:
-        """As :attr:`.OpenFrame.start`."""
-        return self.frame.start
-
-    @property
-    def record(self) -> int:
-        """As :attr:`.OpenFrame.record`."""
-        return self.frame.record
-
-    def __str__(self) -> str:
-        return str(self.frame)
 
     def __contains__(self, name: object) -> bool:
         if name in self.frame:

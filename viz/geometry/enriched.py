@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from burstlens.viz.frames.held import slices
 from burstlens.viz.geometry.field import Field
-from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
+from burstlens.viz.seams import FrameWrapper, OpenFrame, Stored, Variable, Window
 
 
-class EnrichedFrame:
+class EnrichedFrame(FrameWrapper):
     """A frame with further variables on the points of ``like``, a whole field of it.
 
     ``added`` maps names to long name, units and values (y, x). Their names are accepted wherever a
@@ -22,7 +22,7 @@ class EnrichedFrame:
     def __init__(
         self, frame: OpenFrame, like: Field, added: Mapping[str, tuple[str, str, NDArray[Any]]]
     ) -> None:
-        self._frame = frame
+        super().__init__(frame)
         where = frame.variable(like.name).attributes.get("coordinates")
         placed = {} if where is None else {"coordinates": where}
         self._variables = {
@@ -33,40 +33,32 @@ class EnrichedFrame:
             for name, (long_name, units, values) in added.items()
         }  # fmt: skip
         self._values = {name: values for name, (_, _, values) in added.items()}
-        self.attributes = frame.attributes
-        self.dimensions = frame.dimensions
-        self.time = frame.time
-        self.start = frame.start
-        self.record = frame.record
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the frame's variables and of those added."""
-        return (*self._frame.names, *self._values)
-
-    def __str__(self) -> str:
-        return str(self._frame)
+        return (*self.frame.names, *self._values)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._values or name in self._frame
+        return name in self._values or name in self.frame
 
     def variable(self, name: str) -> Variable:
         """As :meth:`.OpenFrame.variable`."""
-        return self._variables.get(name) or self._frame.variable(name)
+        return self._variables.get(name) or self.frame.variable(name)
 
     def read(self, name: str, window: Window | None = None) -> NDArray[Any]:
         """As :meth:`.OpenFrame.read`."""
         if name not in self._values:
-            return self._frame.read(name, window)
+            return self.frame.read(name, window)
         return self._values[name][slices(self._variables[name], window)]
 
     def stored(self, name: str, window: Window | None = None) -> Stored:
         """As :meth:`.OpenFrame.stored`."""
         if name not in self._values:
-            return self._frame.stored(name, window)
+            return self.frame.stored(name, window)
         return Stored(self.read(name, window), ())
 
     def hold(self, name: str, window: Window | None, values: NDArray[Any]) -> None:
         """As :meth:`.OpenFrame.hold`; added variables are in memory."""
         if name not in self._values:
-            self._frame.hold(name, window, values)
+            self.frame.hold(name, window, values)

@@ -15,7 +15,7 @@ from burstlens.core.lengths import radians
 from burstlens.viz.frames.held import Held, slices
 from burstlens.viz.geometry.coordinate_order import CoordinateOrder, order_of
 from burstlens.viz.geometry.degrees import role_by_attributes, role_by_name
-from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
+from burstlens.viz.seams import FrameWrapper, OpenFrame, Stored, Variable, Window
 
 _WRF = "west_east"
 """Its grids have no such coordinates."""
@@ -24,7 +24,7 @@ _MOST = 1 << 20
 _NEVER_REPEATS = ("grid_latitude", "projection_x_coordinate", "projection_y_coordinate")
 
 
-class OrderedFrame:
+class OrderedFrame(FrameWrapper):
     """An :class:`.OpenFrame` with the horizontal coordinates of another one in order.
 
     Where a file's columns or rows are out of order, or lack some, all of its variables are given
@@ -33,57 +33,26 @@ class OrderedFrame:
     """
 
     def __init__(self, frame: OpenFrame) -> None:
-        self._frame = frame
+        super().__init__(frame)
         self._found: dict[str, CoordinateOrder] | None = None
         self._coordinates: dict[str, str] = {}
         self._held = Held()
         self._described: dict[str, Variable] = {}
 
     @property
-    def attributes(self) -> Mapping[str, Any]:
-        """As :attr:`.OpenFrame.attributes`."""
-        return self._frame.attributes
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """As :attr:`.OpenFrame.names`."""
-        return self._frame.names
-
-    @property
     def dimensions(self) -> Mapping[str, int]:
         """As :attr:`.OpenFrame.dimensions`, holes included."""
-        sizes = self._frame.dimensions
+        sizes = self.frame.dimensions
         orders = self._orders()
         if not orders:
             return sizes
         return dict(sizes) | {name: order.source.size for name, order in orders.items()}
 
-    @property
-    def time(self) -> str:
-        """As :attr:`.OpenFrame.time`."""
-        return self._frame.time
-
-    @property
-    def start(self) -> str | None:
-        """As :attr:`.OpenFrame.start`."""
-        return self._frame.start
-
-    @property
-    def record(self) -> int:
-        """As :attr:`.OpenFrame.record`."""
-        return self._frame.record
-
-    def __str__(self) -> str:
-        return str(self._frame)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._frame
-
     def variable(self, name: str) -> Variable:
         """As :meth:`.OpenFrame.variable`."""
         known = self._described.get(name)
         if known is None:
-            orders, known = self._orders(), self._frame.variable(name)
+            orders, known = self._orders(), self.frame.variable(name)
             sizes = zip(known.dimensions, known.shape, strict=True)
             shape = tuple(orders[d].source.size if d in orders else size for d, size in sizes)
             known = self._described[name] = replace(known, shape=shape)
@@ -92,7 +61,7 @@ class OrderedFrame:
     def read(self, name: str, window: Window | None = None) -> NDArray[Any]:
         """As :meth:`.OpenFrame.read`; NaN in the holes."""
         if not self._is_moved(name):
-            return self._frame.read(name, window)
+            return self.frame.read(name, window)
         variable = self.variable(name)
         held = self._held.get(variable, window)
         return self._read(variable, window) if held is None else held
@@ -101,9 +70,9 @@ class OrderedFrame:
         """As :meth:`.OpenFrame.stored`; a hole repeats the point beside it, since it is no value
         that a model wrote."""
         if not self._is_moved(name):
-            return self._frame.stored(name, window)
+            return self.frame.stored(name, window)
         orders, variable = self._orders(), self.variable(name)
-        found = self._frame.stored(name, None)
+        found = self.frame.stored(name, None)
         part = []
         for dimension, wanted in zip(variable.dimensions, slices(variable, window), strict=True):
             order = orders.get(dimension)
@@ -116,7 +85,7 @@ class OrderedFrame:
         if self._is_moved(name):
             self._held.add(self.variable(name), window, values)
         else:
-            self._frame.hold(name, window, values)
+            self.frame.hold(name, window, values)
 
     def _is_moved(self, name: str) -> bool:
         """Whether a variable lies along a dimension that is not in order in the file."""
@@ -138,7 +107,7 @@ class OrderedFrame:
             low, high = (int(there.min()), int(there.max()) + 1) if there.size else (0, 1)
             inner[dimension] = slice(low, high, 1)
             moved.append((axis, np.where(source >= 0, source - low, -1)))
-        values = self._frame.read(variable.name, inner)
+        values = self.frame.read(variable.name, inner)
         for axis, source in moved:
             values = np.take(values, np.maximum(source, 0), axis=axis)
             if (source < 0).any() and values.dtype.kind in "iuf":
@@ -150,7 +119,7 @@ class OrderedFrame:
         """The dimensions that are not in order in the file."""
         if self._found is None:
             self._found = {}
-            frame, sizes = self._frame, self._frame.dimensions
+            frame, sizes = self.frame, self.frame.dimensions
             if _WRF in sizes:
                 return self._found
             for dimension in sizes:

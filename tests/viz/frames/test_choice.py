@@ -143,7 +143,7 @@ def test_products_share_what_is_chosen_unless_their_known_points_differ(
     views = [shared.view(known=known).choosing() for known in (one, both, other, {}, {})]
     read = [view.read("t").ravel()[0] for view in views]
     assert read == [place(3, 4, 5)[n].ravel()[0] for n in (1, 1, 2, 0, 0)]
-    frames = [view._frame for view in views]
+    frames = [view.frame for view in views]
     assert frames[0] is frames[1]
     assert frames[3] is frames[4]
     assert len({id(frame) for frame in frames}) == 3
