@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -23,11 +24,11 @@ from burstlens.core.printable import print_stderr, printable, say
 
 app = typer.Typer()
 PANEL = "Look"
-TAKEN = "What is taken"
-SHOWN = "What is shown"
-MODEL = "The model's process"
-LOAD = "Load on this machine"
-PAGE = "The page"
+_taken = partial(typer.Option, rich_help_panel="What is taken")
+_shown = partial(typer.Option, rich_help_panel="What is shown")
+_model = partial(typer.Option, rich_help_panel="The model's process")
+_load = partial(typer.Option, rich_help_panel="Load on this machine")
+_page = partial(typer.Option, rich_help_panel="The page")
 
 
 @app.command(
@@ -39,168 +40,116 @@ def look(
     paths: Annotated[list[str], typer.Argument(metavar="PATH...")],
     product: Annotated[
         list[str] | None,
-        typer.Option(
+        _shown(
             "--product",
             metavar="NAME|EXPRESSION",
             help="A product of the model's recipe, a variable, or an expression such as "
             "wind@500hPa or T2-273.15. May be given several times.",
-            rich_help_panel=SHOWN,
         ),
     ] = None,
     recipe: Annotated[
         str | None,
-        typer.Option(
+        _shown(
             metavar="RECIPE",
             help="Make the products and guards of this recipe; its simulation is not started.",
             autocompletion=complete_recipe,
-            rich_help_panel=SHOWN,
         ),
     ] = None,
     write: Annotated[
         Path | None,
-        typer.Option(
+        _shown(
             metavar="FILE",
             help="Write a recipe that would launch and show this run, and look at nothing.",
-            rich_help_panel=SHOWN,
         ),
     ] = None,
     stream: Annotated[
         list[str] | None,
-        typer.Option(
+        _taken(
             "--stream",
             metavar="NAME=GLOB",
             help="Files that hold frames, if they are not recognised. May be given several times.",
-            rich_help_panel=TAKEN,
         ),
     ] = None,
     time_variable: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The variable with the times.", rich_help_panel=TAKEN),
+        str | None, _taken(metavar="NAME", help="The variable with the times.")
     ] = None,
     ready: Annotated[
         str | None,
-        typer.Option(
+        _taken(
             metavar="PATTERN",
             help="The flag file of a frame: log.atm.f{hour} for --stream 'atm=atmf{hour}.nc'.",
-            rich_help_panel=TAKEN,
         ),
     ] = None,
     log: Annotated[
-        str | None,
-        typer.Option(metavar="GLOB", help="The model's log, in the folder.", rich_help_panel=TAKEN),
+        str | None, _taken(metavar="GLOB", help="The model's log, in the folder.")
     ] = None,
     written: Annotated[
         str | None,
-        typer.Option(
+        _taken(
             metavar="REGEX",
             help="What the log says when a frame is written, with the group file or record.",
-            rich_help_panel=TAKEN,
         ),
     ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(metavar="MODEL", help="wrf, awm or command.", rich_help_panel=TAKEN),
-    ] = None,
+    model: Annotated[str | None, _taken(metavar="MODEL", help="wrf, awm or command.")] = None,
     last: Annotated[
         str | None,
-        typer.Option(
-            metavar="DURATION",
-            help="Frames of the latest stretch of model time, such as 12h.",
-            rich_help_panel=TAKEN,
-        ),
+        _taken(metavar="DURATION", help="Frames of the latest stretch of model time, such as 12h."),
     ] = None,
     since: Annotated[
         str | None,
-        typer.Option(
-            metavar="TIME",
-            help='Frames from this model time on, such as "2005-08-28 12:00".',
-            rich_help_panel=TAKEN,
-        ),
+        _taken(metavar="TIME", help='Frames from this model time on, such as "2005-08-28 12:00".'),
     ] = None,
     take_all: Annotated[
         bool,
-        typer.Option(
-            "--all",
-            help="All frames that are there; by default the newest 100 of each stream.",
-            rich_help_panel=TAKEN,
+        _taken(
+            "--all", help="All frames that are there; by default the newest 100 of each stream."
         ),
     ] = False,
-    every: Annotated[
-        int,
-        typer.Option(min=1, metavar="N", help="Each Nth of them.", rich_help_panel=TAKEN),
-    ] = 1,
+    every: Annotated[int, _taken(min=1, metavar="N", help="Each Nth of them.")] = 1,
     job: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ID", help="The batch job in which the model runs.", rich_help_panel=MODEL
-        ),
+        str | None, _model(metavar="ID", help="The batch job in which the model runs.")
     ] = None,
-    pid: Annotated[
-        int | None,
-        typer.Option(metavar="PID", help="The model's process here.", rich_help_panel=MODEL),
-    ] = None,
+    pid: Annotated[int | None, _model(metavar="PID", help="The model's process here.")] = None,
     allow_stop: Annotated[
         bool,
-        typer.Option(
+        _model(
             "--allow-stop",
             help="Let `burstlens stop`, the page and guards end the job or process, if it is your "
             "own.",
-            rich_help_panel=MODEL,
         ),
     ] = False,
     no_page: Annotated[
         bool,
-        typer.Option(
-            "--no-page",
-            help="Serve no page, and end when the model has ended or is quiet.",
-            rich_help_panel=PAGE,
-        ),
+        _page("--no-page", help="Serve no page, and end when the model has ended or is quiet."),
     ] = False,
     quiet_after: Annotated[
         str | None,
-        typer.Option(
+        _page(
             metavar="DURATION",
             help="Without a page: end when nothing was written for so long; by default 10 min, or "
             "three intervals between frames.",
-            rich_help_panel=PAGE,
         ),
     ] = None,
     workers: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="Workers that make products; by default 1.", rich_help_panel=LOAD
-        ),
+        int | None, _load(metavar="N", help="Workers that make products; by default 1.")
     ] = None,
     max_read_rate: Annotated[
         str | None,
-        typer.Option(
-            metavar="SIZE",
-            help='The most bytes of frames to read per second, such as "200 MB".',
-            rich_help_panel=LOAD,
+        _load(
+            metavar="SIZE", help='The most bytes of frames to read per second, such as "200 MB".'
         ),
     ] = None,
     site: SiteOpt = None,
     name: NameOpt = None,
     detach: DetachOpt = False,
     notify: NotifyOpt = None,
-    port: Annotated[
-        int,
-        typer.Option(
-            min=0, max=65535, help="The page's port; 0 is a free one.", rich_help_panel=PAGE
-        ),
-    ] = 0,
+    port: Annotated[int, _page(min=0, max=65535, help="The page's port; 0 is a free one.")] = 0,
     open_browser: Annotated[
-        bool,
-        typer.Option(
-            "--open", help="Open the page, where there is a display.", rich_help_panel=PAGE
-        ),
+        bool, _page("--open", help="Open the page, where there is a display.")
     ] = False,
     token_file: Annotated[
         Path | None,
-        typer.Option(
-            help="Keep the token, and so the link, in this file (made with mode 0600).",
-            rich_help_panel=PAGE,
-        ),
+        _page(help="Keep the token, and so the link, in this file (made with mode 0600)."),
     ] = None,
     as_json: JsonOpt = False,
 ) -> None:

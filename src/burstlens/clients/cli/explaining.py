@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,11 +16,11 @@ from burstlens.core.quantity import parse_bytes, parse_duration
 
 app = typer.Typer()
 PANEL = "Look"
-PLAN = "With --plan"
+_planned = partial(typer.Option, rich_help_panel="With --plan")
 
 
 def _part(text: str) -> Any:
-    return typer.Option(metavar="PART", min=0.001, help=text, rich_help_panel=PLAN)
+    return _planned(metavar="PART", min=0.001, help=text)
 
 
 def complete_path(incomplete: str) -> list[str]:
@@ -69,25 +70,22 @@ def io(
     site: SiteOpt = None,
     settings: SetOpt = None,
     frames: Annotated[
-        int | None,
-        typer.Option(min=1, help="Frames, where the model does not say.", rich_help_panel=PLAN),
+        int | None, _planned(min=1, help="Frames, where the model does not say.")
     ] = None,
     frame_size: Annotated[
         int | None,
-        typer.Option(
+        _planned(
             metavar="SIZE",
             parser=parse_bytes,
             help="The size of a frame, such as 2.9GB, where the model does not say.",
-            rich_help_panel=PLAN,
         ),
     ] = None,
     compute: Annotated[
         float | None,
-        typer.Option(
+        _planned(
             metavar="TIME",
             parser=parse_duration,
             help="The time of computing without output; the walltime by default.",
-            rich_help_panel=PLAN,
         ),
     ] = None,
     efficiency: Annotated[
