@@ -37,6 +37,7 @@ from burstlens.cluster_configs.parsl_internals import (
 )
 from burstlens.cluster_configs.programs import ensure_programs
 from burstlens.cluster_configs.scheduler import BlockJob, Scheduler
+from burstlens.cluster_configs.schedulers import scheduler
 from burstlens.cluster_configs.site import Site, half
 from burstlens.core.allowance import CORES_VARIABLE, MALLOC, MEMORY_VARIABLE
 from burstlens.core.errors import BurstlensError, SiteError
@@ -51,9 +52,9 @@ LOST_S = 10
 """A killed worker is noticed after one heartbeat; an orphaned block ends after this time."""
 CPUS = 2
 """CPUs that a block asks for on each node if the site does not say how many workers it has."""
-_COUNTED = "cpus=${%s:-$(nproc)}\nexport PARSL_CORES=$((cpus < 4 ? 2 : cpus / 2 + 1))\n"
+_COUNTED = "cpus=%s\nexport PARSL_CORES=$((cpus < 4 ? 2 : cpus / 2 + 1))\n"
 """A worker for every second CPU that the job was given, and one that watches; ``%s`` stands for
-the scheduler's variable with their number."""
+the scheduler's expression of their number."""
 _CORES = f"export {CORES_VARIABLE}=$((cpus < 4 ? cpus : 2))\n"
 """What that leaves to each worker that makes products."""
 
@@ -172,18 +173,21 @@ def block_provider(block: Block, site: Site, worker_init: str, *mixins: type) ->
 
 
 class StepLauncher(Launcher):  # type: ignore[misc]  # Parsl has no types
-    """Starts workers as a step of a running job."""
+    """Starts workers as a step of a running job, on its first node, where the model's first rank
+    writes, on so many of its CPUs there."""
 
-    def __init__(self, inside: Inside, cpus: int, debug: bool = True) -> None:
+    def __init__(self, scheduler: Scheduler, inside: Inside, cpus: int, debug: bool = True) -> None:
         super().__init__(debug=debug)
         self.inside = inside
-        self.cpus = cpus
+        # At the lowest priority it would starve on one CPU that the model keeps busy.
+        cpus = inside.cpus if inside.lowest else min(cpus, inside.cpus)
+        self.words = scheduler.step_words(inside, cpus)
 
     def __call__(
         self, command: str, tasks_per_node: int, nodes_per_block: int, script_dir: str = ""
     ) -> str:
         """The command of the step."""
-        return self.inside.step(command, self.cpus)
+        return self.inside.step(self.words, command)
 
 
 def viewing_block(
@@ -198,7 +202,7 @@ def viewing_block(
     ensure_programs()
     job = place if isinstance(place, Block) else None
     counts_itself = job is not None and site.viewing.workers is None
-    counts = job.scheduler.cpus_variable if job is not None and counts_itself else ""
+    counts = job.scheduler.cpus_on_node if job is not None and counts_itself else ""
     workers = site.workers()
     if job is not None:
         provider = block_provider(job, site, _worker_init(site, parsl_folder, counts))
@@ -207,7 +211,7 @@ def viewing_block(
         launcher = SimpleLauncher()
         if isinstance(place, Inside):
             workers = site.viewing.workers or half(place.cpus)
-            launcher = StepLauncher(place, workers)
+            launcher = StepLauncher(scheduler(site.scheduler)(site.batch), place, workers)
         provider = LocalProvider(
             init_blocks=0, min_blocks=0, max_blocks=1, worker_init=worker_init, launcher=launcher
         )
@@ -236,7 +240,7 @@ def block_script(site: Site, block: Block, parsl_folder: Path) -> str:
     The worker pool's own options, such as the driver's address and ports, are known only when
     Parsl has started; ``...`` stands for them, ``SIMULATION`` for the number of its job.
     """
-    counts = "" if site.viewing.workers else block.scheduler.cpus_variable
+    counts = "" if site.viewing.workers else block.scheduler.cpus_on_node
     provider = block_provider(block, site, _worker_init(site, parsl_folder, counts), KeepsScript)
     provider.after = "SIMULATION"
     with TemporaryDirectory() as folder:
@@ -247,7 +251,7 @@ def block_script(site: Site, block: Block, parsl_folder: Path) -> str:
 
 
 def _worker_init(site: Site, parsl_folder: Path, counts: str = "") -> str:
-    """Shell lines before the workers; ``counts`` names the variable with the job's CPUs, where the
+    """Shell lines before the workers; ``counts`` is the expression of the job's CPUs, where the
     block counts its workers itself."""
     here = Path(sys.executable).parent
     return (

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import threading
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
@@ -21,6 +21,7 @@ from burstlens.cluster_configs.scheduler import (
     JobState,
     Phase,
     QueuePlace,
+    Scheduler,
     SchedulerError,
 )
 from burstlens.cluster_configs.silence import SchedulerSilence
@@ -44,13 +45,12 @@ _PASSING = re.compile(
 )
 
 
-class PollingScheduler(ABC):
+class PollingScheduler(Scheduler):
     """What schedulers have in common: commands, and a memory of what they said of each job.
 
-    A subclass fills in the rest of :class:`.scheduler.Scheduler`, ``ask`` and ``queue``.
+    A subclass fills in the rest, ``ask`` and ``queue``.
     """
 
-    title: ClassVar[str]
     submits: ClassVar[str]
     """The program that submits a script."""
     unknown: ClassVar[re.Pattern[str]]
@@ -58,7 +58,7 @@ class PollingScheduler(ABC):
     error: ClassVar[type[SchedulerError]] = SchedulerError
 
     def __init__(self, settings: BatchSite | None = None, patience_s: float = SILENT_S) -> None:
-        self.settings = settings or BatchSite()
+        super().__init__(settings, patience_s)
         self.query_interval_s = self.settings.query_interval_s
         self._patience_s = patience_s
         self._lock = threading.Lock()
@@ -81,10 +81,6 @@ class PollingScheduler(ABC):
     def queue(self) -> list[tuple[JobState, str]]:
         """This user's jobs with their comments, also recently ended ones. SchedulerError."""
 
-    @abstractmethod
-    def cancel(self, job_ids: Sequence[str]) -> None:
-        """Cancel jobs; those that are over already are ignored. Raises SchedulerError."""
-
     def ask_all(self, job_ids: Sequence[str]) -> Iterator[JobState]:
         """The states of several jobs, without those that cannot be had. Raises SchedulerError."""
         for job_id in job_ids:
@@ -99,6 +95,11 @@ class PollingScheduler(ABC):
     def require(self) -> None:
         """Raise SchedulerError where the program that submits is missing."""
         self._require(self.submits)
+
+    @classmethod
+    def version_command(cls) -> tuple[str, ...]:
+        """Its program's option ``--version``."""
+        return cls.submits, "--version"
 
     @property
     def silent_s(self) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pwd
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -19,6 +20,7 @@ from pydantic import BeforeValidator, Field
 from burstlens.cluster_configs.inside import Inside
 from burstlens.core.errors import SiteError
 from burstlens.core.quantity import parse_duration
+from burstlens.core.renamed import moved
 
 SILENT_S = 90.0
 """How long to go on asking a scheduler that does not answer, as in a restart."""
@@ -174,8 +176,24 @@ class BlockJob:
     options: tuple[str, ...] = ()
 
 
-@runtime_checkable
-class Scheduler(Protocol):
+JOB_IDS = re.compile(r"[0-9]{1,18}[A-Za-z0-9_.+\[\]-]{0,200}")
+"""Jobs' ids of a scheduler that does not say what its ids look like."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobVariables:
+    """The environment variables that a scheduler sets in its jobs; empty where it sets none."""
+
+    job_id: str = ""
+    """The job's id. A job is looked for only where a variable's name ends in ``JOBID`` or
+    ``JOB_ID``."""
+    submit_host: str = ""
+    """The host on which the job was submitted: the way to a compute node leads through it."""
+    node: str = ""
+    """The scheduler's name of the node, where that is not the host's."""
+
+
+class Scheduler(ABC):
     """A batch system. All methods but those that write lines may raise SchedulerError, and are safe
     to call from several threads.
 
@@ -186,94 +204,120 @@ class Scheduler(Protocol):
     """Its name in site files and the prefix of its jobs' ids: ``slurm``."""
     title: ClassVar[str]
     """Its name in messages: ``Slurm``."""
-    offers: ClassVar[frozenset[str]]
+    offers: ClassVar[frozenset[str]] = frozenset()
     """Which kinds of buffer of ``datawarp`` and ``rabbit`` its jobs can ask for, and
     ``same-job``, where a viewing block can be a step of a running job."""
-    cpus_variable: ClassVar[str]
-    """The environment variable that holds the number of CPUs that a job has on its node."""
+    variables: ClassVar[JobVariables] = JobVariables()
+    """By what a job knows itself."""
+    cpus_on_node: ClassVar[str] = "$(nproc)"
+    """A shell expression: how many CPUs a job has on the node where the shell runs."""
+    job_ids: ClassVar[re.Pattern[str]] = JOB_IDS
+    """What users may give as a job's id: it becomes an argument of the scheduler's commands."""
+    launcher_lines: ClassVar[tuple[str, ...]] = ()
+    """How lines begin that :meth:`each_node`'s program prints by itself when another fails."""
 
-    def __init__(self, settings: BatchSite = ..., patience_s: float = ...) -> None:
+    def __init__(self, settings: BatchSite | None = None, patience_s: float = SILENT_S) -> None:
         """``patience_s``: how long a query goes on while the scheduler does not answer."""
+        self.settings = settings or BatchSite()
 
+    @abstractmethod
     def require(self) -> None:
         """Raise SchedulerError where its commands are missing."""
 
+    @abstractmethod
     def submit(self, script: str) -> str:
         """Submit a script; returns the job's id."""
 
+    @abstractmethod
     def submitted(self, job_id: str) -> None:
         """Note that the job was submitted a moment ago: it waits, and is asked about soon."""
 
+    @abstractmethod
     def state(self, job_id: str) -> JobState:
         """The job's state when the scheduler was last asked, which is seldom. Never raises, and
         does not wait for a scheduler that is silent where an earlier answer is known."""
 
+    @abstractmethod
     def calm(self, job_id: str) -> None:
         """Note that the job itself has reported its begin: the scheduler need only confirm it."""
 
+    @abstractmethod
     def forget(self, job_id: str) -> None:
         """Note that the job has done its work: it is not asked about any more."""
 
+    @abstractmethod
     def look(self, job_id: str) -> JobState:
         """What the scheduler says of the job now."""
 
+    @abstractmethod
     def jobs(self, comment: str) -> list[JobState]:
         """This user's jobs with that comment, also recently ended ones."""
 
+    @abstractmethod
     def cancel(self, job_ids: Sequence[str]) -> None:
         """Cancel jobs; those that are over already are ignored."""
 
+    @abstractmethod
     def cancel_all(self, comment: str, *names: str) -> None:
         """Cancel this user's jobs with that comment whose names start so."""
 
+    @abstractmethod
     def cancel_command(self, job_id: str) -> str:
         """The command line by which a user cancels that job."""
 
+    @abstractmethod
     def header(self, job: BatchJob) -> Iterator[str]:
         """The lines of a script with the job's name, comment, output, nodes, tasks, walltime and
         options. Raises SiteError for a value that a script cannot hold."""
 
+    @abstractmethod
     def after(self, job_id: str) -> str:
         """The line of a job that may begin only when that one has begun."""
 
+    @abstractmethod
     def provider(self, block: BlockJob) -> tuple[type, dict[str, Any]]:
         """Parsl's provider class for such jobs, and its arguments, ``scheduler_options`` among
         them; the number of blocks, walltime, ``worker_init`` and ``nodes_per_block`` are added."""
 
-
-@runtime_checkable
-class ForecastingScheduler(Scheduler, Protocol):
-    """A scheduler that knows a waiting job's place in the queue, or when it may begin.
-
-    It is optional: without it only the reason is shown why a job waits.
-    """
-
     def place(self, job_id: str) -> QueuePlace | None:
         """The place of a waiting job when the scheduler was last asked, at most once a minute for
-        all jobs; None while it is not known. Never raises."""
-
-
-@runtime_checkable
-class MeasuredScheduler(Scheduler, Protocol):
-    """A scheduler that knows for how long it has not answered.
-
-    It is optional: without it a run's status does not name its silence.
-    """
+        all jobs; None while it is not known, or for good. Never raises."""
+        return None
 
     @property
     def silent_s(self) -> float:
-        """Seconds since the first question that nothing was answered after; 0 while it answers."""
+        """Seconds since the first question that nothing was answered after; 0 while it answers, or
+        where it does not measure that."""
+        return 0.0
+
+    @classmethod
+    def version_command(cls) -> tuple[str, ...]:
+        """The command that prints its version; empty where there is none."""
+        return ()
+
+    def ask_for_node(self, launcher: Sequence[str], ranks: int) -> list[str] | None:
+        """The words of a site's MPI launcher with which so many ``ranks`` run on one node for a few
+        minutes, from a login node and at once; None where it cannot ask for a node itself."""
+        return None
+
+    def each_node(self, nodes: int) -> tuple[str, ...]:
+        """The words that start a program once on each of the ``nodes`` of the job in which they are
+        called, beside what runs there. Raises SchedulerError where there are none."""
+        raise SchedulerError(f"{self.title} starts no program on each node of a job")
+
+    def step_words(self, job: Inside, cpus: int, *, quiet: bool = False) -> list[str]:
+        """The words that start a program in a running job from outside of it, on the job's first
+        node, beside what runs there and on so many ``cpus``. ``quiet``: without standard input and
+        without lines of their own. Raises SchedulerError where there are none."""
+        raise SchedulerError(f"{self.title} starts no steps inside of a job that runs")
 
 
 @runtime_checkable
-class OpenScheduler(Scheduler, Protocol):
+class OpenScheduler(Protocol):
     """A scheduler that can also be asked about jobs that it was not given by Burstlens.
 
     It is optional: without it ``look --job`` observes a job and cannot stop it.
     """
-
-    job_ids: ClassVar[re.Pattern[str]]
-    """What users may give as a job's id: it becomes an argument of the scheduler's commands."""
 
     def owner(self, job_id: str) -> str:
         """The name of the job's user, as ``user_name`` gives it."""
@@ -290,13 +334,13 @@ class EnterableScheduler(OpenScheduler, Protocol):
         """A running job as its steps need it: on its first node. Raises SchedulerError."""
 
 
-JOB_IDS = re.compile(r"[0-9]{1,18}[A-Za-z0-9_.+\[\]-]{0,200}")
-"""Jobs' ids of a scheduler that does not say what its ids look like."""
-
-
 def user_name(uid: int) -> str:
     """The name of that user, or the number where there is no name."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
         return str(uid)
+
+
+def __getattr__(name: str) -> object:
+    return moved(__name__, name)

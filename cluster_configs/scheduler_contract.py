@@ -22,12 +22,14 @@ from burstlens.cluster_configs.scheduler import (
     FORGOTTEN,
     BatchJob,
     BlockJob,
-    ForecastingScheduler,
+    EnterableScheduler,
     JobState,
     OpenScheduler,
     Scheduler,
+    SchedulerError,
     user_name,
 )
+from burstlens.cluster_configs.schedulers import own_job
 from burstlens.cluster_configs.schedulers import scheduler as scheduler_class
 from burstlens.core.errors import SiteError
 
@@ -65,12 +67,13 @@ class SchedulerContract:
     def submit(self, scheduler: Scheduler, folder: Path, comment: str) -> Callable[..., str]:
         """Submits a job that runs a shell command; returns its id."""
 
-        def submit(command: str, name: str = "job", *lines: str) -> str:
+        def submit(command: str, name: str = "job", *lines: str, nodes: int = 1) -> str:
             job = BatchJob(
                 name=f"{comment}-{name}",
                 comment=comment,
                 argv=("sh", "-c", command),
                 output=folder / f"{name}.log",
+                nodes=nodes,
                 buffer_lines=lines,
             )
             return scheduler.submit(batch_script(job, scheduler))
@@ -175,9 +178,7 @@ class SchedulerContract:
     def test_only_a_job_that_waits_has_a_place_in_the_queue(
         self, scheduler: Scheduler, submit: Callable[..., str]
     ) -> None:
-        """Where the scheduler can be asked for places at all."""
-        if not isinstance(scheduler, ForecastingScheduler):
-            pytest.skip("it does not report places in its queue")
+        """None does, where the scheduler cannot be asked for places."""
         job_id = submit("sleep 600")
         self.wait(scheduler, job_id, lambda state: not state.waiting)
         assert scheduler.place(job_id) is None
@@ -209,6 +210,51 @@ class SchedulerContract:
         assert not scheduler.job_ids.fullmatch(f"{job_id} --user=x")
         assert not scheduler.job_ids.fullmatch("--user=x")
         assert scheduler.owner(job_id) == user_name(os.getuid())
+
+    def test_a_job_knows_its_id_and_its_cpus(
+        self,
+        scheduler: Scheduler,
+        submit: Callable[..., str],
+        folder: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """By the variable and the shell expression that the scheduler names."""
+        variable = scheduler.variables.job_id
+        job_id = submit(f'echo "${variable}" {scheduler.cpus_on_node}')
+        self.wait(scheduler, job_id, lambda state: state.final)
+        own, cpus = (folder / "job.log").read_text().split(" ")
+        assert int(cpus) >= 1
+        if not variable:
+            pytest.skip("it does not say by which variable a job knows its id")
+        assert own == job_id
+        monkeypatch.setenv(variable, job_id)
+        job = own_job()
+        assert job is not None
+        assert job.job_id == job_id
+
+    def test_a_program_is_started_once_on_each_node_of_a_job(
+        self, scheduler: Scheduler, submit: Callable[..., str], folder: Path
+    ) -> None:
+        """Only where the scheduler can do that."""
+        try:
+            words = scheduler.each_node(2)
+        except SchedulerError:
+            pytest.skip("it starts no program on each node of a job")
+        job_id = submit(f"{shlex.join(words)} echo here", nodes=2)
+        self.wait(scheduler, job_id, lambda state: state.final)
+        assert (folder / "job.log").read_text() == "here\n" * 2
+
+    def test_a_program_is_started_in_a_job_that_runs(
+        self, scheduler: Scheduler, submit: Callable[..., str]
+    ) -> None:
+        """Only where the scheduler can do that."""
+        if not isinstance(scheduler, EnterableScheduler):
+            pytest.skip("it starts no steps inside of a job that runs")
+        job_id = submit("sleep 600")
+        self.wait(scheduler, job_id, lambda state: not state.waiting)
+        words = scheduler.step_words(scheduler.inside(job_id), 1, quiet=True)
+        step = subprocess.run([*words, "echo", "here"], capture_output=True, text=True, check=True)
+        assert step.stdout == "here\n"
 
     @pytest.mark.parametrize("name", ["two words", "new\nline", "100%"])
     def test_a_name_that_a_script_cannot_hold_is_refused(

@@ -15,7 +15,7 @@ from platformdirs import user_config_path
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from burstlens.cluster_configs.scheduler import BatchSite, Seconds
-from burstlens.cluster_configs.schedulers import LOCAL, require_scheduler, scheduler
+from burstlens.cluster_configs.schedulers import FIRST, LOCAL, require_scheduler, scheduler
 from burstlens.core.allowance import memory_of
 from burstlens.core.errors import SiteError
 from burstlens.core.fault import Place
@@ -252,8 +252,8 @@ def half(cpus: int) -> int:
 
 def batch_table(scheduler: object) -> str:
     """The name of the table with a scheduler's settings: the scheduler's own. A file that sets
-    ``local`` for a while keeps its ``[slurm]``."""
-    return scheduler if isinstance(scheduler, str) and scheduler != LOCAL else "slurm"
+    ``local`` for a while keeps the table of the first one."""
+    return scheduler if isinstance(scheduler, str) and scheduler != LOCAL else FIRST
 
 
 def known() -> dict[str, Path]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import getpass
+import os
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ from burstlens.cluster_configs.scheduler import (
     BatchJob,
     BlockJob,
     JobState,
+    JobVariables,
     Phase,
     QueuePlace,
     SchedulerError,
@@ -65,7 +67,11 @@ class Slurm(PollingScheduler):
     name: ClassVar[str] = "slurm"
     title: ClassVar[str] = "Slurm"
     offers: ClassVar[frozenset[str]] = frozenset({"datawarp", "rabbit", "same-job"})
-    cpus_variable: ClassVar[str] = "SLURM_CPUS_ON_NODE"
+    variables: ClassVar[JobVariables] = JobVariables(
+        job_id="SLURM_JOB_ID", submit_host="SLURM_SUBMIT_HOST", node="SLURMD_NODENAME"
+    )
+    cpus_on_node: ClassVar[str] = "${SLURM_CPUS_ON_NODE:-$(nproc)}"
+    launcher_lines: ClassVar[tuple[str, ...]] = ("srun: ", "slurmstepd: ")
     submits: ClassVar[str] = "sbatch"
     unknown: ClassVar[re.Pattern[str]] = re.compile(r"Invalid job id|Job \S+ not found")
     job_ids: ClassVar[re.Pattern[str]] = re.compile(r"[0-9]{1,10}(?:_[0-9]{1,10}|\+[0-9]{1,5})?")
@@ -161,11 +167,13 @@ class Slurm(PollingScheduler):
         """The lines of sbatch. Raises SiteError for a value that a script cannot hold."""
         return (f"#SBATCH {option}" for option in self._options(job))
 
-    def _options(self, job: BatchJob) -> Iterator[str]:
+    def _named_options(self) -> Iterator[str]:
         for name in ("partition", "account", "qos", "constraint"):
-            value = getattr(self.settings, name)
-            if value:
-                yield f"--{name}={word(value)}"
+            if value := getattr(self.settings, name):
+                yield f"--{name}={value}"
+
+    def _options(self, job: BatchJob) -> Iterator[str]:
+        yield from map(word, self._named_options())
         yield f"--job-name={word(job.name)}"
         yield f"--comment={word(job.comment)}"
         yield f"--nodes={job.nodes}"
@@ -201,6 +209,24 @@ class Slurm(PollingScheduler):
             if block.nodes > 1
             else SimpleLauncher(),
         }
+
+    def ask_for_node(self, launcher: Sequence[str], ranks: int) -> list[str] | None:
+        """With what a job is submitted with, by srun alone."""
+        if os.path.basename(launcher[0]) != "srun":
+            return None
+        options = [*self._named_options(), *self.settings.options]
+        return [*launcher, "--nodes=1", "--time=5", *options]
+
+    def each_node(self, nodes: int) -> tuple[str, ...]:
+        """By srun, whose step shares the CPUs of others."""
+        return ("srun", "--overlap", f"--nodes={nodes}", f"--ntasks={nodes}", "--ntasks-per-node=1")
+
+    def step_words(self, job: Inside, cpus: int, *, quiet: bool = False) -> list[str]:
+        """By srun."""
+        words = ["srun", f"--jobid={job.job_id}", "--overlap", "--nodes=1", "--ntasks=1"]
+        words += [f"--nodelist={job.node}"] if job.node else []
+        words += [f"--cpus-per-task={cpus}", "--export=ALL"]
+        return [*words, "--input=none", "--quiet"] if quiet else words
 
     def buffers(self) -> tuple[list[Pool], list[Burst]]:
         """Pools and buffers that exist; asked again while Slurm does not know them itself. After

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
+import sys
 
 import pytest
 
@@ -11,7 +13,7 @@ from burstlens.core.durable import read_json
 from burstlens.workflows.hints.stripes import Stripe, folder_stripes
 from burstlens.workflows.models.wrf import Wrf
 from burstlens.workflows.placement.buffer import BufferRef
-from burstlens.workflows.placement.stage_in import DONE, LIST, stage_in, write_list
+from burstlens.workflows.placement.stage_in import DONE, LIST, main, stage_in, write_list
 
 NAMELIST = "&time_control history_outname = 'out/wrfout_d<domain>_<date>', restart = .false. /\n"
 
@@ -53,11 +55,12 @@ def test_a_list_without_folders_of_an_older_version_is_still_obeyed(tmp_path, li
 
 def test_of_several_nodes_the_first_one_reports(tmp_path, listed, monkeypatch):
     done = tmp_path / "run" / DONE
-    monkeypatch.setenv("SLURM_PROCID", "1")
-    stage_in(tmp_path / "run" / LIST, tmp_path / "bb" / "storm-1")
+    words = ["stage_in", str(tmp_path / "run" / LIST), str(tmp_path / "bb" / "storm-1")]
+    monkeypatch.setattr(sys, "argv", [*words, "first-node"])
+    assert main() == 0
     assert not done.exists()
-    monkeypatch.setenv("SLURM_PROCID", "0")
-    stage_in(tmp_path / "run" / LIST, tmp_path / "bb" / "storm-1")
+    monkeypatch.setattr(sys, "argv", [*words, socket.gethostname()])
+    assert main() == 0
     assert read_json(done)["files"] == 1
 
 

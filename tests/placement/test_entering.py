@@ -89,30 +89,30 @@ def test_a_machine_without_slurm_is_reported(monkeypatch, tmp_path, cluster):
         entered("123", cluster)
 
 
-def test_a_step_gets_the_program_as_it_is(commands):
+def test_a_step_gets_the_program_as_it_is(commands, cluster):
     commands.set("srun", f'{STEP}exec "$@"')
     odd = "it's $(a) \n run"
-    assert call_inside(Inside("5"), ["printf", "%s", odd], 5.0) == odd
+    assert call_inside(Inside("5"), cluster, ["printf", "%s", odd], 5.0) == odd
 
 
-def test_a_step_that_fails_is_reported_with_its_last_lines(commands):
+def test_a_step_that_fails_is_reported_with_its_last_lines(commands, cluster):
     commands.set("srun", "echo 'srun: error: first\nsrun: error: Invalid job id' >&2; exit 1")
     with pytest.raises(SchedulerError, match=r"a step of job 5 failed: .*Invalid job id$"):
-        call_inside(Inside("5"), ["true"], 5.0)
+        call_inside(Inside("5"), cluster, ["true"], 5.0)
 
 
-def test_a_step_that_does_not_begin_is_given_up_and_ended(commands, monkeypatch, tmp_path):
+def test_a_step_that_does_not_begin_is_given_up_and_ended(commands, cluster, monkeypatch, tmp_path):
     monkeypatch.setattr(entering, "BEGINS_S", 0.5)
     commands.set("srun", f"echo $$ > {tmp_path}/pid; exec sleep 60")
     begin = time.monotonic()
     with pytest.raises(SchedulerError, match="did not answer within 0 s"):
-        call_inside(Inside("5"), ["true"], 0.0)
+        call_inside(Inside("5"), cluster, ["true"], 0.0)
     assert time.monotonic() - begin < 50.0
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
-def test_a_machine_without_srun_is_reported(monkeypatch, tmp_path):
+def test_a_machine_without_srun_is_reported(monkeypatch, tmp_path, cluster):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SchedulerError, match="srun cannot be started: No such file"):
-        call_inside(Inside("5"), ["true"], 1.0)
+        call_inside(Inside("5"), cluster, ["true"], 1.0)

@@ -7,7 +7,9 @@ import shlex
 import pytest
 
 from burstlens.cluster_configs.inside import Inside
+from burstlens.cluster_configs.parsl_config import StepLauncher
 from burstlens.cluster_configs.site import SITES, read
+from burstlens.cluster_configs.slurm import Slurm
 from burstlens.core.errors import SiteError
 from burstlens.workflows.plan.plan import assemble
 
@@ -95,7 +97,8 @@ def test_frontier_stages_in_by_its_job_and_has_the_disks_of_each_node():
 
 
 def test_the_viewing_block_is_a_step_on_the_node_where_the_first_rank_writes():
-    words = Inside("12", "ROOT", "/mnt/bb/ada", cpus=56, node="frontier00123").step("pool", 8)
+    job = Inside("12", "ROOT", "/mnt/bb/ada", cpus=56, node="frontier00123")
+    words = StepLauncher(Slurm(), job, 8)("pool", 1, 1)
     assert "srun --jobid=12 --overlap --nodes=1 --ntasks=1 --nodelist=frontier00123 " in words
     assert words.startswith("export ROOT=/mnt/bb/ada\n")
 
@@ -110,7 +113,8 @@ def test_the_plan_says_where_inputs_go_and_when_the_disks_are_given_back(recipe)
 
 
 def test_a_look_enters_a_job_at_the_lowest_priority_on_all_of_its_cpus_there():
-    words = shlex.split(Inside("12", cpus=56, node="nid00123", lowest=True).step("pool -x", 1))
+    job = Inside("12", cpus=56, node="nid00123", lowest=True)
+    words = shlex.split(StepLauncher(Slurm(), job, 1)("pool -x", 1, 1))
     assert words[:-3] == [
         "srun", "--jobid=12", "--overlap", "--nodes=1", "--ntasks=1", "--nodelist=nid00123",
         "--cpus-per-task=56", "--export=ALL",
@@ -120,10 +124,9 @@ def test_a_look_enters_a_job_at_the_lowest_priority_on_all_of_its_cpus_there():
     assert words[-1].endswith("\nexec pool -x")
 
 
-def test_a_short_program_enters_a_job_as_an_argument_list():
-    odd = "/nvme/it's $(a) \n run"
-    words = Inside("12", cpus=2).argv(["python", "-m", "x", odd])
-    assert words[-6:] == ["--input=none", "--quiet", "python", "-m", "x", odd]
+def test_a_short_program_enters_a_job_without_input_and_lines_of_the_launcher():
+    words = Slurm().step_words(Inside("12", cpus=2), 2, quiet=True)
+    assert words[-2:] == ["--input=none", "--quiet"]
     assert not [word for word in words if word.startswith("--nodelist")]
 
 

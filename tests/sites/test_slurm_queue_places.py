@@ -8,7 +8,6 @@ import time
 import pytest
 
 from burstlens.cluster_configs import polling
-from burstlens.cluster_configs.polling import PollingScheduler
 from burstlens.cluster_configs.scheduler import (
     BatchSite,
     JobState,
@@ -16,6 +15,7 @@ from burstlens.cluster_configs.scheduler import (
     QueuePlace,
     SchedulerError,
 )
+from burstlens.cluster_configs.slurm import Slurm
 from burstlens.cluster_configs.slurm_queue_places import places
 
 LISTED = """\
@@ -85,7 +85,7 @@ def test_ten_thousand_jobs_are_ranked_in_a_moment():
     assert sorted(place.position for place in found.values()) == list(range(1, 10_001))
 
 
-class Queue(PollingScheduler):
+class Queue(Slurm):
     """A scheduler whose queue is a list in this process."""
 
     title = "Queue"

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -66,13 +67,38 @@ def program(host, run_dir):
 
 def test_the_root_is_expanded_on_the_node_and_the_model_runs_there(host, serve, program, tmp_path):
     (tmp_path / "bb" / "ada").mkdir(parents=True)
-    done = serve(tmp_path / "bb" / "$WHO", WHO="ada", SLURMD_NODENAME="n7")
+    done = serve(tmp_path / "bb" / "$WHO", WHO="ada")
     assert done.returncode == 0, done.stderr
     root = tmp_path / "bb" / "ada"
-    facts = read_json(host / "host.json")
-    assert (facts["root"], facts["node"]) == (str(root), "n7")
+    assert read_json(host / "host.json")["root"] == str(root)
     assert program() == [f"{root}/{FOLDER}/1", f"{root}/{FOLDER}"]
     assert not list(root.iterdir()), "the run's folder is left on the disk"
+
+
+def test_its_job_is_known_by_what_the_scheduler_says_of_its_jobs(host, serve, tmp_path):
+    says = {"job_id_variable": "LSB_JOBID", "node_variable": "NODE", "cpus": "$(echo 5)"}
+    (host / "job.json").write_text(json.dumps(says))
+    assert serve(tmp_path, LSB_JOBID="7", NODE="n7").returncode == 0
+    facts = read_json(host / "host.json")
+    assert (facts["job_id"], facts["node"], facts["cpus"]) == ("7", "n7", 5)
+
+
+@pytest.mark.parametrize(
+    ("says", "node"),
+    [
+        ({"node_variable": ""}, socket.gethostname()),
+        ({"node_variable": "NODE"}, None),
+        (None, None),
+    ],
+    ids=["the host's name", "not set", "a driver of 0.2"],
+)
+def test_a_node_without_a_name_of_the_schedulers_has_the_hosts(host, serve, tmp_path, says, node):
+    if says is not None:
+        (host / "job.json").write_text(json.dumps(says))
+    assert serve(tmp_path).returncode == 0
+    facts = read_json(host / "host.json")
+    assert (facts["job_id"], facts["node"]) == (None, node)
+    assert facts["cpus"] >= 1
 
 
 def test_candidates_without_their_variable_are_passed_over(host, serve, tmp_path):

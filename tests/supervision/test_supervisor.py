@@ -304,7 +304,7 @@ def test_what_a_node_cannot_do_is_reported_without_the_launchers_own_lines(
     listed = {"kind": "posix", "by": "", "left": 0, "files": [["/away", "x"]], "folders": []}
     (run_dir.path / "stage-in.json").write_text(json.dumps(listed))
     stage_in = {"list": "stage-in.json", "folder": "storm-1"}
-    end = ended("true", each_node=each_node, stage_in=stage_in)
+    end = ended("true", each_node=each_node, launcher_lines=["srun: "], stage_in=stage_in)
     assert end["reason"] == "not started"
     assert end["message"].startswith("stage in failed: ")
     assert "/away (No such file or directory)" in end["message"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import platform
 import time
 from collections.abc import Callable, Iterator
 
+from burstlens.cluster_configs.schedulers import own_job
 from burstlens.cluster_configs.site import Site
 from burstlens.core.errors import BurstlensError
 from burstlens.core.run import events as ev
@@ -32,11 +32,12 @@ def driver_log(run: RunDir, level: str, site: Site, epoch: int) -> Iterator[None
     """Log this process as the run's driver for as long as the block takes."""
     log = open_log(run.path, "driver", level)
     logging.raiseExceptions = False  # Parsl's own log may lie on a full disk: no tracebacks of that
+    job = own_job()
     try:
         _log.info("driver %d of %s begins in %s: Burstlens %s, Python %s, %s, site %s (%s), "
                   "in job %s", epoch, run.id, run.path, __version__, platform.python_version(),
                   platform.platform(), site.name, site.scheduler,
-                  os.environ.get("SLURM_JOB_ID"))  # fmt: skip
+                  job.job_id if job else None)  # fmt: skip
         yield
         _log.info("driver %d ends", epoch)
     except BurstlensError as error:

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from burstlens.cluster_configs.schedulers import LOCAL, own_job, scheduler
 from burstlens.cluster_configs.site import Mpi, Site
 from burstlens.core.errors import SiteError
 from burstlens.core.quantity import counted
@@ -97,7 +98,7 @@ def probe(
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
     words = [str(program), *names, "--", *variables_of(hints)]
-    queued = site.scheduler != "local" and not _inside_job()
+    queued = site.scheduler != LOCAL and own_job() is None
     limit = limit_s or (QUEUE_LIMIT_S if queued else RUN_LIMIT_S)
     words = [*launcher_words(site, ranks), *words]
     output = _run(words, folder, environment, "the probe", limit, init)
@@ -110,25 +111,20 @@ def probe(
 
 
 def launcher_words(site: Site, ranks: int) -> list[str]:
-    """The launcher for one node; from a login node of Slurm with what a job is submitted with.
+    """The launcher for one node; from a login node with what its scheduler needs to give one.
 
     Raises SiteError where the launcher cannot ask for a node itself.
     """
     values = {"ranks": ranks, "ranks_per_node": ranks}
     words = [word.format(**values) for word in site.mpi_launcher]
-    if site.scheduler == "local" or _inside_job():
+    if site.scheduler == LOCAL or own_job() is not None:
         return words
-    if os.path.basename(words[0]) != "srun":
+    asking = scheduler(site.scheduler)(site.batch).ask_for_node(words, ranks)
+    if asking is None:
         raise SiteError(
             f"{words[0]} cannot ask for nodes by itself: run this inside a job of site {site.name}"
         )
-    named = ("partition", "account", "qos", "constraint")
-    options = [f"--{name}={value}" for name in named if (value := getattr(site.batch, name))]
-    return [*words, "--nodes=1", "--time=5", *options, *site.batch.options]
-
-
-def _inside_job() -> bool:
-    return any(name in os.environ for name in ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"))
+    return asking
 
 
 def _require_compiler(site: Site) -> None:

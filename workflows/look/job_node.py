@@ -76,12 +76,13 @@ def see(place: Place, request: LookRequest, wait_s: float = 0.0) -> SeenFolder |
     runs = folder_for(place.path)
     with _token(runs) as token:
         try:
-            inside = entered(place.job or "", choose(request.site))
+            site = choose(request.site)
+            inside = entered(place.job or "", site)
             asked = {
                 "path": str(place.path), "request": asdict(_portable(request)), "token": str(token),
                 "wait_s": wait_s,
             }  # fmt: skip
-            said = call_inside(inside, [*PROGRAM, json.dumps(asked)], wait_s)
+            said = call_inside(inside, site, [*PROGRAM, json.dumps(asked)], wait_s)
         except (RunError, SiteError) as error:
             kind = RunError if isinstance(error, RunError) else SiteError
             text = f"cannot look at {place.path}: this machine has no such folder. {error}"

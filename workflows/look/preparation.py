@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from burstlens.cluster_configs.schedulers import LOCAL
+from burstlens.cluster_configs.schedulers import LOCAL, own_job
 from burstlens.cluster_configs.site import Site, choose
 from burstlens.core.errors import AttachError, RunError, SiteError
 from burstlens.core.quantity import parse_bytes, parse_duration_with_unit, show_bytes
@@ -290,8 +290,7 @@ def _mark(request: LookRequest, site: Site) -> str | None:
 
 def _require_allowed(site: Site, *, in_block: bool) -> None:
     """Raise SiteError where the site's login nodes are not for this."""
-    inside = any(name in os.environ for name in ("SLURM_JOB_ID", "PBS_JOBID"))
-    if site.look.login_nodes == "refuse" and not in_block and not inside:
+    if site.look.login_nodes == "refuse" and not in_block and own_job() is None:
         raise SiteError(
             f"site {site.name} refuses look on its login nodes: --site {site.name} puts the "
             "workers into a job of their own, or start it inside a job"

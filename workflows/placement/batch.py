@@ -16,7 +16,6 @@ from typing import Any
 from burstlens.cluster_configs.batch_script import batch_script
 from burstlens.cluster_configs.scheduler import (
     BatchJob,
-    ForecastingScheduler,
     JobState,
     Phase,
     QueuePlace,
@@ -173,8 +172,7 @@ class BatchLauncher:
         elif state.waiting:
             if number in self._folders:
                 self._waits[number] = state.reason
-                if isinstance(self.scheduler, ForecastingScheduler):
-                    self._places[number] = self.scheduler.place(number)
+                self._places[number] = self.scheduler.place(number)
             if state.hopeless and seen is Existence.ABSENT:
                 self.scheduler.cancel([number])
                 said = f"says {self.scheduler.title}: {state.reason}"

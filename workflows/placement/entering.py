@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from burstlens.cluster_configs.inside import Inside
 from burstlens.cluster_configs.scheduler import (
     FORGOTTEN,
-    JOB_IDS,
     EnterableScheduler,
     SchedulerError,
 )
@@ -44,7 +43,7 @@ def entered(job_id: str, site: Site) -> Inside:
             f"site {site.name} does not let look enter jobs ([look] enter_jobs in its file): "
             f"{IN_SCRIPT} of job {job_id}"
         )
-    if not (getattr(batch, "job_ids", None) or JOB_IDS).fullmatch(job_id):
+    if not batch.job_ids.fullmatch(job_id):
         raise RunError(f'"{printable(job_id)[:80]}" is not the id of a job of {batch.title}')
     batch.require()
     title = f"{batch.title}: job {job_id}"
@@ -66,14 +65,15 @@ def entered(job_id: str, site: Site) -> Inside:
     return batch.inside(job_id)
 
 
-def call_inside(inside: Inside, program: Sequence[str], limit_s: float) -> str:
+def call_inside(inside: Inside, site: Site, program: Sequence[str], limit_s: float) -> str:
     """The output of a short program that runs as a step of the job; ``limit_s`` beyond its begin.
 
     Raises SchedulerError when the step does not begin, fails or does not end. Ctrl-C ends it.
     """
-    argv = inside.argv(program)
+    batch = scheduler(site.scheduler)(site.batch)
+    argv = [*batch.step_words(inside, inside.cpus, quiet=True), *program]
     try:
-        # In a session of its own: on Ctrl-C srun would ask for a second one.
+        # In a session of its own: on Ctrl-C launchers such as srun would ask for a second one.
         step = subprocess.Popen(
             argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             text=True, errors="replace", start_new_session=True,
@@ -97,7 +97,7 @@ def call_inside(inside: Inside, program: Sequence[str], limit_s: float) -> str:
 
 
 def _end(step: subprocess.Popen[str]) -> None:
-    """End srun, which ends its step."""
+    """End the launcher, which ends its step."""
     if step.poll() is None:
         step.send_signal(signal.SIGTERM)
         try:

@@ -5,7 +5,8 @@ standard library alone. ``VARIABLE`` holds the buffer's root; with candidates, t
 with room for ``BYTES`` on this node becomes that root. It says in ``host.json`` of its folder of
 the run directory where the buffer is mounted, starts the supervisor of each job folder that a
 driver names in ``queue/``, and ends when it finds ``leave``, or when no driver has shown a sign of
-life for long and nothing runs any more: an idle job costs node-hours.
+life for long and nothing runs any more: an idle job costs node-hours. By what the scheduler's jobs
+know their id, node and CPUs the driver wrote to ``job.json`` there.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType, ModuleType
+from typing import Any
 
 if not __package__:  # started by its path: a package of the files here, without its __init__
     sys.modules["burstlens"] = package = ModuleType("burstlens")
@@ -51,12 +53,14 @@ def main(folder: Path, variable: str, run_folder: str, *choice: str) -> int:
         return 1
     os.environ[variable] = root  # for the supervisors and the model
     patiently(lambda: (folder / "queue").mkdir(exist_ok=True))
+    job = patiently(lambda: _job(folder))
+    node = job["node_variable"]
     facts = {
         "host": socket.gethostname(),
-        "node": os.environ.get("SLURMD_NODENAME"),
-        "job_id": os.environ.get("SLURM_JOB_ID"),
+        "node": os.environ.get(node) if node else socket.gethostname(),
+        "job_id": os.environ.get(job["job_id_variable"]),
         "root": root,
-        "cpus": int(os.environ.get("SLURM_CPUS_ON_NODE") or os.cpu_count() or 1),
+        "cpus": _cpus(job["cpus"]),
     }
     part = folder / ".host.json.part"
 
@@ -68,17 +72,27 @@ def main(folder: Path, variable: str, run_folder: str, *choice: str) -> int:
     Host(folder).serve()
     # A job's own buffer goes with it; on a disk of the node no other process would clean up.
     shutil.rmtree(Path(root, run_folder), ignore_errors=True)
-    nodes = int(os.environ.get("SLURM_JOB_NUM_NODES") or 1)
-    if choice and nodes > 1:
+    if choice and job["each_node"]:
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            command = [*each_node(nodes), "rm", "-rf", "--", os.path.join(root, run_folder)]
+            command = [*job["each_node"], "rm", "-rf", "--", os.path.join(root, run_folder)]
             subprocess.run(command, stdin=subprocess.DEVNULL, timeout=CLEANS_S)
     return 0
 
 
-def each_node(nodes: int) -> tuple[str, ...]:
-    """The words that start a program once on each of the job's nodes, beside what runs there."""
-    return ("srun", "--overlap", f"--nodes={nodes}", f"--ntasks={nodes}", "--ntasks-per-node=1")
+def _job(folder: Path) -> dict[str, Any]:
+    """What the driver wrote of the scheduler's jobs; a driver of 0.2 wrote nothing."""
+    job: dict[str, Any] = {
+        "job_id_variable": "", "node_variable": "-", "cpus": "$(nproc)", "each_node": []
+    }  # fmt: skip
+    with contextlib.suppress(FileNotFoundError):
+        job |= json.loads((folder / "job.json").read_text(encoding="utf-8"))
+    return job
+
+
+def _cpus(expression: str) -> int:
+    """The value of a shell expression; where it has none, the CPUs of this machine."""
+    shown = subprocess.run(["sh", "-c", f"echo {expression}"], stdout=subprocess.PIPE, text=True)
+    return int(shown.stdout) if shown.stdout.strip().isdecimal() else os.cpu_count() or 1
 
 
 def _chosen(capacity_bytes: int, candidates: Sequence[str], run_folder: str) -> str:
@@ -122,8 +136,8 @@ class Host:
         self._moved_at = time.monotonic()
 
     def serve(self) -> None:
-        """Start what is asked for, and pass Slurm's SIGTERM on; then end when no supervisor is
-        left."""
+        """Start what is asked for, and pass the scheduler's SIGTERM on; then end when no
+        supervisor is left."""
         signal.signal(signal.SIGTERM, self._on_signal)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         while True:

@@ -11,12 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from burstlens.cluster_configs.directives import directives
 from burstlens.cluster_configs.inside import Inside
 from burstlens.cluster_configs.scheduler import BatchJob, JobState
 from burstlens.cluster_configs.site import Site
-from burstlens.core.durable import read_json
+from burstlens.core.durable import make_folders, read_json, write_json
 from burstlens.core.errors import GivenUpError, SiteError
 from burstlens.core.existence import check_existence, surely_exists
 from burstlens.core.passing_errors import again
@@ -56,6 +57,8 @@ class JobBuffer:
         found = bool(number) and self._serves(self._host(number))
         host = self._host(number if found else number + 1)
         if not found:
+            make_folders(host, below=self.run.path)
+            write_json(host / "job.json", self._of_scheduler())
             batch.hand_in(host, self.job(host))
         self.launcher.host = host
         while not surely_exists(host / "host.json"):
@@ -106,7 +109,8 @@ class JobBuffer:
         facts = read_json(self.launcher.host / "host.json") or {}
         cpus = int(facts.get("cpus") or 1)
         node = str(facts.get("node") or "")
-        return Inside(str(facts["job_id"]), self._variable, str(facts["root"]), cpus, node)
+        job_id = (self.launcher.batch.find(self.launcher.host) or "").partition(":")[2]
+        return Inside(job_id, self._variable, str(facts["root"]), cpus, node)
 
     def _leave(self, host: Path) -> None:
         """End the host's job: one that waits is cancelled, one that runs ends by itself."""
@@ -155,6 +159,16 @@ class JobBuffer:
             return False
         # Asked now: a job that `free` has cancelled a moment ago brings no buffer.
         return not self.launcher.batch.scheduler.look(job_id.partition(":")[2]).over
+
+    def _of_scheduler(self) -> dict[str, Any]:
+        """By what its jobs know their id, node and CPUs, and how a program starts on each node."""
+        scheduler, nodes = self.launcher.batch.scheduler, self.recipe.simulation.nodes
+        return {
+            "job_id_variable": scheduler.variables.job_id,
+            "node_variable": scheduler.variables.node,
+            "cpus": scheduler.cpus_on_node,
+            "each_node": scheduler.each_node(nodes) if nodes > 1 else [],
+        }
 
     def job(self, host: Path) -> BatchJob:
         """The one job, with its marks in that folder."""

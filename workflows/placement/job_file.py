@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from burstlens.cluster_configs.directives import directives
+from burstlens.cluster_configs.schedulers import job_id_variable, scheduler
 from burstlens.cluster_configs.site import Site
 from burstlens.core.errors import SiteError
 from burstlens.core.run.directory import RunDir
@@ -18,7 +19,6 @@ from burstlens.workflows.models.base import SIMULATION_LOG
 from burstlens.workflows.models.inputs import input_files
 from burstlens.workflows.notify.options import wants_of_anyone
 from burstlens.workflows.placement.buffer import BufferRef
-from burstlens.workflows.placement.host import each_node
 from burstlens.workflows.placement.provision import Provision
 from burstlens.workflows.placement.stage_in import LIST, write_list
 from burstlens.workflows.recipe.recipe import Recipe, Step
@@ -76,6 +76,7 @@ class JobFile:
             "name": name,
             "root": self.buffer.path,
             "log_level": log_level(),
+            "job_id_variable": job_id_variable(self.site.scheduler),
             "environment": {
                 "BURSTLENS_RUN": self.run.id,
                 "BURSTLENS_RUN_DIR": str(self.run.path),
@@ -159,7 +160,9 @@ class JobFile:
         if first and self.site.job_stages_in:
             found["stage_in"] = {"list": LIST, "folder": self.buffer.folder}
         if first and self.site.buffer.node_local and self.recipe.simulation.nodes > 1:
-            found["each_node"] = each_node(self.recipe.simulation.nodes)
+            batch = scheduler(self.site.scheduler)(self.site.batch)
+            found["each_node"] = batch.each_node(self.recipe.simulation.nodes)
+            found["launcher_lines"] = batch.launcher_lines
         return found
 
     def _stage_in_lines(self, first: bool) -> list[str]:

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 
 from burstlens.cluster_configs.scheduler import (
     FORGOTTEN,
-    JOB_IDS,
     JobState,
     OpenScheduler,
     Scheduler,
@@ -67,8 +66,7 @@ class ObservedJob:
         self, job_id: str, scheduler: Scheduler, *, stoppable: bool, mark: str | None = None
     ) -> None:
         title = scheduler.title
-        ids = scheduler.job_ids if isinstance(scheduler, OpenScheduler) else JOB_IDS
-        if not ids.fullmatch(job_id):
+        if not scheduler.job_ids.fullmatch(job_id):
             raise RunError(f'"{printable(job_id)[:80]}" is not the id of a job of {title}')
         if stoppable and not isinstance(scheduler, OpenScheduler):
             raise RunError(f"{title} cannot be asked whose job {job_id} is: it is only observed")

@@ -1,16 +1,16 @@
 """The program that stages in where only the simulation's job sees the buffer.
 
-``python -m burstlens.workflows.placement.stage_in LIST FOLDER``: ``LIST`` is the JSON file that
-the driver wrote, ``FOLDER`` the run's on the buffer. A mark on the buffer itself says that it is
-done, so that it is done once per buffer, whatever is killed; ``staged-in.json`` beside the list
-says so to the driver. Where each node has a buffer of its own, srun starts it on each, and
-the first one reports.
+``python -m burstlens.workflows.placement.stage_in LIST FOLDER HOST``: ``LIST`` is the JSON file
+that the driver wrote, ``FOLDER`` the run's on the buffer. A mark on the buffer itself says that it
+is done, so that it is done once per buffer, whatever is killed; ``staged-in.json`` beside the list
+says so to the driver. Where each node has a buffer of its own, the scheduler's launcher starts it
+on each, and that on ``HOST`` reports.
 """
 
 from __future__ import annotations
 
 import json
-import os
+import socket
 import sys
 import time
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ def write_list(
     return list(chosen.files)
 
 
-def stage_in(list_: Path, folder: Path) -> dict[str, Any]:
+def stage_in(list_: Path, folder: Path, *, reports: bool = True) -> dict[str, Any]:
     """Bring what the list names to ``folder/inputs``, unless that was done; returns the counts.
 
     Raises StagingError.
@@ -84,7 +84,7 @@ def stage_in(list_: Path, folder: Path) -> dict[str, Any]:
             write_json(folder / DONE, done)
         except OSError as error:
             raise StagingError.of(error, "cannot stage in", folder) from error
-    if os.environ.get("SLURM_PROCID", "0") == "0":
+    if reports:
         patiently(lambda: write_json(list_.with_name(DONE), done))
     return done
 
@@ -103,7 +103,8 @@ def _same(source: Path, target: Path) -> int | None:
 def main() -> int:
     """Stage in; returns 1, with one line on standard error, when it cannot."""
     try:
-        stage_in(Path(sys.argv[1]), Path(sys.argv[2]))
+        list_, folder, *host = sys.argv[1:]  # a supervisor of 0.2 names none
+        stage_in(Path(list_), Path(folder), reports=not host or host[0] == socket.gethostname())
     except (BurstlensError, OSError) as error:
         print(error, file=sys.stderr)
         return 1

@@ -45,7 +45,6 @@ CONTROL_PERIOD_S = 0.25
 STOP_GRACE_S = 60.0
 """Time that ``stop`` leaves for the frame in progress (the driver cuts it short)."""
 TERM_GRACE_S, TERM_GRACE_NOW_S = 10.0, 2.0
-_OF_SLURM = ("srun: ", "slurmstepd: ")
 EACH_NODE_S = 60.0  # for logs to come home from the other nodes
 WALLTIME_NEAR_S = 150.0
 """A scheduler's SIGTERM so shortly before the end of the requested time is due to that end."""
@@ -116,7 +115,7 @@ class Supervisor:
             "started.json",
             {
                 "host": socket.gethostname(),
-                "job_id": os.environ.get("SLURM_JOB_ID"),
+                "job_id": self._batch_job(),
                 "supervisor": os.getpid(),
                 "supervisor_ticks": start_ticks(os.getpid()),
                 "group": process.pid,
@@ -161,8 +160,12 @@ class Supervisor:
         """Log to a file of the run, named by the job, which gives the level as well."""
         name = self.job.get("name", self.job_folder.name)
         logs.open_log(self.run_dir, "supervisor", self.job.get("log_level", "info"), name)
-        python, batch = sys.version.split()[0], os.environ.get("SLURM_JOB_ID")
+        python, batch = sys.version.split()[0], self._batch_job()
         _log.info("begins with %s, Python %s, batch job %s", self.job_folder, python, batch)
+
+    def _batch_job(self) -> str | None:
+        """The id of the batch job in which it runs, by the variable that the job file names."""
+        return os.environ.get(self.job.get("job_id_variable", ""))
 
     def _base(self) -> Path:
         """The buffer's root as this job sees it: ``$NAME`` stands for a variable."""
@@ -178,7 +181,8 @@ class Supervisor:
         """Run the program that stages in; it does nothing on a buffer that has its inputs."""
         given = self.job["stage_in"]
         list_, folder = str(self.run_dir / given["list"]), str(base / given["folder"])
-        self._run_first("stage in", "-m", "burstlens.workflows.placement.stage_in", list_, folder)
+        words = ("-m", "burstlens.workflows.placement.stage_in", list_, folder)
+        self._run_first("stage in", *words, socket.gethostname())
 
     def _make_folder(self, base: Path) -> Path:
         """The program's folder, on each node where these have a disk of their own."""
@@ -209,8 +213,9 @@ class Supervisor:
             log.seek(0)
             lines = log.read().decode(errors="replace").strip().splitlines()
         if code:
-            # srun ends with lines of its own on the nodes that failed.
-            said = [line for line in lines if not line.startswith(_OF_SLURM)] or lines
+            # A launcher ends with lines of its own on the nodes that failed.
+            own = tuple(self.job.get("launcher_lines", ()))
+            said = [line for line in lines if not line.startswith(own)] or lines
             why = "stopped" if self._asked() else said[-1] if said else f"exit code {code}"
             raise ValueError(f"{what} failed: {why}")
 

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from msgspec import UNSET, UnsetType
 
-from burstlens.cluster_configs.scheduler import MeasuredScheduler, QueuePlace, Scheduler
+from burstlens.cluster_configs.scheduler import QueuePlace, Scheduler
 from burstlens.core.model import Failure, Frame, Progress
 from burstlens.core.outcome import Outcome
 from burstlens.core.printable import printable
@@ -118,7 +118,7 @@ class Snapshot:
         self.outcome: Outcome | None = None
         self.attached: AttachedPart | None = None
         """Of a run that looks at a folder; it has no buffer."""
-        self._schedulers: list[MeasuredScheduler] = []
+        self._schedulers: list[Scheduler] = []
         self._epoch = epoch
         self._log, self._log_feed = LiveLog(run, epoch), LogFeed(run)
         self._logs: list[str] = []
@@ -141,7 +141,7 @@ class Snapshot:
 
     def note_scheduler(self, scheduler: Scheduler | None) -> None:
         """Note that the driver asks that scheduler: its silence is shown, where it measures it."""
-        if isinstance(scheduler, MeasuredScheduler):
+        if scheduler is not None:
             self._schedulers.append(scheduler)
 
     def open(self, production: Producing) -> None:

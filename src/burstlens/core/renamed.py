@@ -36,6 +36,12 @@ NAMES = {
     ("burstlens", "FrameReader"): "viz.product:ProductFrame",
     ("burstlens", "checked"): "workflows.plan.commands:check_recipe",
     ("burstlens", "plan_of"): "workflows.plan.commands:make_plan",
+    ("burstlens.cluster_configs.scheduler", "ForecastingScheduler"): (
+        "cluster_configs.scheduler:Scheduler"
+    ),
+    ("burstlens.cluster_configs.scheduler", "MeasuredScheduler"): (
+        "cluster_configs.scheduler:Scheduler"
+    ),
     ("burstlens.stagers.base", "require_stager"): "stagers.registry:require_stager",
     ("burstlens.stagers.base", "stager"): "stagers.registry:stager",
     ("burstlens.viz.product", "PlainKind"): "viz.kinds.base:ProductKind",

@@ -57,6 +57,8 @@ def qsub(*argv: str) -> None:
     words += [] if asked.j == "oe" else [f"--error={asked.e}"]
     words += ["--no-requeue"] if asked.r == "n" else []
     words += [f"--comment={','.join(asked.v)}", f"--export={','.join(['ALL', *asked.v])}"]
+    first, _, rest = text.partition("\n")
+    text = f"{first}\nexport PBS_JOBID=$SLURM_JOB_ID{SERVER} PBS_O_HOST=login\n{rest}"
     for one in asked.W:
         words += [f"--{one.replace('depend', 'dependency').replace(SERVER, '')}"]
     done = slurm(*words, given=text)

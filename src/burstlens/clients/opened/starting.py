@@ -46,11 +46,11 @@ def job_runs(start: Start) -> bool:
 
 def _job_state(start: Start) -> JobState:
     from burstlens.cluster_configs.scheduler import JobState, Phase
+    from burstlens.cluster_configs.schedulers import FIRST
 
     assert start.job is not None
     try:
-        # A start of 0.2 does not name its scheduler: there was one.
-        return _scheduler(start.scheduler or "slurm").state(start.job)
+        return _scheduler(start.scheduler or FIRST).state(start.job)
     except SiteError as error:  # its plugin is not installed here: it is not known to be dead
         return JobState(start.job, Phase.WAITING, "PENDING", str(error))
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from burstlens.clients.serving.shelf import Shelf
+from burstlens.cluster_configs.schedulers import own_job
 from burstlens.core.errors import RunError, SiteError
 from burstlens.core.extras import install_command
 from burstlens.core.printable import print_stderr, printable, say
@@ -187,7 +188,8 @@ def _address(access: Access) -> Address:
         user = getpass.getuser()
     except (KeyError, OSError):  # a container that has no name for its user
         user = "USER"
-    login = os.environ.get("SLURM_SUBMIT_HOST") if "SLURM_JOB_ID" in os.environ else None
+    job = own_job()
+    login = job.submit_host if job else ""
     way = f"-J {user}@{login} " if login and login != socket.gethostname() else ""
     ssh = f"ssh -N -L {port}:127.0.0.1:{port} {way}{user}@{host}"
     url = f"http://127.0.0.1:{port}{access.folder}/?token={access.token}"
@@ -201,7 +203,7 @@ def _start_text(shelf: Shelf, address: Address, allow_stop: bool) -> str:
         "From another machine, run this there first, and leave it running:",
         f"  {address.ssh}",
     ]
-    if "SLURM_JOB_ID" in os.environ:
+    if own_job() is not None:
         lines.append("  (this is a compute node: the server ends with its job)")
     return "\n".join([*lines, "Anyone with the link can see the runs. Ctrl-C ends the server."])
 

@@ -8,9 +8,10 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import metadata
 
+from burstlens.cluster_configs.schedulers import loadable
 from burstlens.core.version import __version__
 
 LIMIT_S = 5.0
@@ -30,7 +31,9 @@ def _found() -> Iterator[tuple[str, str]]:
     yield "C library", " ".join(platform.libc_ver())
     yield "distribution", _distribution()
     yield "CPUs", str(os.cpu_count())
-    yield "slurm", _said(["sbatch", "--version"])
+    for scheduler in loadable():
+        if command := scheduler.version_command():
+            yield scheduler.name, _said(command)
     yield from _packages()
 
 
@@ -41,7 +44,7 @@ def _distribution() -> str:
         return "not known"
 
 
-def _said(command: list[str]) -> str:
+def _said(command: Sequence[str]) -> str:
     if shutil.which(command[0]) is None:
         return f"{command[0]} is not on PATH"
     try:
