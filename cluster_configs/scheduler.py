@@ -20,7 +20,7 @@ from pydantic import BeforeValidator, Field
 from burstlens.cluster_configs.inside import Inside
 from burstlens.core.errors import SiteError
 from burstlens.core.quantity import parse_duration
-from burstlens.core.renamed import moved
+from burstlens.core.renamed import moved, renamed
 
 SILENT_S = 90.0
 """How long to go on asking a scheduler that does not answer, as in a restart."""
@@ -48,14 +48,14 @@ class BatchSite:
     """The site's table named after its scheduler, such as ``[slurm]``: what each job is submitted
     with. What is not set here is the scheduler's default, or its environment variable's."""
 
-    partition: str | None = None
-    """The partition, or the queue where the scheduler calls it that."""
+    queue: str | None = None
+    """The queue, which Slurm calls a partition."""
     account: str | None = None
     """The account to charge."""
     qos: str | None = None
     """The quality of service, for a scheduler that has it."""
-    constraint: str | None = None
-    """The nodes' features, such as `haswell`."""
+    node_features: str | None = None
+    """What each node must have, such as `haswell`."""
     options: tuple[str, ...] = ()
     """Further options of the simulation's job, such as `--exclusive` of sbatch."""
     driver_walltime: Seconds = 24 * 3600.0
@@ -67,6 +67,9 @@ class BatchSite:
     job_init: str = ""
     """Shell lines before the supervisor starts, such as ``module load``: the site's, never a
     recipe's."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self, renamed("BatchSite", name))
 
 
 class Phase(Enum):

@@ -6,10 +6,12 @@ import os
 import re
 import socket
 import tomllib
+import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from platformdirs import user_config_path
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -21,11 +23,14 @@ from burstlens.core.errors import SiteError
 from burstlens.core.fault import Place
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.quantity import parse_bytes
+from burstlens.core.renamed import METHODS
 from burstlens.core.toml.faults import Faults, dotted, report
 from burstlens.core.toml.places import places
 from burstlens.core.toml.table import read_table
 
 SITES = Path(__file__).parent / "sites"
+_FORMER = {old: new for (owner, old), new in METHODS.items() if owner == "BatchSite"}
+"""Former names of keys in the scheduler's table."""
 
 
 def _require(name: str) -> str:
@@ -277,22 +282,42 @@ def read(path: Path) -> Site:
         raise SiteError(f"{path} is not TOML: {error}") from error
     faults = Faults()
     batch = batch_table(table.get("scheduler"))
+    table, former = with_new_keys(table)
+    for new, old in former.items():
+        note = f"{path}: {batch}.{old} is now {batch}.{new}; the old key goes in 0.4"
+        warnings.warn(note, DeprecationWarning, stacklevel=2)
     named = {("batch" if key == batch else key): value for key, value in table.items()}
     if "batch" in table and batch != "batch":
         faults.add(("batch",), f"unknown key; the scheduler's table is [{batch}]")
     site = read_table(Site, {"name": path.stem, **named}, (), faults, also=(batch,))
     if faults or site is None:
-        raise _faulty(path, text, faults, "batch" if "batch" in table else batch)
+        raise _faulty(path, text, faults, "batch" if "batch" in table else batch, former)
     return site
 
 
-def _faulty(path: Path, text: str, faults: Faults, batch: str) -> SiteError:
-    """All faults of a site's file with their lines; a missing key has the line of its table, and
-    ``batch`` is the name there of the scheduler's table."""
+def with_new_keys(table: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """A site file's table with the keys that the scheduler's table has now, and the former names of
+    those that it had."""
+    batch = batch_table(table.get("scheduler"))
+    given = table.get(batch)
+    if not isinstance(given, dict):
+        return table, {}
+    former = {new: old for old, new in _FORMER.items() if old in given and new not in given}
+    names = {old: new for new, old in former.items()}
+    return {**table, batch: {names.get(key, key): value for key, value in given.items()}}, former
+
+
+def _faulty(
+    path: Path, text: str, faults: Faults, batch: str, former: Mapping[str, str]
+) -> SiteError:
+    """All faults of a site's file with their lines; a missing key has the line of its table,
+    ``batch`` is the name there of the scheduler's table, ``former`` are names of keys there."""
     known = places(text)
     found = []
     for fault in faults:
-        steps = (batch, *fault.path[1:]) if fault.path[:1] == ("batch",) else fault.path
+        steps = fault.path
+        if steps[:1] == ("batch",):
+            steps = (batch, *(former.get(str(step), step) for step in steps[1:]))
         depths = range(len(steps), 0, -1)
         at = next((known[steps[:n]] for n in depths if steps[:n] in known), (0, 0))
         found.append(replace(fault, path=steps, key=dotted(steps), place=Place(path, *at)))

@@ -12,7 +12,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from burstlens.cluster_configs.site import SITES, batch_table, choose, known, read
+from burstlens.cluster_configs.site import SITES, batch_table, choose, known, read, with_new_keys
 from burstlens.core.errors import SiteError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.toml.table import adapter
@@ -69,7 +69,10 @@ def explain(name: str) -> tuple[str, list[Value]]:
     site = read(path)
     text = path.read_text(encoding="utf-8")
     about = list(itertools.takewhile(lambda line: line.startswith("#"), text.splitlines()))
-    values = _values(site, "", tomllib.loads(text), _places(text), path.name)
+    table, former = with_new_keys(tomllib.loads(text))
+    places, batch = _places(text), batch_table(site.scheduler)
+    places |= {f"{batch}.{new}": places[f"{batch}.{old}"] for new, old in former.items()}
+    values = _values(site, "", table, places, path.name)
     return "\n".join([str(path), "", *(line[2:] for line in about)]), list(values)
 
 

@@ -168,9 +168,10 @@ class Slurm(PollingScheduler):
         return (f"#SBATCH {option}" for option in self._options(job))
 
     def _named_options(self) -> Iterator[str]:
-        for name in ("partition", "account", "qos", "constraint"):
-            if value := getattr(self.settings, name):
-                yield f"--{name}={value}"
+        site = self.settings
+        named = {"partition": site.queue, "account": site.account, "qos": site.qos,
+                 "constraint": site.node_features}  # fmt: skip
+        return (f"--{name}={value}" for name, value in named.items() if value)
 
     def _options(self, job: BatchJob) -> Iterator[str]:
         yield from map(word, self._named_options())
@@ -199,10 +200,10 @@ class Slurm(PollingScheduler):
         options += ["--no-kill"] if block.nodes > 1 else []
         lines = [*block.lines, *(f"#SBATCH {option}" for option in [*options, *block.options])]
         return SlurmProvider, {
-            "partition": self.settings.partition,
+            "partition": self.settings.queue,
             "account": self.settings.account,
             "qos": self.settings.qos,
-            "constraint": self.settings.constraint,
+            "constraint": self.settings.node_features,
             "scheduler_options": "\n".join(lines),
             "exclusive": False,
             "launcher": SrunLauncher(overrides=_STEP % block.cpus)

@@ -9,6 +9,7 @@ import pytest
 from burstlens.cluster_configs.inside import Inside
 from burstlens.cluster_configs.parsl_config import StepLauncher
 from burstlens.cluster_configs.site import SITES, read
+from burstlens.cluster_configs.site_report import explain
 from burstlens.cluster_configs.slurm import Slurm
 from burstlens.core.errors import SiteError
 from burstlens.workflows.plan.plan import assemble
@@ -49,7 +50,7 @@ def test_a_folder_of_the_jobs_own_has_to_be_named(write):
 LOCAL = """\
 scheduler = "local"
 [slurm]
-partition = "compute"
+queue = "compute"
 """
 
 
@@ -66,25 +67,66 @@ def test_a_scheduler_that_does_not_exist_is_refused_with_near_names_and_its_line
 def test_a_fault_in_the_schedulers_table_has_the_tables_name_and_its_line(tmp_path):
     path = tmp_path / "ours.toml"
     path.write_text(
-        'scheduler = "slurm"\n[viewing]\nplacement = "separate"\n[slurm]\npartiton = "compute"\n'
+        'scheduler = "slurm"\n[viewing]\nplacement = "separate"\n[slurm]\nqeue = "compute"\n'
     )
     with pytest.raises(SiteError) as caught:
         read(path)
     (fault,) = caught.value.faults
-    assert (fault.key, fault.place.line) == ("slurm.partiton", 5)
-    assert "did you mean partition" in fault.message
+    assert (fault.key, fault.place.line) == ("slurm.qeue", 5)
+    assert "did you mean queue" in fault.message
 
 
 def test_a_site_that_is_local_for_a_while_keeps_its_schedulers_table(tmp_path):
     path = tmp_path / "ours.toml"
     path.write_text(LOCAL)
-    assert read(path).batch.partition == "compute"
+    assert read(path).batch.queue == "compute"
+
+
+def test_former_names_of_the_schedulers_keys_are_read_with_a_warning(tmp_path):
+    path = tmp_path / "ours.toml"
+    path.write_text(LOCAL.replace("queue", "partition") + 'constraint = "haswell"\n')
+    with pytest.warns(DeprecationWarning, match="is now slurm") as warned:
+        batch = read(path).batch
+    assert (batch.queue, batch.node_features) == ("compute", "haswell")
+    assert sorted(str(one.message) for one in warned) == [
+        f"{path}: slurm.{old} is now slurm.{new}; the old key goes in 0.4"
+        for old, new in (("constraint", "node_features"), ("partition", "queue"))
+    ]
+    with pytest.warns(DeprecationWarning, match=r"BatchSite\.partition is now BatchSite\.queue"):
+        assert batch.partition == "compute"
+    with pytest.raises(AttributeError, match="has no attribute 'partitions'"):
+        batch.partitions  # noqa: B018
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_former_key_is_explained_as_what_it_is_now_with_its_line(tmp_path):
+    path = tmp_path / "ours.toml"
+    path.write_text(LOCAL.replace("queue", "partition"))
+    (value,) = [one for one in explain(str(path))[1] if one.key == "slurm.queue"]
+    assert (value.value, value.origin, value.line) == ('"compute"', "ours.toml, line 3", 3)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fault_in_a_former_key_has_the_name_in_the_file_and_its_line(tmp_path):
+    path = tmp_path / "ours.toml"
+    path.write_text("[slurm]\npartition = 3\n")
+    with pytest.raises(SiteError) as caught:
+        read(path)
+    (fault,) = caught.value.faults
+    assert (fault.key, fault.place.line) == ("slurm.partition", 2)
+
+
+def test_a_key_that_stands_there_by_both_names_is_refused(tmp_path):
+    path = tmp_path / "ours.toml"
+    path.write_text(f"{LOCAL}partition = 'debug'\n")
+    with pytest.raises(SiteError, match=r":4:1  slurm\.partition  unknown key"):
+        read(path)
 
 
 @pytest.mark.parametrize("table", ["batch", "pbs"])
 def test_a_table_that_is_not_the_schedulers_is_refused(tmp_path, table):
     path = tmp_path / "ours.toml"
-    path.write_text(f"{LOCAL}[{table}]\npartition = 'compute'\n")
+    path.write_text(f"{LOCAL}[{table}]\nqueue = 'compute'\n")
     with pytest.raises(SiteError, match=rf":4:1  {table}  unknown key"):
         read(path)
 
@@ -93,7 +135,7 @@ def test_frontier_stages_in_by_its_job_and_has_the_disks_of_each_node():
     site = read(SITES / "frontier.toml")
     assert site.job_stages_in
     assert site.buffer.folders == ("/mnt/bb/$USER",)
-    assert site.batch.constraint == "nvme"
+    assert site.batch.node_features == "nvme"
 
 
 def test_the_viewing_block_is_a_step_on_the_node_where_the_first_rank_writes():

@@ -1,10 +1,10 @@
 """A persistent buffer of DataWarp or Rabbit: made and destroyed by batch jobs of their own.
 
-Slurm's ``scontrol show burst`` says what exists, and its queue what is asked for. What this run
-asked for is in the run directory: a folder ``steps/buffer-create-N`` is written before ``sbatch``
-is called, with what was seen just before, and ``steps/buffer-origin.json`` when the buffer exists.
-A job that Slurm lists as pending may be at work: Slurm makes and destroys a buffer ahead of the
-job's start. So each cancellation is followed by a check of what exists.
+The scheduler says what exists, and its queue what is asked for. What this run asked for is in the
+run directory: a folder ``steps/buffer-create-N`` is written before the job is submitted, with what
+was seen just before, and ``steps/buffer-origin.json`` when the buffer exists. A job that waits may
+be at work: Slurm makes and destroys a buffer ahead of the job's start. So each cancellation is
+followed by a check of what exists.
 """
 
 from __future__ import annotations

@@ -55,11 +55,13 @@ NAMES = {
 """Names that have left a module that stays, and where they are now."""
 
 METHODS = {
+    ("BatchSite", "constraint"): "node_features",
+    ("BatchSite", "partition"): "queue",
     ("RunDir", "asked"): "stop_requested",
     ("RunDir", "drop"): "request",
     ("RunDir", "why"): "stop_reason",
 }
-"""Methods of public classes that have other names now."""
+"""Methods and attributes of public classes that have other names now."""
 
 
 def moved(module: str, name: str) -> object:
@@ -75,7 +77,8 @@ def moved(module: str, name: str) -> object:
 
 
 def renamed(owner: str, name: str) -> str:
-    """The name that a method of a public class has now. AttributeError for any other name."""
+    """The name that a method or an attribute of a public class has now. AttributeError for any
+    other name."""
     if (owner, name) not in METHODS:
         raise AttributeError(f"{owner!r} object has no attribute {name!r}")
     new = METHODS[owner, name]
