@@ -5,6 +5,7 @@ Each setting that differs from Parsl's default was measured; docs/decisions/0003
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import sys
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ from burstlens.cluster_configs.parsl_internals import (
     BlockInternals,
     KeepsScript,
     ProviderInternals,
+    ScriptKeptError,
     least_loaded,
     pool_command,
     write_scripts_in,
@@ -245,7 +247,8 @@ def block_script(site: Site, block: Block, parsl_folder: Path) -> str:
     provider.after = "SIMULATION"
     with TemporaryDirectory() as folder:
         write_scripts_in(provider, folder)
-        provider.submit("process_worker_pool.py ...", 1)
+        with contextlib.suppress(ScriptKeptError):
+            provider.submit("process_worker_pool.py ...", 1)
         (script,) = Path(folder).iterdir()
         return script.read_text().replace(folder, str(parsl_folder / SUBMIT_SCRIPTS))
 

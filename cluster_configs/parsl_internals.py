@@ -249,13 +249,16 @@ class ProviderInternals:
 
     def submit_with(self, lines: str, command: str, tasks_per_node: int, name: str) -> str:
         """Submit a job with more lines at the head of its script (``scheduler_options``, which
-        Parsl reads again for each job)."""
+        Parsl reads again for each job). Raises what the provider does, of many kinds."""
         given = self.scheduler_options
         self.scheduler_options = given + lines
         try:
-            return str(super().submit(command, tasks_per_node, name))  # type: ignore[misc]
+            job_id = super().submit(command, tasks_per_node, name)  # type: ignore[misc]
         finally:
             self.scheduler_options = given
+        if job_id is None:  # some providers log why, and raise nothing
+            raise RuntimeError("its script was not accepted, and Parsl's provider keeps why")
+        return str(job_id)
 
     def _status(self) -> None:
         for job_id, job in self.resources.items():
@@ -263,12 +266,18 @@ class ProviderInternals:
                 job["status"] = self.job_status(job_id)
 
 
-class KeepsScript:
-    """Mixed in before a provider: it writes the script that it would submit, and asks nothing."""
+class ScriptKeptError(Exception):
+    """A script was written, and is not submitted."""
 
-    def execute_wait(self, cmd: str, timeout: float | None = None) -> tuple[int, str, str]:
-        """Answer any command of Parsl's as if a script was accepted."""
-        return 0, "Submitted batch job 0", ""
+
+class KeepsScript:
+    """Mixed in before a provider: it writes the script that it would submit, and raises
+    ScriptKeptError in place of a submission."""
+
+    def _write_submit_script(self, *script: Any) -> None:
+        # Not when it calls a command: LSFProvider does so past any class that is mixed in.
+        super()._write_submit_script(*script)  # type: ignore[misc]
+        raise ScriptKeptError
 
 
 def write_scripts_in(provider: Any, folder: str) -> None:

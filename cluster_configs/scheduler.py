@@ -212,7 +212,7 @@ class Scheduler(ABC):
     ``same-job``, where a viewing block can be a step of a running job."""
     variables: ClassVar[JobVariables] = JobVariables()
     """By what a job knows itself."""
-    cpus_on_node: ClassVar[str] = "$(nproc)"
+    cpus_on_node: ClassVar[str] = "$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)"
     """A shell expression: how many CPUs a job has on the node where the shell runs."""
     job_ids: ClassVar[re.Pattern[str]] = JOB_IDS
     """What users may give as a job's id: it becomes an argument of the scheduler's commands."""
@@ -271,7 +271,11 @@ class Scheduler(ABC):
     @abstractmethod
     def header(self, job: BatchJob) -> Iterator[str]:
         """The lines of a script with the job's name, comment, output, nodes, tasks, walltime and
-        options. Raises SiteError for a value that a script cannot hold."""
+        options. Raises SiteError for a value that a script cannot hold (``batch_script.word``).
+
+        The output is what the script prints and nothing else, appended. The job has the
+        environment of who submits it, is not begun a second time by the scheduler, and gets SIGTERM
+        ahead of its walltime where the scheduler can do that (``batch_script.warned_s``)."""
 
     @abstractmethod
     def after(self, job_id: str) -> str:
@@ -280,7 +284,8 @@ class Scheduler(ABC):
     @abstractmethod
     def provider(self, block: BlockJob) -> tuple[type, dict[str, Any]]:
         """Parsl's provider class for such jobs, and its arguments, ``scheduler_options`` among
-        them; the number of blocks, walltime, ``worker_init`` and ``nodes_per_block`` are added."""
+        them; the number of blocks, walltime, ``worker_init`` and ``nodes_per_block`` are added.
+        Its launcher starts one worker pool on each node."""
 
     def place(self, job_id: str) -> QueuePlace | None:
         """The place of a waiting job when the scheduler was last asked, at most once a minute for

@@ -32,6 +32,7 @@ from burstlens.cluster_configs.parsl_internals import (
     WORKER_POOL,
     KeepsScript,
     ProviderInternals,
+    ScriptKeptError,
     add_executor,
     pool_command,
     with_priority,
@@ -45,7 +46,7 @@ import parsl
 from parsl.dataflow.dflow import DataFlowKernel
 from parsl.executors import HighThroughputExecutor
 from parsl.jobs.states import JobState, JobStatus
-from parsl.providers import SlurmProvider
+from parsl.providers import LSFProvider, PBSProProvider, SlurmProvider
 
 pytestmark = pytest.mark.integration
 
@@ -61,7 +62,7 @@ MEMBERS = {
     (HighThroughputExecutor, "set_bad_state_and_fail_all"): "to fail tasks that nobody will run",
     (HighThroughputExecutor, "status_polling_interval"): "to keep Parsl's poller away",
     (SlurmProvider, "_status"): "to take the states of jobs from Burstlens's own scheduler",
-    (SlurmProvider, "execute_wait"): "to print a batch script without submitting it",
+    (SlurmProvider, "_write_submit_script"): "to print a batch script without submitting it",
 }
 """What for Burstlens calls or overrides a method or property."""
 
@@ -247,10 +248,14 @@ def test_parsl_still_numbers_blocks_lists_worker_pools_and_has_a_command_that_ho
     assert active == {first: True, second: False}, why
 
 
-class Provider(KeepsScript, ProviderInternals, SlurmProvider):
+class Provider(ProviderInternals, SlurmProvider):
     """Jobs run when they are asked for the first time, then they are over."""
 
     asked = 0
+    answer = (0, "Submitted batch job 0", "")
+
+    def execute_wait(self, cmd, timeout=None):
+        return self.answer
 
     def job_status(self, job_id):
         self.asked += 1
@@ -268,6 +273,39 @@ def test_the_slurm_provider_still_hands_in_a_script_in_a_folder_of_ours(tmp_path
     provider.submit_with("", "pool", 1, "other")
     (second,) = set(tmp_path.iterdir()) - {first}
     assert "--dependency" not in second.read_text(), why
+
+
+@pytest.mark.parametrize("provider", [SlurmProvider, PBSProProvider, LSFProvider])
+def test_providers_still_write_their_script_before_they_call_a_command(
+    provider, tmp_path, monkeypatch
+):
+    called = tmp_path / "called"
+    for name in ("sbatch", "qsub", "bsub"):
+        command = tmp_path / "bin" / name
+        command.parent.mkdir(exist_ok=True)
+        command.write_text(f"#!/bin/sh\necho $0 >> {called}\n")
+        command.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    kept = type("Kept", (KeepsScript, ProviderInternals, provider), {})()
+    (tmp_path / "scripts").mkdir()
+    write_scripts_in(kept, str(tmp_path / "scripts"))
+    with pytest.raises(ScriptKeptError):
+        kept.submit_with("#a line of ours\n", "pool", 1, "name")
+    (script,) = (tmp_path / "scripts").iterdir()
+    assert "#a line of ours\n" in script.read_text()
+    assert not called.exists(), "a dry run would submit a job"
+
+
+def test_a_script_that_was_not_accepted_is_an_error_also_where_the_provider_raises_none(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    (tmp_path / "bsub").write_text("#!/bin/sh\necho 'No such queue' >&2; exit 255\n")
+    (tmp_path / "bsub").chmod(0o755)
+    refused = type("Refused", (ProviderInternals, LSFProvider), {})()
+    write_scripts_in(refused, str(tmp_path))
+    with pytest.raises(RuntimeError, match="its script was not accepted"):
+        refused.submit_with("", "pool", 1, "name")
 
 
 def test_the_slurm_provider_still_asks_for_states_by_one_method_and_keeps_them(tmp_path):
