@@ -57,8 +57,10 @@ def test_viewing_is_not_said_to_be_queued_while_an_early_worker_makes_the_produc
         context = RunContext.of(run_dir, recipe(), choose("local"), journal, history)
         state = RunState(context, Policy)
         state.handle(BlockSeen("queued", early=True))
+        state.show()
         assert context.snapshot.block == "running"
         state.handle(BlockSeen("queued"))  # as for a site whose workers need a block
+        state.show()
         assert context.snapshot.block == "queued"
     assert list(read(run_dir.journal)) == []  # no block has begun
 

@@ -77,6 +77,7 @@ class AttachedRun(Policy):
         context = state.context
         self.look, self.observer = look, observer
         self._without_process = without_process
+        self._ending = LookEnd()
         self._steering = Steering(context)
         self.guarding = Guarding(context, self._has_ended)
         self.buffer = BufferRef("posix", str(state.run.path / "watched"), FOLDER, owned=False)
@@ -88,7 +89,6 @@ class AttachedRun(Policy):
         )
         self._model_word = ModelWord(context)
         self._cursor = Cursor()
-        self._ending = LookEnd()
         self._declared = declared_files(state.history)
         self._swept = 0
         self._since = self._began = self._reads_again = 0.0
@@ -157,6 +157,7 @@ class AttachedRun(Policy):
         if attempt > 1:
             if self._ending.finished:
                 self.observer = self._without_process()  # what was named is not this attempt's
+                self._ending.sight = None
             self.state.snapshot.alarm(f"attempt {attempt} of the model: {evidence}")
         return attempt
 

@@ -168,6 +168,7 @@ class Loop:
             self._free_synced()
         self._take(self._see_block())
         self._take(Tick())
+        self._state.show()
         self._snapshot.write()
         self._tick(self._snapshot)
 

@@ -44,6 +44,7 @@ from burstlens.workflows.ordering.instructions import (
     Fail,
     Instruction,
     OpenBlock,
+    Place,
 )
 from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.publishing.snapshot import JobsNow
@@ -221,8 +222,9 @@ class RunState:
                 assert_never(event)
         kind = event.ask.kind if isinstance(event, Answered) else _GIVES.get(type(event))
         if kind is not None:
-            self._blocks_ended = 0
             self._losses[kind] = 0
+            if not isinstance(event, Answered) or event.ask.place is Place.BLOCK:
+                self._blocks_ended = 0
         todo, self._todo = self._todo, []
         return todo
 
@@ -264,6 +266,14 @@ class RunState:
     def open_block(self) -> None:
         """Have the first viewing block asked for."""
         self.do(OpenBlock(self.kinds))
+
+    def show(self) -> None:
+        """Bring the snapshot up to date with the jobs and the viewing block."""
+        block = self.block
+        # Until the block answers, products come from the early worker: nothing waits.
+        early = block.state == "queued" and block.early
+        shown = "running" if early else block.state
+        self.snapshot.look(self.policy.jobs_now(), shown, block.waits)
 
     # Losses.
 
@@ -311,6 +321,3 @@ class RunState:
         if event.state == "running" and self.block.state != "running":
             self.journal.append(ev.ViewingStarted(label=event.label))
         self.block = event
-        # Until the block answers, products come from the early worker: nothing waits.
-        early = event.state == "queued" and event.early
-        self.snapshot.look(self.policy.jobs_now(), "running" if early else event.state, event.waits)
