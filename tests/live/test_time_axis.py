@@ -34,7 +34,7 @@ CALENDARS = (
 
 def computed(code: str, given: Any) -> Any:
     """What the JavaScript returns of ``given``, with the page's modules of times at hand."""
-    folder = files("burstlens") / "viz" / "live"
+    folder = files("burstlens") / "viz" / "live" / "elements"
     lines = [
         f'import * as {name} from "{folder}/{name}.js";'
         for name in ("axis", "calendars", "valid_time")
