@@ -22,10 +22,10 @@ from burstlens.core.run.history import replay
 from burstlens.core.run.journal import Journal, read
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report
+from burstlens.workflows.ordering.batches import Batch
 from burstlens.workflows.ordering.events import Released, WorkReturned
 from burstlens.workflows.ordering.guarding import Guarding
 from burstlens.workflows.ordering.production import Production
-from burstlens.workflows.ordering.sending import Batch
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.recipe.recipe import Recipe

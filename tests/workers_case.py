@@ -18,10 +18,10 @@ from burstlens.core.run.directory import RunDir
 from burstlens.workflows.making.order import Order, OrderResult
 from burstlens.workflows.making.results import Results
 from burstlens.workflows.ordering import events
+from burstlens.workflows.ordering.batches import Batch
 from burstlens.workflows.ordering.events import WorkReturned
 from burstlens.workflows.ordering.graph import Graph
 from burstlens.workflows.ordering.instructions import Make, Node, Release
-from burstlens.workflows.ordering.sending import Batch
 from burstlens.workflows.placement.buffer import Released
 from burstlens.workflows.recipe.recipe import MadeProduct
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from burstlens.core.model import Receipt
@@ -30,6 +31,24 @@ _READINGS = 4
 """A batch takes so many times as long as reading its frame, before it is cut."""
 _KEEP = 0.7
 """The weight of what was measured before."""
+
+
+@dataclass(slots=True, eq=False)
+class Batch:
+    """Orders under way as one task; ``file`` is where its worker writes what is done before the
+    end, if anything."""
+
+    orders: tuple[Order, ...]
+    file: Path | None = None
+    offset: int = 0
+    answered: set[int] = field(default_factory=set)
+    news: float = 0.0
+    """When its latest result was seen, or it was sent."""
+
+    def is_first(self, number: int) -> bool:
+        """Whether no order before that one is of its frame."""
+        orders = self.orders
+        return number == 0 or orders[number - 1].frame != orders[number].frame
 
 
 @dataclass(slots=True)

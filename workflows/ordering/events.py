@@ -12,6 +12,8 @@ from typing import Any
 
 from burstlens.cluster_configs.scheduler import QueuePlace
 from burstlens.workflows.frames.report import Report
+from burstlens.workflows.making.order import OrderResult
+from burstlens.workflows.ordering.batches import Batch
 from burstlens.workflows.ordering.instructions import Ask, Node
 from burstlens.workflows.placement.buffer import BufferRef, Home
 from burstlens.workflows.placement.buffer_origin import BufferOrigin
@@ -102,8 +104,8 @@ class FramesFound(Moment):
 class WorkReturned(Moment):
     """A batch of orders has ended, or died with an error."""
 
-    batch: Any
-    results: Mapping[int, Any] = field(default_factory=dict)
+    batch: Batch
+    results: Mapping[int, OrderResult] = field(default_factory=dict)
     error: BaseException | None = None
 
 

@@ -16,6 +16,7 @@ from burstlens.core.outcome import Outcome
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.log_search import LogPattern
 from burstlens.workflows.frames.watch import Attachment
+from burstlens.workflows.ordering.batches import Batch
 from burstlens.workflows.placement.buffer import BufferRef
 
 URGENT, NEXT, LAST = range(3)
@@ -95,7 +96,7 @@ class Make:
     """Make products, as a batch of orders. Ends with WorkReturned."""
 
     kind: ClassVar[str] = "work"
-    batch: Any
+    batch: Batch
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,40 +60,23 @@ class Production:
         facts = recipe.model.facts(recipe.inputs)
         self.guarding = guarding
         self.sending = Sending(graph, buffer, run.incoming)
-        self.space = Space(
-            recipe,
-            history,
-            buffer,
-            guarded=self._is_guarded,
-            beside=self._is_beside,
-            outgrown=self._is_outgrown,
+        about = Context(
+            run.id, recipe.title, product="", stream="", time="", files=run.files,
+            start=facts.start, version=__version__, cancel=run.control / "stop-now",
+            time_variable=recipe.model.time_variable,
+        )  # fmt: skip
+        first = recipe.model.main_stream(recipe.inputs)
+        folder = str(run.products)
+        self.backlog = Backlog(
+            recipe.products, history, about, first, folder, recipe.guards, facts.streams
         )
+        self.space = Space(
+            recipe, history, buffer, guarded=self.backlog.watching,
+            beside=self.backlog.needs.keeps, outgrown=self.backlog.remakes,
+        )  # fmt: skip
         state = self.space.fill, lambda: self.snapshot.speed
         self.releases = Releases(context, graph, buffer, self.space)
         self.publisher = Publisher(run, self.journal, history, facts.start, *state)
-        cancel = run.control / "stop-now"
-        order = Context(
-            run.id,
-            recipe.title,
-            product="",
-            stream="",
-            time="",
-            files=run.files,
-            start=facts.start,
-            version=__version__,
-            cancel=cancel,
-            time_variable=recipe.model.time_variable,
-        )
-        first = recipe.model.main_stream(recipe.inputs)
-        self.backlog = Backlog(
-            recipe.products,
-            history,
-            order,
-            first,
-            str(run.products),
-            recipe.guards,
-            facts.streams,
-        )
         if history.standing:
             self.backlog.shown.read(run.index)
         self.promised = Promised(run.id, buffer.folder, recipe.model, history, facts.streams)
@@ -105,15 +88,6 @@ class Production:
         self.slots = slots
         self._receipts: list[Receipt] = []
         self._failures: list[Failure] = []
-
-    def _is_guarded(self, frame: Frame) -> bool:
-        return bool(self.backlog.watching(frame))
-
-    def _is_beside(self, frame: Frame) -> bool:
-        return self.backlog.needs.keeps(frame)
-
-    def _is_outgrown(self, frame: Frame) -> bool:
-        return self.backlog.remakes(frame)
 
     def take(self, report: Report, attempt: int) -> None:
         """Journal what the watcher found in that attempt and order its products."""
@@ -191,13 +165,14 @@ class Production:
     def _take_error(self, order: Order, error: BaseException) -> None:
         name, frame = order.context.product or "inspect", order.frame
         _log.warning("%s of %s %s, try %d: %r", name, frame.stream, frame.time, order.tries, error)
-        refused = isinstance(error, StagingError)
+        now = time.monotonic()
         if isinstance(error, StagingError):
             self._note_trouble(error)
-        else:
-            self._last_good = time.monotonic()
-        if refused or order.tries < TRIES or self.graph.block_state() == "broken":
-            self.backlog.again(order, time.monotonic())
+            self.backlog.again(order, now)
+            return
+        self._last_good = now
+        if order.tries < TRIES or self.graph.block_state() == "broken":
+            self.backlog.again(order, now)
             return
         reason = _reason(order, error)
         if order.inspects:

@@ -6,13 +6,12 @@ import contextlib
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from burstlens.workflows.making import tasks
 from burstlens.workflows.making.order import Order, OrderResult
 from burstlens.workflows.making.results import read_results
-from burstlens.workflows.ordering.batches import Costs
+from burstlens.workflows.ordering.batches import Batch, Costs
 from burstlens.workflows.ordering.events import WorkReturned
 from burstlens.workflows.ordering.graph import Graph
 from burstlens.workflows.ordering.instructions import Make
@@ -25,24 +24,6 @@ _LATE_PART = 0.1
 _CPU_PART, _WALL_PART = 0.03, 0.25
 """Reading files in vain takes at most these parts of a core and of the driver's time: each costs an
 open, on a parallel file system a request to its server."""
-
-
-@dataclass(slots=True, eq=False)
-class Batch:
-    """Orders under way as one task; ``file`` is where its worker writes what is done before the
-    end, if anything."""
-
-    orders: tuple[Order, ...]
-    file: Path | None = None
-    offset: int = 0
-    answered: set[int] = field(default_factory=set)
-    news: float = 0.0
-    """When its latest result was seen, or it was sent."""
-
-    def is_first(self, number: int) -> bool:
-        """Whether no order before that one is of its frame."""
-        orders = self.orders
-        return number == 0 or orders[number - 1].frame != orders[number].frame
 
 
 class Sending:
@@ -137,7 +118,7 @@ class Sending:
     def returned(self, event: WorkReturned) -> Iterator[tuple[Order, OrderResult | None]]:
         """What is left of a batch that has ended. Of one whose worker died the first order without
         a result was under way; the others were not begun: None."""
-        batch: Batch = event.batch
+        batch = event.batch
         self._batches.remove(batch)
         yield from self._read(batch)
         for number, result in event.results.items():

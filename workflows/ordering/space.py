@@ -27,7 +27,7 @@ class Space:
     history: History
     buffer: BufferRef
     files: dict[tuple[str, ...], list[tuple[Frame, tuple[str, ...]]]] = field(default_factory=dict)
-    guarded: Callable[[Frame], bool] = lambda frame: False
+    guarded: Callable[[Frame], object] = lambda frame: False
     """Whether guards have to look at a frame before it may go."""
     beside: Callable[[Frame], bool] = lambda frame: False
     """Whether a product of another stream may want it."""
