@@ -193,13 +193,18 @@ class StepLauncher(Launcher):  # type: ignore[misc]  # Parsl has no types
 
 
 def viewing_block(
-    site: Site, label: str, parsl_folder: Path, place: Block | Inside | None = None
+    site: Site,
+    label: str,
+    parsl_folder: Path,
+    place: Block | Inside | None = None,
+    batch: Scheduler | None = None,
 ) -> HighThroughputExecutor:
     """The executor of one viewing block: its product workers and one worker that watches.
 
     Every process of the block has ``parsl_folder`` in its environment. It is a batch job
-    (``place`` is a Block), a step of one (Inside), or of this machine. Raises SiteError when
-    Parsl's programs or util-linux are missing.
+    (``place`` is a Block), a step of one (Inside, of a job of ``batch`` or else of the site's
+    scheduler), or of this machine. Raises SiteError when Parsl's programs or util-linux are
+    missing.
     """
     ensure_programs()
     job = place if isinstance(place, Block) else None
@@ -213,7 +218,8 @@ def viewing_block(
         launcher = SimpleLauncher()
         if isinstance(place, Inside):
             workers = site.viewing.workers or half(place.cpus)
-            launcher = StepLauncher(scheduler(site.scheduler)(site.batch), place, workers)
+            batch = batch or scheduler(site.scheduler)(site.batch)
+            launcher = StepLauncher(batch, place, workers)
         provider = LocalProvider(
             init_blocks=0, min_blocks=0, max_blocks=1, worker_init=worker_init, launcher=launcher
         )

@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from burstlens.cluster_configs.inside import Inside
-from burstlens.cluster_configs.parsl_config import StepLauncher
+from burstlens.cluster_configs.parsl_config import StepLauncher, viewing_block
 from burstlens.cluster_configs.site import SITES, read
 from burstlens.cluster_configs.site_report import explain
 from burstlens.cluster_configs.slurm import Slurm
@@ -164,6 +164,13 @@ def test_a_look_enters_a_job_at_the_lowest_priority_on_all_of_its_cpus_there():
     assert words[-3:-1] == ["bash", "-c"]
     assert words[-1].startswith("renice -n 19 ")
     assert words[-1].endswith("\nexec pool -x")
+
+
+def test_a_block_enters_the_job_of_a_scheduler_that_its_own_site_does_not_have(tmp_path):
+    """A look's site is local, whatever machine it enters a job of."""
+    job = Inside("12", cpus=2, lowest=True)
+    block = viewing_block(read(SITES / "local.toml"), "viewing", tmp_path, job, Slurm())
+    assert block.provider.launcher("pool", 1, 1).startswith("srun --jobid=12 --overlap ")
 
 
 def test_a_short_program_enters_a_job_without_input_and_lines_of_the_launcher():

@@ -82,7 +82,7 @@ class AttachedKind(RunKind):
             Graph(site, run, jobs=2, block=block, early=early) as graph,
         ):
             if look.inside is not None:
-                graph.enter(replace(look.inside, lowest=look.lowest))
+                graph.enter(replace(look.inside, lowest=look.lowest), batch)
             produce = opening(context, graph)
             state = RunState(
                 context, lambda state: AttachedRun(state, produce, look, observer, plain)

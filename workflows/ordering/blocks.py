@@ -27,6 +27,7 @@ from burstlens.cluster_configs.parsl_config import (
     viewing_block,
 )
 from burstlens.cluster_configs.parsl_internals import Manager, add_executor, with_priority
+from burstlens.cluster_configs.scheduler import Scheduler
 from burstlens.cluster_configs.site import Site
 from burstlens.core.errors import FULL_ERRNO, SiteError
 from burstlens.core.run.directory import RunDir
@@ -72,6 +73,7 @@ class ViewingBlocks:
         self._wanted = False
         self._met: dict[str, float] = {}
         self._inside: Inside | None = None
+        self._enters: Scheduler | None = None
         self._next_look = 0.0
         self._loaded = contextlib.ExitStack()
         self._apps: dict[tuple[Callable[..., Any], str], Callable[..., Future[Any]]] = {}
@@ -105,7 +107,7 @@ class ViewingBlocks:
             self._generation += 1
             label = f"viewing-{self._generation}"
             place = self._batch or self._inside
-            block = viewing_block(self._site, label, self._run.parsl, place)
+            block = viewing_block(self._site, label, self._run.parsl, place, self._enters)
             self._all.append(block)
             try:
                 add_executor(self._kernel, block)
@@ -134,9 +136,9 @@ class ViewingBlocks:
         """The label of the viewing block."""
         return f"viewing-{self._generation}"
 
-    def enter(self, inside: Inside) -> None:
-        """Later blocks are steps of this job."""
-        self._inside = inside
+    def enter(self, inside: Inside, scheduler: Scheduler | None = None) -> None:
+        """Later blocks are steps of this job, of the site's scheduler if none is given."""
+        self._inside, self._enters = inside, scheduler
 
     def mount(self, lines: tuple[str, ...]) -> None:
         """The lines with which the scripts of later blocks mount the buffer."""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from burstlens.cluster_configs.inside import Inside
 from burstlens.cluster_configs.programs import ensure_programs
+from burstlens.cluster_configs.scheduler import Scheduler
 from burstlens.cluster_configs.site import Site
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.making import tasks
@@ -146,9 +147,9 @@ class Graph:
         """The label of the viewing block."""
         return FIRST_LABEL if self._blocks is None else self._blocks.label
 
-    def enter(self, inside: Inside) -> None:
-        """Later blocks are steps of this job."""
-        self._ready.enter(inside)
+    def enter(self, inside: Inside, scheduler: Scheduler | None = None) -> None:
+        """Later blocks are steps of this job, of the site's scheduler if none is given."""
+        self._ready.enter(inside, scheduler)
 
     def mount(self, lines: tuple[str, ...]) -> None:
         """The lines with which the scripts of later blocks mount the buffer."""
