@@ -11,7 +11,7 @@ os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"  # before HDF5 is loaded
 import netCDF4
 import numpy as np
 
-from burstlens.workflows.attach.recognition import Found, recognise
+from burstlens.workflows.look.folder.recognition import Found, recognise
 
 DATA = Path(__file__).parent / "data"
 SUPERCELL = DATA / "wrf" / "wrfout_d01_0001-01-01_00_08_00"

@@ -24,7 +24,7 @@ from burstlens.core.run.status_file import (
     OutcomePart,
     ProductCounts,
 )
-from burstlens.workflows.driver.look import Look
+from burstlens.workflows.look.options import Look
 
 QUIET = "nothing was written for 14 min, the newest file is wrfout_d01_2026-11-02_06:30:00"
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from burstlens.cluster_configs.scheduler import BatchSite
 from burstlens.cluster_configs.slurm import Slurm
-from burstlens.workflows.placement.observer import Activity, Observer
+from burstlens.workflows.look.observer.observer import Activity, Observer
 
 AWAY = "echo 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)' >&2"
 SUCCESS = "d01 2006-09-10_12:00:00 wrf: SUCCESS COMPLETE WRF"

@@ -64,6 +64,7 @@ def test_without_any_leaf_room_the_rest_imports_and_commands_name_what_they_lack
         ("io", "--plan", "command-generic"): "buffer_worth",
         ("look", str(tmp_path)): "look",
         ("demo",): "awm",
+        ("tune", "command-generic"): "tuning",
     }
     for words, room in commands.items():
         ended = copy.start(sys.executable, "-m", "burstlens", *words)

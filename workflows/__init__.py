@@ -10,11 +10,11 @@ starts). ``recipes`` holds the recipes that ship. A room may import the rooms be
 
 Leaf rooms, which none of these needs: ``awm`` (the bundled seismic model), ``buffer_worth`` (when a
 burst buffer pays), ``iostats`` (what a program's I/O took), ``iostudy`` (I/O of real codes without
-the codes), ``look`` (runs that others started).
+the codes), ``look`` (runs that others started), ``tuning`` (of
+a recipe's output).
 """
 
 __all__ = [
-    "attach",
     "awm",
     "buffer_worth",
     "driver",
@@ -31,4 +31,5 @@ __all__ = [
     "plan",
     "publishing",
     "recipe",
+    "tuning",
 ]

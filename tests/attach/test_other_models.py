@@ -13,9 +13,9 @@ import pytest
 from attach_case import LONLAT, SUPERCELL, TIME, Write, known, write_netcdf
 
 from burstlens.core.errors import AttachError
-from burstlens.workflows.attach.recognition import Found, recognise
-from burstlens.workflows.attach.table import recipe_table
-from burstlens.workflows.attach.wanted import Shown, shown
+from burstlens.workflows.look.folder.recognition import Found, recognise
+from burstlens.workflows.look.folder.table import recipe_table
+from burstlens.workflows.look.folder.wanted import Shown, shown
 from burstlens.workflows.recipe.layers import Source
 from burstlens.workflows.recipe.load import check
 

@@ -24,8 +24,8 @@ from attach_case import (
 )
 
 from burstlens.core.errors import AttachError
-from burstlens.workflows.attach.recognition import recognise
-from burstlens.workflows.attach.streams import adapter
+from burstlens.workflows.look.folder.recognition import recognise
+from burstlens.workflows.look.folder.streams import adapter
 from burstlens.workflows.models.base import OutputName
 
 

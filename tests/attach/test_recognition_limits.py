@@ -27,7 +27,7 @@ from attach_case import (
 )
 
 from burstlens.core.errors import AttachError
-from burstlens.workflows.attach.recognition import recognise
+from burstlens.workflows.look.folder.recognition import recognise
 
 
 def test_names_that_could_harm_a_terminal_or_a_page_break_nothing(tmp_path: Path, regular: Write):

@@ -10,9 +10,9 @@ import pytest
 from attach_case import known, patterns, remarks, touch
 
 from burstlens.core.errors import AttachError
-from burstlens.workflows.attach.streams import adapter
 from burstlens.workflows.frames.hdf5 import shared_prober
 from burstlens.workflows.frames.structure import probe
+from burstlens.workflows.look.folder.streams import adapter
 
 HDF5 = pytest.param("NETCDF4", marks=pytest.mark.integration)
 DAY = "wrfout_d01_2005-08-28_{hour}"

@@ -12,11 +12,11 @@ from burstlens.clients.attaching import attach, write_recipe_of
 from burstlens.cluster_configs.inside import Inside
 from burstlens.core.errors import AttachError, RunError, SiteError
 from burstlens.core.run.facts import facts_of
-from burstlens.workflows.attach.recognition import recognise
-from burstlens.workflows.attach.wanted import shown
-from burstlens.workflows.driver.look import look_of, place_of
 from burstlens.workflows.driver.run import recipe_of
+from burstlens.workflows.look.folder.recognition import recognise
+from burstlens.workflows.look.folder.wanted import shown
 from burstlens.workflows.look.job_node import ANSWER, Place, see
+from burstlens.workflows.look.options import look_of, place_of
 from burstlens.workflows.look.preparation import LookRequest, known_look, new_look
 
 pytestmark = pytest.mark.integration

@@ -14,11 +14,11 @@ from burstlens.core.errors import AttachError, RecipeError, RunError, SiteError
 from burstlens.core.run import events as ev
 from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history import replay
-from burstlens.workflows.driver.look import Look, declared_files, look_of, run_name
 from burstlens.workflows.frames.arrival import NEWEST
 from burstlens.workflows.look import preparation
 from burstlens.workflows.look.folder_reader import FolderReader
 from burstlens.workflows.look.job_node import Place, place_of
+from burstlens.workflows.look.options import Look, declared_files, look_of, run_name
 from burstlens.workflows.look.preparation import (
     LookRequest,
     known_look,

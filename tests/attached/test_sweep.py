@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from burstlens.core.run.events import Fingerprint
-from burstlens.workflows.driver.look import in_turn
+from burstlens.workflows.look.options import in_turn
 
 
 def test_each_file_has_its_turn_while_more_files_come(dice: random.Random) -> None:

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from burstlens.workflows.driver import answering
-from burstlens.workflows.driver.answering import ANSWER_S, Answering
+from burstlens.workflows.look.driving import answering
+from burstlens.workflows.look.driving.answering import ANSWER_S, Answering
 
 
 def asked(found, now):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from burstlens.workflows.driver.look_end import LookEnd, Sight, observe
 from burstlens.workflows.frames.cursor import Cursor, Open, Unit
 from burstlens.workflows.frames.report import FolderReport, Report
-from burstlens.workflows.placement.observer import Observer
+from burstlens.workflows.look.driving.look_end import LookEnd, Sight, observe
+from burstlens.workflows.look.observer.observer import Observer
 
 YEARS_S = 20 * 365 * 86400.0
 

@@ -14,8 +14,8 @@ from burstlens.core.run.history import replay
 from burstlens.core.run.journal import read
 from burstlens.core.run.requests import requests_of
 from burstlens.workflows.frames.report import ClosedFile, FolderReport
+from burstlens.workflows.look.driving.rewrites import TRIES, Rewrites
 from burstlens.workflows.making.order import OrderResult
-from burstlens.workflows.ordering.rewrites import TRIES, Rewrites
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.publishing.context import RunContext
 

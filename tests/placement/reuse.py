@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from burstlens.workflows.placement.observer import Observer
+from burstlens.workflows.look.observer.observer import Observer
 
 first = subprocess.Popen(["sleep", "60"])
 observer = Observer(pid=first.pid, allow_stop=True)

@@ -12,8 +12,8 @@ from burstlens.cluster_configs.inside import Inside
 from burstlens.cluster_configs.scheduler import SchedulerError
 from burstlens.cluster_configs.site import LookSite, choose
 from burstlens.core.errors import RunError, SiteError
-from burstlens.workflows.placement import entering
-from burstlens.workflows.placement.entering import call_inside, entered
+from burstlens.workflows.look import entering
+from burstlens.workflows.look.entering import call_inside, entered
 
 pytestmark = pytest.mark.integration
 RUNS = "JobId=125 JobState=RUNNING Reason=None NumNodes=2 NumCPUs=64 BatchHost=nid00012"

@@ -9,7 +9,7 @@ from observer_case import SUCCESS, activity
 
 from burstlens.core.errors import RunError
 from burstlens.core.outcome import Outcome
-from burstlens.workflows.placement.observer import Observer
+from burstlens.workflows.look.observer.observer import Observer
 
 FATAL = "FATAL CALLED FROM FILE: <stdin> LINE: 419; program wrf: error opening wrfinput_d01"
 

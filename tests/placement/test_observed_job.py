@@ -9,8 +9,8 @@ import pytest
 from observer_case import AWAY, SUCCESS, activity, observe, wait_for
 
 from burstlens.core.errors import RunError, SiteError
-from burstlens.workflows.placement import observed_job
-from burstlens.workflows.placement.observer import Observer
+from burstlens.workflows.look.observer import observed_job
+from burstlens.workflows.look.observer.observer import Observer
 
 pytestmark = pytest.mark.integration
 

@@ -15,7 +15,7 @@ import pytest
 from observer_case import SUCCESS, activity, python, wait_for
 
 from burstlens.core.errors import RunError
-from burstlens.workflows.placement.observer import Observer
+from burstlens.workflows.look.observer.observer import Observer
 
 pytestmark = pytest.mark.integration
 DEAF = "import signal, time; signal.signal(15, signal.SIG_IGN); print(flush=True); time.sleep(60)"
@@ -271,7 +271,7 @@ def test_a_number_that_the_kernel_gave_to_another_process_is_never_signalled():
 def test_a_process_that_the_machine_hides_is_observed_by_its_number(start):
     process = start(["sleep", "60"])
     code = (
-        "import os; from burstlens.workflows.placement.observer import Observer\n"
+        "import os; from burstlens.workflows.look.observer.observer import Observer\n"
         "os.setgid(65534); os.setuid(65534)\n"
         f"assert not os.path.exists('/proc/{process.pid}')\n"
         f"print(Observer(pid={process.pid}).look(0.0, None))\n"

@@ -10,8 +10,8 @@ from observer_case import AWAY, client, observe, wait_for
 
 from burstlens.cluster_configs.scheduler import JOB_IDS, OpenScheduler
 from burstlens.core.errors import BurstlensError, RunError
-from burstlens.workflows.placement import observed_job
-from burstlens.workflows.placement.observer import Observer
+from burstlens.workflows.look.observer import observed_job
+from burstlens.workflows.look.observer.observer import Observer
 
 pytestmark = pytest.mark.integration
 

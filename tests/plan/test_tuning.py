@@ -6,7 +6,7 @@ import pytest
 
 from burstlens.cluster_configs.site import SITES
 from burstlens.core.errors import RecipeError
-from burstlens.workflows.plan.tuning import new_tuning
+from burstlens.workflows.tuning.planning import new_tuning
 
 pytest.importorskip("optuna")
 pytestmark = pytest.mark.integration

@@ -17,7 +17,7 @@ from testbed import Testbed
 from burstlens.cluster_configs.scheduler import BatchSite
 from burstlens.cluster_configs.slurm import Slurm
 from burstlens.core.errors import RunError
-from burstlens.workflows.placement.observer import Activity, Observation, Observer
+from burstlens.workflows.look.observer.observer import Activity, Observation, Observer
 
 ENDED = activity(100.0, ended_well=True, last_line=SUCCESS)
 Submit = Callable[..., str]

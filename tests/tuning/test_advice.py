@@ -7,16 +7,16 @@ from dataclasses import replace
 import pytest
 
 from burstlens.cluster_configs.site import SITES, read
-from burstlens.workflows.driver.tuning_options import (
+from burstlens.workflows.models.wrf import Wrf
+from burstlens.workflows.recipe.file import read as read_recipe
+from burstlens.workflows.recipe.load import check
+from burstlens.workflows.tuning.options import (
     TuneOptions,
     course_of,
     space_of,
     tuning_site,
 )
-from burstlens.workflows.models.wrf import Wrf
-from burstlens.workflows.plan.tuning import anywhere
-from burstlens.workflows.recipe.file import read as read_recipe
-from burstlens.workflows.recipe.load import check
+from burstlens.workflows.tuning.planning import anywhere
 
 NAMELIST = "&time_control\n io_form_history = {form},\n/\n&namelist_quilt\n {quilt}\n/\n"
 RECIPE = """

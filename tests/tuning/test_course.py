@@ -8,9 +8,9 @@ import pytest
 from events_case import event
 
 from burstlens.core.run.history import replay
-from burstlens.workflows.driver.tuning_options import trials_of
 from burstlens.workflows.tuning.course import Course, Ending
 from burstlens.workflows.tuning.guesses import Guess
+from burstlens.workflows.tuning.options import trials_of
 from burstlens.workflows.tuning.space import Configuration, Factor, Space
 from burstlens.workflows.tuning.trial import Measured, Plan, Trial
 

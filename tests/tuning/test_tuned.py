@@ -9,11 +9,11 @@ from typing import get_args
 import pytest
 
 from burstlens.workflows.driver.run import create
-from burstlens.workflows.driver.tuning_results import write
 from burstlens.workflows.recipe.file import known, read
 from burstlens.workflows.recipe.load import check
 from burstlens.workflows.tuning import plot, summary
 from burstlens.workflows.tuning.course import Ending
+from burstlens.workflows.tuning.driving.results import write
 from burstlens.workflows.tuning.plot import draw
 from burstlens.workflows.tuning.search import Standing
 from burstlens.workflows.tuning.space import DEFAULT, Configuration, Factor, Space

@@ -20,7 +20,7 @@ from burstlens.core.run.history_file import history_of
 from burstlens.core.run.journal import read
 from burstlens.workflows.driver.resuming import resumable
 from burstlens.workflows.driver.run import execute
-from burstlens.workflows.plan.tuning import new_tuning
+from burstlens.workflows.tuning.planning import new_tuning
 
 pytest.importorskip("optuna")
 pytestmark = pytest.mark.slow

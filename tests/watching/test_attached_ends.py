@@ -15,12 +15,12 @@ from watcher_case import attached_watcher
 
 from burstlens.core.exit_codes import DONE, FAILED
 from burstlens.workflows.awm.adapter import Awm
-from burstlens.workflows.driver.look_end import activity_of
 from burstlens.workflows.frames.arrival import Selection
 from burstlens.workflows.frames.cursor import Cursor
+from burstlens.workflows.look.driving.look_end import activity_of
+from burstlens.workflows.look.observer.observer import Observer
 from burstlens.workflows.models.command import Command
 from burstlens.workflows.models.wrf import Wrf
-from burstlens.workflows.placement.observer import Observer
 
 LOGS = Path(__file__).parents[1] / "data" / "logs"
 ANY = Command(argv=["./model.exe"], frames="*.nc", log_patterns=["*.log"])

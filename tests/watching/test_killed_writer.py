@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from burstlens.core.errors import AttachError
-from burstlens.workflows.attach.recognition import recognise
 from burstlens.workflows.frames.arrival import Selection
 from burstlens.workflows.frames.flushed import flushed_records
 from burstlens.workflows.frames.structure import probe
+from burstlens.workflows.look.folder.recognition import recognise
 
 EVERYTHING = Selection(newest=None)
 TRACE = "netcdf4_growing"

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from burstlens.workflows.publishing.snapshot import Snapshot
 
 KINDS = {
-    "attached": "burstlens.workflows.driver.attached_run:AttachedKind",
-    "tuning": "burstlens.workflows.driver.tuning_run:TuningKind",
+    "attached": "burstlens.workflows.look.driving.attached_kind:AttachedKind",
+    "tuning": "burstlens.workflows.tuning.driving.tuning_kind:TuningKind",
 }
 """The classes of leaf rooms by the key of ``run.json`` that holds a run's options."""
 

@@ -74,7 +74,7 @@ def _load() -> None:
     from burstlens.workflows.frames.hdf5 import shared_prober
 
     shared_prober().start()
-    from burstlens.workflows.attach import recognition, wanted  # noqa: F401
+    from burstlens.workflows.look.folder import recognition, wanted  # noqa: F401
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from burstlens.core import errors
 from burstlens.core.errors import AttachError, BurstlensError, RunError, SiteError
 from burstlens.core.printable import printable
 from burstlens.core.run.places import folder_for
+from burstlens.workflows.look.entering import call_inside, entered
 from burstlens.workflows.look.folder_reader import FolderReader
 from burstlens.workflows.look.preparation import (
     AwayError,
@@ -33,10 +34,9 @@ from burstlens.workflows.look.preparation import (
     real_folder,
     see_folder,
 )
-from burstlens.workflows.placement.entering import call_inside, entered
 
 if TYPE_CHECKING:
-    from burstlens.workflows.attach.found import Found
+    from burstlens.workflows.look.folder.found import Found
 
 PROGRAM = (sys.executable, "-P", "-m", "burstlens.workflows.look.job_node")
 ANSWER = "burstlens-seen "
@@ -134,8 +134,8 @@ def _error(kind: str, text: str) -> BurstlensError:
 
 
 def _seen(inside: Inside, value: dict[str, Any]) -> SeenFolder:
-    from burstlens.workflows.attach.found import Found, StreamFound
-    from burstlens.workflows.attach.wanted import Shown
+    from burstlens.workflows.look.folder.found import Found, StreamFound
+    from burstlens.workflows.look.folder.wanted import Shown
 
     found, shown = value["found"], value["shown"]
     found["streams"] = tuple(StreamFound(**stream) for stream in found["streams"])

@@ -17,15 +17,15 @@ from burstlens.core.quantity import parse_bytes, parse_duration_with_unit, show_
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.places import folder_for
 from burstlens.core.valid_time import parse_key
-from burstlens.workflows.driver.look import Look, run_name
 from burstlens.workflows.frames.arrival import NEWEST
+from burstlens.workflows.look.options import Look, run_name
 from burstlens.workflows.notify.asked import ask
 
 if TYPE_CHECKING:
     from burstlens.cluster_configs.inside import Inside
-    from burstlens.workflows.attach.found import Found
-    from burstlens.workflows.attach.wanted import Shown
     from burstlens.workflows.frames.hdf5 import Prober
+    from burstlens.workflows.look.folder.found import Found
+    from burstlens.workflows.look.folder.wanted import Shown
 
 
 T = TypeVar("T")
@@ -106,7 +106,7 @@ def recognised(path: Path, request: LookRequest, prober: Prober | None = None) -
 
     Closes ``prober``, which starts again when it is needed. Raises AttachError, RecipeError.
     """
-    from burstlens.workflows.attach.recognition import recognise
+    from burstlens.workflows.look.folder.recognition import recognise
     from burstlens.workflows.models import registry
 
     globs = {name: re.sub(r"\{\w+\}", "*", glob) for name, glob in request.streams.items()}
@@ -137,7 +137,7 @@ def see_folder(path: Path, request: LookRequest, prober: Prober | None = None) -
 
     Closes ``prober``, as :func:`recognised` does. Raises AttachError, RecipeError.
     """
-    from burstlens.workflows.attach.wanted import shown
+    from burstlens.workflows.look.folder.wanted import shown
 
     found = recognised(path, request, prober)
     if found is None:
@@ -152,8 +152,8 @@ def new_look(path: Path, seen: SeenFolder, request: LookRequest) -> Looked:
     ``path`` is a real path. Making the run directory is the lock: of two at once, one makes it.
     Raises RecipeError, SiteError, RunError.
     """
-    from burstlens.workflows.attach.table import recipe_table, write_recipe
     from burstlens.workflows.driver.run import create
+    from burstlens.workflows.look.folder.table import recipe_table, write_recipe
     from burstlens.workflows.recipe.layers import Source
     from burstlens.workflows.recipe.load import check
 
@@ -280,7 +280,7 @@ def _mark(request: LookRequest, site: Site) -> str | None:
     if request.job is None and request.pid is None and not request.allow_stop:
         return None
     from burstlens.cluster_configs.schedulers import scheduler
-    from burstlens.workflows.placement.observer import Observer
+    from burstlens.workflows.look.observer.observer import Observer
 
     batch = None if site.scheduler == LOCAL else scheduler(site.scheduler)(site.batch)
     return Observer(

@@ -16,5 +16,4 @@ __all__ = [
     "instructions",
     "pressure",
     "production",
-    "rewrites",
 ]

@@ -1,10 +1,9 @@
 """Where things run: the model's job and its supervisor, the steps, the buffers, Parsl's blocks.
 
 ``launch`` is the seam of launchers (here, in a batch job, inside the job that holds the driver),
-``supervisor`` the program that runs beside the model, ``observer`` stands for it where somebody
-else started the model, ``sentinel`` for a driver that has died, ``entering`` starts steps inside
-its job, ``provision`` makes the buffer, ``stage_in`` brings the inputs. Imports ``recipe``,
-``guards``, ``frames``, ``models``, ``notify``, ``cluster_configs``, ``stagers`` and ``core``.
+``supervisor`` the program that runs beside the model, ``sentinel`` for a driver that has died,
+``provision`` makes the buffer, ``stage_in`` brings the inputs. Imports ``recipe``, ``guards``,
+``frames``, ``models``, ``notify``, ``cluster_configs``, ``stagers`` and ``core``.
 """
 
 __all__ = [
@@ -13,7 +12,6 @@ __all__ = [
     "buffer",
     "buffer_origin",
     "direct_requests",
-    "entering",
     "hosted",
     "job_buffer",
     "job_file",
@@ -21,7 +19,6 @@ __all__ = [
     "launch",
     "leftovers",
     "machine_limits",
-    "observer",
     "persistent_buffer",
     "provision",
     "stage_in",

@@ -48,7 +48,7 @@ def drive_prepared() -> int:
     from burstlens.workflows.making.early import EarlyWorker
 
     early = EarlyWorker(lowest=True)
-    from burstlens.workflows.driver.attached_run import load_driver
+    from burstlens.workflows.look.driving.attached_kind import load_driver
 
     load_driver()
 
@@ -145,7 +145,7 @@ def _drive_tuning(run: RunDir, *, as_json: bool, note: str) -> int:
 
 
 def _print_verdict(run: RunDir, outcome: Outcome) -> None:
-    from burstlens.workflows.driver.tuning_options import TuneOptions
+    from burstlens.workflows.tuning.options import TuneOptions
 
     folder = run.path / "tuning"
     if outcome.state != "done":

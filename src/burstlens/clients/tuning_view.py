@@ -65,7 +65,7 @@ class TuningView:
 
 def line(name: str, record: TrialRecord) -> Text:
     """``trial-4  search  rule   7.27 s   load 2.1  romio_cb_write=enable cb_nodes=4``."""
-    from burstlens.workflows.driver.tuning_options import configuration_of
+    from burstlens.workflows.tuning.options import configuration_of
 
     begun, ended = record.submitting, record.ended
     assert ended is not None
@@ -83,7 +83,7 @@ def line(name: str, record: TrialRecord) -> Text:
 
 def _now(snapshot: Snapshot, records: Mapping[str, TrialRecord]) -> RenderableType:
     """One or two lines: the trial that runs, what is waited for."""
-    from burstlens.workflows.driver.tuning_options import configuration_of
+    from burstlens.workflows.tuning.options import configuration_of
 
     table = Table.grid(padding=(0, 2))
     live = [(name, one) for name, one in records.items() if one.ended is None]

@@ -58,7 +58,7 @@ def tune(
     Exit codes: 0 with a verdict, 1 failed or refused, 2 wrong usage, 4 stopped by a person.
     """
     from burstlens.clients.driving import drive, send_off
-    from burstlens.workflows.plan.tuning import new_tuning
+    from burstlens.workflows.tuning.planning import new_tuning
 
     if detach and batch:
         raise typer.BadParameter("--batch outlives the terminal as --detach does; give one of them")

@@ -43,7 +43,7 @@ def drawn(run: RunDir) -> Drawn | None:
 
 
 def _row(name: str, record: TrialRecord) -> tuple[str, ...]:
-    from burstlens.workflows.driver.tuning_options import configuration_of
+    from burstlens.workflows.tuning.options import configuration_of
 
     begun, ended = record.submitting, record.ended
     values = configuration_of(begun.values).text() if begun.values else "the recipe as it is"

@@ -1,0 +1,246 @@
+"""Folders of any model that writes netCDF: one stream per pattern of names."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from burstlens.core.errors import AttachError, RecipeError, SeveralRunsError
+from burstlens.core.nearness import did_you_mean
+from burstlens.core.printable import printable
+from burstlens.core.quantity import counted
+from burstlens.workflows.look.folder.content import counted_dimension
+from burstlens.workflows.look.folder.foreign import is_zarr, kinds, message
+from burstlens.workflows.look.folder.found import Found, StreamFound
+from burstlens.workflows.look.folder.listing import Listing, below
+from burstlens.workflows.look.folder.names import Group, grouped, main_first, natural, unique
+from burstlens.workflows.look.folder.sampling import Sample, Sampler, Sorted, sorted_groups
+from burstlens.workflows.look.folder.several import runs_in
+from burstlens.workflows.models.command import Command
+
+_SHOWN = 3
+_NO_PIECES = (
+    "{folder} holds pieces of frames only, which are not joined here: {pieces}. One piece by "
+    "itself can be looked at: --stream piece=NAME"
+)
+
+
+def generic(
+    folder: Path, top: Listing, sampler: Sampler, time_variable: str | None, *, forced: bool
+) -> Found | None:
+    """The streams of a folder, else of its folders of the first level; None where nothing is there
+    yet. Raises :class:`AttachError` where only other things are."""
+    groups = grouped(top.names)
+    found = sorted_groups(sampler, groups)
+    if not found.frames:
+        inside = dict(below(folder, top))
+        inner = [
+            group for name, listing in inside.items() for group in grouped(listing.names, name)
+        ]
+        deeper = sorted_groups(sampler, inner)
+        if not forced:
+            _require_one(folder, runs_in(top, inside, (*deeper.frames, *deeper.timeless)))
+        if inner:
+            if deeper.frames or (deeper.timeless and not found.timeless):
+                found = deeper
+            elif deeper.foreign and not found.foreign:
+                found = Sorted(found.frames, found.timeless, found.others, found.pieces,
+                               deeper.foreign, found.unreadable, found.old,
+                               deeper.in_groups)  # fmt: skip
+    frames = found.frames or found.timeless
+    if not frames:
+        _nothing(folder, top, found)
+        if not forced:
+            return None
+        return Found("command", {}, "any model that writes netCDF: no file yet", (), found.others)
+    return _found(frames, found, time_variable, top)
+
+
+def asked(
+    folder: Path,
+    top: Listing,
+    sampler: Sampler,
+    streams: Mapping[str, str],
+    time_variable: str | None,
+) -> Found:
+    """The streams that the user names. Raises :class:`AttachError` for a faulty pattern."""
+    try:
+        model = Command(argv=("true",), frames=dict(streams))
+    except RecipeError as error:
+        text = str(error).replace("simulation.frames", "--stream", 1)
+        raise AttachError(text) from None
+    folders = {sub: listing.names for sub, listing in below(folder, top)}
+    names = list(top.names)
+    for pattern in streams.values():
+        parent = str(PurePosixPath(pattern).parent)
+        names += [f"{parent}/{name}" for name in folders.pop(parent, ())]
+    made, samples = [], []
+    for stream, pattern in streams.items():
+        glob = str(PurePosixPath(pattern))
+        own = sorted(
+            (name for name in names if (out := model.identify(name)) and out.stream == stream),
+            key=natural,
+        )
+        made.append(StreamFound(stream, glob, len(own), own[-1] if own else None))
+        if own:
+            before = own[-2] if len(own) > 1 else None
+            sample = sampler.sample(Group(glob, len(own), own[-1], before, stream))
+            samples += [sample] if isinstance(sample, Sample) else []
+    if samples and time_variable is not None:
+        _check_time(samples, time_variable)
+    settings: dict[str, Any] = {"frames": dict(streams)}
+    if time_variable is not None or samples:
+        found = _agreed(samples) if time_variable is None else time_variable
+        settings["time_variable"] = found or ""
+    counts = ", ".join(f"{counted(one.files, 'file')} {one.pattern}" for one in made)
+    reason = f"netCDF, by the streams that you named: {counts}"
+    return Found("command", settings | _parallel(samples), reason, tuple(made), ())
+
+
+def _require_one(folder: Path, runs: Sequence[str]) -> None:
+    """Raise SeveralRunsError for runs side by side."""
+    if runs:
+        listed = "".join(f"\n  burstlens look {folder / name}" for name in runs)
+        raise SeveralRunsError(
+            f"{folder} holds {len(runs)} runs: look at one, or name several for one page{listed}",
+            str(folder),
+            [str(folder / name) for name in runs],
+        )
+
+
+def _found(
+    samples: Sequence[Sample], found: Sorted, time_variable: str | None, top: Listing
+) -> Found:
+    if time_variable:
+        _check_time(samples, time_variable)
+    time = _agreed(samples) if time_variable is None else time_variable
+    is_counted = bool(time) and not any(time in one.contents.variables for one in samples)
+    fitting = [one for one in samples if not time or _has(one, time)]
+    others = [_misfit(one, time or "") for one in samples if one not in fitting]
+    if found.frames:
+        others += [f"{one.group.said}: without a time{_counting(one)}" for one in found.timeless]
+    by_group = {one.group.path: one for one in fitting}
+    made: list[StreamFound] = []
+    taken: list[str] = []
+    ordered = main_first([one.group for one in fitting])
+    # Products are of the first one: it must have frames.
+    ordered.sort(key=lambda group: by_group[group.path].barren)
+    stems = Counter(map(_stem, ordered))
+    for group in ordered:
+        stem = _stem(group)
+        name = unique(f"{group.folder}-{stem}" if stems[stem] > 1 else stem, taken)
+        taken.append(name)
+        made.append(StreamFound(name, group.path, group.count, by_group[group.path].name))
+    settings: dict[str, Any] = {
+        "frames": {one.name: one.pattern for one in made}, "time_variable": time or "",
+    }  # fmt: skip
+    settings |= _parallel(fitting)
+    words = [f"{counted(one.files, 'file')} {one.pattern}" for one in made[:_SHOWN]]
+    if len(made) > _SHOWN:
+        words.append(f"{len(made) - _SHOWN} more streams")
+    if is_counted:
+        words.append(f"records counted along {time}, which has no times")
+    else:
+        words.append(f"times in {time}" if time else "without times: each file is one frame")
+    remarks = (*others, *found.pieces, *found.others, *found.unreadable, *_odd(top))
+    return Found("command", settings, f"{_what(fitting)}: {', '.join(words)}", tuple(made), remarks)
+
+
+def _stem(group: Group) -> str:
+    """The words of a stream's name; of WRF's files their domain, as recipes for WRF call it."""
+    domain = re.fullmatch(r"wrfout_(d\d\d)", group.stem)
+    return domain[1] if domain else group.stem
+
+
+def _odd(top: Listing) -> list[str]:
+    if not top.odd:
+        return []
+    return [f"{counted(len(top.odd), 'name')} with control characters (such as {top.odd[0]!r})"]
+
+
+def _what(samples: Sequence[Sample]) -> str:
+    """``netCDF``, with what the files say of the program that wrote them."""
+    for sample in samples:
+        attributes = sample.contents.attributes
+        for key in ("source", "model_name", "model", "type"):
+            text = attributes.get(key)
+            if isinstance(text, str) and text.strip():
+                return f"netCDF ({key}: {printable(text.strip())[:48]})"
+    return "netCDF"
+
+
+def _has(sample: Sample, time: str) -> bool:
+    """Whether a file has that time variable, or a dimension of that name to count along."""
+    return time in sample.contents.variables or time in sample.contents.sizes
+
+
+def _misfit(sample: Sample, time: str) -> str:
+    if sample.time is None:
+        return f"{sample.group.said}: it has no {time}{_counting(sample)}"
+    return (
+        f"{sample.group.said}: its times are in {sample.time}, not in {time} (--time-variable "
+        f"{sample.time} shows it instead)"
+    )
+
+
+def _counting(sample: Sample) -> str:
+    """How the records of a file without times can be shown, where it has several."""
+    dimension = counted_dimension(sample.contents)
+    return f" (--time-variable {dimension} counts its records)" if dimension else ""
+
+
+def _agreed(samples: Sequence[Sample]) -> str | None:
+    """The time variable of most streams, of those that have one; the larger ones decide a tie.
+
+    Where none has one, the dimension along which files have several records.
+    """
+    dimensions = [counted_dimension(one.contents) for one in samples]
+    if not any(one.time for one in samples):
+        return next((dimension for dimension in dimensions if dimension), None)
+    votes = Counter[str]()
+    files = Counter[str]()
+    for sample in samples:
+        if sample.time:
+            # A variable that others have too serves them as well.
+            votes[sample.time] += sum(sample.time in one.contents.variables for one in samples)
+            files[sample.time] += sample.group.count
+    return max(votes, key=lambda name: (votes[name], files[name], name), default=None)
+
+
+def _check_time(samples: Sequence[Sample], name: str) -> None:
+    if name and not any(_has(one, name) for one in samples):
+        known = {
+            variable
+            for one in samples
+            for variable, about in one.contents.variables.items()
+            if len(about.dimensions) < 3
+        }
+        raise AttachError(
+            f"--time-variable: no file here has a variable {name!r}{did_you_mean(name, known)}"
+        )
+
+
+def _parallel(samples: Sequence[Sample]) -> dict[str, Any]:
+    """CDF-5 is what PnetCDF writes: several processes into one file."""
+    return {"parallel": True} if any(one.contents.version == 5 for one in samples) else {}
+
+
+def _nothing(folder: Path, top: Listing, found: Sorted) -> None:
+    """Raise AttachError where what is there will not become frames."""
+    if found.pieces:
+        raise AttachError(_NO_PIECES.format(folder=folder, pieces="; ".join(found.pieces[:_SHOWN])))
+    if found.in_groups:
+        raise AttachError(f"{folder}: {found.in_groups[0]}")
+    if found.old:
+        raise AttachError(f"no netCDF file in {folder} can be read: {found.unreadable[0]}")
+    if found.others or found.unreadable:
+        return
+    stores = [name for name in top.folders if is_zarr(folder / name)]
+    if is_zarr(folder):
+        stores = ["."]
+    there = kinds(folder, found.foreign, stores)
+    if there:
+        raise AttachError(message(folder, there))
