@@ -6,8 +6,9 @@ import functools
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from burstlens.core.errors import SiteError
 from burstlens.core.nearness import did_you_mean
@@ -87,7 +88,8 @@ def job_id_variable(name: str) -> str:
     return job.variable if job else ""
 
 
-class OwnJob(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OwnJob:
     """The batch job in which a process runs."""
 
     job_id: str

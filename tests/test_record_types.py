@@ -22,7 +22,7 @@ PLACES = {
         "workflows/driver/claim.py", "workflows/making/results.py",
         "workflows/placement/buffer_origin.py",
         "workflows/frames/cursor.py", "workflows/frames/ready.py", "workflows/frames/report.py",
-        "workflows/frames/structure.py",
+        "workflows/frames/speech.py", "workflows/frames/structure.py",
     },
     "pydantic.BaseModel": {"workflows/awm/parameters.py"},
     # Compiled loops, and what is compared for each file of each scan.
