@@ -9,6 +9,7 @@ from importlib import import_module
 import pytest
 
 import burstlens
+from burstlens.cluster_configs.scheduler import BatchSite
 from burstlens.core.renamed import METHODS, MODULES, NAMES
 
 
@@ -66,12 +67,12 @@ def test_the_line_of_the_user_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(("owner", "old"), sorted(METHODS))
-def test_an_old_method_is_the_new_one(owner, old, run_dir):
+def test_an_old_attribute_is_the_new_one(owner, old, run_dir):
     new = METHODS[owner, old]
-    assert (type(run_dir).__name__, owner) == ("RunDir", "RunDir")
+    holder = {"RunDir": run_dir, "BatchSite": BatchSite()}[owner]
     with pytest.warns(DeprecationWarning, match=f"{owner}.{old} is now {owner}.{new}") as seen:
-        found = getattr(run_dir, old)
+        found = getattr(holder, old)
     assert seen[0].filename == __file__
-    assert found == getattr(run_dir, new)
-    with pytest.raises(AttributeError, match="'RunDir' object has no attribute 'nothing'"):
-        _ = run_dir.nothing
+    assert found == getattr(holder, new)
+    with pytest.raises(AttributeError, match=f"'{owner}' object has no attribute 'nothing'"):
+        _ = holder.nothing
