@@ -271,8 +271,12 @@ class ScriptKeptError(Exception):
 
 
 class KeepsScript:
-    """Mixed in before a provider: it writes the script that it would submit, and raises
-    ScriptKeptError in place of a submission."""
+    """Mixed in before a provider: it writes the script that it would submit, raises ScriptKeptError
+    in place of a submission, and asks nothing."""
+
+    def execute_wait(self, cmd: str, timeout: float | None = None) -> tuple[int, str, str]:
+        """Call no command, such as SlurmProvider's first one."""
+        return 0, "", ""
 
     def _write_submit_script(self, *script: Any) -> None:
         # Not when it calls a command: LSFProvider does so past any class that is mixed in.

@@ -63,6 +63,7 @@ MEMBERS = {
     (HighThroughputExecutor, "status_polling_interval"): "to keep Parsl's poller away",
     (SlurmProvider, "_status"): "to take the states of jobs from Burstlens's own scheduler",
     (SlurmProvider, "_write_submit_script"): "to print a batch script without submitting it",
+    (SlurmProvider, "execute_wait"): "to print a batch script without asking Slurm",
 }
 """What for Burstlens calls or overrides a method or property."""
 
@@ -280,7 +281,7 @@ def test_providers_still_write_their_script_before_they_call_a_command(
     provider, tmp_path, monkeypatch
 ):
     called = tmp_path / "called"
-    for name in ("sbatch", "qsub", "bsub"):
+    for name in ("sacct", "squeue", "sbatch", "qsub", "bsub"):
         command = tmp_path / "bin" / name
         command.parent.mkdir(exist_ok=True)
         command.write_text(f"#!/bin/sh\necho $0 >> {called}\n")
@@ -293,7 +294,7 @@ def test_providers_still_write_their_script_before_they_call_a_command(
         kept.submit_with("#a line of ours\n", "pool", 1, "name")
     (script,) = (tmp_path / "scripts").iterdir()
     assert "#a line of ours\n" in script.read_text()
-    assert not called.exists(), "a dry run would submit a job"
+    assert not called.exists(), "a dry run would ask the scheduler, or submit a job"
 
 
 def test_a_script_that_was_not_accepted_is_an_error_also_where_the_provider_raises_none(
