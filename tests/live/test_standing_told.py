@@ -171,7 +171,7 @@ def test_nothing_in_the_data_becomes_markup(way, made, ways_to, page, greys):
     run.update_status(
         state="failed",
         alarms=[{"t": 1.7e9, "text": HURT}],
-        trips=[TRIP | {"guard": HURT, "text": HURT, "variable": HURT, "value": HURT}],
+        trips=[TRIP | {"guard": HURT, "text": HURT, "variable": HURT}],
         events=[{"t": 1.7e9, "text": HURT}],
         guards=[{"name": HURT, "text": HURT, "state": HURT}],
         outcome={"state": "failed", "message": HURT, "line": HURT},
