@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from bench.batches import COPY, COPY_PY
 from bench.driver import LOGIN
@@ -25,10 +24,10 @@ from burstlens.core.model import Frame
 from burstlens.core.run.directory import RunDir
 from burstlens.viz.product import Context
 from burstlens.workflows.making.order import Order
+from burstlens.workflows.ordering.batches import Batch
 from burstlens.workflows.ordering.graph import Graph
 from burstlens.workflows.ordering.instructions import Ask
-from burstlens.workflows.ordering.sending import Sending
-from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.ordering.result_files import ResultFiles
 
 MOST_PART = 0.05
 """Of a core, for looking at the results of batches under way."""
@@ -140,29 +139,18 @@ def _spent(graph: Graph) -> dict[str, float]:
     return {"driver": time.process_time(), "interchange": interchange}
 
 
-class _Unheard(Graph):
-    """A graph whose viewing block is never heard of."""
-
-    def __init__(self) -> None:
-        pass
-
-    def view(self, *_: Any, **__: Any) -> None:
-        """Submit nothing."""
-
-
 def _looks(scratch: Scratch, count: int, seconds: float) -> list[Figure]:
     """The driver's looks at so many batches: silent ones, and such that write a result a second."""
-    sending = _sent(scratch, f"silent-{count}", count, 1)
+    looks, _ = _sent(scratch, f"silent-{count}", count, 1)
     begin, spent, late = time.monotonic(), time.process_time(), list[float]()
     while time.monotonic() < begin + seconds:
-        _look(sending, late)
+        _look(looks, late)
     silent = (time.process_time() - spent) / seconds
-    sending = _sent(scratch, f"writing-{count}", count, int(seconds) + 2)
-    files = [str(batch.file) for batch in sending._batches]
+    looks, files = _sent(scratch, f"writing-{count}", count, int(seconds) + 2)
     writer = subprocess.Popen([sys.executable, "-c", WRITER, str(seconds), *files])
     begin, spent = time.monotonic(), time.process_time()
     while writer.poll() is None:
-        _look(sending, late)
+        _look(looks, late)
     writing = (time.process_time() - spent) / (time.monotonic() - begin)
     note = f"{len(late) / seconds:.0f} results per second found"
     return [
@@ -172,44 +160,42 @@ def _looks(scratch: Scratch, count: int, seconds: float) -> list[Figure]:
                "% of a core", note=note),
         Figure(f"a result of {count} batches is seen late by", 1000 * median(late), "ms",
                note=f"p95 {1000 * percentile(late, 0.95):.0f} ms"),
-        _in_vain(sending),
+        _in_vain(looks),
     ]  # fmt: skip
 
 
-def _sent(scratch: Scratch, name: str, count: int, orders: int) -> Sending:
+def _sent(scratch: Scratch, name: str, count: int, orders: int) -> tuple[ResultFiles, list[str]]:
     folder = scratch.runs / name
     folder.mkdir()
-    sending = Sending(_Unheard(), BufferRef("posix", "", str(folder), "f"), folder)
-    for number in range(count):
-        sending.send(_orders(number, max(2, orders)), 1)
-    return sending
+    files = ResultFiles(folder)
+    return files, [files.open(Batch(_orders(n, max(2, orders)))) for n in range(count)]
 
 
-def _look(sending: Sending, late: list[float]) -> None:
+def _look(files: ResultFiles, late: list[float]) -> None:
     """A turn of the driver's loop; notes how long each result lay there."""
-    time.sleep(sending.wait_s(0.5))
-    for _, result in sending.news():
-        if result.receipt is not None:
-            late.append(time.time() - result.receipt.clock["started"])
+    time.sleep(files.wait_s(0.5))
+    for event in files.look():
+        found = [one.receipt for one in event.results.values() if one.receipt is not None]
+        late += [time.time() - receipt.clock["started"] for receipt in found]
 
 
-def _in_vain(sending: Sending) -> Figure:
+def _in_vain(files: ResultFiles) -> Figure:
     """What it costs to read a file that has nothing new."""
     looks: list[float] = []
     for _ in range(5):
         begin = time.process_time()
-        for batch in sending._batches:
-            list(sending._read(batch))
-        looks.append(1e6 * (time.process_time() - begin) / len(sending._batches))
-    name = f"a file of results without news, of {len(sending._batches)}"
+        for file in files._files.values():
+            file.read(0.0)
+        looks.append(1e6 * (time.process_time() - begin) / len(files._files))
+    name = f"a file of results without news, of {len(files._files)}"
     return Figure(name, median(looks), "µs of CPU", note=spread(looks))
 
 
-def _orders(number: int, count: int) -> list[Order]:
+def _orders(number: int, count: int) -> tuple[Order, ...]:
     time_key = f"t{number:08d}"
     frame = Frame("storm", 1, "d01", time_key, ("1/a.nc",), 0, 1000, 1.0, 1.1, "header")
     context = Context("storm", "Storm", product="t2", stream="d01", time=time_key, files=Path())
-    return [Order("map", None, context, frame, "products")] * count
+    return (Order("map", None, context, frame, "products"),) * count
 
 
 def _disk(scratch: Scratch, count: int) -> list[Figure]:

@@ -20,12 +20,25 @@ from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import replay
 from burstlens.core.run.journal import Journal, read
+from burstlens.workflows.driver.dispatch import Dispatch
+from burstlens.workflows.driver.inbox import Inbox
+from burstlens.workflows.driver.loop import Loop
+from burstlens.workflows.driver.state import Policy, RunState
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.ordering.batches import Batch
-from burstlens.workflows.ordering.events import Released, WorkReturned
+from burstlens.workflows.ordering.events import (
+    FramesFound,
+    Published,
+    Released,
+    ResultsRead,
+    Turn,
+    WorkReturned,
+)
 from burstlens.workflows.ordering.guarding import Guarding
+from burstlens.workflows.ordering.instructions import Make
 from burstlens.workflows.ordering.production import Production
+from burstlens.workflows.ordering.shown_points import ShownPoints
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.recipe.recipe import Recipe
@@ -45,6 +58,49 @@ Strike = tuple[str, int, tuple[int, int, int]]
 
 def key(number: int) -> str:
     return f"t{number:08d}.000"
+
+
+class ProducingRun(Policy):
+    """A kind of run that has frames and products alone. ``releases``: whether raw frames go."""
+
+    production: Production
+
+    def __init__(self, state: RunState, shown: ShownPoints) -> None:
+        super().__init__(state)
+        context, outbox = state.context, state.outbox
+        buffer = BufferRef("posix", "/nowhere", "storm-1")
+        guarding = Guarding(context, outbox)
+        self.production = Production(context, outbox, buffer, guarding, shown)
+        self.production.slots = 4
+        self.attempt, self.releases = 0, True
+        self.submitted: int | None = None
+
+    def frames_found(self, event: FramesFound) -> None:
+        """Order products."""
+        self.production.take(event.report, self.attempt)
+
+    def results_read(self, event: ResultsRead) -> None:
+        """Take them."""
+        self.production.read(event)
+
+    def work_returned(self, event: WorkReturned) -> None:
+        """Take it."""
+        self.production.returned(event)
+
+    def released(self, event: Released) -> None:
+        """Take it."""
+        self.production.releases.returned(event)
+
+    def turn(self) -> None:
+        """Publish."""
+        self.production.publish()
+
+    def published(self, event: Published) -> None:
+        """Submit, release."""
+        self.production.published(event)
+        if event.error is None and self.releases:
+            self.production.releases.begin(held=False)
+        self.submitted = self.production.submit(EVER)
 
 
 class Drivers:
@@ -136,11 +192,12 @@ class Drivers:
         journal.append(ev.RunStarted() if history.state == "new" else ev.RunResumed())
         journal.sync()
         context = RunContext.of(self.run, self.recipe, self.site, journal, history)
+        self.journal, self.context = journal, context
         self.block = Block(self.site, self.run, 1)
-        buffer = BufferRef("posix", "/nowhere", "storm-1")
-        production = Production(context, self.block, buffer, 4, Guarding(context))
-        production.publisher.settle()
-        production.publisher.clean_incoming()
+        self.dispatch = Dispatch(context, self.block)
+        self.state = RunState(context, lambda state: ProducingRun(state, self.dispatch.shown))
+        inbox = Inbox(context)
+        self.loop = Loop(context, self.block, self.dispatch, inbox, self.state, lambda _: None)
         self.attempt = history.attempt + self.starts_again
         job = f"attempt-{self.attempt}"
         journal.append(ev.SimulationSubmitting(job=job, attempt=self.attempt))
@@ -149,12 +206,15 @@ class Drivers:
         self.reported = 0
         self.results.clear()
         self.workers.astray.clear()
-        self.production = production
+        policy = self.state.policy
+        assert isinstance(policy, ProducingRun)
+        policy.attempt = self.attempt
+        self.policy, self.production = policy, policy.production
         self.check_files()
 
     def watch(self, whole: tuple[bool, ...], again: int | None = None) -> None:
         """The model writes frames; the watcher reports them, perhaps an earlier one once more."""
-        production = self.up()
+        self.up()
         written = self.model.setdefault(self.attempt, [])
         written += whole[: FRAMES - len(written)]
         numbers = [again] if again is not None and again < self.reported else []
@@ -167,7 +227,7 @@ class Drivers:
             Damage(*about, key(n), ("x",), 0, "cut short") for n in there if not written[n]
         )
         with self.driving():
-            production.take(Report(frames, damaged, Cursor()), self.attempt)
+            self.loop._take(FramesFound(Report(frames, damaged, Cursor())))
             self.reported = end
 
     def frame(self, number: int) -> Frame:
@@ -178,28 +238,24 @@ class Drivers:
     def turn(self, *, release: bool = True, sync: bool = True) -> None:
         """A turn of the driver's loop."""
         production = self.up()
-        production.sending._rest = production.releases._rest = (
-            0.0  # turns follow each other at once
-        )
+        # Turns follow each other at once.
+        self.dispatch._files._rest = production.releases._rest = 0.0
+        self.policy.releases = release
         with self.driving():
-            production.look()
-            production.publish()
+            for event in self.dispatch.results():
+                self.loop._take(event)
+            self.loop._take(Turn())
             if sync:
-                production.journal.sync()
-            if release:
-                production.releases.begin(held=False)
+                self.journal.sync()
             self.check_files()
-        if self.production is not None:
-            with self.driving():
-                production.submit(EVER)
 
     def stop(self) -> None:
         """The driver ends in order."""
-        production = self.up()
+        self.up()
         with self.driving():
-            production.publisher.close()
-            production.journal.append(ev.RunEnded(outcome="stopped", exit_code=4))
-            production.journal.close()
+            self.dispatch.close()
+            self.journal.append(ev.RunEnded(outcome="stopped", exit_code=4))
+            self.journal.close()
         if self.production is not None:
             self.die()
 
@@ -249,10 +305,10 @@ class Drivers:
     def take(self, done: WorkReturned | Released) -> None:
         if self.production is not None:
             with self.driving():
-                if isinstance(done, Released):
-                    self.production.releases.returned(done)
-                else:
-                    self.production.returned(done)
+                if isinstance(done, WorkReturned):
+                    make = Make(self.production.buffer, done.batch)
+                    done = self.dispatch.made(make, done.results, done.error)
+                self.loop._take(done)
 
     def end_orphan(self, which: int, *, heard: bool) -> None:
         """A worker of a dead driver ends; the driver that lives may get its result."""
@@ -268,9 +324,9 @@ class Drivers:
 
     def steer(self, control: str) -> None:
         """A person steers."""
-        production = self.up()
+        self.up()
         with self.driving():
-            production.journal.append(ev.ControlReceived(control=control))
+            self.journal.append(ev.ControlReceived(control=control))
 
     def take_as_well(self, done: WorkReturned) -> None:
         """The driver gets what it has not submitted, or has got already."""
@@ -284,15 +340,15 @@ class Drivers:
 
     def check_history(self) -> None:
         """What the driver knows is what its journal adds up to."""
-        if self.production is not None and not self.production.journal._lines._held:
+        if self.production is not None and not self.journal._lines._held:
             self.ledger.look()
             assert state_of(self.ledger.history) == state_of(self.production.history)
 
     def check_files(self) -> None:
         """Files and index agree with the journal, as far as the disk has taken them."""
         assert self.production is not None
-        publisher = self.production.publisher
-        if not self.production.journal._lines._held and not publisher._index._held:
+        publisher = self.dispatch.publisher
+        if not self.journal._lines._held and not publisher._index._held:
             with self.disk.off():
                 self.ledger.look()
                 self.ledger.check(self.run, self.disk.renamed, self.lost)

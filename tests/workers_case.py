@@ -32,6 +32,8 @@ class Task:
 
     kind: str
     about: Any
+    file: str = ""
+    """Where the results of a batch are written."""
 
 
 class Block(Graph):
@@ -45,7 +47,7 @@ class Block(Graph):
         """Keep it until the test takes it."""
         match node:
             case Make():
-                self.tasks.append(Task(node.kind, node.batch))
+                self.tasks.append(Task(node.kind, node.batch, str(args[-1])))
             case Release():
                 self.tasks.append(Task(node.kind, list(node.frames)))
             case _:
@@ -76,7 +78,7 @@ class Workers:
         batch: Batch = task.about
         struck = (reach - 1) % len(batch.orders)
         if outcome in {"lost", "zombie"}:
-            self._write(batch, struck, reach)
+            self._write(batch, task.file, struck, reach)
             if outcome == "zombie":
                 self.unheard(self._stage(batch.orders[struck], alike=False, reach=reach))
             return WorkReturned(batch, error=RuntimeError("the worker was killed"))
@@ -89,9 +91,9 @@ class Workers:
             given[struck] = OrderResult(error=StagingError("full", path="x", number=28))
         return WorkReturned(batch, given)
 
-    def _write(self, batch: Batch, count: int, reach: int) -> None:
+    def _write(self, batch: Batch, file: str, count: int, reach: int) -> None:
         """The worker has done so many orders of a batch, and is killed in the next one."""
-        results = Results(str(batch.file or ""))
+        results = Results(file)
         for number, order in enumerate(batch.orders[:count]):
             result = self._give(order, "made", reach)
             if results.write({number: result}):  # not written: nobody hears of it

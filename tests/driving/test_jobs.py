@@ -57,7 +57,9 @@ def started(recipe_file, tmp_path, monkeypatch):
 
         def start():
             jobs.describe(buffer)
-            (asked,) = state.handle(Turn())
+            *events, asked = state.handle(Turn())
+            for event in events:
+                journal.write(event)
             launching.describe(asked)
             jobs.launch()
             for launch in state.handle(Turn()):

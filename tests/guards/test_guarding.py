@@ -9,6 +9,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from loop_case import LoopCase
 from recipe_texts import guarded_recipe
 
 from burstlens.cluster_configs.site import choose
@@ -21,7 +22,6 @@ from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.log_search import Hit
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.guards.finding import Breach, Reading, Trip
-from burstlens.workflows.ordering.guarding import Guarding
 from burstlens.workflows.placement.direct_requests import write_trips
 from burstlens.workflows.publishing.context import RunContext
 
@@ -51,13 +51,14 @@ def driver(run_dir, recipe):
         history = replay(read(run_dir.journal))
         history.frames.add(("d01", "t00000001.000", 1))
 
-        def see(event):
-            history.apply(event)
-            seen(event)
+        class SeenJournal(Journal):
+            def write(self, event):
+                super().write(event)
+                seen(event)
 
-        journal = Journal(run_dir.journal, 1, see)
+        journal = SeenJournal(run_dir.journal, 1, history.apply)
         context = RunContext.of(run_dir, made, choose("local"), journal, history)
-        return Guarding(context), history, journal.close
+        return LoopCase(context), history, journal.close
 
     return begin
 
@@ -245,12 +246,12 @@ def test_a_log_line_after_the_models_end_is_a_trip_after_it(run_dir, recipe, end
     history.frames.add(("d01", "t00000009.000", 1))
     with contextlib.closing(Journal(run_dir.journal, 1, history.apply)) as journal:
         context = RunContext.of(run_dir, made, choose("local"), journal, history)
-        guarding = Guarding(context)
+        case = LoopCase(context)
         history.attempt = 1
         hit = Hit("log-NaN", 1, 0, "NaN in theta", "rsl.error.0000", "t00000009.000")
         report = Report((), (), Cursor(), hits=(hit,), ended=True)
         space = SimpleNamespace(recipe=made, raw_bytes=0)
-        guarding.heard(report, space, None, 1)
+        case.after(case.guarding.heard, report, space, None, 1)
         outcome = context.snapshot.judge(Outcome("done", 0))
     assert outcome.exit_code == TRIPPED_AFTER_END
     assert 'guard "log-NaN" tripped after the model\'s end: NaN in rsl' in outcome.message

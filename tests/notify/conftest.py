@@ -163,7 +163,7 @@ def publish(run_dir):
         if content is not None:
             path.write_bytes(content)
         line = {"product": product, "stream": "d01", "time": time, "name": name, "facts": facts}
-        line["bytes"] = len(content or b"")
+        line |= {"bytes": len(content or b""), "attempt": 1, "t": 1.0, "crc32": 0}
         with run_dir.index.open("a") as index:
             index.write(json.dumps(line) + "\n")
         return str(path)

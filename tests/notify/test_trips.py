@@ -6,6 +6,7 @@ import json
 import time
 
 import pytest
+from loop_case import LoopCase
 from notify_case import png
 from recipe_texts import guarded_recipe
 
@@ -13,7 +14,6 @@ from burstlens.cluster_configs.site import choose
 from burstlens.core.run.history import replay
 from burstlens.core.run.journal import Journal, read
 from burstlens.workflows.guards.finding import Breach, Reading
-from burstlens.workflows.ordering.guarding import Guarding
 from burstlens.workflows.publishing.context import RunContext
 
 pytestmark = pytest.mark.integration
@@ -36,21 +36,21 @@ class Driver:
     def __init__(self, run, recipe) -> None:
         self.run, self.recipe, self.epoch = run, recipe, 0
 
-    def begin(self) -> Guarding:
+    def begin(self) -> LoopCase:
         self.epoch += 1
         history = replay(read(self.run.journal)) if self.run.journal.exists() else replay([])
         self.journal = Journal(self.run.journal, self.epoch, history.apply)
         context = RunContext.of(self.run, self.recipe, choose("local"), self.journal, history)
         self.alarms = context.snapshot.alarms
         context.notices.begin(guard.ways for guard in self.recipe.guards)
-        return Guarding(context)
+        return LoopCase(context)
 
     def trip(self, guarding, frame) -> None:
         at = frame.stream, frame.time, frame.attempt
         guarding.read(frame, [Reading("W", *at, 0.0, 93.1, 1.0, breach=BAD)])
 
     def end(self, guarding) -> None:
-        guarding.notices.close()
+        guarding.context.notices.close()
         self.journal.close()
 
 

@@ -13,6 +13,7 @@ from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.frames.speech import Written
 from burstlens.workflows.iostats.block import Block
+from burstlens.workflows.ordering.outbox import Outbox
 from burstlens.workflows.ordering.outputs import Outputs
 
 PHASES = {
@@ -45,9 +46,12 @@ def drive(tmp_path):
             for event in read(path):
                 history.apply(event)
         journal = Journal(path, next(epochs), seen=history.apply)
-        outputs = Outputs(journal, history)
+        outbox = Outbox(journal)
+        outputs = Outputs(outbox, history)
         for one in reports:
             outputs.heard(one, attempt)
+        for event in outbox.take():
+            journal.write(event)
         journal.close()
         return list(read(path))
 

@@ -55,7 +55,7 @@ def test_the_receipt_of_the_table_has_its_pieces_in_their_order(split):
     for number in (2, 1, 0):
         waiting.take_piece(orders[number], receipt(number))
     [table] = waiting.take(0.0, 9)
-    made = table.complete(replace(receipt(0), name="box/box_d01_20050828T120000.pvts"))
+    made = table.complete(replace(receipt(0), name="box/box_d01_20050828T120000.pvts"), 9.0)
     assert [part.incoming for part in made.pieces] == [f".incoming/{n}" for n in range(3)]
 
 

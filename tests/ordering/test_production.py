@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -129,20 +128,13 @@ def test_raw_frames_whose_release_was_put_off_are_released_before_all_counts_as_
 def test_a_long_look_for_raw_frames_is_followed_by_a_pause_and_a_quick_one_is_not(driver):
     run = driver("buffer.raw=release")
     releases = run.up().releases
-    releases.begin(held=False)
-    assert releases._rest <= time.monotonic()
-    run.watch((True,))
-    busy_s = 0.02
-
-    def look(*_, **__):
-        end = time.thread_time() + busy_s
-        while time.thread_time() < end:
-            pass
-        return iter(())
-
-    releases._space = SimpleNamespace(releasable=look)
-    releases.begin(held=False)
-    assert releases._rest > time.monotonic() + 10 * busy_s
+    for frames, pause_s in ((500, 0.0), (100_000, 4.0)):
+        files = dict.fromkeys(range(frames), ())
+        releases._space = SimpleNamespace(files=files, releasable=lambda *_, **__: iter(()))
+        releases._outbox.now = now = 10.0
+        releases.begin(held=False)
+        assert max(releases._rest, now) == pytest.approx(now + pause_s)
+        releases._rest = 0.0
 
 
 def published(run) -> list[str]:

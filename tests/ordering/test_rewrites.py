@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from driver_case import Drivers
@@ -12,14 +14,32 @@ from burstlens.core.errors import StagingError
 from burstlens.core.run import events as ev
 from burstlens.core.run.history import replay
 from burstlens.core.run.journal import read
-from burstlens.core.run.requests import requests_of
 from burstlens.workflows.frames.report import ClosedFile, FolderReport
 from burstlens.workflows.look.driving.rewrites import TRIES, Rewrites
 from burstlens.workflows.making.order import OrderResult
+from burstlens.workflows.ordering.instructions import Ask
 from burstlens.workflows.placement.buffer import BufferRef
-from burstlens.workflows.publishing.context import RunContext
 
 FULL = StagingError("no room", path="x", number=28)
+
+
+class Carried:
+    """A part of a state: what it wants done is carried out after each call."""
+
+    def __init__(self, part: Rewrites, carry: Callable[[], None]) -> None:
+        self._part, self._carry = part, carry
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._part, name)
+        if not callable(value):
+            return value
+
+        def call(*args: Any) -> Any:
+            given = value(*args)
+            self._carry()
+            return given
+
+        return call
 
 
 class Compared:
@@ -39,15 +59,15 @@ class Compared:
         ]  # fmt: skip
         self.frame = self.frames[-1]
         self.production = drivers.production
-        self.production.journal.append(ev.RunAttached(path="/x", model="command", reason="names"))
-        self.context = RunContext(
-            drivers.run, drivers.recipe, drivers.site, self.production.journal,
-            self.production.history, self.production.snapshot, self.production.guarding.notices,
-            requests_of(drivers.run),
-        )  # fmt: skip
-        self.rewrites = Rewrites(
-            self.context, self.production, BufferRef("posix", "/nowhere", "storm-1"),
-            self._begin, self.asks.append, lambda pause_s, ask: self.later.append(ask),
+        drivers.journal.append(ev.RunAttached(path="/x", model="command", reason="names"))
+        self.context = drivers.context
+        self.rewrites = Carried(
+            Rewrites(
+                self.context, drivers.state.outbox, self.production,
+                BufferRef("posix", "/nowhere", "storm-1"), self._begin,
+                lambda pause_s, ask: self.later.append(ask),
+            ),
+            self._carry,
         )  # fmt: skip
         self.rewrites.take(self.frames[:published])
         if published:
@@ -64,10 +84,18 @@ class Compared:
             drivers.deliver(0)
             drivers.turn(release=False)
 
+    def _carry(self) -> None:
+        """Do what the comparison wants done; a question waits for the test."""
+        for instruction in self.drivers.state.outbox.take():
+            if isinstance(instruction, Ask):
+                self.asks.append(instruction)
+            else:
+                self.drivers.loop._carry_out(instruction)
+
     def _begin(self, evidence: str) -> int:
         self.begun.append(evidence)
         attempt = self.production.history.attempt + 1
-        self.production.journal.append(ev.AttemptObserved(attempt=attempt, evidence=evidence))
+        self.drivers.state.outbox.append(ev.AttemptObserved(attempt=attempt, evidence=evidence))
         return attempt
 
     @property
@@ -134,7 +162,7 @@ def test_equal_pictures_begin_no_attempt_and_the_new_date_is_known(compared):
         compared.ends()
     assert compared.begun == []
     assert not compared.rewrites.busy
-    compared.production.journal.sync()
+    compared.drivers.journal.sync()
     history = replay(read(compared.drivers.run.journal))
     frame = compared.frame
     assert tuple(history.fingerprints[frame.stream, frame.time][3]) == (1, 2, 1000, 99)
@@ -236,7 +264,7 @@ def test_a_time_that_comes_again_in_a_growing_file_belongs_to_its_attempt(make, 
     compared.rewrites.take(compared.grows(*numbers))
     assert compared.begun == []
     assert compared.tasks == []
-    compared.production.journal.sync()
+    compared.drivers.journal.sync()
     found = [
         (event.time, event.record, event.attempt, event.repeated)
         for event in read(compared.drivers.run.journal)

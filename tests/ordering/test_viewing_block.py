@@ -23,6 +23,8 @@ from burstlens.core.run.facts import RunFacts, write_facts
 from burstlens.core.run.format import stamp
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal, read
+from burstlens.workflows.driver.dispatch import Dispatch
+from burstlens.workflows.driver.inbox import Inbox
 from burstlens.workflows.driver.loop import Loop
 from burstlens.workflows.driver.state import Policy, RunState
 from burstlens.workflows.making.early import EarlyWorker
@@ -240,7 +242,8 @@ def test_a_block_in_the_place_of_one_that_never_answered_is_asked_anew(run_dir, 
     ):
         context = RunContext.of(run_dir, recipe(), site, journal, history)
         state = RunState(context, Policy)
-        loop = Loop(context, graph, state, lambda snapshot: None)
+        dispatch, inbox = Dispatch(context, graph), Inbox(context)
+        loop = Loop(context, graph, dispatch, inbox, state, lambda snapshot: None)
         loop._carry_out(OpenBlock(("map",)))
         loop._carry_out(LaunchBlock())
         graph._blocks._block.interchange_proc.kill()

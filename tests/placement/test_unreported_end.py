@@ -59,7 +59,9 @@ def test_a_job_that_is_over_by_its_scheduler_writes_no_more_while_no_disk_takes_
         state = RunState(context, Policy)
         jobs, launching = Jobs(state), Launching(context, graph, space, launcher)
         jobs.describe(buffer_of(run))
-        (asked,) = state.handle(Turn())
+        *events, asked = state.handle(Turn())
+        for event in events:
+            journal.write(event)
         launching.describe(asked)
         jobs.launch()
         for launch in state.handle(Turn()):

@@ -6,12 +6,18 @@ import errno
 import os
 
 import pytest
+from workers_case import Block
 
-from burstlens.core.errors import NoSpaceError, RunError, StagingError
+from burstlens.cluster_configs.site import choose
+from burstlens.core.errors import NoSpaceError, StagingError
 from burstlens.core.run.history import History
+from burstlens.core.run.journal import Journal
+from burstlens.workflows.driver.dispatch import Dispatch
+from burstlens.workflows.driver.state import Policy, RunState
 from burstlens.workflows.driver.target import PATIENCE_S, Target
+from burstlens.workflows.ordering.instructions import Instruction, Publish
+from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.publishing.full_disk import FullDisk
-from burstlens.workflows.publishing.snapshot import Snapshot
 
 
 @pytest.fixture
@@ -22,6 +28,13 @@ def alarms():
 @pytest.fixture
 def disk(run_dir, alarms):
     return FullDisk(run_dir.path, alarms.append)
+
+
+@pytest.fixture
+def state(run_dir, recipe):
+    journal = Journal(run_dir.journal, 1)
+    yield RunState(RunContext.of(run_dir, recipe(), choose("local"), journal, History()), Policy)
+    journal.close()
 
 
 def full(path, number=errno.ENOSPC):
@@ -57,31 +70,42 @@ def test_another_error_is_none_of_a_full_disk(disk, alarms, run_dir):
 
 
 @pytest.mark.parametrize(("number", "code"), [(errno.ENOSPC, 6), (errno.ESTALE, 1)])
-def test_a_run_that_is_over_does_not_wait_for_a_disk_for_ever(run_dir, recipe, number, code):
-    snapshot = Snapshot(run_dir, recipe(), History(), 1)
-    target = Target(run_dir.path, snapshot)
-    target.written(0.0)
+def test_a_run_that_is_over_does_not_wait_for_a_disk_for_ever(state, run_dir, number, code):
     error = full(run_dir.journal, number)
-    target.wait(error, 10 * PATIENCE_S, over=False)  # a model still runs: it goes on
-    target.wait(error, PATIENCE_S - 1, over=True)
-    with pytest.raises(RunError, match=r"burstlens resume") as raised:
-        target.wait(error, PATIENCE_S + 1, over=True)
-    assert raised.value.exit_code == code
-    assert isinstance(raised.value, NoSpaceError) == (code == 6)
-    assert len(snapshot.alarms) == 1
+    target = Target(state)
+
+    def refused(now: float, *, over: bool) -> list[Instruction]:
+        state.outbox.now = now
+        target.refused(error, over=over)
+        return state.outbox.take()
+
+    assert not refused(0.0, over=True)
+    assert not refused(10 * PATIENCE_S, over=False)  # a model still runs: it goes on
+    target.written()
+    assert not refused(11 * PATIENCE_S, over=True)
+    assert not refused(12 * PATIENCE_S - 1, over=True)
+    (failed,) = refused(12 * PATIENCE_S + 1, over=True)
+    assert "burstlens resume" in str(failed.error)
+    assert failed.error.exit_code == code
+    assert isinstance(failed.error, NoSpaceError) == (code == 6)
+    assert len(state.snapshot.alarms) == 2
 
 
-def test_a_target_with_nothing_to_write_is_probed(run_dir):
-    target = Target(run_dir.path, Snapshot(run_dir, None, History(), 1))
-    target.probe()
+def test_a_target_with_nothing_to_write_is_probed(state, run_dir):
+    dispatch = Dispatch(state.context, Block(state.site, run_dir, 1))
+    assert dispatch.publish(Publish((), probe=True), 0.0).error is None
     (run_dir.path / ".room.part").symlink_to("/dev/full")
-    with pytest.raises(OSError, match="No space left on device"):
-        target.probe()
+    assert dispatch.publish(Publish(()), 0.0).error is None
+    refused = dispatch.publish(Publish((), probe=True), 0.0)
+    assert refused.error.errno == errno.ENOSPC
     assert not list(run_dir.path.glob(".room*"))
 
 
-def test_only_a_full_disk_is_want_of_space(run_dir):
-    target = Target(run_dir.path, Snapshot(run_dir, None, History(), 1))
+def test_only_a_full_disk_is_want_of_space(state, run_dir):
+    target = Target(state)
     target.refuse("3 products cannot be staged (Stale file handle)")
-    with pytest.raises(NoSpaceError, match=f"burstlens resume {run_dir.id}$"):
-        target.refuse("3 products cannot be staged (No space left on device)")
+    assert not state.outbox.take()
+    target.refuse("3 products cannot be staged (No space left on device)")
+    (failed,) = state.outbox.take()
+    assert isinstance(failed.error, NoSpaceError)
+    assert str(failed.error).endswith(f"burstlens resume {run_dir.id}")

@@ -61,7 +61,7 @@ def test_a_published_table_shows_what_one_file_would(
     table = staged(buffer, order)
     [receipt] = made(buffer, table)
     publisher, _ = begin()
-    publisher.publish([table.complete(receipt)])
+    publisher.publish([table.complete(receipt, 9.0)])
     publisher.close()
     assert len(table.joins) > 1
     found = run_dir.products / "box" / f"box_output_{TIME}.pvts"
@@ -88,7 +88,7 @@ def test_an_attempt_that_replaces_a_volume_takes_its_pieces_away(
         frame = replace(order.frame, attempt=attempt)
         table = staged(buffer, replace(order, frame=frame))
         [receipt] = made(buffer, table)
-        publisher.publish([table.complete(receipt)])
+        publisher.publish([table.complete(receipt, 9.0)])
     publisher.close()
     pieces = [path.name for path in (run_dir.products / "box" / "pieces").iterdir()]
     assert {name.split("_")[2] for name in pieces} == {"2"}
@@ -108,7 +108,7 @@ def test_one_file_that_replaces_a_table_takes_the_table_away(
     publisher, _ = begin()
     table = staged(buffer, order)
     [receipt] = made(buffer, table)
-    publisher.publish([table.complete(receipt)])
+    publisher.publish([table.complete(receipt, 9.0)])
     monkeypatch.undo()
     again = replace(order, frame=replace(order.frame, attempt=2))
     publisher.publish(made(buffer, again))

@@ -8,12 +8,14 @@ import os
 from typing import cast
 
 import pytest
+from loop_case import LoopCase
 
 from burstlens.cluster_configs.site import choose
 from burstlens.core.errors import RecipeError
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal, read
 from burstlens.workflows.driver.addition import Addition, read_addition
+from burstlens.workflows.driver.inbox import Inbox
 from burstlens.workflows.driver.steering import Steering
 from burstlens.workflows.ordering.production import Production
 from burstlens.workflows.plan.commands import new_run
@@ -40,12 +42,16 @@ def test_an_alarm_names_the_file_of_the_person_who_adds(recipe_file, recipe):
     request = Addition((table,), file="/home/me/mine.toml").request(run)
     with contextlib.closing(Journal(run.journal, 1)) as journal:
         context = RunContext.of(run, recipe(), choose("local"), journal, History())
-        never_reached = cast(Production, None)
-        Steering(context)._add(never_reached, request)
+        inbox = Inbox(context)
+        (asked,) = inbox.look(adds=True)
+        case = LoopCase(context)
+        production = cast(Production, None)  # none is asked
+        case.after(Steering(context, case.state.outbox).add, asked, production)
     text = context.snapshot.alarms[0].text
     assert "recipe /home/me/mine.toml has 1 fault" in text
     assert request.name not in text
     assert [event.event for event in read(run.journal)] == ["product.refused"]
+    assert not request.exists()
 
 
 @pytest.mark.integration
@@ -53,9 +59,9 @@ def test_a_pause_that_cannot_be_seen_goes_on(recipe_file, recipe, monkeypatch):
     run, _ = new_run(str(recipe_file()), "local", [], "storm")
     history = History()
     with contextlib.closing(Journal(run.journal, 1, history.apply)) as journal:
-        steering = Steering(RunContext.of(run, recipe(), choose("local"), journal, history))
+        case = LoopCase(RunContext.of(run, recipe(), choose("local"), journal, history))
         run.request("pause")
-        steering.look(None, over=False)
+        case.look()
         assert history.paused
         real = os.stat
 
@@ -65,9 +71,9 @@ def test_a_pause_that_cannot_be_seen_goes_on(recipe_file, recipe, monkeypatch):
             return real(path, **named)
 
         monkeypatch.setattr(os, "stat", stale)
-        steering.look(None, over=False)
+        case.look()
         assert history.paused
         monkeypatch.setattr(os, "stat", real)
         run.request("resume-watching")
-        steering.look(None, over=False)
+        case.look()
         assert not history.paused

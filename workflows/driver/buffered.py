@@ -39,7 +39,7 @@ class BufferedRun(Policy):
         known = self.known
         if known is None:
             kind = state.site.buffer.kind
-            state.journal.append(ev.BufferRequested(kind=kind, name=self.buffer_name))
+            state.outbox.append(ev.BufferRequested(kind=kind, name=self.buffer_name))
             state.do(Sync(required=True))
         state.do(ProvideBuffer(known))
 
@@ -52,11 +52,11 @@ class BufferedRun(Policy):
             state.history.staged_in = False
         origin = event.origin
         if origin is not None:
-            state.journal.append(ev.BufferObserved(**structs.asdict(origin)))
+            state.outbox.append(ev.BufferObserved(**structs.asdict(origin)))
             if origin.job and not origin.owned:
                 state.alarm(f"buffer {origin.name} stays when the run ends: {origin.why}")
         kind = ev.BufferAdopted if event.adopted else ev.BufferCreated
-        state.journal.append(kind(**asdict(buffer)))
+        state.outbox.append(kind(**asdict(buffer)))
         return buffer
 
     def stage_in(self) -> None:
@@ -67,6 +67,6 @@ class BufferedRun(Policy):
 
     def note_stage_in(self, event: StagedIn) -> None:
         """Journal that they are there."""
-        self.state.journal.append(
+        self.state.outbox.append(
             ev.StageInDone(files=event.files, bytes=event.bytes, left=event.left)
         )

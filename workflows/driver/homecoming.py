@@ -47,7 +47,7 @@ class Homecoming:
 
     def lose_buffer(self, says: str) -> None:
         """End a run whose jobs have ended, and the job that had its buffer before all was home."""
-        self._state.journal.append(ev.BufferReleased())
+        self._state.outbox.append(ev.BufferReleased())
         outcome = self._jobs.outcome()
         why = "" if says in (outcome.message or "") else f" ({says})"
         what = (
@@ -79,7 +79,7 @@ class Homecoming:
             state.alarm(text)
         if missing:
             outcome = replace(outcome, message=with_remarks(outcome.message, missing))
-        state.journal.append(
+        state.outbox.append(
             ev.StageOutDone(
                 outcome=outcome.state,
                 exit_code=outcome.exit_code,
@@ -154,7 +154,7 @@ class Homecoming:
         """End a run whose buffer could not be freed."""
         state = self._state
         if isinstance(error, GivenUpError):
-            state.journal.append(ev.ControlReceived(control=state.stop.control or "stop"))
+            state.outbox.append(ev.ControlReceived(control=state.stop.control or "stop"))
         state.finish(with_left(node.outcome, state.run.id, node.buffer, error))
 
 

@@ -75,10 +75,10 @@ class Jobs:
                 name = self._name(step)
                 if name is not None:
                     self._names[step.name] = name
-                    self._state.journal.append(ev.StepSubmitting(job=name, step=step.name))
+                    self._state.outbox.append(ev.StepSubmitting(job=name, step=step.name))
             if phase == "before":
                 event = ev.SimulationSubmitting(job=self.simulation, attempt=self.attempt)
-                self._state.journal.append(event)
+                self._state.outbox.append(event)
 
     def _steps(self, phase: str) -> list[Step]:
         return [step for step in self._recipe.steps if step.phase == phase]
@@ -128,11 +128,11 @@ class Jobs:
         """A job's id is known: journal it before anything else happens."""
         name, job_id = event.name, event.job_id
         if name == self.simulation:
-            self._state.journal.append(
+            self._state.outbox.append(
                 ev.SimulationSubmitted(job=name, attempt=self.attempt, job_id=job_id)
             )
         else:
-            self._state.journal.append(ev.StepStarted(job=name, job_id=job_id))
+            self._state.outbox.append(ev.StepStarted(job=name, job_id=job_id))
         self._state.do(Sync())
 
     def ended(self, event: JobEnded) -> Outcome | None:
@@ -148,7 +148,7 @@ class Jobs:
         kind = ev.SimulationEnded if name == self.simulation else ev.StepEnded
         known = self._history.jobs.get(name)
         if known is None or known.outcome is None:
-            self._state.journal.append(
+            self._state.outbox.append(
                 kind(job=name, attempt=self.attempt, outcome=state, message=message)
             )
             self._state.do(Sync())
@@ -186,7 +186,7 @@ class Jobs:
         done = seen.staged
         if done is not None and not self._history.staged_in:
             self._history.staged_in = True
-            self._state.journal.append(
+            self._state.outbox.append(
                 ev.StageInDone(files=done.files, bytes=done.bytes, left=done.left)
             )
 
@@ -198,7 +198,7 @@ class Jobs:
         if self.asked is None or (control == "stop-now" and self.asked != "stop-now"):
             self._why = self._why or dict(self._state.stop.reason)
             by, guard, user = map(self._why.get, ("by", "guard", "user"))
-            self._state.journal.append(
+            self._state.outbox.append(
                 ev.ControlReceived(control=control, by=by, guard=guard, user=user)
             )
             self._state.do(Sync())
@@ -238,7 +238,7 @@ class Jobs:
             code = failure_code(end.message, self._speech.why)
             message = f"the model {end.text()}"
             return Outcome("failed", code, message, self._speech.why)
-        if not self._speech.ended_well and self._recipe.model.facts(self._recipe.inputs).tells_end:
+        if not self._speech.ended_well and self._state.context.facts.tells_end:
             message = "the model ended with exit code 0 but never said that it was done"
             return Outcome("failed", failure_code(self._speech.why), message, self._speech.why)
         failed = [name for name, other in self.ends.items() if other is None or not other.well]

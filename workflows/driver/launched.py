@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.core.errors import GivenUpError, RunError
@@ -19,15 +18,20 @@ from burstlens.workflows.driver.steering import Steering
 from burstlens.workflows.driver.target import PATIENCE_S, Target
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.ordering.events import (
+    AdditionRequested,
     BroughtHome,
     BufferFreed,
     BufferReady,
     FramesFound,
+    GuardRecord,
     JobEnded,
     JobsSeen,
     JobSubmitted,
     NodeFailed,
+    PauseSeen,
+    Published,
     Released,
+    ResultsRead,
     StagedIn,
     WorkReturned,
 )
@@ -46,8 +50,7 @@ from burstlens.workflows.ordering.instructions import (
 )
 from burstlens.workflows.ordering.pressure import Pressure
 from burstlens.workflows.ordering.production import Production
-from burstlens.workflows.placement.buffer import BufferRef
-from burstlens.workflows.publishing.flushing import Flushing
+from burstlens.workflows.ordering.shown_points import ShownPoints
 from burstlens.workflows.publishing.snapshot import JobsNow
 
 WATCH_S, FIRST_WATCH_S, EARLY_WATCH_S = 2.0, 1.0, 0.1
@@ -59,29 +62,21 @@ LEAVES_S = 15.0
 
 
 class LaunchedRun(BufferedRun):
-    """Decides for a run whose model Burstlens launches.
-
-    ``open_production`` makes the production of a run with that buffer.
-    """
+    """Decides for a run whose model Burstlens launches. ``shown`` is what the pictures of earlier
+    drivers show."""
 
     def __init__(
-        self,
-        state: RunState,
-        open_production: Callable[[BufferRef, Guarding], Production],
-        *,
-        buffer_name: str,
-        lasts: bool,
+        self, state: RunState, shown: ShownPoints, *, buffer_name: str, lasts: bool
     ) -> None:
         super().__init__(state, buffer_name=buffer_name, lasts=lasts)
         self.jobs = Jobs(state)
-        self.guarding = Guarding(state.context)
+        self.guarding = Guarding(state.context, state.outbox)
         self.production: Production | None = None
-        self._open_production = open_production
-        self._steering = Steering(state.context)
+        self._shown = shown
+        self._steering = Steering(state.context, state.outbox)
         self._homecoming = Homecoming(state, self.jobs, lasts=lasts)
-        self._pressure = Pressure(state.run, state.recipe, state.snapshot)
-        self._flushing = Flushing(state.context)
-        self._target = Target(state.run.path, state.snapshot)
+        self._pressure = Pressure(state.recipe, state.snapshot, state.outbox)
+        self._target = Target(state)
         self._cursor = Cursor()
         self._watched_all = self._drawn = False
         self._began = 0.0
@@ -130,7 +125,9 @@ class LaunchedRun(BufferedRun):
             self.jobs.fresh_buffer = True
             self._note_lost_frames()
         buffer = self.take_buffer(event)
-        self.production = self._open_production(buffer, self.guarding)
+        self.production = Production(
+            state.context, state.outbox, buffer, self.guarding, self._shown
+        )
         state.snapshot.open(self.production)
         if self._stops_early and not history.brought_home:
             self._homecoming.free(buffer, self._early_end())
@@ -173,6 +170,19 @@ class LaunchedRun(BufferedRun):
             self.jobs.launch()
             self._watch()
 
+    def pause_seen(self, event: PauseSeen) -> None:
+        """Pause, or go on."""
+        self._steering.pause(event, self.production, over=self.jobs.over)
+
+    def addition_requested(self, event: AdditionRequested) -> None:
+        """Make more products."""
+        assert self.production is not None
+        self._steering.add(event, self.production)
+
+    def guard_records_read(self, event: GuardRecord) -> None:
+        """Let the guards take it."""
+        self.guarding.take_record(event)
+
     def job_submitted(self, event: JobSubmitted) -> None:
         """Journal the job's id; the viewing block's job waits for that of the simulation."""
         self.jobs.submitted(event)
@@ -213,6 +223,7 @@ class LaunchedRun(BufferedRun):
                 production.releases.stuck(held=self.jobs.holders),
                 free_bytes=event.free_bytes,
                 fraction=state.snapshot.fraction,
+                stopping=state.stop.control is not None,
             )
         self.guarding.heard(report, production.space, event.free_bytes, self.jobs.attempt)
         if report.stopping:
@@ -223,6 +234,12 @@ class LaunchedRun(BufferedRun):
             state.do(LaunchBlock())
         if not report.ended:
             self._watch()
+
+    def results_read(self, event: ResultsRead) -> None:
+        """Take what has come of a batch."""
+        assert self.production is not None
+        self.production.read(event)
+        self._drawn = True
 
     def work_returned(self, event: WorkReturned) -> None:
         """Take what a batch has given."""
@@ -237,53 +254,39 @@ class LaunchedRun(BufferedRun):
 
     # What is to be done next.
 
-    def wait_s(self, longest: float) -> float:
-        """Until the next look for results of batches under way."""
-        return longest if self.production is None else self.production.wait_s(longest)
-
     def turn(self) -> None:
-        """Publish, submit, release; bring home what is kept when all is done."""
-        production, now = self.production, self.state.now
-        if production is None:
-            return
-        self._drawn |= production.look()
-        written = self._writes(self._publish)
+        """Publish what has come back."""
+        production = self.production
+        if production is not None:
+            production.workers, production.early = self.state.workers, self.state.early
+            production.slots = 2 * self.state.workers
+            production.broken = self.state.block.state == "broken"
+            production.publish(probe=self.jobs.is_silent)
+
+    def published(self, event: Published) -> None:
+        """Submit, release; bring home what is kept when all is done."""
+        production, jobs, now = self.production, self.jobs, self.state.now
+        assert production is not None
+        production.published(event)
+        if event.error is not None:
+            self._target.refused(event.error, over=jobs.writes_no_more)
+        elif self._drawn:  # not before the first picture is published
+            self.state.do(LaunchBlock())
         production.submit(now)
-        if written:  # after it: to delete a frame takes a worker as long as to read one
-            self._writes(self._release)
+        if event.error is None:  # after it: to delete a frame takes a worker as long as to read one
+            production.releases.begin(held=jobs.holders)
+            self._target.written()
         if self._homecoming.begun:
             return
-        over = self._watched_all and self.jobs.over
+        over = self._watched_all and jobs.over
         if over and production.settled:
             assert self.buffer is not None
             self._homecoming.begin(self.buffer)
         elif production.stuck(now, PATIENCE_S):
             if over:
                 self.state.finish(self._stuck(production))
-            elif self.jobs.writes_no_more:
+            elif jobs.writes_no_more:
                 self._target.refuse(_unstaged(production))
-
-    def _writes(self, write: Callable[[Production], None]) -> bool:
-        """Write to the run directory; False, after a moment, where it is full or away."""
-        assert self.production is not None
-        try:
-            write(self.production)
-        except OSError as error:
-            self._target.wait(error, self.state.now, over=self.jobs.writes_no_more)
-            return False
-        return True
-
-    def _publish(self, production: Production) -> None:
-        if self.jobs.is_silent:
-            self._target.probe()
-        production.publish()
-        if self._drawn:  # not before the first picture is published
-            self.state.do(LaunchBlock())
-        self._flushing.look(production.publisher, self.state.now)
-
-    def _release(self, production: Production) -> None:
-        production.releases.begin(held=self.jobs.holders)
-        self._target.written(self.state.now)
 
     def _stuck(self, production: Production) -> Outcome:
         jobs, message = self.jobs.outcome(), _unstaged(production)
@@ -307,12 +310,8 @@ class LaunchedRun(BufferedRun):
         if event.buffer_end == "":
             state.do(MendBlock(state.kinds))
         self.stop_requested()
-        self.guarding.look()
-        self._steering.look(self.production, over=jobs.over)
         if self._is_separate and jobs.over and not event.began:
             state.finish(jobs.outcome())  # there is nothing to see
-        if self.production is not None:
-            self.production.slots = 2 * state.block.workers
 
     # Requests to stop.
 
@@ -324,6 +323,7 @@ class LaunchedRun(BufferedRun):
 
     def stop_requested(self) -> None:
         """Let the phase that is under way obey what is asked in it."""
+        self.guarding.stop_reason = self.state.stop.reason
         if self.state.stop.control is None or self._homecoming.gives_back:
             return  # then the provision obeys
         if self.jobs.attempt:
@@ -353,7 +353,7 @@ class LaunchedRun(BufferedRun):
         """The end of a run without an attempt, journalled as obeyed; ``what`` says what became of
         the buffer, ``left`` what may be left of it."""
         stop = self.state.stop
-        self.state.journal.append(ev.ControlReceived(control=stop.control or "stop"))
+        self.state.outbox.append(ev.ControlReceived(control=stop.control or "stop"))
         message = "stopped before the simulation started"
         code = BY.get(str(stop.reason.get("by")), STOPPED)
         return Outcome("stopped", code, f"{message}; {what}" if what else message, left=left)
@@ -402,17 +402,13 @@ class LaunchedRun(BufferedRun):
 
     def buffer_freed(self, event: BufferFreed) -> None:
         """The run is over."""
-        self.state.journal.append(ev.BufferReleased())
+        self.state.outbox.append(ev.BufferReleased())
         self.state.finish(event.outcome)
 
-    def settle(self, outcome: Outcome) -> None:
+    def settle(self) -> None:
         """Let guards that have judged nothing say so."""
-        self.guarding.settle(done=outcome.state == "done")
-
-    def close(self) -> None:
-        """Close the index."""
-        if self.production is not None:
-            self.production.publisher.close()
+        end = self.state.end
+        self.guarding.settle(done=end is not None and end.state == "done")
 
 
 def _unstaged(production: Production) -> str:

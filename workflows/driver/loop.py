@@ -17,7 +17,11 @@ from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.core.errors import BurstlensError, RunError, SiteError
 from burstlens.core.existence import surely_exists
 from burstlens.core.outcome import Outcome
+from burstlens.core.run.event import Event
+from burstlens.core.run.wording import progress_text
+from burstlens.workflows.driver.dispatch import Dispatch
 from burstlens.workflows.driver.driver_log import note_turn
+from burstlens.workflows.driver.inbox import Inbox
 from burstlens.workflows.driver.launching import Launching
 from burstlens.workflows.driver.presence import Presence
 from burstlens.workflows.driver.state import RunState
@@ -34,17 +38,16 @@ from burstlens.workflows.ordering.events import (
     BufferFreed,
     BufferReady,
     FramesFound,
-    JobEnded,
     JobsDescribed,
     JobSubmitted,
     NodeFailed,
+    Published,
     Released,
+    RunOver,
     StagedIn,
     StateEvent,
-    StopRequested,
     Tick,
     Turn,
-    WorkReturned,
 )
 from burstlens.workflows.ordering.graph import Graph, NodeResult
 from burstlens.workflows.ordering.instructions import (
@@ -56,6 +59,8 @@ from burstlens.workflows.ordering.instructions import (
     CloseBlock,
     DescribeJobs,
     Destroy,
+    Discard,
+    DropRequest,
     End,
     Fail,
     Instruction,
@@ -65,10 +70,13 @@ from burstlens.workflows.ordering.instructions import (
     MendBlock,
     OpenBlock,
     Place,
+    PrepareWord,
     ProvideBuffer,
+    Publish,
     Release,
     Request,
     SeeJobs,
+    SendWord,
     StageIn,
     Sync,
     Warm,
@@ -82,9 +90,6 @@ from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.publishing.snapshot import Snapshot
 from burstlens.workflows.recipe.wanted import wanted
 
-_STOPPED = (BufferReady, JobEnded, FramesFound, NodeFailed, Tick)
-"""What may be the effect of a request to stop: that is looked for before."""
-
 
 class Loop:
     """Drives one run to its end. ``tick`` is called about twice a second with the snapshot."""
@@ -93,55 +98,68 @@ class Loop:
         self,
         context: RunContext,
         graph: Graph,
+        dispatch: Dispatch,
+        inbox: Inbox,
         state: RunState,
         tick: Callable[[Snapshot], None],
         provision: Provision | None = None,
         launching: Launching | None = None,
-        leaves: Callable[[], bool] = lambda: False,
     ) -> None:
         self._run, self._recipe, self._site = context.run, context.recipe, context.site
         self._journal, self._requests = context.journal, context.requests
         self._snapshot = context.snapshot
-        self._graph, self._state, self._tick = graph, state, tick
-        self._provision, self._launching, self._leaves = provision, launching, leaves
-        self._presence = Presence(context.run, context.history, context.site.scheduler)
-        self._ticked = 0.0
-        self._unsynced: list[Destroy] = []
+        self._graph, self._dispatch = graph, dispatch
+        self._state, self._tick = state, tick
+        self._inbox, self._notices = inbox, context.notices
+        self._words: dict[str, Callable[[], None]] = {}
+        self._provision, self._launching = provision, launching
+        self._history = context.history
+        self._ticked, self._refused = 0.0, False
+        self._unsynced: list[Destroy | Release] = []
 
     def run(self) -> Outcome:
         """Run to the end.
 
         Raises RunError when another driver took over, or the run directory is lost or another's.
         """
-        state = self._state
+        state, site = self._state, self._site
+        presence = Presence(self._run, self._history, site.scheduler)
         try:
+            for event in self._inbox.begin():
+                self._take(event)
             self._take(Begun())
             turned = time.monotonic()
             while state.end is None:
-                for event in self._events(state.policy.wait_s(TICK_S)):
+                for event in self._events(self._dispatch.wait_s(TICK_S)):
                     self._take(event)
                 now = time.monotonic()
-                self._presence.look(now)  # before anything is written by name
+                presence.look(now)  # before anything is written by name
                 self._requests.write_held(now)
-                self._take(Turn())
+                for event in self._dispatch.results():
+                    self._take(event)
+                self._take(Turn(self._graph.workers, self._graph.is_early))
                 if now - self._ticked >= TICK_S:
                     self._ticked = now
                     self._look_around()
+                if self._refused:  # the run directory takes nothing
+                    time.sleep(TICK_S)
                 turned = note_turn(turned)
-            state.policy.settle(state.end)
+            for event in self._inbox.look(adds=False):
+                self._take(event)
+            self._take(RunOver())
             return state.end
         finally:
-            self._presence.close()
-            if not self._presence.lost:
-                state.policy.close()
+            presence.close()
+            if not presence.lost:
+                self._dispatch.close()
 
     def _take(self, event: StateEvent) -> None:
         """Give the state an event, and what follows from it at once."""
         events = deque([event])
         while events:
             event = events.popleft()
-            if isinstance(event, _STOPPED):
-                events.extend(self._handle_stop())
+            for cause in self._inbox.before(event, self._state.stop):
+                events.extend(self._handle(cause))
             events.extend(self._handle(event))
 
     def _handle(self, event: StateEvent) -> list[StateEvent]:
@@ -152,25 +170,23 @@ class Loop:
             found += self._carry_out(instruction)
         return found
 
-    def _handle_stop(self) -> list[StateEvent]:
-        """Tell the state of a request to stop that it does not know yet."""
-        control = "leave" if self._leaves() else self._run.stop_requested()
-        known = self._state.stop
-        if control == known.control:
-            return []
-        reason = known.reason or self._run.stop_reason() if control else {}
-        return self._handle(StopRequested(control, reason))
-
     def _look_around(self) -> None:
         if surely_exists(self._run.claim(self._journal.epoch + 1)):
             raise RunError(f"another driver has taken over {self._run.id}; this one ends")
         if self._unsynced:
             self._free_synced()
         self._take(self._see_block())
+        for event in self._inbox.look(adds=self._state.policy.production is not None):
+            self._take(event)
         self._take(Tick())
+        self._notices.look(self._progress)
         self._state.show()
         self._snapshot.write()
         self._tick(self._snapshot)
+
+    def _progress(self) -> str:
+        status = self._snapshot.value()
+        return ", ".join(filter(None, [status.state, progress_text(status)]))
 
     def _see_block(self) -> BlockSeen:
         graph = self._graph
@@ -193,7 +209,7 @@ class Loop:
             case Launch():
                 return self._launching_of_run.ended(node, value, error)
             case Make():
-                return WorkReturned(node.batch, value or {}, error)
+                return self._dispatch.made(node, value, error)
             case Release():
                 return Released(node.frames, value, error)
             case Warm():
@@ -253,8 +269,19 @@ class Loop:
                 self._launching_of_run.launch(instruction)
             case Watch():
                 self._watch(instruction)
-            case Make() | Release() | Warm():
-                raise NotImplementedError
+            case Event():
+                self._journal.write(instruction)
+            case Make():
+                self._dispatch.make(instruction)
+            case Publish():
+                return [self._publish(instruction)]
+            case Discard():
+                self._dispatch.publisher.discard(instruction.receipt)
+            case Release():
+                self._unsynced.append(instruction)
+                self._free_synced()
+            case Warm():
+                graph.warm(instruction.kinds)
             case BringHome():
                 self._bring_home(instruction)
             case Destroy():
@@ -284,7 +311,14 @@ class Loop:
             case CloseBlock():
                 graph.close_block()
             case Request():
-                self._requests.make_request(instruction.name)
+                self._requests.make_request(instruction.name, instruction.reason)
+            case DropRequest():
+                self._inbox.drop(instruction.name)
+            case PrepareWord():
+                word, ways = instruction.word, instruction.ways
+                self._words[word.key] = self._notices.due(word, ways)
+            case SendWord():
+                self._words.pop(instruction.key)()
             case ClearRequests():
                 self._clear_requests()
             case End():
@@ -305,6 +339,11 @@ class Loop:
             return [NodeFailed(node, error)]
         event = self._event_of(NodeResult(node, value))
         return [] if event is None else [event]
+
+    def _publish(self, instruction: Publish) -> Published:
+        event = self._dispatch.publish(instruction, time.monotonic())
+        self._refused = event.error is not None
+        return event
 
     def _stage_in(self, node: StageIn) -> None:
         recipe, simulation = self._recipe, self._recipe.simulation
@@ -332,7 +371,7 @@ class Loop:
         )  # fmt: skip
 
     def _free_synced(self) -> None:
-        """Free the space when what was published is known for good: raw data goes with it."""
+        """Delete raw frames, or free the space, when what was published is known for good."""
         try:
             self._journal.sync()
         except OSError as error:
@@ -340,7 +379,9 @@ class Loop:
             self._snapshot.alarm(f"{place} cannot be written ({error.strerror or error})")
             return
         for node in self._unsynced:
-            if node.gives_back:
+            if isinstance(node, Release):
+                self._dispatch.release(node)
+            elif node.gives_back:
                 give_back = self._provision_of_run.give_back
                 self._graph.login(node, give_back, node.buffer, node.others)
             else:

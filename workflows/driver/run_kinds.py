@@ -95,34 +95,33 @@ class LaunchedKind(RunKind):
         tick: Callable[[Snapshot], None],
     ) -> Outcome:
         """From its buffer to its products at home."""
+        from burstlens.workflows.driver.dispatch import Dispatch
+        from burstlens.workflows.driver.inbox import Inbox
         from burstlens.workflows.driver.launched import LaunchedRun
         from burstlens.workflows.driver.launching import Launching
         from burstlens.workflows.driver.loop import Loop
         from burstlens.workflows.driver.scheduling import scheduled, scheduler_of, withdraw
         from burstlens.workflows.driver.state import RunState
         from burstlens.workflows.ordering.graph import Graph
-        from burstlens.workflows.ordering.production import opening
         from burstlens.workflows.placement.provision import provision
-        from burstlens.workflows.publishing.publish import settle_publications
 
         run, recipe, site = context.run, context.recipe, context.site
-        if context.history.brought_home:
-            # Nothing is left to publish, so no other would finish what a killed driver began.
-            settle_publications(context)
         launcher, block = scheduled(run, recipe, site)
         context.snapshot.note_scheduler(scheduler_of(launcher))
         with Graph(site, run, jobs=len(recipe.steps) + 2, block=block, early=early) as graph:
             leaving = graph.leaving.is_set
             space = provision(site, run, recipe, launcher, leaving)
-            produce = opening(context, graph)
+            dispatch = Dispatch(context, graph)
             state = RunState(
                 context,
                 lambda state: LaunchedRun(
-                    state, produce, buffer_name=space.name, lasts=space.lasts
+                    state, dispatch.shown, buffer_name=space.name, lasts=space.lasts
                 ),
             )
             launching = Launching(context, graph, space, launcher)
-            outcome = Loop(context, graph, state, tick, space, launching).run()
+            outcome = Loop(
+                context, graph, dispatch, Inbox(context), state, tick, space, launching
+            ).run()
         withdraw(launcher, context.snapshot.write)
         return outcome
 

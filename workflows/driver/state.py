@@ -15,6 +15,7 @@ from burstlens.core.errors import BurstlensError, RunError
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.workflows.ordering.events import (
+    AdditionRequested,
     Answered,
     Begun,
     BlockOpened,
@@ -23,17 +24,25 @@ from burstlens.workflows.ordering.events import (
     BroughtHome,
     BufferFreed,
     BufferReady,
+    EndReported,
     FramesFound,
+    GuardRecord,
+    GuardsRecalled,
     JobEnded,
     JobsDescribed,
     JobsSeen,
     JobSubmitted,
     NodeFailed,
+    PauseSeen,
+    Published,
     Released,
+    ResultsRead,
+    RunOver,
     StagedIn,
     StateEvent,
     StopRequested,
     Tick,
+    TripsFound,
     Turn,
     WorkReturned,
 )
@@ -46,6 +55,8 @@ from burstlens.workflows.ordering.instructions import (
     OpenBlock,
     Place,
 )
+from burstlens.workflows.ordering.outbox import Outbox
+from burstlens.workflows.ordering.production import Production
 from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.publishing.snapshot import JobsNow
 
@@ -72,6 +83,9 @@ _GIVES: dict[type[StateEvent], str] = {
 class Policy:
     """A kind of run: a method for each event that it can meet."""
 
+    production: Production | None = None
+    """What orders its products, once there is a place for frames."""
+
     def __init__(self, state: RunState) -> None:
         self.state = state
 
@@ -79,15 +93,8 @@ class Policy:
         """The model's jobs, as the snapshot shows them."""
         return JobsNow()
 
-    def wait_s(self, longest: float) -> float:
-        """How long the loop may wait for the next event."""
-        return longest
-
-    def settle(self, outcome: Outcome) -> None:
+    def settle(self) -> None:
         """The run is over: say what is left to be said."""
-
-    def close(self) -> None:
-        """The driver ends, with its run or without; the run directory is there."""
 
     def begin(self) -> None:
         """The loop has begun."""
@@ -124,8 +131,14 @@ class Policy:
     def frames_found(self, event: FramesFound) -> None:
         """The watcher has reported."""
 
+    def results_read(self, event: ResultsRead) -> None:
+        """Orders of a batch have ended."""
+
     def work_returned(self, event: WorkReturned) -> None:
         """A batch of orders has ended."""
+
+    def published(self, event: Published) -> None:
+        """Products are published, or could not be."""
 
     def released(self, event: Released) -> None:
         """Raw frames are deleted, or stay."""
@@ -135,6 +148,15 @@ class Policy:
 
     def buffer_freed(self, event: BufferFreed) -> None:
         """The space is given back."""
+
+    def pause_seen(self, event: PauseSeen) -> None:
+        """A user asks for a pause, or for its end."""
+
+    def addition_requested(self, event: AdditionRequested) -> None:
+        """A user asks for more products."""
+
+    def guard_records_read(self, event: GuardRecord) -> None:
+        """The run directory has something of its guards."""
 
     def answered(self, event: Answered) -> None:
         """A question of its own has its answer."""
@@ -152,20 +174,20 @@ class Policy:
 class RunState:
     """What a driver knows of its run. ``make_policy`` makes the policy of its kind of run.
 
-    ``stop`` is the request to stop that stands, ``block`` the viewing block as it was seen last,
-    ``end`` the run's outcome, once it has one.
+    ``stop`` is the request to stop that stands, ``block`` the viewing block as it was seen last;
+    so many ``workers`` make products, or only an ``early`` one. ``end`` is the run's outcome, once
+    it has one.
     """
 
     def __init__(self, context: RunContext, make_policy: Callable[[RunState], Policy]) -> None:
-        self.now = self.t = 0.0
         self.context = context
         self.run, self.recipe, self.site = context.run, context.recipe, context.site
-        self.journal, self.history = context.journal, context.history
+        self.outbox, self.history = Outbox(context.journal), context.history
         self.snapshot = context.snapshot
         self.stop = StopRequested(None)
         self.block = BlockSeen()
+        self.workers, self.early = 1, False
         self.end: Outcome | None = None
-        self._todo: list[Instruction] = []
         self._later: list[tuple[float, Instruction]] = []
         self._losses: Counter[str] = Counter()
         self._blocks_ended = 0
@@ -173,7 +195,7 @@ class RunState:
 
     def handle(self, event: StateEvent) -> list[Instruction]:
         """Take an event; returns what is to be done, in order."""
-        self.now, self.t = event.now, event.t
+        self.outbox.now, self.outbox.t = event.now, event.t
         policy = self.policy
         match event:
             case Begun():
@@ -192,20 +214,30 @@ class RunState:
                 policy.jobs_seen(event)
             case FramesFound():
                 policy.frames_found(event)
+            case ResultsRead():
+                policy.results_read(event)
             case WorkReturned():
                 policy.work_returned(event)
+            case Published():
+                policy.published(event)
             case Released():
                 policy.released(event)
             case BroughtHome():
                 policy.brought_home(event)
             case BufferFreed():
                 policy.buffer_freed(event)
+            case PauseSeen():
+                policy.pause_seen(event)
+            case AdditionRequested():
+                policy.addition_requested(event)
+            case GuardsRecalled() | TripsFound() | EndReported():
+                policy.guard_records_read(event)
             case Answered():
                 policy.answered(event)
             case NodeFailed():
                 self._take_failure(event)
             case BlockOpened():
-                self.journal.append(ev.ViewingQueued(label=event.label))
+                self.outbox.append(ev.ViewingQueued(label=event.label))
             case BlockReplaced():
                 self._replace_block(event)
             case BlockSeen():
@@ -214,10 +246,13 @@ class RunState:
                 self.stop = event
                 policy.stop_requested()
             case Turn():
+                self.workers, self.early = event.workers, event.early
                 self._do_due()
                 policy.turn()
             case Tick():
                 policy.tick()
+            case RunOver():
+                policy.settle()
             case _:
                 assert_never(event)
         kind = event.ask.kind if isinstance(event, Answered) else _GIVES.get(type(event))
@@ -225,10 +260,19 @@ class RunState:
             self._losses[kind] = 0
             if not isinstance(event, Answered) or event.ask.place is Place.BLOCK:
                 self._blocks_ended = 0
-        todo, self._todo = self._todo, []
-        return todo
+        return self.outbox.take()
 
     # What policies do with it.
+
+    @property
+    def now(self) -> float:
+        """When the event that is handled came, in monotonic seconds."""
+        return self.outbox.now
+
+    @property
+    def t(self) -> float:
+        """The same in Unix seconds."""
+        return self.outbox.t
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -237,7 +281,7 @@ class RunState:
 
     def do(self, instruction: Instruction) -> None:
         """Have it carried out, after what is to be done already."""
-        self._todo.append(instruction)
+        self.outbox.do(instruction)
 
     def later(self, pause_s: float, instruction: Instruction) -> None:
         """Have it carried out after a pause, if the policy still wants it then."""
@@ -255,7 +299,7 @@ class RunState:
 
     def alarm(self, text: str) -> None:
         """Journal and show what a person should see."""
-        self.journal.append(ev.Alarm(text=text))
+        self.outbox.append(ev.Alarm(text=text))
         self.snapshot.alarm(text)
 
     def clear_requests(self) -> None:
@@ -306,7 +350,7 @@ class RunState:
 
     def _replace_block(self, event: BlockReplaced) -> None:
         self._blocks_ended += 1
-        self.journal.append(ev.ViewingEnded(reason=event.reason))
+        self.outbox.append(ev.ViewingEnded(reason=event.reason))
         self.snapshot.alarm(f"viewing block: {event.reason}")
         if self._blocks_ended > BLOCKS:
             self.fail(
@@ -319,5 +363,5 @@ class RunState:
 
     def _see_block(self, event: BlockSeen) -> None:
         if event.state == "running" and self.block.state != "running":
-            self.journal.append(ev.ViewingStarted(label=event.label))
+            self.outbox.append(ev.ViewingStarted(label=event.label))
         self.block = event

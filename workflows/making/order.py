@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -54,13 +53,13 @@ class Order:
         """What its pieces are known by: product, frame and their number; 0 where it has none."""
         return self.context.product, self.frame, self.piece[1] if self.piece else len(self.joins)
 
-    def complete(self, receipt: Receipt) -> Receipt:
-        """Its receipt, with when its frame was written and it was submitted and received, what the
-        frame says of itself, and its pieces."""
+    def complete(self, receipt: Receipt, received: float) -> Receipt:
+        """Its receipt, ``received`` then, with when its frame was written and itself submitted,
+        what the frame says of itself, and its pieces."""
         frame = self.frame
         # What is made again is not late: it has no time since its frame.
         seen = {} if self.remakes else {"written": frame.written, "detected": frame.detected}
-        clock = {**seen, "submitted": self.submitted, **receipt.clock, "received": time.time()}
+        clock = {**seen, "submitted": self.submitted, **receipt.clock, "received": received}
         counted = {"calendar": frame.calendar} if frame.calendar else {}
         facts = {**receipt.facts, "signal": frame.signal, **counted}
         pieces = tuple(State(one.incoming, one.name, one.bytes, one.crc32) for one in self.joins)

@@ -8,11 +8,11 @@ from burstlens.core.model import Damage, Frame, in_model_folder
 from burstlens.core.run import events as ev
 from burstlens.core.run.event import FrameKey
 from burstlens.core.run.history import History
-from burstlens.core.run.journal import Journal
 from burstlens.core.valid_time import label
 from burstlens.workflows.frames.promised import REASON
 from burstlens.workflows.frames.report import UndecodedFile
 from burstlens.workflows.ordering.backlog import Backlog
+from burstlens.workflows.ordering.outbox import Outbox
 from burstlens.workflows.ordering.repeats import Repeats, frame_key
 from burstlens.workflows.ordering.space import Space
 from burstlens.workflows.publishing.snapshot import Snapshot
@@ -28,9 +28,9 @@ class Arrivals:
     """Frames, damaged frames and undecoded files on their way into the journal and the backlog."""
 
     def __init__(
-        self, journal: Journal, history: History, snapshot: Snapshot, backlog: Backlog, space: Space
+        self, outbox: Outbox, history: History, snapshot: Snapshot, backlog: Backlog, space: Space
     ) -> None:
-        self._journal = journal
+        self._outbox = outbox
         self._history = history
         self._snapshot = snapshot
         self._backlog = backlog
@@ -76,7 +76,7 @@ class Arrivals:
     def _note(self, frame: Frame, *, repeated: bool) -> None:
         fields = {name: getattr(frame, name) for name in _FRAME_FIELDS}
         file = in_model_folder(frame.paths[0])
-        self._journal.append(ev.FrameReady(**fields, file=file, repeated=repeated))
+        self._outbox.append(ev.FrameReady(**fields, file=file, repeated=repeated))
 
     def take_undecoded(self, found: UndecodedFile, attempt: int) -> None:
         """Take a stream's first file whose times cannot be decoded."""
@@ -85,7 +85,7 @@ class Arrivals:
             stream=found.stream, attempt=attempt, file=found.file, reason=found.reason
         )
         if known is None or known[0] != attempt:
-            self._journal.append(event)
+            self._outbox.append(event)
             self._snapshot.alarm(found.sentence, stream=found.stream)
 
     def take_damage(self, damage: Damage) -> None:
@@ -94,7 +94,7 @@ class Arrivals:
             return  # whole when it was declared, before a driver or the model died
         if not self._history.has_damage(damage):
             fields = {name: getattr(damage, name) for name in _DAMAGE_FIELDS}
-            self._journal.append(ev.FrameDamaged(**fields, paths=list(damage.paths)))
+            self._outbox.append(ev.FrameDamaged(**fields, paths=list(damage.paths)))
             about = damage.time or ", ".join(map(in_model_folder, damage.paths))
             at = damage.stream, about, damage.attempt
             what = "lost" if damage.reason.startswith(REASON) else "damaged"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import bisect
 import heapq
-import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -275,7 +274,7 @@ class Backlog:
         points = self.shown.of(context.product, context.stream)
         context = replace(context, limits=limits, points=points)
         self.under_way += 1
-        return replace(order, context=context, tries=order.tries + 1, submitted=time.time())
+        return replace(order, context=context, tries=order.tries + 1)
 
     def _inspect_alone(self) -> None:
         """Let frames be inspected without the products that they wait for."""

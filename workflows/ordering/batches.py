@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from burstlens.core.model import Receipt
@@ -35,15 +34,10 @@ _KEEP = 0.7
 
 @dataclass(slots=True, eq=False)
 class Batch:
-    """Orders under way as one task; ``file`` is where its worker writes what is done before the
-    end, if anything."""
+    """Orders under way as one task, and the numbers of those whose results are known."""
 
     orders: tuple[Order, ...]
-    file: Path | None = None
-    offset: int = 0
     answered: set[int] = field(default_factory=set)
-    news: float = 0.0
-    """When its latest result was seen, or it was sent."""
 
     def is_first(self, number: int) -> bool:
         """Whether no order before that one is of its frame."""

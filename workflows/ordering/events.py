@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burstlens.cluster_configs.scheduler import QueuePlace
+from burstlens.core.run.event import Event
+from burstlens.core.run.events import ProductPublished
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.making.order import OrderResult
 from burstlens.workflows.ordering.batches import Batch
@@ -18,6 +20,7 @@ from burstlens.workflows.ordering.instructions import Ask, Node
 from burstlens.workflows.placement.buffer import BufferRef, Home
 from burstlens.workflows.placement.buffer_origin import BufferOrigin
 from burstlens.workflows.placement.supervised import Ended
+from burstlens.workflows.recipe.recipe import MadeProduct
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +113,23 @@ class WorkReturned(Moment):
 
 
 @dataclass(frozen=True, slots=True)
+class ResultsRead(Moment):
+    """What has become of orders of a batch that is still under way, by their numbers."""
+
+    batch: Batch
+    results: Mapping[int, OrderResult]
+
+
+@dataclass(frozen=True, slots=True)
+class Published(Moment):
+    """Products stand under their final names; or none does where the run directory could not be
+    written, for that ``error``: they can be given again."""
+
+    events: tuple[ProductPublished, ...] = ()
+    error: OSError | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Released(Moment):
     """Raw frames are deleted, or stay for that error."""
 
@@ -170,6 +190,48 @@ class StopRequested(Moment):
 
 
 @dataclass(frozen=True, slots=True)
+class PauseSeen(Moment):
+    """Whether a user asks that no products are made for now."""
+
+    asked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AdditionRequested(Moment):
+    """A ``user`` asks for more products, each with its table in a recipe, ``all_frames``: also of
+    earlier frames. ``refusal``: why none of them can be made."""
+
+    request: str
+    products: tuple[tuple[MadeProduct, Mapping[str, Any]], ...] = ()
+    all_frames: bool = False
+    user: str = ""
+    refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GuardsRecalled(Moment):
+    """What earlier drivers have ``judged``: the events that a judge's state is restored from."""
+
+    judged: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TripsFound(Moment):
+    """Trips that were found without a driver, as JSON values, perhaps again."""
+
+    lines: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EndReported(Moment):
+    """The supervisor of that attempt has reported the model's end, which JobEnded will bring, and
+    ``why`` it was told directly to stop, if it was."""
+
+    attempt: int
+    why: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Answered(Moment):
     """A policy's question has its answer."""
 
@@ -187,7 +249,11 @@ class NodeFailed(Moment):
 
 @dataclass(frozen=True, slots=True)
 class Turn(Moment):
-    """All that had happened is taken: the loop goes round."""
+    """All that had happened is taken: the loop goes round. So many ``workers`` make products, or
+    only an ``early`` one."""
+
+    workers: int = 1
+    early: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +261,12 @@ class Tick(Moment):
     """Half a second has passed."""
 
 
+@dataclass(frozen=True, slots=True)
+class RunOver(Moment):
+    """The run has its outcome, and the loop ends."""
+
+
+GuardRecord = GuardsRecalled | TripsFound | EndReported
 StateEvent = (
     Begun
     | BufferReady
@@ -204,7 +276,9 @@ StateEvent = (
     | JobEnded
     | JobsSeen
     | FramesFound
+    | ResultsRead
     | WorkReturned
+    | Published
     | Released
     | BroughtHome
     | BufferFreed
@@ -212,8 +286,14 @@ StateEvent = (
     | BlockReplaced
     | BlockSeen
     | StopRequested
+    | PauseSeen
+    | AdditionRequested
+    | GuardsRecalled
+    | TripsFound
+    | EndReported
     | Answered
     | NodeFailed
     | Turn
     | Tick
+    | RunOver
 )

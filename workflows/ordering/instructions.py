@@ -1,21 +1,25 @@
 """What the state of a run wants done: frozen types, which the driver's loop carries out.
 
 A node takes its time, on a worker or beside the loop: it ends with the event of :mod:`.events` that
-it names, or with NodeFailed. All others are done at once, in their order.
+it names, or with NodeFailed. All others are done at once, in their order. An event of the run is
+an instruction as well: it goes into the journal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, ClassVar
 
-from burstlens.core.model import Frame
+from burstlens.core.model import Frame, Receipt
 from burstlens.core.outcome import Outcome
+from burstlens.core.run.event import Event
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.log_search import LogPattern
 from burstlens.workflows.frames.watch import Attachment
+from burstlens.workflows.notify.way import Way
+from burstlens.workflows.notify.word import Word
 from burstlens.workflows.ordering.batches import Batch
 from burstlens.workflows.placement.buffer import BufferRef
 
@@ -93,18 +97,24 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class Make:
-    """Make products, as a batch of orders. Ends with WorkReturned."""
+    """Make products, as a batch of orders. ResultsRead says what is done before its end, which is
+    WorkReturned."""
 
     kind: ClassVar[str] = "work"
+    buffer: BufferRef
     batch: Batch
+    priority: int = NEXT
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Delete raw frames from the buffer. Ends with Released."""
+    """Delete raw frames from the buffer, as soon as the journal is on disk. What the patterns
+    ``keep`` name is brought home first. Ends with Released."""
 
     kind: ClassVar[str] = "released"
+    buffer: BufferRef
     frames: tuple[Frame, ...]
+    keep: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +161,24 @@ class Ask:
     about: Any = None
     priority: int = NEXT
     again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Publish:
+    """Publish these products, bring the index, the page's list and the journal up to date. Then
+    Published. ``probe``: see also whether the run directory can be written at all; ``sweeps``: no
+    worker lives, and what else was staged is of no use."""
+
+    receipts: tuple[Receipt, ...]
+    probe: bool = False
+    sweeps: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Discard:
+    """Delete what was staged for a product that is not published."""
+
+    receipt: Receipt
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,9 +236,32 @@ class CloseBlock:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Make a request in ``control/``."""
+    """Make a request in ``control/``; a stop with its ``reason``, if no person makes it."""
 
     name: str
+    reason: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DropRequest:
+    """Take a request that is obeyed out of ``control/``, when the journal is on disk."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class PrepareWord:
+    """Journal a word that is due, to those who want it and in these ``ways`` of a guard."""
+
+    word: Word
+    ways: tuple[Way, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SendWord:
+    """Begin to send the word of that key, which was prepared."""
+
+    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +298,9 @@ Node = (
 )
 Instruction = (
     Node
+    | Event
+    | Publish
+    | Discard
     | Sync
     | SeeJobs
     | OpenBlock
@@ -255,6 +309,9 @@ Instruction = (
     | MendBlock
     | CloseBlock
     | Request
+    | DropRequest
+    | PrepareWord
+    | SendWord
     | ClearRequests
     | End
     | Fail

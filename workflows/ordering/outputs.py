@@ -10,15 +10,15 @@ from collections.abc import Iterator
 
 from burstlens.core.run import events as ev
 from burstlens.core.run.history import History
-from burstlens.core.run.journal import Journal
 from burstlens.workflows.frames.report import Report
+from burstlens.workflows.ordering.outbox import Outbox
 
 
 class Outputs:
     """Notes what each report of the watcher says about output. Driver's thread only."""
 
-    def __init__(self, journal: Journal, history: History) -> None:
-        self._journal, self._history = journal, history
+    def __init__(self, outbox: Outbox, history: History) -> None:
+        self._outbox, self._history = outbox, history
         self._attempt = 0
         self._lines = self._blocks = 0
         """How many of the next ones the journal has already."""
@@ -34,7 +34,7 @@ class Outputs:
             if self._lines:
                 self._lines -= 1
             else:
-                self._journal.append(timed)
+                self._outbox.append(timed)
         for block in report.blocks:
             reported = block.output_reported(attempt)
             if reported is None:
@@ -42,7 +42,7 @@ class Outputs:
             if self._blocks:
                 self._blocks -= 1
             else:
-                self._journal.append(reported)
+                self._outbox.append(reported)
 
 
 def _timed(report: Report, attempt: int) -> Iterator[ev.OutputTimed]:

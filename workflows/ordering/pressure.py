@@ -8,8 +8,8 @@ models ignore a full disk and lose frames in silence.
 from __future__ import annotations
 
 from burstlens.core.quantity import show_bytes
-from burstlens.core.run.directory import RunDir
-from burstlens.core.run.requests import requests_of
+from burstlens.workflows.ordering.instructions import Request
+from burstlens.workflows.ordering.outbox import Outbox
 from burstlens.workflows.ordering.space import Space
 from burstlens.workflows.publishing.snapshot import Snapshot
 from burstlens.workflows.recipe.recipe import Recipe
@@ -24,24 +24,33 @@ MARGIN = 1.25
 
 
 class Pressure:
-    """Watches the room on the buffer. Driver's thread only."""
+    """Watches the room on the buffer."""
 
-    def __init__(self, run: RunDir, recipe: Recipe, snapshot: Snapshot) -> None:
-        self._run = run
+    def __init__(self, recipe: Recipe, snapshot: Snapshot, outbox: Outbox) -> None:
+        self._outbox = outbox
         self._buffer = recipe.buffer
         self._snapshot = snapshot
         self._since: tuple[float, int] | None = None
         self._in_vain = 0
         self._said: set[str] = set()
+        self._stopping = False
 
     def look(
-        self, space: Space, stuck: str, *, free_bytes: int | None, fraction: float | None
+        self,
+        space: Space,
+        stuck: str,
+        *,
+        free_bytes: int | None,
+        fraction: float | None,
+        stopping: bool = False,
     ) -> None:
-        """Look once for each report of the watcher; asks for a stop in ``control/``.
+        """Look once for each report of the watcher; asks for a stop, unless the model is
+        ``stopping``.
 
         ``stuck`` says why no frame can go (empty where one can), ``free_bytes`` the disk's room,
         ``fraction`` the part of the simulation that is done.
         """
+        self._stopping = stopping
         room = free_bytes
         if room is not None and fraction is not None and self._since is None:
             self._since = fraction, room
@@ -95,8 +104,8 @@ class Pressure:
             self._snapshot.alarm(text)
 
     def _stop(self, why: str) -> None:
-        if self._run.stop_requested() is not None:
+        if self._stopping:
             return
         text = f"stopped for want of space: {why}"
         self._snapshot.alarm(f"the model is {text}")
-        requests_of(self._run).make_request("stop", {"by": SPACE, "text": text})
+        self._outbox.do(Request("stop", {"by": SPACE, "text": text}))

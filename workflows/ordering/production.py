@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from burstlens.core.errors import StagingError
 from burstlens.core.model import Failure, Frame, Receipt
 from burstlens.core.run import events as ev
+from burstlens.core.run.events import Key
 from burstlens.core.version import __version__
 from burstlens.viz.product import Context
 from burstlens.workflows.frames.promised import Promised
@@ -19,18 +19,18 @@ from burstlens.workflows.making.order import Order, OrderResult
 from burstlens.workflows.ordering.arrivals import Arrivals
 from burstlens.workflows.ordering.backlog import Backlog
 from burstlens.workflows.ordering.batches import BATCH_S, MOST, batches
-from burstlens.workflows.ordering.events import WorkReturned
-from burstlens.workflows.ordering.graph import Graph
+from burstlens.workflows.ordering.events import Published, ResultsRead, WorkReturned
 from burstlens.workflows.ordering.guarding import Guarding
-from burstlens.workflows.ordering.instructions import LAST, NEXT, URGENT
+from burstlens.workflows.ordering.instructions import LAST, NEXT, URGENT, Discard, Publish, Warm
+from burstlens.workflows.ordering.outbox import Outbox
 from burstlens.workflows.ordering.outputs import Outputs
 from burstlens.workflows.ordering.releases import Releases
 from burstlens.workflows.ordering.repeats import is_stale
-from burstlens.workflows.ordering.sending import Sending
+from burstlens.workflows.ordering.sending import Sending, Taken
+from burstlens.workflows.ordering.shown_points import ShownPoints
 from burstlens.workflows.ordering.space import Space
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.publishing.context import RunContext
-from burstlens.workflows.publishing.publish import Publisher
 from burstlens.workflows.recipe.recipe import MadeProduct
 
 _log = logging.getLogger(__name__)
@@ -39,55 +39,57 @@ TRIES = 3
 
 
 class Production:
-    """Orders products of frames, takes what comes back, publishes it."""
+    """Orders products of frames, takes what comes back, has it published.
+
+    ``workers`` is how many make products, ``early``: only one that was started ahead does;
+    ``broken``: the interchange of the viewing block has died.
+    """
 
     def __init__(
         self,
         context: RunContext,
-        graph: Graph,
+        outbox: Outbox,
         buffer: BufferRef,
-        slots: int,
         guarding: Guarding,
+        shown: ShownPoints | None = None,
     ) -> None:
         run, recipe, history = context.run, context.recipe, context.history
-        self.run = run
         self.recipe = recipe
-        self.graph = graph
-        self.journal = context.journal
+        self.outbox = outbox
         self.history = history
         self.snapshot = context.snapshot
         self.buffer = buffer
-        facts = recipe.model.facts(recipe.inputs)
         self.guarding = guarding
-        self.sending = Sending(graph, buffer, run.incoming)
+        self.sending = Sending(outbox, buffer)
+        facts = context.facts
         about = Context(
             run.id, recipe.title, product="", stream="", time="", files=run.files,
             start=facts.start, version=__version__, cancel=run.control / "stop-now",
             time_variable=recipe.model.time_variable,
         )  # fmt: skip
-        first = recipe.model.main_stream(recipe.inputs)
-        folder = str(run.products)
         self.backlog = Backlog(
-            recipe.products, history, about, first, folder, recipe.guards, facts.streams
-        )
+            recipe.products, history, about, context.main_stream, str(run.products),
+            recipe.guards, facts.streams, shown=shown or ShownPoints(),
+        )  # fmt: skip
         self.space = Space(
             recipe, history, buffer, guarded=self.backlog.watching,
             beside=self.backlog.needs.keeps, outgrown=self.backlog.remakes,
         )  # fmt: skip
-        state = self.space.fill, lambda: self.snapshot.speed
-        self.releases = Releases(context, graph, buffer, self.space)
-        self.publisher = Publisher(run, self.journal, history, facts.start, *state)
-        if history.standing:
-            self.backlog.shown.read(run.index)
+        self.releases = Releases(context, outbox, buffer, self.space)
         self.promised = Promised(run.id, buffer.folder, recipe.model, history, facts.streams)
-        self.arrivals = Arrivals(self.journal, history, self.snapshot, self.backlog, self.space)
-        self.outputs = Outputs(self.journal, history)
+        self.arrivals = Arrivals(outbox, history, self.snapshot, self.backlog, self.space)
+        self.outputs = Outputs(outbox, history)
         self.trouble = ""
+        self.slots = 2
+        self.workers, self.early, self.broken = 1, False, False
         self._bytes_each = 0
-        self._last_good = time.monotonic()
-        self.slots = slots
+        self._last_good = outbox.now
         self._receipts: list[Receipt] = []
         self._failures: list[Failure] = []
+        self._handed: tuple[list[Receipt], list[Failure]] = [], []
+        """What the last :class:`.Publish` was of."""
+        self._stood: set[Key] = set()
+        """The products of it that are only made again."""
 
     def take(self, report: Report, attempt: int) -> None:
         """Journal what the watcher found in that attempt and order its products."""
@@ -117,12 +119,12 @@ class Production:
         if self.arrivals.take_frames(frames):
             for receipt in [one for one in self._receipts if self._is_outdated(one)]:
                 self._receipts.remove(receipt)
-                self.publisher.discard(receipt)
+                self._discard(receipt)
             self._failures = [one for one in self._failures if not self._is_outdated(one)]
 
     def enter(self, products: tuple[MadeProduct, ...]) -> None:
         """Make these products as well, of each frame on the buffer that they do not pass over."""
-        self.graph.warm(sorted({product.kind.name for product in products}))
+        self.outbox.do(Warm(tuple(sorted({product.kind.name for product in products}))))
         known = {product.name for product in self.backlog.products}
         self.backlog.enter([product for product in products if product.name not in known])
         names = {product.name for product in products}
@@ -135,21 +137,17 @@ class Production:
         stream = product.common.stream or self.backlog.first_stream
         return sum((stream, time) not in here for time in self.backlog.times_of(product))
 
+    def read(self, event: ResultsRead) -> None:
+        """Take results of a batch that is under way."""
+        self._take_results(self.sending.take(event.batch, event.results))
+
     def returned(self, event: WorkReturned) -> None:
         """Take the results of a batch that has ended."""
-        for order, result in self.sending.returned(event):
-            self._take_result(order, result)
+        self._take_results(self.sending.returned(event))
 
-    def look(self) -> bool:
-        """Take the results of batches that are under way; returns whether there were any."""
-        results = self.sending.news()
+    def _take_results(self, results: Iterable[Taken]) -> None:
         for order, result in results:
             self._take_result(order, result)
-        return bool(results)
-
-    def wait_s(self, longest: float) -> float:
-        """How long to wait for the end of a batch before the next :meth:`look`."""
-        return self.sending.wait_s(longest)
 
     def _take_result(self, order: Order, result: OrderResult | None) -> None:
         self.backlog.returned()
@@ -165,13 +163,13 @@ class Production:
     def _take_error(self, order: Order, error: BaseException) -> None:
         name, frame = order.context.product or "inspect", order.frame
         _log.warning("%s of %s %s, try %d: %r", name, frame.stream, frame.time, order.tries, error)
-        now = time.monotonic()
+        now = self.outbox.now
         if isinstance(error, StagingError):
             self._note_trouble(error)
             self.backlog.again(order, now)
             return
         self._last_good = now
-        if order.tries < TRIES or self.graph.block_state() == "broken":
+        if order.tries < TRIES or self.broken:
             self.backlog.again(order, now)
             return
         reason = _reason(order, error)
@@ -181,7 +179,7 @@ class Production:
             self._fail(order, Failure(*order.about, reason=reason))
 
     def _take_answer(self, order: Order, result: OrderResult) -> None:
-        self._last_good = time.monotonic()
+        self._last_good = self.outbox.now
         if order.inspects:
             self.guarding.read(order.frame, result.readings)
             # An order that is tried again, or was held, is not judged a second time.
@@ -198,13 +196,13 @@ class Production:
             return
         elif order.piece is not None:
             if not self.backlog.take_piece(order, receipt):
-                self.publisher.discard(receipt)
+                self._discard(receipt)
         elif self.backlog.shown.is_other(order, receipt):
-            self.publisher.discard(receipt)
+            self._discard(receipt)
             self.backlog.put_back(order)
         else:
             self.backlog.forget_pieces(order)
-            self._take_receipt(order.complete(receipt))
+            self._take_receipt(order.complete(receipt, self.outbox.t))
 
     def _take_receipt(self, receipt: Receipt) -> None:
         self._bytes_each = receipt.bytes
@@ -224,7 +222,7 @@ class Production:
     def _discard(self, *receipts: Receipt | None) -> None:
         for receipt in receipts:
             if receipt is not None:
-                self.publisher.discard(receipt)
+                self.outbox.do(Discard(receipt))
 
     def _fail(self, order: Order, failure: Failure) -> None:
         if self.backlog.is_given_up(order):  # another piece has said so
@@ -248,7 +246,7 @@ class Production:
         if wider == self.history.limits.get(product):
             return
         # On disk with the first product.publishing that shows them.
-        self.journal.append(
+        self.outbox.append(
             ev.ProductLimits(
                 product=product, limits=wider, stream=receipt.stream, time=receipt.time
             )
@@ -261,45 +259,50 @@ class Production:
         for frame in self.space.frames():
             self.backlog.refresh(frame)
 
-    def publish(self) -> None:
-        """Publish the products that have come back. Raises OSError when the target is full or
-        away."""
-        if self._receipts:
-            stood = {receipt.key for receipt in self._receipts if self._stands(receipt)}
-            for event in self.publisher.publish(self._receipts):
-                if event.key not in stood:
-                    self.snapshot.published(event)
-            for receipt in self._receipts:
-                self._settled(receipt)
-            if any(self.history.outgrown(receipt.key) for receipt in self._receipts):
-                self._refresh()  # the limits widened while these were made
-            self._receipts.clear()
-        while self._failures:
-            self._publish_failure(self._failures[0])
-            self._settled(self._failures.pop(0))
-        self.publisher.flush()
+    def publish(self, *, probe: bool = False, sweeps: bool = False) -> None:
+        """Have the products that have come back published, with the placeholders of failures, and
+        what is written beside them; ``probe`` and ``sweeps`` as :class:`.Publish` has them."""
+        self._handed = list(self._receipts), list(self._failures)
+        self._stood = {receipt.key for receipt in self._receipts if self._stands(receipt)}
+        held = [one.placeholder for one in self._failures if one.placeholder is not None]
+        self.outbox.do(Publish((*self._receipts, *held), probe, sweeps))
 
-    def _publish_failure(self, failure: Failure) -> None:
+    def published(self, event: Published) -> None:
+        """Take what stands under its final name. After an error all is given again."""
+        if event.error is not None:
+            return
+        receipts, failures = self._handed
+        done = {id(one) for one in (*receipts, *failures)}
+        self._receipts = [one for one in self._receipts if id(one) not in done]
+        self._failures = [one for one in self._failures if id(one) not in done]
+        for published in event.events:
+            if published.key not in self._stood:
+                self.snapshot.published(published)
+        for receipt in receipts:
+            self._settled(receipt)
+        if any(self.history.outgrown(receipt.key) for receipt in receipts):
+            self._refresh()  # the limits widened while these were made
+        for failure in failures:
+            self._note_failure(failure)
+            self._settled(failure)
+
+    def _note_failure(self, failure: Failure) -> None:
         key = failure.key
         stands = self.history.published.get(key, 0) >= failure.attempt
-        made = stands and key not in self.history.holes and key not in self.history.outdated
-        if failure.placeholder is not None:
-            for event in self.publisher.publish([failure.placeholder]):
-                self.snapshot.published(event)
-        if made:  # by another order of that frame
-            return
+        if stands and key not in self.history.holes and key not in self.history.outdated:
+            return  # another order of that frame has made it
         of: dict[str, Any] = dict(zip(("product", "stream", "time"), key, strict=True))
-        self.journal.append(ev.ProductFailed(**of, attempt=failure.attempt, reason=failure.reason))
+        self.outbox.append(ev.ProductFailed(**of, attempt=failure.attempt, reason=failure.reason))
         frame = failure.stream, failure.time, failure.attempt
         unreadable = failure.unreadable or frame in self.history.damaged
         self.snapshot.failed(replace(failure, unreadable=unreadable))
 
+    def _stands(self, receipt: Receipt) -> bool:
+        return self.history.published.get(receipt.key) == receipt.attempt
+
     def _is_outdated(self, about: Receipt | Failure) -> bool:
         """Whether it was made of a record whose time a later one has by now."""
         return (about.stream, about.time, about.attempt) in self.arrivals.repeated
-
-    def _stands(self, receipt: Receipt) -> bool:
-        return self.history.published.get(receipt.key) == receipt.attempt
 
     def _settled(self, about: Receipt | Failure) -> None:
         self.backlog.needs.settled(about.product, about.stream, about.time, about.attempt)
@@ -309,7 +312,7 @@ class Production:
         """Hand the next orders to the viewing block; returns the bytes of the frames they read."""
         room = self.slots - len(self.sending)
         orders = list(self._next(now, room)) if room > 0 else []
-        workers = 1 if self.graph.is_early else self.graph.workers
+        workers = 1 if self.early else self.workers
         idle = min(max(0, room), max(0, workers - len(self.sending)))
         for batch in batches(orders, idle, self.sending.costs):
             inspects = any(order.inspects for order in batch)
@@ -321,7 +324,7 @@ class Production:
         seconds, count = 0.0, 0
         for order in self.backlog.take(now, self.backlog.under_way + room * MOST):
             needed = self.backlog.needs.of(order, self.history.states, self.space.newest)
-            order = replace(order, needed=needed)
+            order = replace(order, needed=needed, submitted=self.outbox.t)
             if self._is_dropped(order):
                 self.backlog.returned()
                 continue
@@ -372,16 +375,3 @@ def _reason(order: Order, error: BaseException) -> str:
         )
     text = str(error).strip().splitlines()
     return f"{type(error).__name__}: {text[-1] if text else ''}"[:500]
-
-
-def opening(context: RunContext, graph: Graph) -> Callable[[BufferRef, Guarding], Production]:
-    """What opens the production of a run whose buffer is known: it goes on where an earlier driver
-    has stopped. Raises OSError when ``products/`` cannot be read or written."""
-
-    def produce(buffer: BufferRef, guarding: Guarding) -> Production:
-        production = Production(context, graph, buffer, 2 * graph.workers, guarding)
-        production.publisher.settle()
-        production.publisher.clean_incoming()
-        return production
-
-    return produce

@@ -9,6 +9,7 @@ from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal
 from burstlens.core.run.requests import RunRequests, requests_of
+from burstlens.workflows.models.base import Facts
 from burstlens.workflows.notify.notices import Notices
 from burstlens.workflows.publishing.snapshot import Snapshot
 from burstlens.workflows.recipe.recipe import Recipe
@@ -18,7 +19,8 @@ from burstlens.workflows.recipe.recipe import Recipe
 class RunContext:
     """What a driver has of its run: where it is, what was asked for, what has happened.
 
-    ``journal`` applies each event that it writes to ``history``; ``snapshot`` shows both.
+    ``journal`` applies each event that it writes to ``history``; ``snapshot`` shows both. ``facts``
+    and ``main_stream`` are what the model's inputs say, read once.
     """
 
     run: RunDir
@@ -29,6 +31,8 @@ class RunContext:
     snapshot: Snapshot
     notices: Notices
     requests: RunRequests
+    facts: Facts
+    main_stream: str | None
 
     @classmethod
     def of(
@@ -43,4 +47,6 @@ class RunContext:
         site = site.allowing(recipe.viewing.memory)
         requests = requests_of(run)
         requests.report_failure = snapshot.alarm
-        return cls(run, recipe, site, journal, history, snapshot, notices, requests)
+        model, inputs = recipe.model, recipe.inputs
+        said = model.facts(inputs), model.main_stream(inputs)
+        return cls(run, recipe, site, journal, history, snapshot, notices, requests, *said)

@@ -68,6 +68,15 @@ class Publisher:
         self._folders: set[Path] = set()
         """The products' folders whose names are on disk."""
 
+    @classmethod
+    def of(cls, context: RunContext) -> Publisher:
+        """That of a driver."""
+        snapshot = context.snapshot
+        return cls(
+            context.run, context.journal, context.history, context.facts.start,
+            lambda: snapshot.fill, lambda: snapshot.speed,
+        )  # fmt: skip
+
     def settle(self) -> None:
         """After a restart: finish each publication that was cut, and mend the index. What is not
         there as it was staged is made again.
@@ -290,12 +299,3 @@ def _is(path: Path, part: Receipt | State) -> bool:
         return checksum(path).crc32 == part.crc32
     except FileNotFoundError:
         return False
-
-
-def settle_publications(context: RunContext) -> None:
-    """Finish the publications, the index and the page's list that a former driver has left. Raises
-    OSError when ``products/`` cannot be read or written."""
-    start = context.recipe.model.facts(context.recipe.inputs).start
-    publisher = Publisher(context.run, context.journal, context.history, start)
-    with contextlib.closing(publisher):
-        publisher.settle()

@@ -217,6 +217,11 @@ class Snapshot:
             self.state = "running"
 
     @property
+    def fill(self) -> float:
+        """The part of the buffer's capacity that raw frames hold."""
+        return 0.0 if self._production is None else self._production.space.fill()
+
+    @property
     def fraction(self) -> float | None:
         """The fraction of the simulation that is done, if the model's log gives it."""
         return self._progress.fraction if self._progress else None

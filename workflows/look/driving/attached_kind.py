@@ -15,12 +15,13 @@ from burstlens.cluster_configs.schedulers import LOCAL, scheduler
 from burstlens.cluster_configs.site import BufferSite, Site
 from burstlens.core.errors import BurstlensError
 from burstlens.core.outcome import Outcome
+from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history import History
 from burstlens.workflows.driver.run_kinds import RunKind
 from burstlens.workflows.driver.scheduling import scheduled, scheduler_of
 from burstlens.workflows.look.driving.latest_look import latest
 from burstlens.workflows.look.observer.observer import Observer
-from burstlens.workflows.look.options import Look, look_of
+from burstlens.workflows.look.options import Look, look_of, place_of
 from burstlens.workflows.publishing.context import RunContext
 
 if TYPE_CHECKING:
@@ -55,14 +56,15 @@ class AttachedKind(RunKind):
         tick: Callable[[Snapshot], None],
     ) -> Outcome:
         """Look until there is nothing more to see, or somebody ends it."""
+        from burstlens.workflows.driver.dispatch import Dispatch
+        from burstlens.workflows.driver.inbox import Inbox
         from burstlens.workflows.driver.loop import Loop
         from burstlens.workflows.driver.state import RunState
         from burstlens.workflows.look.driving.attached_run import AttachedRun
         from burstlens.workflows.ordering.graph import Graph
-        from burstlens.workflows.ordering.production import opening
 
         run, recipe, whole = context.run, context.recipe, context.site
-        look = latest(run, self.look)
+        look, facts = latest(run, self.look), facts_of(run, "table")
         site = looking_site(whole, look)
         context = replace(context, site=site)
         batch = None if whole.scheduler == LOCAL else scheduler(whole.scheduler)(whole.batch)
@@ -83,11 +85,16 @@ class AttachedKind(RunKind):
         ):
             if look.inside is not None:
                 graph.enter(replace(look.inside, lowest=look.lowest), batch)
-            produce = opening(context, graph)
+            dispatch = Dispatch(context, graph)
             state = RunState(
-                context, lambda state: AttachedRun(state, produce, look, observer, plain)
-            )
-            return Loop(context, graph, state, tick, leaves=lambda: bool(leaving)).run()
+                context,
+                lambda state: AttachedRun(
+                    state, look, observer, plain,
+                    place=place_of(look), shown=dispatch.shown, table=facts.table or {},
+                ),
+            )  # fmt: skip
+            inbox = Inbox(context, leaves=lambda: bool(leaving))
+            return Loop(context, graph, dispatch, inbox, state, tick).run()
 
     def lacks(self, history: History, table: dict[str, Any], names: Collection[str]) -> list[str]:
         """By the newest frames that are there."""

@@ -6,8 +6,10 @@ answers, from what can be seen; nothing is ever written, locked or signalled bel
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -30,8 +32,18 @@ from burstlens.workflows.look.driving.look_end import LookEnd, Sight, observe
 from burstlens.workflows.look.driving.model_word import ModelWord
 from burstlens.workflows.look.driving.rewrites import Rewrites
 from burstlens.workflows.look.observer.observer import Observation, Observer
-from burstlens.workflows.look.options import Look, declared_files, in_turn, place_of
-from burstlens.workflows.ordering.events import Answered, FramesFound, NodeFailed, WorkReturned
+from burstlens.workflows.look.options import Look, declared_files, in_turn
+from burstlens.workflows.ordering.events import (
+    AdditionRequested,
+    Answered,
+    FramesFound,
+    GuardRecord,
+    NodeFailed,
+    PauseSeen,
+    Published,
+    ResultsRead,
+    WorkReturned,
+)
 from burstlens.workflows.ordering.guarding import Guarding
 from burstlens.workflows.ordering.instructions import (
     Ask,
@@ -43,8 +55,8 @@ from burstlens.workflows.ordering.instructions import (
     Watch,
 )
 from burstlens.workflows.ordering.production import Production
+from burstlens.workflows.ordering.shown_points import ShownPoints
 from burstlens.workflows.placement.buffer import BufferRef
-from burstlens.workflows.publishing.flushing import Flushing
 from burstlens.workflows.publishing.snapshot import JobsNow
 
 FOLDER = "look"
@@ -62,32 +74,39 @@ HANGS_S = 30.0
 
 
 class AttachedRun(Policy):
-    """Decides for a look at one folder. ``without_process`` makes an observer of logs and frames
-    alone, ``open_production`` the production."""
+    """Decides for a look at one folder, at that ``place``. ``without_process`` makes an observer of
+    logs and frames alone, ``shown`` is what the pictures of earlier drivers show, ``table`` the
+    run's recipe."""
+
+    production: Production
 
     def __init__(
         self,
         state: RunState,
-        open_production: Callable[[BufferRef, Guarding], Production],
         look: Look,
         observer: Observer,
         without_process: Callable[[], Observer],
+        *,
+        place: Mapping[str, Any],
+        shown: ShownPoints,
+        table: Mapping[str, Any],
     ) -> None:
         super().__init__(state)
-        context = state.context
+        context, outbox = state.context, state.outbox
+        self._place = place
         self.look, self.observer = look, observer
         self._without_process = without_process
         self._ending = LookEnd()
-        self._steering = Steering(context)
-        self.guarding = Guarding(context, self._has_ended)
+        self._steering = Steering(context, outbox)
+        self.guarding = Guarding(context, outbox, self._has_ended)
         self.buffer = BufferRef("posix", str(state.run.path / "watched"), FOLDER, owned=False)
-        self.production = open_production(self.buffer, self.guarding)
-        self._choosing = Choosing(state, self.production, look)
+        self.production = Production(context, outbox, self.buffer, self.guarding, shown)
+        self._choosing = Choosing(state, self.production, look, table)
         self._entered = EnteredJob(state, look, self.production) if look.inside else None
         self.rewrites = Rewrites(
-            context, self.production, self.buffer, self._begin, state.do, state.later
+            context, outbox, self.production, self.buffer, self._begin, state.later
         )
-        self._model_word = ModelWord(context)
+        self._model_word = ModelWord(context, outbox)
         self._cursor = Cursor()
         self._declared = declared_files(state.history)
         self._swept = 0
@@ -97,8 +116,7 @@ class AttachedRun(Policy):
         self._identity: tuple[int, int] | None = None
         if known is not None and known.inode is not None:
             self._identity = known.device or 0, known.inode
-        self._flushing = Flushing(context)
-        self._target = Target(state.run.path, state.snapshot)
+        self._target = Target(state)
         self._answering = Answering(None if look.inside else look.path)
 
     @property
@@ -134,9 +152,9 @@ class AttachedRun(Policy):
         self.state.do(AskBlock())
         history, snapshot = self.state.history, self.state.snapshot
         if history.attached is None:
-            look, place = self.look, place_of(self.look)
-            self.state.journal.append(
-                ev.RunAttached(path=look.path, model=look.model, reason=look.reason, **place)
+            look = self.look
+            self.state.outbox.append(
+                ev.RunAttached(path=look.path, model=look.model, reason=look.reason, **self._place)
             )
             for text in (look.reason, *look.left_out):
                 snapshot.note(text)
@@ -152,7 +170,7 @@ class AttachedRun(Policy):
     def _begin(self, evidence: str) -> int:
         """Begin a new attempt of the model, for that reason; returns its number."""
         attempt = self.state.history.attempt + 1
-        self.state.journal.append(ev.AttemptObserved(attempt=attempt, evidence=evidence))
+        self.state.outbox.append(ev.AttemptObserved(attempt=attempt, evidence=evidence))
         self._link()
         if attempt > 1:
             if self._ending.finished:
@@ -162,12 +180,9 @@ class AttachedRun(Policy):
         return attempt
 
     def _link(self) -> None:
-        """Make the link through which workers see the folder as that of the current attempt."""
-        folder = self.state.run.path / "watched" / FOLDER
-        folder.mkdir(parents=True, exist_ok=True)
-        link = folder / str(self.attempt)
-        if not link.is_symlink():
-            link.symlink_to(self.look.path)
+        """Have the link made through which workers see the folder as that of the attempt."""
+        link = self.state.run.path / "watched" / FOLDER / str(self.attempt)
+        self.state.do(Ask("link", make_link, (link, self.look.path), Place.LOOP))
 
     def _watch(self) -> None:
         if self._is_gone:
@@ -250,7 +265,7 @@ class AttachedRun(Policy):
         same = known is None or known[1] == folder.identity[1]  # a later mount is another device
         if self.state.history.path_lost is not None:
             what = "is back" if same else "is another one now"
-            self.state.journal.append(ev.PathBack(evidence=f"the folder {what}", same=same))
+            self.state.outbox.append(ev.PathBack(evidence=f"the folder {what}", same=same))
             self.state.snapshot.note(f"{self.look.path} {what}")
         if not same:
             self._begin("the folder is another one")
@@ -259,10 +274,15 @@ class AttachedRun(Policy):
 
     def _lose(self, evidence: str) -> None:
         if self.state.history.path_lost is None:
-            self.state.journal.append(ev.PathLost(evidence=evidence))
+            self.state.outbox.append(ev.PathLost(evidence=evidence))
             self.state.snapshot.alarm(f"{self.look.path}: {evidence}; it is looked for again")
 
     # What comes back.
+
+    def results_read(self, event: ResultsRead) -> None:
+        """Take what has come of a batch."""
+        self.production.read(event)
+        self._drawn = True
 
     def work_returned(self, event: WorkReturned) -> None:
         """Take what a batch has given."""
@@ -283,8 +303,11 @@ class AttachedRun(Policy):
             case "stopped":
                 self.state.snapshot.alarm(str(value))
             case "choose" if not self._is_gone:
-                self.rewrites.take(self._choosing.returned(about, value))
-                self._declared = declared_files(self.state.history)
+                self._choosing.returned(about, value)
+                self._take_chosen()
+            case "fit":
+                self._choosing.fit(about, value)
+                self._take_chosen()
             case "compare" if not self._is_gone:
                 self.rewrites.returned(about, value)
                 self._declared = declared_files(self.state.history)
@@ -308,40 +331,55 @@ class AttachedRun(Policy):
                 self.state.fail(RunError(text))
             case Ask(kind="stopped"):
                 self.state.snapshot.alarm(str(error))
+            case Ask(kind="link"):
+                self.state.fail(RunError(f"{error}; burstlens resume {self.state.run.id}"))
             case Ask(kind="choose", about=about) if not self._is_gone:
-                self.rewrites.take(self._choosing.failed(about, error))
+                self._choosing.failed(about, error)
+                self._take_chosen()
+            case Ask(kind="fit", about=about):
+                self._choosing.unfit(about, error)
+                self._take_chosen()
             case Ask(kind="compare", about=suspect) if not self._is_gone:
                 self.rewrites.failed(suspect, error)
 
     # What is to be done next.
 
-    def wait_s(self, longest: float) -> float:
-        """Until the next look for results of batches under way."""
-        return self.production.wait_s(longest)
-
     def turn(self) -> None:
-        """Publish, submit; end where nothing more is waited for."""
-        state, production, now = self.state, self.production, self.state.now
-        self._drawn |= production.look()
+        """Publish what has come back."""
+        state, production = self.state, self.production
+        production.workers, production.early = state.workers, state.early
+        production.broken = state.block.state == "broken"
         self.rewrites.look()
-        try:
-            production.publish()
-            self._flushing.look(production.publisher, now)
-            self._target.written(now)
+        production.publish()
+
+    def published(self, event: Published) -> None:
+        """Submit; end where nothing more is waited for."""
+        state, now = self.state, self.state.now
+        self.production.published(event)
+        if self._entered is not None:
+            self._entered.published()
+        if event.error is not None:
+            over = self._ending.finished or self._ending.quiet
+            self._target.refused(event.error, over=over)
+        else:
+            self._target.written()
             if self._drawn:  # not before the first picture is published
                 state.do(LaunchBlock())
-        except OSError as error:
-            self._target.wait(error, now, over=self._ending.finished or self._ending.quiet)
         self._submit(now)
         if self._ending.over and self._is_settled and not self.look.page:
             self._observe(ends=True)
+
+    def _take_chosen(self) -> None:
+        """Hand on the frames that have waited for what they are held against."""
+        self.rewrites.take(self._choosing.chosen())
+        self._declared = declared_files(self.state.history)
 
     def _submit(self, now: float) -> None:
         """Hand on the next work, as far as the rate at which frames may be read allows it."""
         if now < self._reads_again or self._is_gone:
             return
         rate = self.look.max_read_rate
-        self.production.slots = 1 if rate else 2 * self.state.block.workers
+        self.production.slots = 1 if rate else 2 * self.state.workers
         read = self.production.submit(now)
         if rate and read:
             self._reads_again = now + read / rate
@@ -360,22 +398,33 @@ class AttachedRun(Policy):
                 state.do(MendBlock(state.kinds))
             else:
                 self._entered.look(self.observer)
-        self.guarding.look()
         late_s = now - self._since if state.snapshot.block == "running" else 0.0
         if late_s > HANGS_S:
             state.do(Ask("silent", self._answering.is_silent, (now,), Place.LOOP))
-        self._steering.look(self.production, over=False)
         self._observe(ends=False)
+
+    def pause_seen(self, event: PauseSeen) -> None:
+        """Pause, or go on."""
+        self._steering.pause(event, self.production, over=False)
+
+    def addition_requested(self, event: AdditionRequested) -> None:
+        """Make more products."""
+        self._steering.add(event, self.production)
+
+    def guard_records_read(self, event: GuardRecord) -> None:
+        """Let the guards take it."""
+        self.guarding.take_record(event)
 
     def stop_requested(self) -> None:
         """End the looking, or stop a model that may be stopped."""
         state, stop = self.state, self.state.stop
+        self.guarding.stop_reason = stop.reason
         stops = self.look.allow_stop and not self._ending.finished
         if stop.control is None:
             return
         if stop.control != "leave" and (stops or stop.reason.get("by") == "guard"):
             if stops:
-                state.journal.append(ev.ControlReceived(control=stop.control))
+                state.outbox.append(ev.ControlReceived(control=stop.control))
                 at_once = (stop.control == "stop-now",)
                 state.do(Ask("stopped", self.observer.stop, at_once, Place.BESIDE))
             # Else a worker asked for it, of a model that had ended.
@@ -383,14 +432,10 @@ class AttachedRun(Policy):
         else:
             state.finish(Outcome("stopped", 0, "looking has ended, the model is not touched"))
 
-    def settle(self, outcome: Outcome) -> None:
+    def settle(self) -> None:
         """Send word of the model's end; let guards that have judged nothing say so."""
         self._model_word.flush()
         self.guarding.settle(done=False)
-
-    def close(self) -> None:
-        """Close the index."""
-        self.production.publisher.close()
 
     # The model.
 
@@ -442,3 +487,10 @@ class AttachedRun(Policy):
         if found is not None:
             part = replace(part, **asdict(found))
         self.state.snapshot.attached = part
+
+
+def make_link(link: Path, folder: str) -> None:
+    """Make a link to the folder, unless it is there. Raises OSError."""
+    link.parent.mkdir(parents=True, exist_ok=True)
+    if not link.is_symlink():
+        link.symlink_to(folder)

@@ -5,7 +5,6 @@ The folder is on a disk of the job's node, and gone with the job.
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING
 
 from burstlens.cluster_configs.scheduler import FORGOTTEN, JobState
@@ -36,6 +35,7 @@ class EnteredJob:
         self._job, self._path = look.job or "", look.path
         self._since: float | None = None
         self._missing = 0
+        self._found: JobState | None = None
         self.gone = False
 
     def ask(self, observer: Observer, since: float, when: str = "") -> None:
@@ -83,13 +83,19 @@ class EnteredJob:
         state.do(Ask("lost", observer.lose, (), Place.LOOP))
         state.do(CloseBlock())
         # The workers have ended with the job: what they had brought and nobody heard of is useless.
-        with contextlib.suppress(OSError):
-            self._production.publish()
-            self._production.publisher.clean_incoming()
+        self._production.publish(sweeps=True)
+        self._found = found
+
+    def published(self) -> None:
+        """Note what is not made, once all is published that came before the job ended."""
+        found, self._found = self._found, None
+        if found is None:
+            return
+        state = self._state
         self._missing = self._production.backlog.unsettled()
         evidence = printable(f"the disk of its node went with job {self._job} ({found.text})")
         if state.history.path_lost is None:
-            state.journal.append(ev.PathLost(evidence=evidence, for_good=True))
+            state.outbox.append(ev.PathLost(evidence=evidence, for_good=True))
         state.snapshot.alarm(f"{self._path}: {evidence}{self._unmade}")
 
     @property

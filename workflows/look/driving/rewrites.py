@@ -11,16 +11,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from burstlens.core.errors import StagingError
 from burstlens.core.model import Frame, in_model_folder
 from burstlens.core.run.events import Fingerprint, FrameFingerprint
-from burstlens.stagers.base import remove
 from burstlens.workflows.frames.report import FolderReport
 from burstlens.workflows.making import tasks
 from burstlens.workflows.making.order import Order, OrderResult
-from burstlens.workflows.ordering.instructions import Ask
+from burstlens.workflows.ordering.instructions import Ask, Discard
+from burstlens.workflows.ordering.outbox import Outbox
 from burstlens.workflows.ordering.production import Production
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.publishing.context import RunContext
@@ -51,26 +50,25 @@ class Suspect:
 
 class Rewrites:
     """Sorts found frames; ``begin`` starts a new attempt for a reason and returns its number,
-    ``do`` has a comparison made, ``later`` after so many seconds."""
+    ``later`` has a comparison made after so many seconds."""
 
     def __init__(
         self,
         context: RunContext,
+        outbox: Outbox,
         production: Production,
         buffer: BufferRef,
         begin: Callable[[str], int],
-        do: Callable[[Ask], None],
         later: Callable[[float, Ask], None],
     ) -> None:
         self._history = context.history
-        self._journal = context.journal
-        self._run = context.run
+        self._outbox = outbox
         self._recipe = context.recipe
         self._snapshot = context.snapshot
         self._production = production
         self._buffer = buffer
         self._begin = begin
-        self._do, self._later = do, later
+        self._later = later
         self._comparing: dict[str, Suspect] = {}
         self._waiting: dict[str, Suspect] = {}
         self._looked = (0, False)
@@ -196,7 +194,7 @@ class Rewrites:
     def _note(
         self, attempt: int, stream: str, time: str, file: str, record: int, found: Fingerprint
     ) -> None:
-        self._journal.append(
+        self._outbox.append(
             FrameFingerprint(
                 attempt=attempt, stream=stream, time=time, file=file, record=record,
                 fingerprint=found,
@@ -205,7 +203,7 @@ class Rewrites:
 
     def _make(self, suspect: Suspect) -> None:
         self._comparing[suspect.file] = suspect
-        self._do(self._ask(suspect))
+        self._outbox.do(self._ask(suspect))
 
     def _ask(self, suspect: Suspect) -> Ask:
         order = suspect.orders[0]
@@ -258,7 +256,7 @@ class Rewrites:
         """Take the result of a comparison."""
         receipt = result.receipt
         if receipt is not None:
-            remove(Path(self._run.products) / receipt.incoming)
+            self._outbox.do(Discard(receipt))
         if not self.wants(suspect):
             return
         del self._comparing[suspect.file]

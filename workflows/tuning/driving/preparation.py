@@ -37,7 +37,7 @@ class Preparation:
                 self._done.add(step.name)
                 continue
             if record is None:
-                self._state.journal.append(ev.StepSubmitting(job=name, step=step.name))
+                self._state.outbox.append(ev.StepSubmitting(job=name, step=step.name))
                 self._state.do(Sync(required=True))
             return name, step
         return None
@@ -52,7 +52,7 @@ class Preparation:
         name, state = event.name, self._state
         outcome = "done" if end.well else "stopped" if end.stopped else "failed"
         message = f"{name} {end.text()}"
-        state.journal.append(ev.StepEnded(job=name, outcome=outcome, message=message))
+        state.outbox.append(ev.StepEnded(job=name, outcome=outcome, message=message))
         state.do(Sync(required=True))
         if end.well:
             self._done.add(name.removeprefix("step-").rpartition("-")[0])

@@ -166,7 +166,7 @@ class TrialsRun(BufferedRun):
     def _begin(self, plan: Plan) -> None:
         self._number += 1
         name = f"trial-{self._number}"
-        self.state.journal.append(trial_files.submission(name, plan))
+        self.state.outbox.append(trial_files.submission(name, plan))
         self.state.do(Sync(required=True))
         self._describe(name)
 
@@ -202,7 +202,7 @@ class TrialsRun(BufferedRun):
     def job_submitted(self, event: JobSubmitted) -> None:
         """Journal the job's id."""
         kind = ev.TrialSubmitted if event.name in self.state.history.trials else ev.StepStarted
-        self.state.journal.append(kind(job=event.name, job_id=event.job_id))
+        self.state.outbox.append(kind(job=event.name, job_id=event.job_id))
         self.state.do(Sync(required=True))
 
     def job_ended(self, event: JobEnded) -> None:
@@ -243,7 +243,7 @@ class TrialsRun(BufferedRun):
 
     def _note(self, name: str, event: ev.TrialEnded) -> None:
         state = self.state
-        state.journal.append(event)
+        state.outbox.append(event)
         state.do(Sync(required=True))
         state.snapshot.note(f"{name}: {trial_files.in_words(event)}")
         if event.outcome in {"failed", "lost"}:
@@ -259,7 +259,7 @@ class TrialsRun(BufferedRun):
 
     def _end_of(self, ending: Ending, text: str) -> Outcome:
         if not self.state.history.concluded:
-            self.state.journal.append(results.event_of(ending))
+            self.state.outbox.append(results.event_of(ending))
             self.state.do(Sync(required=True))
         return Outcome("failed", FAILED, text) if ending.failed else Outcome("done", 0, text)
 
@@ -279,7 +279,7 @@ class TrialsRun(BufferedRun):
 
     def buffer_freed(self, event: BufferFreed) -> None:
         """The tuning is over."""
-        self.state.journal.append(ev.BufferReleased())
+        self.state.outbox.append(ev.BufferReleased())
         self.state.finish(event.outcome)
 
     def refused(self, event: NodeFailed) -> None:
@@ -315,7 +315,7 @@ class TrialsRun(BufferedRun):
         asked = self.state.stop.control
         if asked is not None and asked != self._asked:
             self._asked = asked
-            self.state.journal.append(ev.ControlReceived(control=asked))
+            self.state.outbox.append(ev.ControlReceived(control=asked))
 
     def tick(self) -> None:
         """Look at the job of the trials."""
@@ -328,7 +328,7 @@ class TrialsRun(BufferedRun):
         if self.buffer is None or self._over:
             return
         if event.buffer_end:
-            self.state.journal.append(ev.BufferReleased())
+            self.state.outbox.append(ev.BufferReleased())
             again = f"burstlens resume {self.state.run.id} goes on in a new job"
             message = f"the job of the trials has ended ({event.buffer_end}); {again}"
             self.state.finish(Outcome("failed", FAILED, message))

@@ -39,6 +39,8 @@ class TuningKind(RunKind):
         tick: Callable[[Snapshot], None],
     ) -> Outcome:
         """Go through the trials. Raises RunError."""
+        from burstlens.workflows.driver.dispatch import Dispatch
+        from burstlens.workflows.driver.inbox import Inbox
         from burstlens.workflows.driver.launching import Launching
         from burstlens.workflows.driver.loop import Loop
         from burstlens.workflows.driver.state import RunState
@@ -67,7 +69,10 @@ class TuningKind(RunKind):
                 ),
             )
             launching = Launching(context, graph, space, launcher)
-            outcome = Loop(context, graph, state, tick, space, launching).run()
+            dispatch = Dispatch(context, graph)
+            outcome = Loop(
+                context, graph, dispatch, Inbox(context), state, tick, space, launching
+            ).run()
         tick(context.snapshot)  # the last trial may have ended since the last tick
         withdraw(launcher, context.snapshot.write)
         return outcome

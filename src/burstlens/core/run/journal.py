@@ -142,20 +142,31 @@ class Journal:
         return self.events >= VOLUME_EVENTS
 
     def append(self, event: E) -> E:
-        """Write the event with the present time and this driver's epoch, and return it so. A full
-        disk holds it back until it can be written."""
-        event = self._stamped(event)
-        self._lines.append(as_record(event))
-        self.events += 1
+        """Write the event with the present time and this driver's epoch, and return it so."""
+        event = self._stamped(event, time.time())
+        self.write(event)
         if self._seen is not None:
             self._seen(event)
         return event
 
-    def _stamped(self, event: E) -> E:
-        return msgspec.structs.replace(event, t=round(time.time(), 6), driver=self.epoch)
+    def record(self, event: E, t: float) -> E:
+        """Let an event count that :meth:`write` writes later, and return it as it is written: of
+        that time, in Unix seconds, and of this driver's epoch."""
+        event = self._stamped(event, t)
+        if self._seen is not None:
+            self._seen(event)
+        return event
+
+    def write(self, event: Event) -> None:
+        """Write an event that counts already. A full disk holds it back until it can be written."""
+        self._lines.append(as_record(event))
+        self.events += 1
+
+    def _stamped(self, event: E, t: float) -> E:
+        return msgspec.structs.replace(event, t=round(t, 6), driver=self.epoch)
 
     def _continued(self, volume: int) -> JournalContinued:
-        return self._stamped(JournalContinued(volume=volume, **stamp()))
+        return self._stamped(JournalContinued(volume=volume, **stamp()), time.time())
 
     def turn(self, keep: Callable[[int, int], None]) -> bool:
         """Go on in a new file: the present one becomes a volume, which nobody writes any more.

@@ -1,0 +1,91 @@
+"""Dispatch: what production wants done goes to workers and to the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from burstlens.workflows.making import tasks
+from burstlens.workflows.making.order import OrderResult
+from burstlens.workflows.ordering.events import Published, ResultsRead, WorkReturned
+from burstlens.workflows.ordering.graph import Graph
+from burstlens.workflows.ordering.instructions import Make, Publish, Release
+from burstlens.workflows.ordering.result_files import ResultFiles
+from burstlens.workflows.ordering.shown_points import ShownPoints
+from burstlens.workflows.placement import buffer as buffers
+from burstlens.workflows.publishing.context import RunContext
+from burstlens.workflows.publishing.flushing import Flushing
+from burstlens.workflows.publishing.publish import Publisher
+
+PROBE_BYTES = 4096
+
+
+class Dispatch:
+    """Sends batches and reads their results, publishes, has raw frames deleted.
+
+    It goes on where an earlier driver has stopped: what that had published is settled, and
+    ``shown`` has which points of further dimensions its pictures show. No worker of an earlier
+    driver may live. Raises OSError when ``products/`` cannot be read or written.
+    """
+
+    def __init__(self, context: RunContext, graph: Graph) -> None:
+        self._run, self._graph = context.run, graph
+        self.publisher = Publisher.of(context)
+        self._flushing = Flushing(context)
+        self._files = ResultFiles(context.run.incoming)
+        self.publisher.settle()
+        self.publisher.clean_incoming()
+        self.shown = ShownPoints()
+        if context.history.standing:
+            self.shown.read(context.run.index)
+
+    def make(self, node: Make) -> None:
+        """Send a batch to the viewing block."""
+        file = self._files.open(node.batch)
+        what = tasks.work, node.buffer, node.batch.orders, file
+        self._graph.view(node, *what, priority=node.priority)
+
+    def made(
+        self, node: Make, results: Mapping[int, OrderResult] | None, error: BaseException | None
+    ) -> WorkReturned:
+        """What is left of a batch that has ended."""
+        return WorkReturned(node.batch, {**self._files.close(node.batch), **(results or {})}, error)
+
+    def wait_s(self, longest: float) -> float:
+        """How long the loop may wait before it looks for results."""
+        return self._files.wait_s(longest)
+
+    def results(self) -> Iterator[ResultsRead]:
+        """What has come of batches that are under way."""
+        return self._files.look()
+
+    def release(self, node: Release) -> None:
+        """Have raw frames deleted."""
+        paths = [path for frame in node.frames for path in frame.paths]
+        what = node.buffer, paths, node.keep, str(self._run.output)
+        self._graph.view(node, buffers.release, *what)
+
+    def publish(self, node: Publish, now: float) -> Published:
+        """Publish, and write what is written beside."""
+        try:
+            if node.probe:
+                self._probe()
+            events = self.publisher.publish(node.receipts) if node.receipts else []
+            if node.sweeps:
+                self.publisher.clean_incoming()
+            self.publisher.flush()
+            self._flushing.look(self.publisher, now)
+        except OSError as error:
+            return Published(error=error)
+        return Published(tuple(events))
+
+    def _probe(self) -> None:
+        """Write a little, where nothing else may be left to write. Raises OSError."""
+        part = self._run.path / ".room.part"
+        try:
+            part.write_bytes(bytes(PROBE_BYTES))
+        finally:
+            part.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Write what is outstanding."""
+        self.publisher.close()
