@@ -33,7 +33,7 @@ from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.journal import Journal
 from burstlens.workflows.publishing.publish import Publisher
-import burstlens.workflows.ordering.blocks  # what a driver has loaded
+import burstlens.workflows.viewing.blocks  # what a driver has loaded
 run = RunDir(Path(sys.argv[1]))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 begin = time.process_time()

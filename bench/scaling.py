@@ -25,9 +25,9 @@ from burstlens.core.run.directory import RunDir
 from burstlens.viz.product import Context
 from burstlens.workflows.making.order import Order
 from burstlens.workflows.ordering.batches import Batch
-from burstlens.workflows.ordering.graph import Graph
 from burstlens.workflows.ordering.instructions import Ask
-from burstlens.workflows.ordering.result_files import ResultFiles
+from burstlens.workflows.viewing.graph import Graph
+from burstlens.workflows.viewing.result_files import ResultFiles
 
 MOST_PART = 0.05
 """Of a core, for looking at the results of batches under way."""

@@ -20,10 +20,10 @@ from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import replay
 from burstlens.core.run.journal import Journal, read
+from burstlens.workflows.deciding.state import Policy, RunState
 from burstlens.workflows.driver.dispatch import Dispatch
 from burstlens.workflows.driver.inbox import Inbox
 from burstlens.workflows.driver.loop import Loop
-from burstlens.workflows.driver.state import Policy, RunState
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.ordering.batches import Batch

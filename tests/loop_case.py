@@ -8,11 +8,11 @@ from typing import TypeVar
 from workers_case import Block
 
 from burstlens.core.model import Frame
+from burstlens.workflows.deciding.state import Policy, RunState
+from burstlens.workflows.deciding.steering import Steering
 from burstlens.workflows.driver.dispatch import Dispatch
 from burstlens.workflows.driver.inbox import Inbox
 from burstlens.workflows.driver.loop import Loop
-from burstlens.workflows.driver.state import Policy, RunState
-from burstlens.workflows.driver.steering import Steering
 from burstlens.workflows.guards.finding import Reading
 from burstlens.workflows.ordering.events import (
     GuardRecord,

@@ -124,9 +124,9 @@ def test_the_driver_imports_nothing_that_reads_or_draws(tmp_path):
             "clients.cli",
             "clients.terminal",
             "workflows.driver.run",
-            "workflows.driver.launched",
+            "workflows.deciding.launched",
             "workflows.driver.loop",
-            "workflows.ordering.blocks",
+            "workflows.viewing.blocks",
         )
     )
     assert imported(f"import {modules}\nprint()", HEAVY, tmp_path) == set()

@@ -20,10 +20,10 @@ from burstlens.workflows.making.results import Results
 from burstlens.workflows.ordering import events
 from burstlens.workflows.ordering.batches import Batch
 from burstlens.workflows.ordering.events import WorkReturned
-from burstlens.workflows.ordering.graph import Graph
 from burstlens.workflows.ordering.instructions import Make, Node, Release
 from burstlens.workflows.placement.buffer import Released
 from burstlens.workflows.recipe.recipe import MadeProduct
+from burstlens.workflows.viewing.graph import Graph
 
 
 @dataclass(slots=True)

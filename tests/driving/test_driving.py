@@ -7,7 +7,7 @@ from burstlens.clients.driving import drive
 from burstlens.core.durable import write_json
 from burstlens.core.errors import RunError
 from burstlens.core.run.history import replay
-from burstlens.workflows.driver.left_running import require_host
+from burstlens.workflows.driver.claim import require_host
 
 
 @pytest.mark.parametrize("as_json", [False, True])

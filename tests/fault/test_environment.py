@@ -195,7 +195,7 @@ def test_a_detached_run_outlives_a_hangup_and_lets_no_second_driver_in(make_case
     assert not case.faults(), (case.run / "logs" / "driver.log").read_text()
 
 
-@pytest.mark.fault  # tests/ordering/test_viewing_block.py replaces blocks whose workers are killed
+@pytest.mark.fault  # tests/viewing/test_viewing_block.py replaces blocks whose workers are killed
 @pytest.mark.parametrize("place", [0, 1], ids=["starts-the-workers", "holds-the-queues"])
 def test_a_worker_pool_whose_first_or_second_child_is_gone_is_replaced_and_nothing_is_lost(
     make_case: Any, place: int

@@ -209,7 +209,7 @@ def test_check_says_that_allowed_actions_will_be_done(recipe_file, burstlens, tm
 @pytest.mark.integration
 def test_guards_import_neither_numpy_nor_netcdf_on_the_login_node():
     code = (
-        "import sys, burstlens.workflows.ordering.guarding, burstlens.workflows.driver.launched; "
+        "import sys, burstlens.workflows.ordering.guarding, burstlens.workflows.deciding.launched; "
         "print([m for m in ('numpy', 'netCDF4', 'matplotlib') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

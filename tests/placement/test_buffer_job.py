@@ -7,12 +7,12 @@ import pytest
 from burstlens.cluster_configs.scheduler import BatchSite, SchedulerError
 from burstlens.cluster_configs.site import choose
 from burstlens.cluster_configs.slurm import Slurm
-from burstlens.workflows.driver import buffer_job
-from burstlens.workflows.driver.buffer_job import BufferJob
-from burstlens.workflows.ordering.graph import Graph
+from burstlens.workflows.driver import scheduling
+from burstlens.workflows.driver.scheduling import BufferJob
 from burstlens.workflows.placement.batch import BatchLauncher
 from burstlens.workflows.placement.hosted import HostedLauncher
 from burstlens.workflows.placement.job_buffer import JobBuffer
+from burstlens.workflows.viewing.graph import Graph
 
 pytestmark = pytest.mark.integration
 
@@ -36,7 +36,7 @@ def test_each_end_of_the_block_has_its_own_patience_for_a_job_that_leaves(
     with pytest.raises(SchedulerError, match="is ending"):
         job._ask()
     with monkeypatch.context() as patch:
-        patch.setattr(buffer_job, "LEAVES_S", 0.0)
+        patch.setattr(scheduling, "LEAVES_S", 0.0)
         assert job._ask() == "job 12: COMPLETING"
         assert job.end() == ""  # there is a block again
     first = job._leaves_since

@@ -15,18 +15,18 @@ from burstlens.cluster_configs.polling import PollingScheduler
 from burstlens.cluster_configs.site import choose
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal
-from burstlens.workflows.driver.jobs import Jobs
+from burstlens.workflows.deciding.jobs import Jobs
+from burstlens.workflows.deciding.state import Policy, RunState
 from burstlens.workflows.driver.launching import Launching
 from burstlens.workflows.driver.run import recipe_of
 from burstlens.workflows.driver.scheduling import scheduled
-from burstlens.workflows.driver.state import Policy, RunState
 from burstlens.workflows.ordering.events import Turn
-from burstlens.workflows.ordering.graph import Graph, NodeResult
 from burstlens.workflows.placement import batch
 from burstlens.workflows.placement.provision import provision
 from burstlens.workflows.placement.supervised import JobFailedError
 from burstlens.workflows.plan.commands import new_run
 from burstlens.workflows.publishing.context import RunContext
+from burstlens.workflows.viewing.graph import Graph, NodeResult
 
 pytestmark = pytest.mark.integration
 PATIENCE_S = 120.0

@@ -12,9 +12,9 @@ from burstlens.cluster_configs.site import choose
 from burstlens.core.errors import NoSpaceError, StagingError
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal
+from burstlens.workflows.deciding.state import Policy, RunState
+from burstlens.workflows.deciding.target import PATIENCE_S, Target
 from burstlens.workflows.driver.dispatch import Dispatch
-from burstlens.workflows.driver.state import Policy, RunState
-from burstlens.workflows.driver.target import PATIENCE_S, Target
 from burstlens.workflows.ordering.instructions import Instruction, Publish
 from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.publishing.full_disk import FullDisk

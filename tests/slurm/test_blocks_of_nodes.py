@@ -21,7 +21,7 @@ from burstlens.cluster_configs.scheduler import BatchSite
 from burstlens.cluster_configs.site import read
 from burstlens.cluster_configs.slurm import Slurm
 from burstlens.core.run.directory import RunDir
-from burstlens.workflows.ordering.graph import Graph
+from burstlens.workflows.viewing.graph import Graph
 
 NODES = {"dwn1", "dwn2", "dwn3"}
 DEAR = ("one", "two", "three")

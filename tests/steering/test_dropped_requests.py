@@ -14,9 +14,9 @@ from burstlens.cluster_configs.site import choose
 from burstlens.core.errors import RecipeError
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal, read
+from burstlens.workflows.deciding.steering import Steering
 from burstlens.workflows.driver.addition import Addition, read_addition
 from burstlens.workflows.driver.inbox import Inbox
-from burstlens.workflows.driver.steering import Steering
 from burstlens.workflows.ordering.production import Production
 from burstlens.workflows.plan.commands import new_run
 from burstlens.workflows.publishing.context import RunContext

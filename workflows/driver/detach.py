@@ -20,8 +20,7 @@ from burstlens.core.run.heartbeat import shown_driver
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.log_level import DEFAULT, VARIABLE, log_level
 from burstlens.core.run.start import last_words, note_start, read_start
-from burstlens.workflows.driver.claim import free_epoch
-from burstlens.workflows.driver.left_running import forget_stop
+from burstlens.workflows.driver.claim import forget_stop, free_epoch
 from burstlens.workflows.driver.run import recipe_of
 from burstlens.workflows.driver.scheduling import scheduled
 from burstlens.workflows.placement.hosted import HostedLauncher

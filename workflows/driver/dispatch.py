@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from burstlens.workflows.making import tasks
 from burstlens.workflows.making.order import OrderResult
 from burstlens.workflows.ordering.events import Published, ResultsRead, WorkReturned
-from burstlens.workflows.ordering.graph import Graph
 from burstlens.workflows.ordering.instructions import Make, Publish, Release
-from burstlens.workflows.ordering.result_files import ResultFiles
 from burstlens.workflows.ordering.shown_points import ShownPoints
 from burstlens.workflows.placement import buffer as buffers
 from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.publishing.flushing import Flushing
 from burstlens.workflows.publishing.publish import Publisher
+from burstlens.workflows.viewing.graph import Graph
+from burstlens.workflows.viewing.result_files import ResultFiles
 
 PROBE_BYTES = 4096
 

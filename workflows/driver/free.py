@@ -21,8 +21,7 @@ from burstlens.core.run.journal import Journal
 from burstlens.core.run.requests import catch_signals
 from burstlens.core.run.snapshot import read_snapshot
 from burstlens.core.run.status_file import OutcomePart
-from burstlens.workflows.driver.claim import take_over
-from burstlens.workflows.driver.left_running import require_host
+from burstlens.workflows.driver.claim import require_host, take_over
 from burstlens.workflows.driver.run import recipe_of, show
 from burstlens.workflows.driver.scheduling import scheduled
 from burstlens.workflows.placement import buffer as buffers

@@ -13,9 +13,8 @@ from burstlens.core.durable import read_json
 from burstlens.core.existence import check_existence
 from burstlens.core.fault import shorten
 from burstlens.core.printable import printable
-from burstlens.workflows.driver.buffer_job import BufferJob
+from burstlens.workflows.driver.scheduling import BufferJob
 from burstlens.workflows.ordering.events import JobEnded, JobsSeen, StagedIn
-from burstlens.workflows.ordering.graph import Graph
 from burstlens.workflows.ordering.instructions import DescribeJobs, Launch, SeeJobs
 from burstlens.workflows.placement import direct_requests
 from burstlens.workflows.placement.job_file import JobFile
@@ -26,6 +25,7 @@ from burstlens.workflows.placement.stage_in import DONE
 from burstlens.workflows.placement.supervised import Ended, JobFailedError, describe
 from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.recipe.recipe import Step
+from burstlens.workflows.viewing.graph import Graph
 
 LOG_BYTES = 4096
 MOST_SHOWN = 300

@@ -19,13 +19,13 @@ from burstlens.core.existence import surely_exists
 from burstlens.core.outcome import Outcome
 from burstlens.core.run.event import Event
 from burstlens.core.run.wording import progress_text
+from burstlens.workflows.deciding.state import RunState
+from burstlens.workflows.deciding.target import TICK_S
 from burstlens.workflows.driver.dispatch import Dispatch
 from burstlens.workflows.driver.driver_log import note_turn
 from burstlens.workflows.driver.inbox import Inbox
 from burstlens.workflows.driver.launching import Launching
 from burstlens.workflows.driver.presence import Presence
-from burstlens.workflows.driver.state import RunState
-from burstlens.workflows.driver.target import TICK_S
 from burstlens.workflows.hints.stripes import folder_stripes
 from burstlens.workflows.making import watching
 from burstlens.workflows.ordering.events import (
@@ -49,7 +49,6 @@ from burstlens.workflows.ordering.events import (
     Tick,
     Turn,
 )
-from burstlens.workflows.ordering.graph import Graph, NodeResult
 from burstlens.workflows.ordering.instructions import (
     URGENT,
     Ask,
@@ -89,6 +88,7 @@ from burstlens.workflows.placement.provision import Provision
 from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.publishing.snapshot import Snapshot
 from burstlens.workflows.recipe.wanted import wanted
+from burstlens.workflows.viewing.graph import Graph, NodeResult
 
 
 class Loop:

@@ -15,7 +15,7 @@ from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history import History
-from burstlens.workflows.driver.left_running import model_left
+from burstlens.workflows.driver.claim import model_left
 
 AWAY_S = 600.0
 """How long to wait for a directory that is away while its parent is there: a person who moved it

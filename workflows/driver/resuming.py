@@ -1,4 +1,4 @@
-"""Whether a run can be resumed."""
+"""What can be taken up of a run whose driver is gone: the run, or word that was not sent."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from msgspec.structs import replace
 
 from burstlens.core.errors import RunError
 from burstlens.core.exit_codes import FRAMES_LOST, TRIPPED_AFTER_END
+from burstlens.core.printable import print_stderr
 from burstlens.core.quantity import counted
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history_file import history_of
+from burstlens.core.run.journal import Journal
 from burstlens.core.run.snapshot import new_snapshot, read_snapshot
 from burstlens.core.run.status_file import OutcomePart
 from burstlens.core.run.tripped import too_late
-from burstlens.workflows.driver.claim import free_epoch
-from burstlens.workflows.driver.run import show
+from burstlens.workflows.driver.claim import free_epoch, take_over
+from burstlens.workflows.driver.run import recipe_of, show
+from burstlens.workflows.notify.notices import Notices
 
 
 def resumable(run: RunDir) -> str | None:
@@ -61,3 +64,21 @@ def _mend_status(run: RunDir, outcome: dict[str, Any]) -> None:
         ended = OutcomePart(**outcome)
         with contextlib.suppress(OSError):
             show(run, replace(known, state=outcome["state"], outcome=ended, block="gone"))
+
+
+def send_missing(run: RunDir) -> int:
+    """Send it now; returns how many words were missing. Raises RunError, RecipeError, OSError."""
+    history = history_of(run.journal)
+    missing = len(history.noticed.pending)
+    if not missing:
+        return 0
+    recipe, _ = recipe_of(run)
+    epoch = take_over(run)
+    with contextlib.closing(Journal(run.journal, epoch, seen=history.apply)) as journal:
+        names = [product.name for product in recipe.products]
+        notices = Notices(
+            run, recipe.title, names, recipe.notify, journal, history.noticed, print_stderr
+        )
+        notices.begin(guard.ways for guard in recipe.guards)
+        notices.close()
+    return missing

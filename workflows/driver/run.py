@@ -39,14 +39,14 @@ from burstlens.core.whole_copy import copy_whole
 from burstlens.viz.live.feed import FrameFeed, write_recipe, write_status
 from burstlens.viz.live.page import write_page
 from burstlens.workflows.driver.addition import table_of
-from burstlens.workflows.driver.claim import take_over
-from burstlens.workflows.driver.driver_log import driver_log, logged
-from burstlens.workflows.driver.left_running import (
+from burstlens.workflows.driver.claim import (
     forget_stop,
     idle_s,
     model_left,
     require_host,
+    take_over,
 )
+from burstlens.workflows.driver.driver_log import driver_log, logged
 from burstlens.workflows.driver.noticing import (
     begin_notices,
     close_notices,
@@ -209,7 +209,7 @@ def execute(
     early = kind.early_worker(site, early)
     if early is None:
         # Parsl takes a second to load: whoever interrupts that finds a run that has not begun.
-        import burstlens.workflows.ordering.blocks  # noqa: F401
+        import burstlens.workflows.viewing.blocks  # noqa: F401
     with contextlib.nullcontext() if early is None else early:
         return _execute(kind, tick, begun, early)
 

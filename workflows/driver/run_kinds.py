@@ -16,6 +16,7 @@ from burstlens.core.plugins import load
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history import History
+from burstlens.workflows.driver.addition import Added, table_of
 from burstlens.workflows.publishing.context import RunContext
 
 if TYPE_CHECKING:
@@ -95,15 +96,15 @@ class LaunchedKind(RunKind):
         tick: Callable[[Snapshot], None],
     ) -> Outcome:
         """From its buffer to its products at home."""
+        from burstlens.workflows.deciding.launched import LaunchedRun
+        from burstlens.workflows.deciding.state import RunState
         from burstlens.workflows.driver.dispatch import Dispatch
         from burstlens.workflows.driver.inbox import Inbox
-        from burstlens.workflows.driver.launched import LaunchedRun
         from burstlens.workflows.driver.launching import Launching
         from burstlens.workflows.driver.loop import Loop
         from burstlens.workflows.driver.scheduling import scheduled, scheduler_of, withdraw
-        from burstlens.workflows.driver.state import RunState
-        from burstlens.workflows.ordering.graph import Graph
         from burstlens.workflows.placement.provision import provision
+        from burstlens.workflows.viewing.graph import Graph
 
         run, recipe, site = context.run, context.recipe, context.site
         launcher, block = scheduled(run, recipe, site)
@@ -136,3 +137,15 @@ def kind_of(run: RunDir) -> RunKind:
             kind: RunKind = load(home)(run, options)
             return kind
     return LaunchedKind(run, {})
+
+
+def lacks_of(run: RunDir, history: History, added: Added) -> list[str]:
+    """A sentence for each of the products that cannot be made of the run's frames.
+
+    Raises BurstlensError.
+    """
+    names = {product.name for product, _ in added}
+    table = table_of(run, history)
+    standing = [one for one in table["product"] if one["name"] not in names]
+    table |= {"product": [*standing, *(dict(one) for _, one in added)]}
+    return kind_of(run).lacks(history, table, names)

@@ -56,12 +56,12 @@ class AttachedKind(RunKind):
         tick: Callable[[Snapshot], None],
     ) -> Outcome:
         """Look until there is nothing more to see, or somebody ends it."""
+        from burstlens.workflows.deciding.state import RunState
         from burstlens.workflows.driver.dispatch import Dispatch
         from burstlens.workflows.driver.inbox import Inbox
         from burstlens.workflows.driver.loop import Loop
-        from burstlens.workflows.driver.state import RunState
         from burstlens.workflows.look.driving.attached_run import AttachedRun
-        from burstlens.workflows.ordering.graph import Graph
+        from burstlens.workflows.viewing.graph import Graph
 
         run, recipe, whole = context.run, context.recipe, context.site
         look, facts = latest(run, self.look), facts_of(run, "table")

@@ -19,9 +19,9 @@ from burstlens.core.model import Fingerprint
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.core.run.snapshot import attached_now
-from burstlens.workflows.driver.state import FIRST_S, Policy, RunState
-from burstlens.workflows.driver.steering import Steering
-from burstlens.workflows.driver.target import Target
+from burstlens.workflows.deciding.state import FIRST_S, Policy, RunState
+from burstlens.workflows.deciding.steering import Steering
+from burstlens.workflows.deciding.target import Target
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import FolderReport
 from burstlens.workflows.frames.watch import Attachment

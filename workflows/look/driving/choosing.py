@@ -18,7 +18,7 @@ from burstlens.workflows.recipe.load import check
 from burstlens.workflows.recipe.recipe import Recipe
 
 if TYPE_CHECKING:
-    from burstlens.workflows.driver.state import RunState
+    from burstlens.workflows.deciding.state import RunState
 
 Question = tuple[frozenset[str], Refitted, dict[str, Any]]
 """Streams whose frames wait, what fits them, and the recipe that has been held against them."""

@@ -17,7 +17,7 @@ from burstlens.workflows.look.driving.look_end import Sight
 from burstlens.workflows.ordering.instructions import Ask, CloseBlock, MendBlock, Place
 
 if TYPE_CHECKING:
-    from burstlens.workflows.driver.state import RunState
+    from burstlens.workflows.deciding.state import RunState
     from burstlens.workflows.look.observer.observer import Observer
     from burstlens.workflows.look.options import Look
     from burstlens.workflows.ordering.production import Production

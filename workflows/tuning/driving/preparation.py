@@ -11,7 +11,7 @@ from burstlens.workflows.placement.supervised import Ended
 from burstlens.workflows.recipe.recipe import Step
 
 if TYPE_CHECKING:
-    from burstlens.workflows.driver.state import RunState
+    from burstlens.workflows.deciding.state import RunState
 
 
 class Preparation:

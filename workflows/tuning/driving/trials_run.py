@@ -16,8 +16,8 @@ from burstlens.core.exit_codes import FAILED, STOPPED
 from burstlens.core.no_space import failure_code
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
-from burstlens.workflows.driver.buffered import BufferedRun
-from burstlens.workflows.driver.homecoming import with_left
+from burstlens.workflows.deciding.buffered import BufferedRun
+from burstlens.workflows.deciding.homecoming import with_left
 from burstlens.workflows.ordering.events import (
     Answered,
     BufferFreed,
@@ -53,7 +53,7 @@ from burstlens.workflows.tuning.table import tune_of
 from burstlens.workflows.tuning.trial import Plan
 
 if TYPE_CHECKING:
-    from burstlens.workflows.driver.state import RunState
+    from burstlens.workflows.deciding.state import RunState
 
 LOST = 3
 """Trials in a row that may be lost, as by preemption, before the tuning ends."""

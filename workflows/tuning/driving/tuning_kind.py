@@ -39,14 +39,14 @@ class TuningKind(RunKind):
         tick: Callable[[Snapshot], None],
     ) -> Outcome:
         """Go through the trials. Raises RunError."""
+        from burstlens.workflows.deciding.state import RunState
         from burstlens.workflows.driver.dispatch import Dispatch
         from burstlens.workflows.driver.inbox import Inbox
         from burstlens.workflows.driver.launching import Launching
         from burstlens.workflows.driver.loop import Loop
-        from burstlens.workflows.driver.state import RunState
-        from burstlens.workflows.ordering.graph import Graph
         from burstlens.workflows.tuning.driving.trial_files import TrialFiles
         from burstlens.workflows.tuning.driving.trials_run import TrialsRun
+        from burstlens.workflows.viewing.graph import Graph
 
         run, site = context.run, context.site
         options = TuneOptions.of(self.options)

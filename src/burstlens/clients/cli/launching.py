@@ -132,8 +132,7 @@ def resume(
     """
     from burstlens.core.quantity import counted
     from burstlens.core.run.directory import open_run_dir
-    from burstlens.workflows.driver.missing import send_missing
-    from burstlens.workflows.driver.resuming import resumable
+    from burstlens.workflows.driver.resuming import resumable, send_missing
     from burstlens.workflows.notify.asked import ask
 
     _one_way(detach, batch)

@@ -194,7 +194,7 @@ def add(name: str, file: str, *, all_frames: bool = False) -> Added:
     """
     from burstlens.core.run.history_file import history_of
     from burstlens.workflows.driver.addition import Addition, check_addition
-    from burstlens.workflows.driver.lacking import lacks_of
+    from burstlens.workflows.driver.run_kinds import lacks_of
     from burstlens.workflows.recipe.file import layer
 
     run = _going_on(name)

@@ -18,8 +18,8 @@ from burstlens.cluster_configs.scheduler import BatchSite
 from burstlens.cluster_configs.site import read
 from burstlens.cluster_configs.slurm import Slurm
 from burstlens.core.run.directory import RunDir
-from burstlens.workflows.ordering import scheduled_blocks
-from burstlens.workflows.ordering.blocks import ViewingBlocks
+from burstlens.workflows.viewing import scheduled_blocks
+from burstlens.workflows.viewing.blocks import ViewingBlocks
 
 pytestmark = pytest.mark.integration
 SITE = """\

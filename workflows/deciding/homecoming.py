@@ -14,14 +14,14 @@ from burstlens.core.no_space import failure_code, is_full
 from burstlens.core.outcome import Outcome
 from burstlens.core.passing_errors import PASSING
 from burstlens.core.run import events as ev
-from burstlens.workflows.driver.jobs import Jobs
+from burstlens.workflows.deciding.jobs import Jobs
 from burstlens.workflows.ordering.events import BroughtHome
 from burstlens.workflows.ordering.instructions import BringHome, CloseBlock, Destroy
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.recipe.wanted import with_remarks
 
 if TYPE_CHECKING:
-    from burstlens.workflows.driver.state import RunState
+    from burstlens.workflows.deciding.state import RunState
 
 AWAY = PASSING | {errno.ENOENT, errno.ENOTDIR, errno.ENOTCONN, errno.EHOSTDOWN}
 """Errors of a directory that is renamed or unmounted, or whose server does not answer."""

@@ -8,7 +8,7 @@ from burstlens.core.errors import NoSpaceError, RunError
 from burstlens.core.no_space import is_full
 
 if TYPE_CHECKING:
-    from burstlens.workflows.driver.state import RunState
+    from burstlens.workflows.deciding.state import RunState
 
 TICK_S = 0.5
 """How often a driver looks around, and how long it waits for what cannot be written."""

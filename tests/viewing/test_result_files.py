@@ -12,7 +12,7 @@ from burstlens.viz.product import Context
 from burstlens.workflows.making.order import Order, OrderResult
 from burstlens.workflows.making.results import Results
 from burstlens.workflows.ordering.batches import Batch
-from burstlens.workflows.ordering.result_files import PAUSE_S, ResultFiles
+from burstlens.workflows.viewing.result_files import PAUSE_S, ResultFiles
 
 LONGEST = 0.5
 

@@ -26,13 +26,13 @@ from burstlens.workflows.making import tasks
 from burstlens.workflows.making.early import DRAWS, EarlyWorker
 from burstlens.workflows.ordering.events import JobSubmitted
 from burstlens.workflows.ordering.instructions import NEXT, Launch, Node, Warm, Watch
-from burstlens.workflows.ordering.orphans import end_orphans
 from burstlens.workflows.placement.launch import Launcher
 from burstlens.workflows.placement.supervised import Ended, run_job
+from burstlens.workflows.viewing.orphans import end_orphans
 
 if TYPE_CHECKING:
     from burstlens.cluster_configs.parsl_config import Block
-    from burstlens.workflows.ordering.blocks import ViewingBlocks
+    from burstlens.workflows.viewing.blocks import ViewingBlocks
 
 _log = logging.getLogger(__name__)
 FIRST_LABEL = "viewing-1"
@@ -107,7 +107,7 @@ class Graph:
         end_orphans(self.run.parsl)
 
     def _load(self) -> ViewingBlocks:
-        from burstlens.workflows.ordering.blocks import ViewingBlocks, require_room
+        from burstlens.workflows.viewing.blocks import ViewingBlocks, require_room
 
         require_room(self.run.parsl)
         late = self._early is not None
@@ -333,4 +333,4 @@ def _pass_on(source: Future[Any], target: Future[Any]) -> None:
 
 def _import_blocks() -> None:
     with contextlib.suppress(Exception):  # it is raised again where Parsl is loaded
-        import burstlens.workflows.ordering.blocks  # noqa: F401
+        import burstlens.workflows.viewing.blocks  # noqa: F401

@@ -23,13 +23,12 @@ from burstlens.core.run.facts import RunFacts, write_facts
 from burstlens.core.run.format import stamp
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal, read
+from burstlens.workflows.deciding.state import Policy, RunState
 from burstlens.workflows.driver.dispatch import Dispatch
 from burstlens.workflows.driver.inbox import Inbox
 from burstlens.workflows.driver.loop import Loop
-from burstlens.workflows.driver.state import Policy, RunState
 from burstlens.workflows.making.early import EarlyWorker
 from burstlens.workflows.ordering.events import BlockSeen, JobSubmitted
-from burstlens.workflows.ordering.graph import Graph
 from burstlens.workflows.ordering.instructions import (
     LAST,
     NEXT,
@@ -42,6 +41,7 @@ from burstlens.workflows.ordering.instructions import (
 )
 from burstlens.workflows.placement.supervised import describe
 from burstlens.workflows.publishing.context import RunContext
+from burstlens.workflows.viewing.graph import Graph
 
 
 def test_the_first_answer_of_the_block_is_journalled_once_at_most(standing):

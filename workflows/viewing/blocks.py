@@ -32,7 +32,7 @@ from burstlens.cluster_configs.site import Site
 from burstlens.core.errors import FULL_ERRNO, SiteError
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.making import tasks
-from burstlens.workflows.ordering.scheduled_blocks import ScheduledBlocks
+from burstlens.workflows.viewing.scheduled_blocks import ScheduledBlocks
 
 SEND_LIMIT_MS = 2000
 STARTS = 3

@@ -10,17 +10,17 @@ import pytest
 
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal, read
-from burstlens.workflows.driver.jobs import Jobs
+from burstlens.workflows.deciding.jobs import Jobs
+from burstlens.workflows.deciding.state import Policy, RunState
 from burstlens.workflows.driver.launching import Launching
 from burstlens.workflows.driver.run import execute, recipe_of
-from burstlens.workflows.driver.state import Policy, RunState
 from burstlens.workflows.ordering.events import Turn
-from burstlens.workflows.ordering.graph import Graph, NodeResult
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.provision import provision
 from burstlens.workflows.placement.stage_in import DONE
 from burstlens.workflows.plan.commands import new_run
 from burstlens.workflows.publishing.context import RunContext
+from burstlens.workflows.viewing.graph import Graph, NodeResult
 
 pytestmark = pytest.mark.integration
 STEP = """

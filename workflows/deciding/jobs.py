@@ -24,7 +24,7 @@ from burstlens.workflows.placement.supervised import Ended
 from burstlens.workflows.recipe.recipe import Step
 
 if TYPE_CHECKING:
-    from burstlens.workflows.driver.state import RunState
+    from burstlens.workflows.deciding.state import RunState
 
 BY = {"guard": STOPPED_BY_GUARD, "space": NO_SPACE}
 """Exit codes by what asked for a stop, if it was not a person."""

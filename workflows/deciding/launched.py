@@ -10,12 +10,12 @@ from burstlens.core.exit_codes import STOPPED, leading
 from burstlens.core.no_space import failure_code
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
-from burstlens.workflows.driver.buffered import BufferedRun
-from burstlens.workflows.driver.homecoming import Homecoming
-from burstlens.workflows.driver.jobs import BY, Jobs
-from burstlens.workflows.driver.state import FIRST_S, RunState
-from burstlens.workflows.driver.steering import Steering
-from burstlens.workflows.driver.target import PATIENCE_S, Target
+from burstlens.workflows.deciding.buffered import BufferedRun
+from burstlens.workflows.deciding.homecoming import Homecoming
+from burstlens.workflows.deciding.jobs import BY, Jobs
+from burstlens.workflows.deciding.state import FIRST_S, RunState
+from burstlens.workflows.deciding.steering import Steering
+from burstlens.workflows.deciding.target import PATIENCE_S, Target
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.ordering.events import (
     AdditionRequested,

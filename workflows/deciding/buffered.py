@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from msgspec import structs
 
 from burstlens.core.run import events as ev
-from burstlens.workflows.driver.state import Policy, RunState
+from burstlens.workflows.deciding.state import Policy, RunState
 from burstlens.workflows.ordering.events import BufferReady, StagedIn
 from burstlens.workflows.ordering.instructions import ProvideBuffer, StageIn, Sync
 from burstlens.workflows.placement.buffer import BufferRef

@@ -13,7 +13,7 @@ from burstlens.core.errors import RunError, SiteError
 from burstlens.core.outcome import Outcome
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal
-from burstlens.workflows.driver.state import BLOCKS, LOSSES, Policy, RunState
+from burstlens.workflows.deciding.state import BLOCKS, LOSSES, Policy, RunState
 from burstlens.workflows.ordering.events import (
     Answered,
     BlockReplaced,
