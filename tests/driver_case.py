@@ -7,7 +7,7 @@ its files and the workers stay.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -248,6 +248,12 @@ class Drivers:
             if sync:
                 self.journal.sync()
             self.check_files()
+
+    def after(self, call: Callable[..., object], *args: object, **named: object) -> None:
+        """Call a part of the production as its policy does; what follows is done."""
+        call(*args, **named)
+        for instruction in self.state.outbox.take():
+            self.loop._carry_out(instruction)
 
     def stop(self) -> None:
         """The driver ends in order."""

@@ -85,7 +85,7 @@ class Sender:
             for event in read(self.run.journal):
                 history.apply(event)
         self.history = history
-        self.journal = Journal(self.run.journal, self.epoch, seen=history.apply)
+        self.journal = Journal(self.run.journal, self.epoch, history.apply)
         return Notices(
             self.run, "A storm", ["t2", "w"], self.of_recipe, self.journal, history.noticed,
             self.alarms.append,

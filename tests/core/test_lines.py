@@ -192,7 +192,7 @@ def test_half_a_line_that_could_not_be_cut_off_is_cut_off_before_the_next_one(
 
 def test_the_journal_hands_on_each_event_as_it_was_written(tmp_path):
     seen = []
-    journal = Journal(tmp_path / "journal.jsonl", epoch=2, seen=seen.append)
+    journal = Journal(tmp_path / "journal.jsonl", 2, seen.append)
     event = journal.append(ev.ViewingQueued(label="d01"))
     journal.close()
     assert seen == [event] == list(read(tmp_path / "journal.jsonl"))

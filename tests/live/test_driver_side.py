@@ -20,7 +20,7 @@ from burstlens.workflows.publishing.publish import Publisher
 def publisher(run_dir):
     def make(fill=None):
         history = replay(read(run_dir.journal))
-        journal = Journal(run_dir.journal, epoch=1, seen=history.apply)
+        journal = Journal(run_dir.journal, 1, history.apply)
         return Publisher(run_dir, journal, history, fill=fill), journal
 
     return make

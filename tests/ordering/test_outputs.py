@@ -45,7 +45,7 @@ def drive(tmp_path):
         if path.exists():
             for event in read(path):
                 history.apply(event)
-        journal = Journal(path, next(epochs), seen=history.apply)
+        journal = Journal(path, next(epochs), history.apply)
         outbox = Outbox(journal)
         outputs = Outputs(outbox, history)
         for one in reports:

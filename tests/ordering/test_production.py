@@ -118,7 +118,7 @@ def test_raw_frames_whose_release_was_put_off_are_released_before_all_counts_as_
     run.turn(release=False)
     production = run.up()
     production.releases._rest = math.inf  # the look before took long
-    production.releases.begin(held=False)
+    run.after(production.releases.begin, held=False)
     assert not production.settled
     run.turn()
     assert [task.kind for task in run.block.tasks] == ["released"]

@@ -41,7 +41,8 @@ class Repeating:
 
     def report(self, frames: Sequence[Frame]) -> None:
         production = self.drivers.up()
-        production.take(Report(tuple(frames), (), Cursor()), self.drivers.attempt)
+        report = Report(tuple(frames), (), Cursor())
+        self.drivers.after(production.take, report, self.drivers.attempt)
 
     def hours(self, *hours: int, first: int = 0) -> list[Frame]:
         return [self.frame(record, hour) for record, hour in enumerate(hours, first)]
@@ -70,7 +71,7 @@ class Repeating:
         return {event.time: event.record for event in self.of(ev.FrameReady)}
 
     def of(self, *kinds: type[ev.Event]) -> list:
-        self.drivers.production.journal.sync()
+        self.drivers.journal.sync()
         return [event for event in read(self.drivers.run.journal) if isinstance(event, kinds)]
 
     @property
@@ -218,7 +219,7 @@ def test_the_release_of_a_record_that_lost_its_time_is_not_that_of_the_one_that_
     production = model.drivers.production
     production.space.releasing = True
     production.releases.open_files = {"out_2.nc"}
-    production.releases.begin(held=False)
+    model.drivers.after(production.releases.begin, held=False)
     assert [task.about for task in model.drivers.block.tasks] == [[first]]
     assert model.of(ev.FrameReleased) == []
     model.drivers.stop()
@@ -234,12 +235,12 @@ def test_a_record_of_a_time_that_was_released_is_made_again_after_a_resume(run):
     model.publish()
     production = model.drivers.production
     production.space.releasing = True
-    production.releases.begin(held=False)
+    model.drivers.after(production.releases.begin, held=False)
     model.drivers.block.tasks.clear()
     model.report([model.frame(0, 1, "out_2.nc")])
     model.publish("failed")
     assert [event.time for event in model.of(ev.ProductFailed)] == [key(1)]
-    production.journal.append(ev.RunEnded(outcome="failed"))
+    model.drivers.journal.append(ev.RunEnded(outcome="failed"))
     model.drivers.stop()
     assert ("t2", "output", key(1)) in model.drivers.up().history.retried
 

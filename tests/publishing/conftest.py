@@ -17,7 +17,7 @@ def begin(run_dir) -> Callable[..., tuple[Publisher, Journal]]:
 
     def make(fill=None, speed=None) -> tuple[Publisher, Journal]:
         history = replay(read(run_dir.journal))
-        journal = Journal(run_dir.journal, epoch=1, seen=history.apply)
+        journal = Journal(run_dir.journal, 1, history.apply)
         return Publisher(run_dir, journal, history, fill=fill, speed=speed), journal
 
     return make

@@ -18,17 +18,25 @@ from burstlens.core.decode import record
 from burstlens.core.durable import read_json
 from burstlens.core.exit_codes import FRAMES_LOST
 from burstlens.core.model import Failure
-from burstlens.core.outcome import Outcome
+from burstlens.core.run.attached_events import RunAttached
+from burstlens.core.run.events import ControlReceived
 from burstlens.core.run.history import History, replay
 from burstlens.core.run.output_events import OutputTimed
 from burstlens.core.run.status_file import AttachedPart, Latency, OutcomePart, RunStatus
 from burstlens.core.run.trial_events import TrialEnded, TrialSubmitting, TuningEnded
 from burstlens.core.run.wording import next_steps
+from burstlens.core.outcome import Outcome
 from burstlens.workflows.publishing.run_outcome import run_outcome
-from burstlens.workflows.publishing.snapshot import Snapshot
+from burstlens.workflows.publishing.snapshot import Load, Snapshot
 
 DONE = Outcome("done", 0)
 PUBLISHED = {"event": "product.published"}
+
+
+def publish(snapshot, **fields):
+    """What the journal has of a product that is published for the first time."""
+    for name in ("product.publishing", "product.published"):
+        snapshot.apply(event({**fields, "event": name}))
 
 
 @pytest.fixture
@@ -49,23 +57,22 @@ def test_a_product_of_the_recipe_that_could_not_be_made_of_any_frame_fails_the_r
 def test_an_added_product_that_could_not_be_made_of_any_frame_only_raises_an_alarm(snapshot):
     snapshot.history.added["typo"] = {}
     assert snapshot.judge(DONE) == DONE
-    (alarm,) = snapshot.alarms
+    (alarm,) = snapshot.messages.alarms
     assert alarm.text == "product typo could not be made of any frame: no variable 'vq'"
     assert alarm.product == "typo"
 
 
 def test_products_of_frames_found_before_a_request_do_not_count_as_latency(snapshot):
-    def publish(written, detected):
-        clock = {"written": written, "detected": detected}
-        snapshot.published(event({**PUBLISHED, "clock": clock, "t": detected + 1.0}))
+    def made(written, detected):
+        publish(snapshot, clock={"written": written, "detected": detected}, t=detected + 1.0)
 
     begin = time.time()
-    publish(begin, begin)
+    made(begin, begin)
     assert snapshot.value().latency_s.last == 1.0
-    snapshot.ask_late()
-    publish(begin - 90.0, begin - 89.0)
+    snapshot.apply(ControlReceived(control="resume-watching", t=begin + 0.5))
+    made(begin - 90.0, begin - 89.0)
     assert snapshot.value().latency_s.p95 == 1.0
-    publish(begin + 100.0, begin + 102.0)
+    made(begin + 100.0, begin + 102.0)
     assert snapshot.value().latency_s.p95 == 3.0
 
 
@@ -199,23 +206,23 @@ def test_the_last_snapshot_waits_until_the_disk_takes_it(run_dir, recipe):
 
 
 @pytest.mark.parametrize("jump", [3600.0, -3600.0])
-def test_a_clock_that_is_set_does_not_change_the_latency(snapshot, monkeypatch, jump):
-    def publish(written, at):
-        clock = {"written": written, "detected": written + 1.0}
-        snapshot.published(event({**PUBLISHED, "clock": clock, "t": at}))
+def test_a_clock_that_is_set_does_not_change_the_latency(snapshot, jump):
+    def made(written, at):
+        publish(snapshot, clock={"written": written, "detected": written + 1.0}, t=at)
 
-    begin, true = time.time(), time.time
-    publish(begin, begin + 2.0)
-    monkeypatch.setattr(time, "time", lambda: true() + jump)
-    publish(begin, begin + jump + 2.0)  # written before, published after
+    begin = time.time()
+    snapshot.latencies.note_clock(10.0, begin)
+    made(begin, begin + 2.0)
+    snapshot.latencies.note_clock(12.0, begin + jump + 2.0)
+    made(begin, begin + jump + 2.0)  # written before, published after
     assert snapshot.value().latency_s == Latency(last=2.0, p50=2.0, p95=2.0)
     later = begin + jump + 100.0
-    publish(later, later + 3.0)
+    made(later, later + 3.0)
     assert snapshot.value().latency_s.last == 3.0
 
 
 def test_an_attached_run_has_its_folder_and_no_buffer(snapshot):
-    snapshot.open(SimpleNamespace(backlog=SimpleNamespace(size=3)))
+    snapshot.open(lambda: Load(3))
     snapshot.attached = AttachedPart(path="/scratch/storm", state="quiet", evidence="for 9 min")
     value = record(snapshot.value())
     assert value["buffer"] is None
@@ -230,11 +237,10 @@ def test_a_launched_run_has_no_attached_part(snapshot):
 
 
 def test_the_ages_of_frames_that_were_there_on_arrival_are_no_latencies(snapshot):
-    snapshot.attached = AttachedPart(path="/scratch/storm")
+    snapshot.history.apply(RunAttached(path="/scratch/storm", model="wrf", reason="its files"))
     now = time.time()
     for written in (now - 3600.0, now + 1.0):
-        clock = {"written": written, "detected": now + 1.0}
-        snapshot.published(event({**PUBLISHED, "clock": clock, "t": now + 3.0}))
+        publish(snapshot, clock={"written": written, "detected": now + 1.0}, t=now + 3.0)
     assert snapshot.value().latency_s == Latency(last=2.0, p50=2.0, p95=2.0)
 
 
@@ -293,33 +299,34 @@ def test_a_tuning_that_could_measure_nothing_is_not_to_be_resumed(snapshot):
 
 
 def texts_of(snapshot):
-    return [alarm.text for alarm in snapshot.alarms]
+    return [alarm.text for alarm in snapshot.messages.alarms]
 
 
 def test_a_frame_that_cannot_be_read_raises_one_alarm_for_all_its_products(snapshot):
     at = "d01", "20050828T120000", 1
     for number, product in enumerate(("wind", "rain", "clouds")):
         reason = f"V{number} of wrfout cannot be read: chunk {number} is damaged"
-        snapshot.failed(Failure(product, *at, reason, unreadable=True))
+        snapshot.messages.blame(Failure(product, *at, reason, unreadable=True))
     assert texts_of(snapshot) == [
         f"frame d01 {at[1]}: V0 of wrfout cannot be read: chunk 0 is damaged"
     ]
-    snapshot.failed(Failure("wind", "d01", "20050828T130000", 1, "short", unreadable=True))
+    snapshot.messages.blame(Failure("wind", "d01", "20050828T130000", 1, "short", unreadable=True))
     assert len(texts_of(snapshot)) == 2
 
 
 def test_a_damaged_frame_raises_one_alarm_whoever_finds_it(snapshot):
-    snapshot.unreadable("d01", "20050828T120000", 1, "the end is missing")
+    damage = {"event": "frame.damaged", "time": "20050828T120000", "reason": "the end is missing"}
+    snapshot.apply(event({**damage, "stream": "d01", "attempt": 1}))
     for product in ("wind", "rain"):
         failure = Failure(product, "d01", "20050828T120000", 1, "placed", unreadable=True)
-        snapshot.failed(failure)
+        snapshot.messages.blame(failure)
     assert len(texts_of(snapshot)) == 1
 
 
 def test_products_with_faults_of_their_own_raise_one_alarm_each(snapshot):
     for moment in ("20050828T120000", "20050828T130000"):
         for product in ("wind", "rain"):
-            snapshot.failed(Failure(product, "d01", moment, 1, "there is no variable U"))
+            snapshot.messages.blame(Failure(product, "d01", moment, 1, "there is no variable U"))
     assert len(texts_of(snapshot)) == 2
 
 
@@ -335,3 +342,15 @@ def test_a_scheduler_is_named_while_it_does_not_answer(snapshot, monkeypatch):
     assert (found["title"], found["silent_s"] >= 0.1) == ("Slurm", True)
     slurm._silence.note_answer()
     assert "scheduler" not in record(snapshot.value())
+
+
+def test_a_product_that_stands_is_not_the_last_when_it_is_made_again(snapshot):
+    publish(snapshot, product="t2", name="first")
+    snapshot.history.apply(event({**PUBLISHED, "product": "t2"}))
+    publish(snapshot, product="t2", name="again")
+    assert snapshot.value().last_product.name == "first"
+
+
+def test_what_a_former_driver_began_to_publish_is_not_the_last_product(snapshot):
+    snapshot.apply(event(PUBLISHED))
+    assert snapshot.value().last_product is None

@@ -128,7 +128,7 @@ class LaunchedRun(BufferedRun):
         self.production = Production(
             state.context, state.outbox, buffer, self.guarding, self._shown
         )
-        state.snapshot.open(self.production)
+        state.snapshot.open(self.production.load)
         if self._stops_early and not history.brought_home:
             self._homecoming.free(buffer, self._early_end())
             return

@@ -182,8 +182,9 @@ class RunState:
     def __init__(self, context: RunContext, make_policy: Callable[[RunState], Policy]) -> None:
         self.context = context
         self.run, self.recipe, self.site = context.run, context.recipe, context.site
-        self.outbox, self.history = Outbox(context.journal), context.history
+        self.outbox, self.history = Outbox(context.journal, context.history.last), context.history
         self.snapshot = context.snapshot
+        self.snapshot.messages.clock = lambda: self.t
         self.stop = StopRequested(None)
         self.block = BlockSeen()
         self.workers, self.early = 1, False
@@ -300,7 +301,6 @@ class RunState:
     def alarm(self, text: str) -> None:
         """Journal and show what a person should see."""
         self.outbox.append(ev.Alarm(text=text))
-        self.snapshot.alarm(text)
 
     def clear_requests(self) -> None:
         """Forget the request to stop, which is obeyed."""

@@ -38,15 +38,12 @@ class Steering:
         if asked != self._history.paused:
             control = "pause" if asked else "resume-watching"
             self._outbox.append(ev.ControlReceived(control=control))
-            self._snapshot.note("watching is paused" if asked else "watching goes on")
-            self._snapshot.ask_late()
 
     def add(self, event: AdditionRequested, production: Production) -> None:
         """Make more products, or say why not."""
         if event.refusal:
             refused = ev.ProductRefused(request=event.request, reason=event.refusal)
             self._outbox.append(refused)
-            self._snapshot.alarm(f"products are not added: {event.refusal}")
         for product, table in event.products:
             self._outbox.append(
                 ev.ProductAdded(
@@ -58,9 +55,6 @@ class Steering:
                     user=event.user,
                 )
             )
-            self._snapshot.note(f"product {product.name} is added")
-            if event.all_frames:
-                self._snapshot.ask_late()
         if event.products:
             self._enter(production, tuple(product for product, _ in event.products))
         self._outbox.do(DropRequest(event.request))

@@ -69,14 +69,15 @@ class Dispatch:
         try:
             if node.probe:
                 self._probe()
-            events = self.publisher.publish(node.receipts) if node.receipts else []
+            if node.receipts:
+                self.publisher.publish(node.receipts)
             if node.sweeps:
                 self.publisher.clean_incoming()
             self.publisher.flush()
             self._flushing.look(self.publisher, now)
         except OSError as error:
             return Published(error=error)
-        return Published(tuple(events))
+        return Published()
 
     def _probe(self) -> None:
         """Write a little, where nothing else may be left to write. Raises OSError."""

@@ -6,7 +6,7 @@ import contextlib
 import logging
 import platform
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from burstlens.cluster_configs.schedulers import own_job
 from burstlens.cluster_configs.site import Site
@@ -48,16 +48,6 @@ def driver_log(run: RunDir, level: str, site: Site, epoch: int) -> Iterator[None
         raise
     finally:
         close_log(log)
-
-
-def logged(apply: Callable[[Event], None]) -> Callable[[Event], None]:
-    """``apply``, and a line of the log for each event."""
-
-    def seen(event: Event) -> None:
-        log_event(event)
-        apply(event)
-
-    return seen
 
 
 def log_event(event: Event) -> None:

@@ -48,7 +48,7 @@ def free(run: RunDir, *, discard: bool = False) -> str:
     require_host(run, history)
     epoch = take_over(run)
     launcher, _ = scheduled(run, recipe, site)
-    with contextlib.closing(Journal(run.journal, epoch, seen=history.apply)) as journal:
+    with contextlib.closing(Journal(run.journal, epoch, history.apply)) as journal:
         cancelled = end_jobs(run, history, launcher)
         run.clear_control()  # obeyed by now: what is asked from here on is for the giving back
         space = provision(site, run, recipe, launcher, lambda: False)

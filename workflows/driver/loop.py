@@ -164,7 +164,9 @@ class Loop:
 
     def _handle(self, event: StateEvent) -> list[StateEvent]:
         """Carry out what the event asks for; returns what has happened by that."""
-        event = replace(event, now=time.monotonic(), t=time.time())
+        now, t = time.monotonic(), time.time()
+        self._snapshot.latencies.note_clock(now, t)
+        event = replace(event, now=now, t=t)
         found: list[StateEvent] = []
         for instruction in self._state.handle(event):
             found += self._carry_out(instruction)

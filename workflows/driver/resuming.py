@@ -74,7 +74,7 @@ def send_missing(run: RunDir) -> int:
         return 0
     recipe, _ = recipe_of(run)
     epoch = take_over(run)
-    with contextlib.closing(Journal(run.journal, epoch, seen=history.apply)) as journal:
+    with contextlib.closing(Journal(run.journal, epoch, history.apply)) as journal:
         names = [product.name for product in recipe.products]
         notices = Notices(
             run, recipe.title, names, recipe.notify, journal, history.noticed, print_stderr

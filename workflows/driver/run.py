@@ -46,7 +46,7 @@ from burstlens.workflows.driver.claim import (
     require_host,
     take_over,
 )
-from burstlens.workflows.driver.driver_log import driver_log, logged
+from burstlens.workflows.driver.driver_log import driver_log, log_event
 from burstlens.workflows.driver.noticing import (
     begin_notices,
     close_notices,
@@ -235,12 +235,11 @@ def _execute(
         if new
         else ev.RunResumed(host=host, **stamp(), idle_s=idle_s(run, history))
     )
-    seen = logged(history.apply)
     with (
         driver_log(run, level, site, epoch),
         _model_named(run, history, site, epoch),
         _target(run),
-        contextlib.closing(Journal(run.journal, epoch, seen=seen)) as journal,
+        contextlib.closing(Journal(run.journal, epoch, log_event, history.apply)) as journal,
         catch_signals(run),
     ):
         journal.append(begins)

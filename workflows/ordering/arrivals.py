@@ -9,7 +9,6 @@ from burstlens.core.run import events as ev
 from burstlens.core.run.event import FrameKey
 from burstlens.core.run.history import History
 from burstlens.core.valid_time import label
-from burstlens.workflows.frames.promised import REASON
 from burstlens.workflows.frames.report import UndecodedFile
 from burstlens.workflows.ordering.backlog import Backlog
 from burstlens.workflows.ordering.outbox import Outbox
@@ -55,7 +54,6 @@ class Arrivals:
             key = frame_key(frame)
             if key in self.repeated or key not in self._history.frames:
                 self._note(frame, repeated=key in self.repeated)
-                self._snapshot.ready(frame)
             if key in self.repeated:
                 self._backlog.repeat(frame)
             self._space.add(frame, self._backlog.add(frame))
@@ -86,7 +84,6 @@ class Arrivals:
         )
         if known is None or known[0] != attempt:
             self._outbox.append(event)
-            self._snapshot.alarm(found.sentence, stream=found.stream)
 
     def take_damage(self, damage: Damage) -> None:
         """Take a frame that will never be whole."""
@@ -95,8 +92,4 @@ class Arrivals:
         if not self._history.has_damage(damage):
             fields = {name: getattr(damage, name) for name in _DAMAGE_FIELDS}
             self._outbox.append(ev.FrameDamaged(**fields, paths=list(damage.paths)))
-            about = damage.time or ", ".join(map(in_model_folder, damage.paths))
-            at = damage.stream, about, damage.attempt
-            what = "lost" if damage.reason.startswith(REASON) else "damaged"
-            self._snapshot.unreadable(*at, damage.reason, f"{what} frame")
         self._backlog.add_damage(damage)

@@ -12,7 +12,6 @@ from typing import Any
 
 from burstlens.cluster_configs.scheduler import QueuePlace
 from burstlens.core.run.event import Event
-from burstlens.core.run.events import ProductPublished
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.making.order import OrderResult
 from burstlens.workflows.ordering.batches import Batch
@@ -125,7 +124,6 @@ class Published(Moment):
     """Products stand under their final names; or none does where the run directory could not be
     written, for that ``error``: they can be given again."""
 
-    events: tuple[ProductPublished, ...] = ()
     error: OSError | None = None
 
 

@@ -86,7 +86,7 @@ class Guarding:
             remarks = self.judge.read(reading, self.outbox.t) or self._cause(reading)
             if reading.unreadable:
                 about = reading.stream, reading.time, reading.attempt, reading.error
-                self.snapshot.unreadable(*about)
+                self.snapshot.messages.report_frame(*about)
                 remarks = [remark for remark in remarks if isinstance(remark, Trip)]
             self._take(remark for remark in remarks if not self._was_reported(remark))
         self.outbox.append(
@@ -146,7 +146,6 @@ class Guarding:
 
     def _alarm(self, text: str) -> None:
         self.outbox.append(ev.Alarm(text=text))
-        self.snapshot.alarm(text)
 
     def _act(self, trip: Trip, *, recalled: bool = False) -> None:
         """Ask for the stop, journal the trip, and notify.
@@ -167,11 +166,8 @@ class Guarding:
             self.outbox.do(PrepareWord(word, guard.ways))
         # The sentinel's trip may be hours old.
         self.outbox.append(ev.GuardTripped(found=trip.t, **trip.fields()))
-        self.snapshot.trips.append(TripPart(**trip.status()))
         if word is None:
             return
-        place = {"stream": trip.stream, "time": trip.time}
-        self.snapshot.alarm(trip.sentence, **{key: text for key, text in place.items() if text})
         if guard.stops:
             self.outbox.do(Sync())
         self.outbox.do(SendWord(word.key))

@@ -18,10 +18,10 @@ class Outbox:
     what was to be done before it and ahead of what is to be done after it.
     """
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, t: float = 0.0) -> None:
         self._journal = journal
         self._todo: list[Instruction] = []
-        self.now = self.t = 0.0
+        self.now, self.t = 0.0, t
 
     def append(self, event: E) -> E:
         """Have an event journalled; returns it with its time and the driver's epoch."""

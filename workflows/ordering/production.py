@@ -10,7 +10,6 @@ from typing import Any
 from burstlens.core.errors import StagingError
 from burstlens.core.model import Failure, Frame, Receipt
 from burstlens.core.run import events as ev
-from burstlens.core.run.events import Key
 from burstlens.core.version import __version__
 from burstlens.viz.product import Context
 from burstlens.workflows.frames.promised import Promised
@@ -31,6 +30,7 @@ from burstlens.workflows.ordering.shown_points import ShownPoints
 from burstlens.workflows.ordering.space import Space
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.publishing.context import RunContext
+from burstlens.workflows.publishing.snapshot import Load
 from burstlens.workflows.recipe.recipe import MadeProduct
 
 _log = logging.getLogger(__name__)
@@ -88,8 +88,6 @@ class Production:
         self._failures: list[Failure] = []
         self._handed: tuple[list[Receipt], list[Failure]] = [], []
         """What the last :class:`.Publish` was of."""
-        self._stood: set[Key] = set()
-        """The products of it that are only made again."""
 
     def take(self, report: Report, attempt: int) -> None:
         """Journal what the watcher found in that attempt and order its products."""
@@ -251,7 +249,6 @@ class Production:
                 product=product, limits=wider, stream=receipt.stream, time=receipt.time
             )
         )
-        self.snapshot.note(f"colour limits of {product}: {wider[0]:g} to {wider[1]:g}")
         self._refresh()
 
     def _refresh(self) -> None:
@@ -263,7 +260,6 @@ class Production:
         """Have the products that have come back published, with the placeholders of failures, and
         what is written beside them; ``probe`` and ``sweeps`` as :class:`.Publish` has them."""
         self._handed = list(self._receipts), list(self._failures)
-        self._stood = {receipt.key for receipt in self._receipts if self._stands(receipt)}
         held = [one.placeholder for one in self._failures if one.placeholder is not None]
         self.outbox.do(Publish((*self._receipts, *held), probe, sweeps))
 
@@ -275,9 +271,6 @@ class Production:
         done = {id(one) for one in (*receipts, *failures)}
         self._receipts = [one for one in self._receipts if id(one) not in done]
         self._failures = [one for one in self._failures if id(one) not in done]
-        for published in event.events:
-            if published.key not in self._stood:
-                self.snapshot.published(published)
         for receipt in receipts:
             self._settled(receipt)
         if any(self.history.outgrown(receipt.key) for receipt in receipts):
@@ -295,10 +288,7 @@ class Production:
         self.outbox.append(ev.ProductFailed(**of, attempt=failure.attempt, reason=failure.reason))
         frame = failure.stream, failure.time, failure.attempt
         unreadable = failure.unreadable or frame in self.history.damaged
-        self.snapshot.failed(replace(failure, unreadable=unreadable))
-
-    def _stands(self, receipt: Receipt) -> bool:
-        return self.history.published.get(receipt.key) == receipt.attempt
+        self.snapshot.messages.blame(replace(failure, unreadable=unreadable))
 
     def _is_outdated(self, about: Receipt | Failure) -> bool:
         """Whether it was made of a record whose time a later one has by now."""
@@ -357,6 +347,10 @@ class Production:
     def stuck(self, now: float, patience_s: float) -> bool:
         """Whether products are outstanding and none has been staged for so long."""
         return bool(self.trouble) and not self.settled and now - self._last_good > patience_s
+
+    def load(self) -> Load:
+        """How much is to be done, and how full the buffer is."""
+        return Load(self.backlog.size, self.space.raw_bytes, self.space.fill())
 
     @property
     def settled(self) -> bool:

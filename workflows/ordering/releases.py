@@ -80,4 +80,3 @@ class Releases:
             self._space.raw_bytes += sum(frame.bytes for frame in stay)
             text = f"{len(stay)} raw frames are links ({did.links[0]}): they free no room and stay"
             self._outbox.append(ev.Alarm(text=text))
-            self._snapshot.alarm(text)

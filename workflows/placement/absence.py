@@ -123,7 +123,7 @@ class Absence:
     def _opened(self) -> Notices:
         epoch = self._driver.epoch or 0
         path = notices_of(self._job_folder)
-        self._journal = Journal(path, epoch, seen=lambda event: _fold(self._noticed, event))
+        self._journal = Journal(path, epoch, lambda event: _fold(self._noticed, event))
         names = [product.name for product in self._recipe.products]
         wanted, title = self._recipe.notify, self._recipe.title
         return Notices(self._run, title, names, wanted, self._journal, self._noticed, self._alarm)

@@ -19,8 +19,8 @@ from burstlens.workflows.recipe.recipe import Recipe
 class RunContext:
     """What a driver has of its run: where it is, what was asked for, what has happened.
 
-    ``journal`` applies each event that it writes to ``history``; ``snapshot`` shows both. ``facts``
-    and ``main_stream`` are what the model's inputs say, read once.
+    ``journal`` hands each event to ``history`` and to ``snapshot``, which shows both. ``facts`` and
+    ``main_stream`` are what the model's inputs say, read once.
     """
 
     run: RunDir
@@ -40,6 +40,7 @@ class RunContext:
     ) -> RunContext:
         """With a snapshot that nothing was noted in yet."""
         snapshot = Snapshot(run, recipe, history, journal.epoch)
+        journal.readers.append(snapshot.apply)
         names = [product.name for product in recipe.products]
         notices = Notices(
             run, recipe.title, names, recipe.notify, journal, history.noticed, snapshot.alarm

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import logging
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Protocol
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from burstlens.cluster_configs.scheduler import QueuePlace, Scheduler
-from burstlens.core.model import Failure, Frame, Progress
+from burstlens.core.model import Progress
 from burstlens.core.outcome import Outcome
 from burstlens.core.printable import printable
 from burstlens.core.run.directory import RunDir
-from burstlens.core.run.events import FrameKey, ProductPublished
+from burstlens.core.run.event import Event
+from burstlens.core.run.events import GuardTripped
 from burstlens.core.run.history import History
 from burstlens.core.run.snapshot import journalled_buffer, write_snapshot
 from burstlens.core.run.start import driver_process
@@ -27,8 +27,6 @@ from burstlens.core.run.status_file import (
     DriverPart,
     FrameCounts,
     GuardPart,
-    LastProduct,
-    Latency,
     Ledger,
     Message,
     OutcomePart,
@@ -43,18 +41,15 @@ from burstlens.core.run.status_file import (
 )
 from burstlens.viz.live.feed import LogFeed, write_status
 from burstlens.workflows.frames.report import Report
-from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.guards.finding import journalled_trip
 from burstlens.workflows.publishing.full_disk import FullDisk
+from burstlens.workflows.publishing.latencies import Latencies
 from burstlens.workflows.publishing.live_log import LiveLog, log_names
+from burstlens.workflows.publishing.messages import Messages
 from burstlens.workflows.publishing.output_now import output_now
 from burstlens.workflows.publishing.run_outcome import run_outcome
 from burstlens.workflows.recipe.recipe import Recipe
 
-_log = logging.getLogger(__name__)
-CLOCK_JUMP_S = 5.0
-"""A jump of more than this means that the clock was set, not slewed."""
-LATENCIES = 500
-"""How many of the latest products the latency covers; the journal has the whole run's."""
 PERIOD_S = 1.0
 LOGS_PERIOD_S = 10.0
 """How often the names of the run's logs are listed."""
@@ -76,26 +71,13 @@ class JobsNow:
     over: bool = False
 
 
-class _Backlog(Protocol):
-    @property
-    def size(self) -> int: ...
+@dataclass(frozen=True, slots=True)
+class Load:
+    """How many products are to be made, and how full raw frames have made the buffer."""
 
-
-class _Space(Protocol):
-    @property
-    def raw_bytes(self) -> int: ...
-    def fill(self) -> float: ...
-
-
-class Producing(Protocol):
-    """What it needs of the production: how much is to be done, where the frames are."""
-
-    buffer: BufferRef
-
-    @property
-    def backlog(self) -> _Backlog: ...
-    @property
-    def space(self) -> _Space: ...
+    backlog: int
+    raw_bytes: int = 0
+    fill: float = 0.0
 
 
 class Snapshot:
@@ -110,8 +92,8 @@ class Snapshot:
         self.waits_for = ""
         self.queue: QueuePart | None = None
         self.free_bytes: int | None = None
-        self.alarms: collections.deque[Message] = collections.deque(maxlen=20)
-        self.events: collections.deque[Message | str] = collections.deque(maxlen=30)
+        self.messages, self.latencies = Messages(history), Latencies(history)
+        self.alarm, self.note = self.messages.alarm, self.messages.note
         self.log_tail: tuple[str, ...] = ()
         self.trips: collections.deque[TripPart] = collections.deque(maxlen=TRIPS)
         self.guards: Callable[[], list[GuardPart]] = list
@@ -124,18 +106,8 @@ class Snapshot:
         self._logs: list[str] = []
         self._logs_due = 0.0
         self._progress: Progress | None = None
-        self._production: Producing | None = None
+        self._load: Callable[[], Load] | None = None
         self.full_disk = FullDisk(run.path, self.alarm)
-        self._latency: collections.deque[float] = collections.deque(maxlen=LATENCIES)
-        self._asked_late = 0.0
-        self._begun = time.time()
-        self._clock = time.time() - time.monotonic()
-        self._last: LastProduct | None = None
-        self._reasons: dict[str, str] = {}
-        self._faulty: set[str] = set()
-        """Products whose own fault was reported."""
-        self._unreadable: set[FrameKey] = set()
-        """Frames that were reported to be damaged, or not to be read."""
         self._attempt = 0
         self._written = 0.0
 
@@ -144,68 +116,21 @@ class Snapshot:
         if scheduler is not None:
             self._schedulers.append(scheduler)
 
-    def open(self, production: Producing) -> None:
-        """Note that the buffer is known and production can begin."""
-        self._production = production
+    def open(self, load: Callable[[], Load]) -> None:
+        """Note that the buffer is known and production can begin, whose load that gives."""
+        self._load = load
 
-    def ready(self, frame: Frame) -> None:
-        """Note that a frame is ready."""
-        self.note(f"frame {frame.stream} {frame.time} ready ({frame.signal})")
+    def apply(self, event: Event) -> None:
+        """Take an event that this driver has journalled."""
+        self.messages.apply(event)
+        self.latencies.apply(event)
+        if isinstance(event, GuardTripped):
+            self.trips.append(TripPart(**journalled_trip(event).status()))
 
-    def published(self, event: ProductPublished) -> None:
-        """Note that a product is published."""
-        clock = event.clock or {}
-        written, detected = clock.get("written"), clock.get("detected")
-        self._note_clock()
-        late = (detected or 0.0) < self._asked_late
-        if written and not late and not self._was_there(written):
-            latency = event.t - written
-            if latency >= 0:  # else a clock was set back in between
-                self._latency.append(latency)
-        self._last = LastProduct(event.product, event.stream, event.time, event.name, event.t)
-
-    def _was_there(self, written: float) -> bool:
-        """Whether a frame is older than this driver of an attached run: its age is no latency."""
-        return self.attached is not None and written < self._begun
-
-    def _note_clock(self) -> None:
-        """After the clock was set, do not count the ages of earlier frames as latencies."""
-        jump = time.time() - time.monotonic() - self._clock
-        if abs(jump) > CLOCK_JUMP_S:
-            self._clock += jump
-            self.ask_late()
-
-    def ask_late(self) -> None:
-        """Do not count the ages of the frames found so far: their products are asked for now."""
-        self._asked_late = time.time()
-
-    def failed(self, failure: Failure) -> None:
-        """Note that a product could not be made of a frame."""
-        self._reasons[failure.product] = failure.reason
-        if failure.unreadable:
-            self.unreadable(failure.stream, failure.time, failure.attempt, failure.reason)
-        elif failure.product not in self._faulty:
-            self._faulty.add(failure.product)
-            self.alarm(f"{failure.product} of {failure.stream} {failure.time}: {failure.reason}")
-
-    def unreadable(
-        self, stream: str, time: str, attempt: int, reason: str, what: str = "frame"
-    ) -> None:
-        """Note that a frame is damaged or cannot be read: one alarm, however many notice it."""
-        if (stream, time, attempt) not in self._unreadable:
-            self._unreadable.add((stream, time, attempt))
-            self.alarm(f"{what} {stream} {time}: {reason}")
-
-    def alarm(self, text: str, **place: str) -> None:
-        """Add what a person should see; ``stream``, ``time`` and ``product`` say where."""
-        text = printable(text)
-        _log.warning("%s", text)
-        self.alarms.append(Message(text, round(time.time(), 3), **place))
-        self.note(text)
-
-    def note(self, text: str) -> None:
-        """Add one line to the latest events."""
-        self.events.append(Message(text, round(time.time(), 3)))
+    @property
+    def alarms(self) -> collections.deque[Message]:
+        """What a person should see."""
+        return self.messages.alarms
 
     def heard(self, report: Report, free_bytes: int | None) -> None:
         """Take the watcher's report on the model."""
@@ -219,7 +144,7 @@ class Snapshot:
     @property
     def fill(self) -> float:
         """The part of the buffer's capacity that raw frames hold."""
-        return 0.0 if self._production is None else self._production.space.fill()
+        return 0.0 if self._load is None else self._load().fill
 
     @property
     def fraction(self) -> float | None:
@@ -291,7 +216,7 @@ class Snapshot:
 
     def value(self) -> StatusFile:
         """The whole snapshot."""
-        history, production = self.history, self._production
+        history, load = self.history, self._load and self._load()
         kinds = {product.name: product.kind.name for product in self.recipe.products}
         nodes = None if self.attached else self.recipe.simulation.nodes
         return StatusFile(
@@ -304,16 +229,19 @@ class Snapshot:
             took_s=history.took_s(time.time()),
             idle_s=round(history.idle_s, 3),
             frames=FrameCounts(**history.counts()),
-            backlog=production.backlog.size if production else 0,
+            backlog=load.backlog if load else 0,
             products={
                 name: ProductCounts(
-                    history.standing[name], history.failures[name], kind, self._reasons.get(name)
+                    history.standing[name],
+                    history.failures[name],
+                    kind,
+                    self.messages.reasons.get(name),
                 )
                 for name, kind in kinds.items()
             },
-            latency_s=self._latencies(),
+            latency_s=self.latencies.value(),
             ledger=Ledger(history.raw_bytes, history.product_bytes),
-            buffer=self._buffer(production),
+            buffer=self._buffer(load),
             attached=self.attached or UNSET,
             block=self.block,
             block_waits=self.block_waits or UNSET,
@@ -321,13 +249,13 @@ class Snapshot:
             waits_for=self.waits_for,
             queue=self.queue or UNSET,
             scheduler=self._silent_scheduler(),
-            last_product=self._last,
+            last_product=self.latencies.last,
             output=output_now(history.output, nodes) or UNSET,
-            alarms=list(self.alarms),
+            alarms=list(self.messages.alarms),
             tuning=_tuning(history),
             trips=list(self.trips),
             guards=self.guards(),
-            events=list(self.events),
+            events=list(self.messages.events),
             log_tail=list(self.log_tail),
             logs=self._logs,
             pictures=str(self.run.products),
@@ -357,35 +285,16 @@ class Snapshot:
             return UNSET
         return RawPart(*history.home, len(history.released))
 
-    def _buffer(self, production: Producing | None) -> BufferPart | None:
+    def _buffer(self, load: Load | None) -> BufferPart | None:
         """The run's space; at the end also that of an earlier driver, which this one only had to
         give back."""
-        if self.attached:
+        if self.attached or (load is None and self.outcome is None):
             return None
-        if production is None:
-            over = self.outcome is not None
-            return journalled_buffer(self.history, self.recipe.buffer.capacity) if over else None
-        return BufferPart(
-            path=f"{production.buffer.path}/{production.buffer.folder}",
-            name=production.buffer.name,
-            released=self.history.buffer_released,
-            capacity_bytes=self.recipe.buffer.capacity,
-            raw_bytes=production.space.raw_bytes,
-            fill=round(production.space.fill(), 4),
-            free_bytes=self.free_bytes,
-            owned=production.buffer.owned,
-            created=production.buffer.created or None,
-        )
-
-    def _latencies(self) -> Latency | None:
-        if not self._latency:
-            return None
-        values = sorted(self._latency)
-        return Latency(
-            last=round(self._latency[-1], 3),
-            p50=round(values[len(values) // 2], 3),
-            p95=round(values[min(len(values) - 1, int(0.95 * len(values)))], 3),
-        )
+        buffer = journalled_buffer(self.history, self.recipe.buffer.capacity)
+        if buffer is None or load is None:
+            return buffer
+        full = {"raw_bytes": load.raw_bytes, "fill": round(load.fill, 4)}
+        return replace(buffer, **full, free_bytes=self.free_bytes)
 
 
 def _tuning(history: History) -> TuningPart | UnsetType:

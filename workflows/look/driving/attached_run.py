@@ -163,7 +163,7 @@ class AttachedRun(Policy):
         self._link()
         self._show(None)
         self.production.backlog.arriving = True
-        snapshot.open(self.production)
+        snapshot.open(self.production.load)
         snapshot.state = "running"
         self._watch()
 
@@ -172,11 +172,9 @@ class AttachedRun(Policy):
         attempt = self.state.history.attempt + 1
         self.state.outbox.append(ev.AttemptObserved(attempt=attempt, evidence=evidence))
         self._link()
-        if attempt > 1:
-            if self._ending.finished:
-                self.observer = self._without_process()  # what was named is not this attempt's
-                self._ending.sight = None
-            self.state.snapshot.alarm(f"attempt {attempt} of the model: {evidence}")
+        if attempt > 1 and self._ending.finished:
+            self.observer = self._without_process()  # what was named is not this attempt's
+            self._ending.sight = None
         return attempt
 
     def _link(self) -> None:
@@ -247,7 +245,7 @@ class AttachedRun(Policy):
         for line in report.alarms:
             state.alarm(line)
         if before:  # what lay there on arrival is not late
-            state.snapshot.ask_late()
+            state.snapshot.latencies.ask_late(state.t)
         state.snapshot.heard(report, event.free_bytes)
         self.guarding.heard(report, production.space, event.free_bytes, self.attempt)
         self._ending.take(report)
@@ -266,7 +264,6 @@ class AttachedRun(Policy):
         if self.state.history.path_lost is not None:
             what = "is back" if same else "is another one now"
             self.state.outbox.append(ev.PathBack(evidence=f"the folder {what}", same=same))
-            self.state.snapshot.note(f"{self.look.path} {what}")
         if not same:
             self._begin("the folder is another one")
         if folder.restarted:
@@ -275,7 +272,6 @@ class AttachedRun(Policy):
     def _lose(self, evidence: str) -> None:
         if self.state.history.path_lost is None:
             self.state.outbox.append(ev.PathLost(evidence=evidence))
-            self.state.snapshot.alarm(f"{self.look.path}: {evidence}; it is looked for again")
 
     # What comes back.
 
@@ -477,7 +473,6 @@ class AttachedRun(Policy):
             last and known.evidence != found.evidence
         ):  # fmt: skip
             self._model_word.journal(known, found, self.attempt)
-            state.snapshot.note(f"the model: {found.state}, {found.evidence}")
         self._show(found)
         state.snapshot.state = found.state if found.state in {"quiet", "waiting"} else "running"
 

@@ -124,13 +124,13 @@ def as_record(event: Event) -> dict[str, Any]:
 
 
 class Journal:
-    """Appends events and hands each, once written, to ``seen``."""
+    """Appends events, and hands each to its ``readers`` once it counts."""
 
-    def __init__(self, path: Path, epoch: int, seen: Callable[[Event], None] | None = None) -> None:
+    def __init__(self, path: Path, epoch: int, *readers: Callable[[Event], None]) -> None:
         self.path, self.epoch = path, epoch
         self._volume = newest_volume(path)
         self._lines = HeldLines(path)
-        self._seen = seen
+        self.readers = list(readers)
         self.events = self._lines.count()
         """How many events the newest volume has."""
         if not self.events and self._volume > 1:  # a crash came between the two renames of a turn
@@ -145,16 +145,16 @@ class Journal:
         """Write the event with the present time and this driver's epoch, and return it so."""
         event = self._stamped(event, time.time())
         self.write(event)
-        if self._seen is not None:
-            self._seen(event)
-        return event
+        return self._read(event)
 
     def record(self, event: E, t: float) -> E:
         """Let an event count that :meth:`write` writes later, and return it as it is written: of
         that time, in Unix seconds, and of this driver's epoch."""
-        event = self._stamped(event, t)
-        if self._seen is not None:
-            self._seen(event)
+        return self._read(self._stamped(event, t))
+
+    def _read(self, event: E) -> E:
+        for read_event in self.readers:
+            read_event(event)
         return event
 
     def write(self, event: Event) -> None:
