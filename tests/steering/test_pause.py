@@ -8,7 +8,7 @@ import signal
 import pytest
 from run_case import TIMES
 
-from burstlens.clients.opened.status import text
+from burstlens.clients.opened.status import read_status, text
 
 STOPPED = 4
 
@@ -30,7 +30,7 @@ def test_a_paused_run_finds_frames_makes_nothing_and_then_the_newest_first(steer
     found = status(case)
     assert found["paused"] is True
     assert found["backlog"] >= 6
-    assert "no products are made; burstlens resume-watching r" in text(found)
+    assert "no products are made; burstlens resume-watching r" in text(read_status(str(case.run)))
     assert case.events("product.published") == []
 
     assert "makes products again" in case.ask("resume-watching", "r")

@@ -195,7 +195,10 @@ class RunState:
         self.policy = make_policy(self)
 
     def handle(self, event: StateEvent) -> list[Instruction]:
-        """Take an event; returns what is to be done, in order."""
+        """Take an event; returns what is to be done, in order. Nothing follows the run's outcome but
+        what :class:`.RunOver` asks for."""
+        if self.end is not None and not isinstance(event, RunOver):
+            return []
         self.outbox.now, self.outbox.t = event.now, event.t
         policy = self.policy
         match event:
