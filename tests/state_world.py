@@ -59,6 +59,10 @@ BUFFER = BufferRef("posix", "/nowhere", "storm-1")
 BAD = Breach("finite", "T2 is NaN", "T2")
 SYSTEM = ("open", "os.", "subprocess.", "socket.", "shutil.", "tempfile.", "glob.")
 """Audit events of calls that ask the system for something."""
+LAST = (
+    Event, todo.Publish, todo.Discard, todo.Sync, todo.Request, todo.PrepareWord, todo.SendWord,
+)  # fmt: skip
+"""What may be done once the run has its outcome."""
 _watched = {"on": False}
 
 
@@ -180,7 +184,7 @@ class World:
 
     def _carry_out(self, instruction: todo.Instruction) -> list[StateEvent]:
         if self.outcomes:
-            assert isinstance(instruction, Event | todo.SendWord | todo.PrepareWord), instruction
+            assert isinstance(instruction, LAST), instruction
         match instruction:
             case Event():
                 self._journalled(instruction)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from hypothesis import HealthCheck, seed, settings
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 from state_world import World
@@ -146,6 +146,7 @@ def test_each_kind_of_run_ends_whatever_happens_to_it(make):
         seed(int(os.environ.get("TEST_SEED", "1")))(AnyRun),
         settings=settings(
             max_examples=60, stateful_step_count=30, deadline=None, database=None,
+            phases=[Phase.generate], report_multiple_bugs=False,
             suppress_health_check=list(HealthCheck),
         ),
     )  # fmt: skip

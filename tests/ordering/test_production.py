@@ -11,9 +11,10 @@ from driver_case import Drivers, key
 from recipe_texts import ANY as RECIPE
 
 from burstlens.cluster_configs.site import choose
+from burstlens.core.outcome import Outcome
 from burstlens.core.run.journal import read
 from burstlens.workflows.making.order import OrderResult
-from burstlens.workflows.ordering.events import WorkReturned
+from burstlens.workflows.ordering.events import RunOver, WorkReturned
 
 SECOND = """
 [[product]]
@@ -271,3 +272,18 @@ def test_a_damaged_frame_raises_one_alarm_for_itself_and_its_products(driver):
     assert [one.event for one in read(run.run.journal)].count("product.failed") == 2
     [alarm] = run.production.snapshot.alarms
     assert "damaged frame" in alarm.text
+
+
+def test_what_comes_back_with_the_end_of_a_run_is_published_and_nothing_else_is_begun(driver):
+    run = driver()
+    run.watch((True, True))
+    run.turn()
+    run.work(("made", "made"), 0)
+    run.state.finish(Outcome("stopped", 4))
+    run.deliver(0)
+    run.watch((True,))
+    run.turn()
+    assert published(run) == []
+    run.loop._take(RunOver())
+    assert published(run) == ["t2", "t2"]
+    assert run.block.tasks == []

@@ -14,40 +14,11 @@ from burstlens.workflows.deciding.buffered import BufferedRun
 from burstlens.workflows.deciding.homecoming import Homecoming
 from burstlens.workflows.deciding.jobs import BY, Jobs
 from burstlens.workflows.deciding.state import FIRST_S, RunState
-from burstlens.workflows.deciding.steering import Steering
 from burstlens.workflows.deciding.target import PATIENCE_S, Target
 from burstlens.workflows.frames.cursor import Cursor
-from burstlens.workflows.ordering.events import (
-    AdditionRequested,
-    BroughtHome,
-    BufferFreed,
-    BufferReady,
-    FramesFound,
-    GuardRecord,
-    JobEnded,
-    JobsSeen,
-    JobSubmitted,
-    NodeFailed,
-    PauseSeen,
-    Published,
-    Released,
-    ResultsRead,
-    StagedIn,
-    WorkReturned,
-)
+from burstlens.workflows.ordering import events as happened
+from burstlens.workflows.ordering import instructions as todo
 from burstlens.workflows.ordering.guarding import Guarding
-from burstlens.workflows.ordering.instructions import (
-    AskBlock,
-    BringHome,
-    DescribeJobs,
-    Destroy,
-    Instruction,
-    LaunchBlock,
-    MendBlock,
-    ProvideBuffer,
-    StageIn,
-    Watch,
-)
 from burstlens.workflows.ordering.pressure import Pressure
 from burstlens.workflows.ordering.production import Production
 from burstlens.workflows.ordering.shown_points import ShownPoints
@@ -65,20 +36,20 @@ class LaunchedRun(BufferedRun):
     """Decides for a run whose model Burstlens launches. ``shown`` is what the pictures of earlier
     drivers show."""
 
+    guarding: Guarding
+
     def __init__(
         self, state: RunState, shown: ShownPoints, *, buffer_name: str, lasts: bool
     ) -> None:
         super().__init__(state, buffer_name=buffer_name, lasts=lasts)
         self.jobs = Jobs(state)
         self.guarding = Guarding(state.context, state.outbox)
-        self.production: Production | None = None
         self._shown = shown
-        self._steering = Steering(state.context, state.outbox)
         self._homecoming = Homecoming(state, self.jobs, lasts=lasts)
         self._pressure = Pressure(state.recipe, state.snapshot, state.outbox)
         self._target = Target(state)
         self._cursor = Cursor()
-        self._watched_all = self._drawn = False
+        self._watched_all = False
         self._began = 0.0
         self._leaves_at = math.inf
         last = state.history.jobs.get(f"attempt-{state.history.attempt}")
@@ -118,7 +89,7 @@ class LaunchedRun(BufferedRun):
     def _is_separate(self) -> bool:
         return self.state.site.viewing.placement == "separate"
 
-    def buffer_ready(self, event: BufferReady) -> None:
+    def buffer_ready(self, event: happened.BufferReady) -> None:
         """Open the production, and go on where a former driver has stopped."""
         state, history = self.state, self.state.history
         if not event.adopted:
@@ -151,7 +122,7 @@ class LaunchedRun(BufferedRun):
                 f"starts again from its inputs, as attempt {attempt + 1}"
             )
 
-    def staged_in(self, event: StagedIn) -> None:
+    def staged_in(self, event: happened.StagedIn) -> None:
         """Start the jobs."""
         if not self._homecoming.begun:
             self.note_stage_in(event)
@@ -170,26 +141,13 @@ class LaunchedRun(BufferedRun):
             self.jobs.launch()
             self._watch()
 
-    def pause_seen(self, event: PauseSeen) -> None:
-        """Pause, or go on."""
-        self._steering.pause(event, self.production, over=self.jobs.over)
-
-    def addition_requested(self, event: AdditionRequested) -> None:
-        """Make more products."""
-        assert self.production is not None
-        self._steering.add(event, self.production)
-
-    def guard_records_read(self, event: GuardRecord) -> None:
-        """Let the guards take it."""
-        self.guarding.take_record(event)
-
-    def job_submitted(self, event: JobSubmitted) -> None:
+    def job_submitted(self, event: happened.JobSubmitted) -> None:
         """Journal the job's id; the viewing block's job waits for that of the simulation."""
         self.jobs.submitted(event)
         if self._is_separate and event.name == self.jobs.simulation:
-            self.state.do(AskBlock(event.job_id.partition(":")[2]))
+            self.state.do(todo.AskBlock(event.job_id.partition(":")[2]))
 
-    def job_ended(self, event: JobEnded) -> None:
+    def job_ended(self, event: happened.JobEnded) -> None:
         """Judge a job's end."""
         end = self.jobs.ended(event)
         if end is not None and self.buffer is not None and not self._homecoming.begun:
@@ -204,9 +162,9 @@ class LaunchedRun(BufferedRun):
             longest_s = EARLY_WATCH_S if self._cursor.scans else FIRST_WATCH_S
         patterns = self.guarding.patterns
         attempt, cursor = self.jobs.attempt, self._cursor
-        self.state.do(Watch(self.buffer, attempt, cursor, longest_s, poll_s, patterns))
+        self.state.do(todo.Watch(self.buffer, attempt, cursor, longest_s, poll_s, patterns))
 
-    def frames_found(self, event: FramesFound) -> None:
+    def frames_found(self, event: happened.FramesFound) -> None:
         """Order products of new frames, and look again."""
         state, production, report = self.state, self.production, event.report
         assert production is not None
@@ -231,47 +189,36 @@ class LaunchedRun(BufferedRun):
         self.jobs.heard(report)
         self._watched_all = report.ended
         if not report.frames:
-            state.do(LaunchBlock())
+            state.do(todo.LaunchBlock())
         if not report.ended:
             self._watch()
 
-    def results_read(self, event: ResultsRead) -> None:
-        """Take what has come of a batch."""
-        assert self.production is not None
-        self.production.read(event)
-        self._drawn = True
-
-    def work_returned(self, event: WorkReturned) -> None:
-        """Take what a batch has given."""
-        assert self.production is not None
-        self.production.returned(event)
-        self._drawn = True
-
-    def released(self, event: Released) -> None:
-        """Note what is gone from the buffer."""
-        assert self.production is not None
-        self.production.releases.returned(event)
-
     # What is to be done next.
+
+    @property
+    def model_over(self) -> bool:
+        """Whether all jobs have ended."""
+        return self.jobs.over
 
     def turn(self) -> None:
         """Publish what has come back."""
-        production = self.production
-        if production is not None:
-            production.workers, production.early = self.state.workers, self.state.early
-            production.slots = 2 * self.state.workers
-            production.broken = self.state.block.state == "broken"
-            production.publish(probe=self.jobs.is_silent)
+        if self.production is not None:
+            self.production.slots = 2 * self.state.workers
+        super().turn()
 
-    def published(self, event: Published) -> None:
+    def publish(self, production: Production) -> None:
+        """Where nothing more is written, see whether anything could be."""
+        production.publish(probe=self.jobs.is_silent)
+
+    def published(self, event: happened.Published) -> None:
         """Submit, release; bring home what is kept when all is done."""
         production, jobs, now = self.production, self.jobs, self.state.now
         assert production is not None
         production.published(event)
         if event.error is not None:
             self._target.refused(event.error, over=jobs.writes_no_more)
-        elif self._drawn:  # not before the first picture is published
-            self.state.do(LaunchBlock())
+        elif self.drawn:  # not before the first picture is published
+            self.state.do(todo.LaunchBlock())
         production.submit(now)
         if event.error is None:  # after it: to delete a frame takes a worker as long as to read one
             production.releases.begin(held=jobs.holders)
@@ -297,10 +244,10 @@ class LaunchedRun(BufferedRun):
         """Look around: the block, the jobs, what people ask for."""
         state, has_buffer = self.state, self.buffer is not None
         if state.now - self._began > FIRST_S:
-            state.do(LaunchBlock())
+            state.do(todo.LaunchBlock())
         self.jobs.look(buffer=has_buffer and not self._homecoming.gives_back)
 
-    def jobs_seen(self, event: JobsSeen) -> None:
+    def jobs_seen(self, event: happened.JobsSeen) -> None:
         """Replace a block that has ended, unless the buffer has gone with its job; obey requests;
         end a run of which nothing can be seen."""
         state, jobs = self.state, self.jobs
@@ -308,7 +255,7 @@ class LaunchedRun(BufferedRun):
         if event.buffer_end and not jobs.live and not self._homecoming.gives_back:
             self._homecoming.lose_buffer(event.buffer_end)
         if event.buffer_end == "":
-            state.do(MendBlock(state.kinds))
+            state.do(todo.MendBlock(state.kinds))
         self.stop_requested()
         if self._is_separate and jobs.over and not event.began:
             state.finish(jobs.outcome())  # there is nothing to see
@@ -323,7 +270,6 @@ class LaunchedRun(BufferedRun):
 
     def stop_requested(self) -> None:
         """Let the phase that is under way obey what is asked in it."""
-        self.guarding.stop_reason = self.state.stop.reason
         if self.state.stop.control is None or self._homecoming.gives_back:
             return  # then the provision obeys
         if self.jobs.attempt:
@@ -360,47 +306,47 @@ class LaunchedRun(BufferedRun):
 
     # The end.
 
-    def wants(self, instruction: Instruction) -> bool:
+    def wants(self, instruction: todo.Instruction) -> bool:
         """Nothing is staged in, started or watched any more when all is being brought home."""
-        over = isinstance(instruction, StageIn | DescribeJobs | Watch)
+        over = isinstance(instruction, todo.StageIn | todo.DescribeJobs | todo.Watch)
         return not (over and self._homecoming.begun)
 
-    def go_on(self, instruction: Instruction) -> None:
+    def go_on(self, instruction: todo.Instruction) -> None:
         """The buffer is asked for, and the watcher sent, as all is by now."""
-        if isinstance(instruction, ProvideBuffer):
+        if isinstance(instruction, todo.ProvideBuffer):
             self._prepare()
         else:
             super().go_on(instruction)
 
-    def refused(self, event: NodeFailed) -> None:
+    def refused(self, event: happened.NodeFailed) -> None:
         """End the run, or its driver, where what failed is needed."""
         state, error = self.state, event.error
         match event.node:
-            case ProvideBuffer() if isinstance(error, GivenUpError):
+            case todo.ProvideBuffer() if isinstance(error, GivenUpError):
                 what = "what was asked of the scheduler may have come all the same"
                 left = f"{what}: burstlens free {state.run.id} looks for it"
                 state.finish(self._early_end(str(error), left))
-            case ProvideBuffer():
+            case todo.ProvideBuffer():
                 state.finish(Outcome("failed", failure_code(error), str(error)))
-            case StageIn(buffer=buffer):
+            case todo.StageIn(buffer=buffer):
                 message = f"stage in failed: {error}"
                 self._homecoming.free(buffer, Outcome("failed", failure_code(error), message))
-            case DescribeJobs() if isinstance(error, Exception):
+            case todo.DescribeJobs() if isinstance(error, Exception):
                 state.fail(error)
-            case Watch():
+            case todo.Watch():
                 text = f"the output cannot be watched: {error}; burstlens resume {state.run.id}"
                 state.fail(RunError(text))
-            case BringHome() as node:
+            case todo.BringHome() as node:
                 if not self._homecoming.waits_for(node, error):
                     self._homecoming.leave_buffer(error)
-            case Destroy() as node:
+            case todo.Destroy() as node:
                 self._homecoming.leave(node, error)
 
-    def brought_home(self, event: BroughtHome) -> None:
+    def brought_home(self, event: happened.BroughtHome) -> None:
         """Give the buffer back."""
         self._homecoming.take(event)
 
-    def buffer_freed(self, event: BufferFreed) -> None:
+    def buffer_freed(self, event: happened.BufferFreed) -> None:
         """The run is over."""
         self.state.outbox.append(ev.BufferReleased())
         self.state.finish(event.outcome)

@@ -14,47 +14,10 @@ from typing import assert_never
 from burstlens.core.errors import BurstlensError, RunError
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
-from burstlens.workflows.ordering.events import (
-    AdditionRequested,
-    Answered,
-    Begun,
-    BlockOpened,
-    BlockReplaced,
-    BlockSeen,
-    BroughtHome,
-    BufferFreed,
-    BufferReady,
-    EndReported,
-    FramesFound,
-    GuardRecord,
-    GuardsRecalled,
-    JobEnded,
-    JobsDescribed,
-    JobsSeen,
-    JobSubmitted,
-    NodeFailed,
-    PauseSeen,
-    Published,
-    Released,
-    ResultsRead,
-    RunOver,
-    StagedIn,
-    StateEvent,
-    StopRequested,
-    Tick,
-    TripsFound,
-    Turn,
-    WorkReturned,
-)
-from burstlens.workflows.ordering.instructions import (
-    Ask,
-    ClearRequests,
-    End,
-    Fail,
-    Instruction,
-    OpenBlock,
-    Place,
-)
+from burstlens.workflows.deciding.steering import Steering
+from burstlens.workflows.ordering import events as happened
+from burstlens.workflows.ordering import instructions as todo
+from burstlens.workflows.ordering.guarding import Guarding
 from burstlens.workflows.ordering.outbox import Outbox
 from burstlens.workflows.ordering.production import Production
 from burstlens.workflows.publishing.context import RunContext
@@ -69,15 +32,16 @@ minute."""
 LOSS_PAUSE_S = 0.1
 BLOCKS = 5
 """Viewing blocks in a row that may end without a result."""
-_GIVES: dict[type[StateEvent], str] = {
-    BufferReady: "buffer",
-    StagedIn: "stagein",
-    JobsDescribed: "start",
-    FramesFound: "watch",
-    BroughtHome: "home",
-    BufferFreed: "freed",
+_GIVES: dict[type[happened.StateEvent], str] = {
+    happened.BufferReady: "buffer",
+    happened.StagedIn: "stagein",
+    happened.JobsDescribed: "start",
+    happened.FramesFound: "watch",
+    happened.BroughtHome: "home",
+    happened.BufferFreed: "freed",
 }
 """The kinds of nodes whose losses in a row end with such an event."""
+_LAST = happened.ResultsRead, happened.WorkReturned, happened.RunOver
 
 
 class Policy:
@@ -85,9 +49,18 @@ class Policy:
 
     production: Production | None = None
     """What orders its products, once there is a place for frames."""
+    guarding: Guarding | None = None
 
     def __init__(self, state: RunState) -> None:
         self.state = state
+        self.drawn = False
+        """Whether anything of a product has come back."""
+        self._steering = Steering(state.context, state.outbox)
+
+    @property
+    def model_over(self) -> bool:
+        """Whether the model has ended."""
+        return False
 
     def jobs_now(self) -> JobsNow:
         """The model's jobs, as the snapshot shows them."""
@@ -99,73 +72,94 @@ class Policy:
     def begin(self) -> None:
         """The loop has begun."""
 
-    def wants(self, instruction: Instruction) -> bool:
+    def wants(self, instruction: todo.Instruction) -> bool:
         """Whether what has failed, or was put off, is still to be done."""
         return True
 
-    def go_on(self, instruction: Instruction) -> None:
+    def go_on(self, instruction: todo.Instruction) -> None:
         """What was put off is due."""
         self.state.do(instruction)
 
-    def refused(self, event: NodeFailed) -> None:
+    def refused(self, event: happened.NodeFailed) -> None:
         """A node has failed for good."""
 
-    def buffer_ready(self, event: BufferReady) -> None:
+    def buffer_ready(self, event: happened.BufferReady) -> None:
         """The run has its space."""
 
-    def staged_in(self, event: StagedIn) -> None:
+    def staged_in(self, event: happened.StagedIn) -> None:
         """The inputs are there."""
 
     def jobs_described(self) -> None:
         """The jobs can be started."""
 
-    def job_submitted(self, event: JobSubmitted) -> None:
+    def job_submitted(self, event: happened.JobSubmitted) -> None:
         """A job has its id."""
 
-    def job_ended(self, event: JobEnded) -> None:
+    def job_ended(self, event: happened.JobEnded) -> None:
         """A job has ended."""
 
-    def jobs_seen(self, event: JobsSeen) -> None:
+    def jobs_seen(self, event: happened.JobsSeen) -> None:
         """Its jobs were looked at."""
 
-    def frames_found(self, event: FramesFound) -> None:
+    def frames_found(self, event: happened.FramesFound) -> None:
         """The watcher has reported."""
 
-    def results_read(self, event: ResultsRead) -> None:
-        """Orders of a batch have ended."""
+    def results_read(self, event: happened.ResultsRead) -> None:
+        """Take what has come of a batch."""
+        if self.production is not None:
+            self.production.read(event)
+            self.drawn = True
 
-    def work_returned(self, event: WorkReturned) -> None:
-        """A batch of orders has ended."""
+    def work_returned(self, event: happened.WorkReturned) -> None:
+        """Take what a batch has given."""
+        if self.production is not None:
+            self.production.returned(event)
+            self.drawn = True
 
-    def published(self, event: Published) -> None:
+    def published(self, event: happened.Published) -> None:
         """Products are published, or could not be."""
 
-    def released(self, event: Released) -> None:
-        """Raw frames are deleted, or stay."""
+    def released(self, event: happened.Released) -> None:
+        """Note what is gone from the buffer."""
+        if self.production is not None:
+            self.production.releases.returned(event)
 
-    def brought_home(self, event: BroughtHome) -> None:
+    def brought_home(self, event: happened.BroughtHome) -> None:
         """What the recipe keeps is home."""
 
-    def buffer_freed(self, event: BufferFreed) -> None:
+    def buffer_freed(self, event: happened.BufferFreed) -> None:
         """The space is given back."""
 
-    def pause_seen(self, event: PauseSeen) -> None:
-        """A user asks for a pause, or for its end."""
+    def pause_seen(self, event: happened.PauseSeen) -> None:
+        """Pause, or go on."""
+        self._steering.pause(event, self.production, over=self.model_over)
 
-    def addition_requested(self, event: AdditionRequested) -> None:
-        """A user asks for more products."""
+    def addition_requested(self, event: happened.AdditionRequested) -> None:
+        """Make more products."""
+        if self.production is not None:
+            self._steering.add(event, self.production)
 
-    def guard_records_read(self, event: GuardRecord) -> None:
-        """The run directory has something of its guards."""
+    def guard_records_read(self, event: happened.GuardRecord) -> None:
+        """Let the guards take it."""
+        if self.guarding is not None:
+            self.guarding.take_record(event)
 
-    def answered(self, event: Answered) -> None:
+    def answered(self, event: happened.Answered) -> None:
         """A question of its own has its answer."""
 
     def stop_requested(self) -> None:
         """The request to stop has changed."""
 
     def turn(self) -> None:
-        """All that had happened is taken."""
+        """All that had happened is taken: publish what has come back."""
+        if self.production is not None:
+            state = self.state
+            self.production.meet(state.workers, early=state.early, block=state.block.state)
+            self.publish(self.production)
+
+    def publish(self, production: Production) -> None:
+        """Have it published."""
+        production.publish()
 
     def tick(self) -> None:
         """Half a second has passed."""
@@ -185,84 +179,88 @@ class RunState:
         self.outbox, self.history = Outbox(context.journal, context.history.last), context.history
         self.snapshot = context.snapshot
         self.snapshot.messages.clock = lambda: self.t
-        self.stop = StopRequested(None)
-        self.block = BlockSeen()
+        self.stop = happened.StopRequested(None)
+        self.block = happened.BlockSeen()
         self.workers, self.early = 1, False
         self.end: Outcome | None = None
-        self._later: list[tuple[float, Instruction]] = []
+        self._later: list[tuple[float, todo.Instruction]] = []
         self._losses: Counter[str] = Counter()
         self._blocks_ended = 0
         self.policy = make_policy(self)
 
-    def handle(self, event: StateEvent) -> list[Instruction]:
-        """Take an event; returns what is to be done, in order. Nothing follows the run's outcome but
-        what :class:`.RunOver` asks for."""
-        if self.end is not None and not isinstance(event, RunOver):
-            return []
+    def handle(self, event: happened.StateEvent) -> list[todo.Instruction]:
+        """Take an event; returns what is to be done, in order. Once the run has its outcome, what
+        comes back is still taken, and published with the last words; nothing else follows."""
+        if self.end is not None and not isinstance(event, _LAST):
+            return self.outbox.take()
         self.outbox.now, self.outbox.t = event.now, event.t
         policy = self.policy
         match event:
-            case Begun():
+            case happened.Begun():
                 policy.begin()
-            case BufferReady():
+            case happened.BufferReady():
                 policy.buffer_ready(event)
-            case StagedIn():
+            case happened.StagedIn():
                 policy.staged_in(event)
-            case JobsDescribed():
+            case happened.JobsDescribed():
                 policy.jobs_described()
-            case JobSubmitted():
+            case happened.JobSubmitted():
                 policy.job_submitted(event)
-            case JobEnded():
+            case happened.JobEnded():
                 policy.job_ended(event)
-            case JobsSeen():
+            case happened.JobsSeen():
                 policy.jobs_seen(event)
-            case FramesFound():
+            case happened.FramesFound():
                 policy.frames_found(event)
-            case ResultsRead():
+            case happened.ResultsRead():
                 policy.results_read(event)
-            case WorkReturned():
+            case happened.WorkReturned():
                 policy.work_returned(event)
-            case Published():
+            case happened.Published():
                 policy.published(event)
-            case Released():
+            case happened.Released():
                 policy.released(event)
-            case BroughtHome():
+            case happened.BroughtHome():
                 policy.brought_home(event)
-            case BufferFreed():
+            case happened.BufferFreed():
                 policy.buffer_freed(event)
-            case PauseSeen():
+            case happened.PauseSeen():
                 policy.pause_seen(event)
-            case AdditionRequested():
+            case happened.AdditionRequested():
                 policy.addition_requested(event)
-            case GuardsRecalled() | TripsFound() | EndReported():
+            case happened.GuardsRecalled() | happened.TripsFound() | happened.EndReported():
                 policy.guard_records_read(event)
-            case Answered():
+            case happened.Answered():
                 policy.answered(event)
-            case NodeFailed():
+            case happened.NodeFailed():
                 self._take_failure(event)
-            case BlockOpened():
+            case happened.BlockOpened():
                 self.outbox.append(ev.ViewingQueued(label=event.label))
-            case BlockReplaced():
+            case happened.BlockReplaced():
                 self._replace_block(event)
-            case BlockSeen():
+            case happened.BlockSeen():
                 self._see_block(event)
-            case StopRequested():
+            case happened.StopRequested():
                 self.stop = event
+                if policy.guarding is not None:
+                    policy.guarding.stop_reason = event.reason
                 policy.stop_requested()
-            case Turn():
+            case happened.Turn():
                 self.workers, self.early = event.workers, event.early
                 self._do_due()
                 policy.turn()
-            case Tick():
+            case happened.Tick():
                 policy.tick()
-            case RunOver():
+            case happened.RunOver():
                 policy.settle()
+                if policy.production is not None:
+                    policy.publish(policy.production)
             case _:
                 assert_never(event)
-        kind = event.ask.kind if isinstance(event, Answered) else _GIVES.get(type(event))
+        kind = event.ask.kind if isinstance(event, happened.Answered) else _GIVES.get(type(event))
         if kind is not None:
             self._losses[kind] = 0
-            if not isinstance(event, Answered) or event.ask.place is Place.BLOCK:
+            if not isinstance(event, happened.Answered) or event.ask.place is todo.Place.BLOCK:
                 self._blocks_ended = 0
         return self.outbox.take()
 
@@ -283,11 +281,11 @@ class RunState:
         """The kinds of products, which workers import ahead."""
         return tuple(sorted({one.kind.name for one in self.recipe.products}))
 
-    def do(self, instruction: Instruction) -> None:
+    def do(self, instruction: todo.Instruction) -> None:
         """Have it carried out, after what is to be done already."""
         self.outbox.do(instruction)
 
-    def later(self, pause_s: float, instruction: Instruction) -> None:
+    def later(self, pause_s: float, instruction: todo.Instruction) -> None:
         """Have it carried out after a pause, if the policy still wants it then."""
         self._later.append((self.now + pause_s, instruction))
 
@@ -295,11 +293,11 @@ class RunState:
         """End the run; the first outcome counts."""
         if self.end is None and outcome is not None:
             self.end = outcome
-            self.do(End(outcome))
+            self.do(todo.End(outcome))
 
     def fail(self, error: Exception) -> None:
         """End the driver, not the run: it can be resumed."""
-        self.do(Fail(error))
+        self.do(todo.Fail(error))
 
     def alarm(self, text: str) -> None:
         """Journal and show what a person should see."""
@@ -307,12 +305,12 @@ class RunState:
 
     def clear_requests(self) -> None:
         """Forget the request to stop, which is obeyed."""
-        self.stop = StopRequested(None)
-        self.do(ClearRequests())
+        self.stop = happened.StopRequested(None)
+        self.do(todo.ClearRequests())
 
     def open_block(self) -> None:
         """Have the first viewing block asked for."""
-        self.do(OpenBlock(self.kinds))
+        self.do(todo.OpenBlock(self.kinds))
 
     def show(self) -> None:
         """Bring the snapshot up to date with the jobs and the viewing block."""
@@ -324,7 +322,7 @@ class RunState:
 
     # Losses.
 
-    def _take_failure(self, event: NodeFailed) -> None:
+    def _take_failure(self, event: happened.NodeFailed) -> None:
         """A node failed with what ran it, and is tried again, or has failed for good. An error of
         Burstlens itself (BurstlensError) is an answer, not a loss."""
         node, kind = event.node, event.node.kind
@@ -334,7 +332,7 @@ class RunState:
         losses = self._losses[kind]
         _log.warning("%s failed, %d in a row", kind, losses, exc_info=event.error)
         answer = isinstance(event.error, BurstlensError) or (
-            isinstance(node, Ask) and not node.again
+            isinstance(node, todo.Ask) and not node.again
         )
         if answer or losses > LOSSES:
             self.policy.refused(event)
@@ -351,7 +349,7 @@ class RunState:
 
     # The viewing block.
 
-    def _replace_block(self, event: BlockReplaced) -> None:
+    def _replace_block(self, event: happened.BlockReplaced) -> None:
         self._blocks_ended += 1
         self.outbox.append(ev.ViewingEnded(reason=event.reason))
         self.snapshot.alarm(f"viewing block: {event.reason}")
@@ -364,7 +362,7 @@ class RunState:
                 )
             )
 
-    def _see_block(self, event: BlockSeen) -> None:
+    def _see_block(self, event: happened.BlockSeen) -> None:
         if event.state == "running" and self.block.state != "running":
             self.outbox.append(ev.ViewingStarted(label=event.label))
         self.block = event

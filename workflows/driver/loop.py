@@ -28,59 +28,8 @@ from burstlens.workflows.driver.launching import Launching
 from burstlens.workflows.driver.presence import Presence
 from burstlens.workflows.hints.stripes import folder_stripes
 from burstlens.workflows.making import watching
-from burstlens.workflows.ordering.events import (
-    Answered,
-    Begun,
-    BlockOpened,
-    BlockReplaced,
-    BlockSeen,
-    BroughtHome,
-    BufferFreed,
-    BufferReady,
-    FramesFound,
-    JobsDescribed,
-    JobSubmitted,
-    NodeFailed,
-    Published,
-    Released,
-    RunOver,
-    StagedIn,
-    StateEvent,
-    Tick,
-    Turn,
-)
-from burstlens.workflows.ordering.instructions import (
-    URGENT,
-    Ask,
-    AskBlock,
-    BringHome,
-    ClearRequests,
-    CloseBlock,
-    DescribeJobs,
-    Destroy,
-    Discard,
-    DropRequest,
-    End,
-    Fail,
-    Instruction,
-    Launch,
-    LaunchBlock,
-    Make,
-    MendBlock,
-    OpenBlock,
-    Place,
-    PrepareWord,
-    ProvideBuffer,
-    Publish,
-    Release,
-    Request,
-    SeeJobs,
-    SendWord,
-    StageIn,
-    Sync,
-    Warm,
-    Watch,
-)
+from burstlens.workflows.ordering import events as happened
+from burstlens.workflows.ordering import instructions as todo
 from burstlens.workflows.placement import buffer as buffers
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.job_buffer import JobBuffer
@@ -114,8 +63,8 @@ class Loop:
         self._words: dict[str, Callable[[], None]] = {}
         self._provision, self._launching = provision, launching
         self._history = context.history
-        self._ticked, self._refused = 0.0, False
-        self._unsynced: list[Destroy | Release] = []
+        self._ticked, self._refused, self._fault = 0.0, False, ""
+        self._unsynced: list[todo.Destroy | todo.Release] = []
 
     def run(self) -> Outcome:
         """Run to the end.
@@ -127,7 +76,7 @@ class Loop:
         try:
             for event in self._inbox.begin():
                 self._take(event)
-            self._take(Begun())
+            self._take(happened.Begun())
             turned = time.monotonic()
             while state.end is None:
                 for event in self._events(self._dispatch.wait_s(TICK_S)):
@@ -137,7 +86,7 @@ class Loop:
                 self._requests.write_held(now)
                 for event in self._dispatch.results():
                     self._take(event)
-                self._take(Turn(self._graph.workers, self._graph.is_early))
+                self._take(happened.Turn(self._graph.workers, self._graph.is_early))
                 if now - self._ticked >= TICK_S:
                     self._ticked = now
                     self._look_around()
@@ -146,14 +95,14 @@ class Loop:
                 turned = note_turn(turned)
             for event in self._inbox.look(adds=False):
                 self._take(event)
-            self._take(RunOver())
+            self._take(happened.RunOver())
             return state.end
         finally:
             presence.close()
             if not presence.lost:
                 self._dispatch.close()
 
-    def _take(self, event: StateEvent) -> None:
+    def _take(self, event: happened.StateEvent) -> None:
         """Give the state an event, and what follows from it at once."""
         events = deque([event])
         while events:
@@ -162,12 +111,12 @@ class Loop:
                 events.extend(self._handle(cause))
             events.extend(self._handle(event))
 
-    def _handle(self, event: StateEvent) -> list[StateEvent]:
+    def _handle(self, event: happened.StateEvent) -> list[happened.StateEvent]:
         """Carry out what the event asks for; returns what has happened by that."""
         now, t = time.monotonic(), time.time()
         self._snapshot.latencies.note_clock(now, t)
         event = replace(event, now=now, t=t)
-        found: list[StateEvent] = []
+        found: list[happened.StateEvent] = []
         for instruction in self._state.handle(event):
             found += self._carry_out(instruction)
         return found
@@ -180,7 +129,7 @@ class Loop:
         self._take(self._see_block())
         for event in self._inbox.look(adds=self._state.policy.production is not None):
             self._take(event)
-        self._take(Tick())
+        self._take(happened.Tick())
         self._notices.look(self._progress)
         self._state.show()
         self._snapshot.write()
@@ -190,60 +139,60 @@ class Loop:
         status = self._snapshot.value()
         return ", ".join(filter(None, [status.state, progress_text(status)]))
 
-    def _see_block(self) -> BlockSeen:
+    def _see_block(self) -> happened.BlockSeen:
         graph = self._graph
-        return BlockSeen(
+        return happened.BlockSeen(
             graph.block_state(), graph.block_waits, graph.label, graph.workers, graph.is_early
         )
 
     # What has ended.
 
-    def _events(self, timeout_s: float) -> Iterator[StateEvent]:
+    def _events(self, timeout_s: float) -> Iterator[happened.StateEvent]:
         """What the graph's nodes have given; waits so long for the first one."""
         for ended in self._graph.events(timeout_s):
-            event = ended if isinstance(ended, JobSubmitted) else self._event_of(ended)
+            event = ended if isinstance(ended, happened.JobSubmitted) else self._event_of(ended)
             if event is not None:
                 yield event
 
-    def _event_of(self, ended: NodeResult) -> StateEvent | None:
+    def _event_of(self, ended: NodeResult) -> happened.StateEvent | None:
         node, value, error = ended.node, ended.value, ended.error
         match node:
-            case Launch():
+            case todo.Launch():
                 return self._launching_of_run.ended(node, value, error)
-            case Make():
+            case todo.Make():
                 return self._dispatch.made(node, value, error)
-            case Release():
-                return Released(node.frames, value, error)
-            case Warm():
+            case todo.Release():
+                return happened.Released(node.frames, value, error)
+            case todo.Warm():
                 return None
         if error is not None:
-            return NodeFailed(node, error)
+            return happened.NodeFailed(node, error)
         match node:
-            case ProvideBuffer():
+            case todo.ProvideBuffer():
                 return self._buffer_ready(*value)
-            case StageIn():
-                return StagedIn(*value)
-            case DescribeJobs():
-                return JobsDescribed()
-            case Watch():
-                return FramesFound(value.report, value.free_bytes)
-            case BringHome():
-                return BroughtHome(node.buffer, value)
-            case Destroy():
-                return BufferFreed(node.buffer, node.outcome)
-            case Ask():
-                return Answered(node, value)
+            case todo.StageIn():
+                return happened.StagedIn(*value)
+            case todo.DescribeJobs():
+                return happened.JobsDescribed()
+            case todo.Watch():
+                return happened.FramesFound(value.report, value.free_bytes)
+            case todo.BringHome():
+                return happened.BroughtHome(node.buffer, value)
+            case todo.Destroy():
+                return happened.BufferFreed(node.buffer, node.outcome)
+            case todo.Ask():
+                return happened.Answered(node, value)
             case _:
                 assert_never(node)
 
-    def _buffer_ready(self, buffer: BufferRef, adopted: bool) -> BufferReady:
+    def _buffer_ready(self, buffer: BufferRef, adopted: bool) -> happened.BufferReady:
         """The buffer, of which later blocks know."""
         provision = self._provision_of_run
         if isinstance(provision, JobBuffer):
             self._graph.enter(provision.inside())
         if self._site.scheduler != LOCAL:
             self._graph.mount(provision.lines(buffer))
-        return BufferReady(buffer, adopted, None if adopted else provision.origin(buffer))
+        return happened.BufferReady(buffer, adopted, None if adopted else provision.origin(buffer))
 
     @property
     def _provision_of_run(self) -> Provision:
@@ -257,97 +206,97 @@ class Loop:
 
     # What is to be done.
 
-    def _carry_out(self, instruction: Instruction) -> list[StateEvent]:
+    def _carry_out(self, instruction: todo.Instruction) -> list[happened.StateEvent]:
         """Do it, or begin to; returns what has happened by that."""
         graph = self._graph
         match instruction:
-            case ProvideBuffer():
+            case todo.ProvideBuffer():
                 graph.login(instruction, self._provision_of_run.provide, instruction.known)
-            case StageIn():
+            case todo.StageIn():
                 self._stage_in(instruction)
-            case DescribeJobs():
+            case todo.DescribeJobs():
                 return self._call(instruction, self._launching_of_run.describe, instruction)
-            case Launch():
+            case todo.Launch():
                 self._launching_of_run.launch(instruction)
-            case Watch():
+            case todo.Watch():
                 self._watch(instruction)
             case Event():
                 self._journal.write(instruction)
-            case Make():
+            case todo.Make():
                 self._dispatch.make(instruction)
-            case Publish():
+            case todo.Publish():
                 return [self._publish(instruction)]
-            case Discard():
+            case todo.Discard():
                 self._dispatch.publisher.discard(instruction.receipt)
-            case Release():
+            case todo.Release():
                 self._unsynced.append(instruction)
                 self._free_synced()
-            case Warm():
+            case todo.Warm():
                 graph.warm(instruction.kinds)
-            case BringHome():
+            case todo.BringHome():
                 self._bring_home(instruction)
-            case Destroy():
+            case todo.Destroy():
                 self._unsynced.append(instruction)
                 self._free_synced()
-            case Ask(place=Place.LOOP):
+            case todo.Ask(place=todo.Place.LOOP):
                 return self._call(instruction, instruction.function, *instruction.args)
-            case Ask(place=Place.BESIDE):
+            case todo.Ask(place=todo.Place.BESIDE):
                 graph.login(instruction, instruction.function, *instruction.args)
-            case Ask():
+            case todo.Ask():
                 priority = instruction.priority
                 graph.view(instruction, instruction.function, *instruction.args, priority=priority)
-            case Sync():
+            case todo.Sync():
                 self._sync(instruction)
-            case SeeJobs():
+            case todo.SeeJobs():
                 return [self._launching_of_run.see(instruction)]
-            case OpenBlock():
+            case todo.OpenBlock():
                 label = graph.open_block()
                 graph.warm(instruction.kinds)
-                return [BlockOpened(label)]
-            case LaunchBlock():
+                return [happened.BlockOpened(label)]
+            case todo.LaunchBlock():
                 self._launch_block()
-            case AskBlock():
+            case todo.AskBlock():
                 graph.ask_block(instruction.after)
-            case MendBlock():
+            case todo.MendBlock():
                 return self._mend_block(instruction)
-            case CloseBlock():
+            case todo.CloseBlock():
                 graph.close_block()
-            case Request():
+            case todo.Request():
                 self._requests.make_request(instruction.name, instruction.reason)
-            case DropRequest():
+            case todo.DropRequest():
                 self._inbox.drop(instruction.name)
-            case PrepareWord():
+            case todo.PrepareWord():
                 word, ways = instruction.word, instruction.ways
                 self._words[word.key] = self._notices.due(word, ways)
-            case SendWord():
+            case todo.SendWord():
                 self._words.pop(instruction.key)()
-            case ClearRequests():
+            case todo.ClearRequests():
                 self._clear_requests()
-            case End():
+            case todo.End():
                 pass
-            case Fail():
+            case todo.Fail():
                 raise instruction.error
             case _:
                 assert_never(instruction)
         return []
 
     def _call(
-        self, node: DescribeJobs | Ask, function: Callable[..., Any], *args: Any
-    ) -> list[StateEvent]:
+        self, node: todo.DescribeJobs | todo.Ask, function: Callable[..., Any], *args: Any
+    ) -> list[happened.StateEvent]:
         """Call it in the loop, which waits for it."""
         try:
             value = function(*args)
         except (OSError, BurstlensError) as error:
-            return [NodeFailed(node, error)]
+            return [happened.NodeFailed(node, error)]
         event = self._event_of(NodeResult(node, value))
         return [] if event is None else [event]
 
-    def _publish(self, instruction: Publish) -> Published:
+    def _publish(self, instruction: todo.Publish) -> happened.Published:
         event = self._dispatch.publish(instruction, time.monotonic())
         self._refused = event.error is not None
         return event
 
-    def _stage_in(self, node: StageIn) -> None:
+    def _stage_in(self, node: todo.StageIn) -> None:
         recipe, simulation = self._recipe, self._recipe.simulation
         stripes = folder_stripes(simulation.stripes, recipe.ranks)
         self._graph.view(
@@ -355,17 +304,17 @@ class Loop:
             simulation.leave, stripes,
         )  # fmt: skip
 
-    def _watch(self, node: Watch) -> None:
+    def _watch(self, node: todo.Watch) -> None:
         what = node.buffer, self._recipe.model, self._run.id, node.attempt, node.cursor
         how = node.longest_s, node.poll_s, node.patterns
-        view = partial(self._graph.view, node, priority=URGENT)
+        view = partial(self._graph.view, node, priority=todo.URGENT)
         if node.attachment is not None:
             view(watching.watch_folder, *what, node.attachment, *how)
         else:
             job = str(self._run.job(f"attempt-{node.attempt}"))
             view(watching.watch_buffer, *what, job, *how)
 
-    def _bring_home(self, node: BringHome) -> None:
+    def _bring_home(self, node: todo.BringHome) -> None:
         self._graph.view(
             node, buffers.bring_all_home, node.buffer, str(node.attempt), self._recipe.model,
             wanted(self._recipe, set(node.streams)), str(self._run.output),
@@ -377,11 +326,14 @@ class Loop:
         try:
             self._journal.sync()
         except OSError as error:
-            place = error.filename or self._run.path
-            self._snapshot.alarm(f"{place} cannot be written ({error.strerror or error})")
+            fault = f"{error.filename or self._run.path} cannot be written"
+            if fault != self._fault:
+                self._snapshot.alarm(f"{fault} ({error.strerror or error})")
+            self._fault = fault
             return
+        self._fault = ""
         for node in self._unsynced:
-            if isinstance(node, Release):
+            if isinstance(node, todo.Release):
                 self._dispatch.release(node)
             elif node.gives_back:
                 give_back = self._provision_of_run.give_back
@@ -390,7 +342,7 @@ class Loop:
                 self._graph.view(node, buffers.destroy, node.buffer)
         self._unsynced.clear()
 
-    def _sync(self, instruction: Sync) -> None:
+    def _sync(self, instruction: todo.Sync) -> None:
         try:
             self._journal.sync()
         except OSError:
@@ -410,7 +362,7 @@ class Loop:
             if not self._snapshot.full_disk.take(error):
                 raise
 
-    def _mend_block(self, instruction: MendBlock) -> list[StateEvent]:
+    def _mend_block(self, instruction: todo.MendBlock) -> list[happened.StateEvent]:
         try:
             reason = self._graph.mend_block()
         except OSError as error:  # as above
@@ -421,7 +373,7 @@ class Loop:
             return []
         if self._graph.is_early:  # what was asked of the block before may have died with it
             self._graph.warm(instruction.kinds)
-        return [BlockReplaced(reason)]
+        return [happened.BlockReplaced(reason)]
 
     def _clear_requests(self) -> None:
         try:

@@ -89,6 +89,10 @@ class Production:
         self._handed: tuple[list[Receipt], list[Failure]] = [], []
         """What the last :class:`.Publish` was of."""
 
+    def meet(self, workers: int, *, early: bool, block: str) -> None:
+        """Note how many workers there are, and the state of their block."""
+        self.workers, self.early, self.broken = workers, early, block == "broken"
+
     def take(self, report: Report, attempt: int) -> None:
         """Journal what the watcher found in that attempt and order its products."""
         self.promised.hear(report.written)

@@ -8,22 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
 from burstlens.cluster_configs.scheduler import JobState
 from burstlens.core.errors import RunError
-from burstlens.core.model import Fingerprint
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.core.run.snapshot import attached_now
 from burstlens.workflows.deciding.state import FIRST_S, Policy, RunState
-from burstlens.workflows.deciding.steering import Steering
 from burstlens.workflows.deciding.target import Target
 from burstlens.workflows.frames.cursor import Cursor
-from burstlens.workflows.frames.report import FolderReport
 from burstlens.workflows.frames.watch import Attachment
 from burstlens.workflows.look.driving.answering import Answering
 from burstlens.workflows.look.driving.choosing import Choosing
@@ -31,44 +27,23 @@ from burstlens.workflows.look.driving.entered_job import EnteredJob
 from burstlens.workflows.look.driving.look_end import LookEnd, Sight, observe
 from burstlens.workflows.look.driving.model_word import ModelWord
 from burstlens.workflows.look.driving.rewrites import Rewrites
+from burstlens.workflows.look.driving.watched_folder import FOLDER, WatchedFolder
 from burstlens.workflows.look.observer.observer import Observation, Observer
-from burstlens.workflows.look.options import Look, declared_files, in_turn
-from burstlens.workflows.ordering.events import (
-    AdditionRequested,
-    Answered,
-    FramesFound,
-    GuardRecord,
-    NodeFailed,
-    PauseSeen,
-    Published,
-    ResultsRead,
-    WorkReturned,
-)
+from burstlens.workflows.look.options import Look
+from burstlens.workflows.ordering import events as happened
+from burstlens.workflows.ordering import instructions as todo
 from burstlens.workflows.ordering.guarding import Guarding
-from burstlens.workflows.ordering.instructions import (
-    Ask,
-    AskBlock,
-    Instruction,
-    LaunchBlock,
-    MendBlock,
-    Place,
-    Watch,
-)
 from burstlens.workflows.ordering.production import Production
 from burstlens.workflows.ordering.shown_points import ShownPoints
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.publishing.snapshot import JobsNow
 
-FOLDER = "look"
-"""The folder of the run's links and of its unfinished products, below ``watched/``."""
 WATCH_S, IDLE_WATCH_S, EARLY_WATCH_S = 2.0, 10.0, 0.1
 """Longest idle call of the watcher: while the model writes, when it has been quiet for long, and on
 the early worker, which draws as well."""
 IDLE_POLL_S = 1.0
 """Pause between two looks at a folder in which nothing was written for ``QUIET_S``."""
 QUIET_S = 60.0
-SWEPT = 200
-"""Finished files that one call looks at again."""
 HANGS_S = 30.0
 """A look at the folder that takes longer hangs, if nothing else answers either."""
 
@@ -79,6 +54,7 @@ class AttachedRun(Policy):
     run's recipe."""
 
     production: Production
+    guarding: Guarding
 
     def __init__(
         self,
@@ -97,7 +73,6 @@ class AttachedRun(Policy):
         self.look, self.observer = look, observer
         self._without_process = without_process
         self._ending = LookEnd()
-        self._steering = Steering(context, outbox)
         self.guarding = Guarding(context, outbox, self._has_ended)
         self.buffer = BufferRef("posix", str(state.run.path / "watched"), FOLDER, owned=False)
         self.production = Production(context, outbox, self.buffer, self.guarding, shown)
@@ -108,14 +83,8 @@ class AttachedRun(Policy):
         )
         self._model_word = ModelWord(context, outbox)
         self._cursor = Cursor()
-        self._declared = declared_files(state.history)
-        self._swept = 0
+        self._folder = WatchedFolder(state, look.path, self._begin)
         self._since = self._began = self._reads_again = 0.0
-        self._drawn = False
-        known = state.history.attached
-        self._identity: tuple[int, int] | None = None
-        if known is not None and known.inode is not None:
-            self._identity = known.device or 0, known.inode
         self._target = Target(state)
         self._answering = Answering(None if look.inside else look.path)
 
@@ -149,7 +118,7 @@ class AttachedRun(Policy):
     def _open(self) -> None:
         if not self._is_gone:
             self.state.open_block()
-        self.state.do(AskBlock())
+        self.state.do(todo.AskBlock())
         history, snapshot = self.state.history, self.state.snapshot
         if history.attached is None:
             look = self.look
@@ -160,7 +129,7 @@ class AttachedRun(Policy):
                 snapshot.note(text)
         if not history.attempt:
             self._begin("what is there on arrival")
-        self._link()
+        self._folder.link(self.attempt)
         self._show(None)
         self.production.backlog.arriving = True
         snapshot.open(self.production.load)
@@ -171,16 +140,11 @@ class AttachedRun(Policy):
         """Begin a new attempt of the model, for that reason; returns its number."""
         attempt = self.state.history.attempt + 1
         self.state.outbox.append(ev.AttemptObserved(attempt=attempt, evidence=evidence))
-        self._link()
+        self._folder.link(attempt)
         if attempt > 1 and self._ending.finished:
             self.observer = self._without_process()  # what was named is not this attempt's
             self._ending.sight = None
         return attempt
-
-    def _link(self) -> None:
-        """Have the link made through which workers see the folder as that of the attempt."""
-        link = self.state.run.path / "watched" / FOLDER / str(self.attempt)
-        self.state.do(Ask("link", make_link, (link, self.look.path), Place.LOOP))
 
     def _watch(self) -> None:
         if self._is_gone:
@@ -192,12 +156,12 @@ class AttachedRun(Policy):
         attachment = Attachment(
             self.look.selection(self.state.history),
             str(self.state.run.path / "watched" / "clock"),
-            self._to_sweep(),
+            self._folder.to_sweep(self.rewrites.comparing),
             ended,
             ended and self._ending.watched_all,
         )
         self.state.do(
-            Watch(
+            todo.Watch(
                 self.buffer,
                 self.attempt,
                 self._cursor,
@@ -214,18 +178,12 @@ class AttachedRun(Policy):
             return EARLY_WATCH_S
         return IDLE_WATCH_S if idle and self.look.page else WATCH_S
 
-    def _to_sweep(self) -> dict[str, Fingerprint]:
-        """The next finished files to look at again, in turn."""
-        chosen, self._swept = in_turn(self._declared, self._swept, SWEPT)
-        comparing = self.rewrites.comparing
-        return {file: found for file, found in chosen.items() if file not in comparing}
-
-    def frames_found(self, event: FramesFound) -> None:
+    def frames_found(self, event: happened.FramesFound) -> None:
         """Order products of new frames, and look again."""
         state, production, report = self.state, self.production, event.report
         self._cursor = report.cursor
         if report.folder is not None:
-            self._observe_folder(report.folder)
+            self._folder.take(report.folder)
         before = production.backlog.arriving
         production.backlog.arriving = bool(report.folder and report.folder.arriving)
         # Frames that the log names and that were not chosen are not lost; where nothing more is to
@@ -241,7 +199,7 @@ class AttachedRun(Policy):
         self.rewrites.take(self._choosing.take(report.frames))
         self.rewrites.close(report.folder)
         if report.urgent:
-            self._declared = declared_files(state.history)
+            self._folder.read_declared()
         for line in report.alarms:
             state.alarm(line)
         if before:  # what lay there on arrival is not late
@@ -250,42 +208,12 @@ class AttachedRun(Policy):
         self.guarding.heard(report, production.space, event.free_bytes, self.attempt)
         self._ending.take(report)
         if not (report.frames or production.backlog.arriving):
-            state.do(LaunchBlock())
+            state.do(todo.LaunchBlock())
         self._watch()
-
-    def _observe_folder(self, folder: FolderReport) -> None:
-        if folder.lost:
-            self._lose(folder.lost)
-            return
-        if folder.identity is None:
-            return
-        known, self._identity = self._identity, folder.identity
-        same = known is None or known[1] == folder.identity[1]  # a later mount is another device
-        if self.state.history.path_lost is not None:
-            what = "is back" if same else "is another one now"
-            self.state.outbox.append(ev.PathBack(evidence=f"the folder {what}", same=same))
-        if not same:
-            self._begin("the folder is another one")
-        if folder.restarted:
-            self._begin(folder.restarted)
-
-    def _lose(self, evidence: str) -> None:
-        if self.state.history.path_lost is None:
-            self.state.outbox.append(ev.PathLost(evidence=evidence))
 
     # What comes back.
 
-    def results_read(self, event: ResultsRead) -> None:
-        """Take what has come of a batch."""
-        self.production.read(event)
-        self._drawn = True
-
-    def work_returned(self, event: WorkReturned) -> None:
-        """Take what a batch has given."""
-        self.production.returned(event)
-        self._drawn = True
-
-    def answered(self, event: Answered) -> None:
+    def answered(self, event: happened.Answered) -> None:
         """Take what a worker, the observer or the scheduler says."""
         value, about = event.value, event.ask.about
         match event.ask.kind:
@@ -295,7 +223,7 @@ class AttachedRun(Policy):
                 self._take_job(value, about)
             case "silent" if value:
                 late_s = self.state.now - self._since
-                self._lose(f"it has not answered for {late_s:.0f} s")
+                self._folder.lose(f"it has not answered for {late_s:.0f} s")
             case "stopped":
                 self.state.snapshot.alarm(str(value))
             case "choose" if not self._is_gone:
@@ -306,49 +234,46 @@ class AttachedRun(Policy):
                 self._take_chosen()
             case "compare" if not self._is_gone:
                 self.rewrites.returned(about, value)
-                self._declared = declared_files(self.state.history)
+                self._folder.read_declared()
 
-    def wants(self, instruction: Instruction) -> bool:
+    def wants(self, instruction: todo.Instruction) -> bool:
         """Nothing that takes a worker, where none can come; no comparison that is out of date."""
         match instruction:
-            case Watch():
+            case todo.Watch():
                 return not self._is_gone
-            case Ask(kind="compare", about=suspect):
+            case todo.Ask(kind="compare", about=suspect):
                 return not self._is_gone and self.rewrites.wants(suspect)
         return True
 
-    def refused(self, event: NodeFailed) -> None:
+    def refused(self, event: happened.NodeFailed) -> None:
         """End the driver where the folder cannot be watched."""
         error = event.error
         match event.node:
-            case Watch():
+            case todo.Watch():
                 again = f"burstlens resume {self.state.run.id}"
                 text = f"{self.look.path} cannot be watched: {error}; {again}"
                 self.state.fail(RunError(text))
-            case Ask(kind="stopped"):
+            case todo.Ask(kind="stopped"):
                 self.state.snapshot.alarm(str(error))
-            case Ask(kind="link"):
+            case todo.Ask(kind="link"):
                 self.state.fail(RunError(f"{error}; burstlens resume {self.state.run.id}"))
-            case Ask(kind="choose", about=about) if not self._is_gone:
+            case todo.Ask(kind="choose", about=about) if not self._is_gone:
                 self._choosing.failed(about, error)
                 self._take_chosen()
-            case Ask(kind="fit", about=about):
+            case todo.Ask(kind="fit", about=about):
                 self._choosing.unfit(about, error)
                 self._take_chosen()
-            case Ask(kind="compare", about=suspect) if not self._is_gone:
+            case todo.Ask(kind="compare", about=suspect) if not self._is_gone:
                 self.rewrites.failed(suspect, error)
 
     # What is to be done next.
 
     def turn(self) -> None:
-        """Publish what has come back."""
-        state, production = self.state, self.production
-        production.workers, production.early = state.workers, state.early
-        production.broken = state.block.state == "broken"
+        """Compare what has waited; publish what has come back."""
         self.rewrites.look()
-        production.publish()
+        super().turn()
 
-    def published(self, event: Published) -> None:
+    def published(self, event: happened.Published) -> None:
         """Submit; end where nothing more is waited for."""
         state, now = self.state, self.state.now
         self.production.published(event)
@@ -359,8 +284,8 @@ class AttachedRun(Policy):
             self._target.refused(event.error, over=over)
         else:
             self._target.written()
-            if self._drawn:  # not before the first picture is published
-                state.do(LaunchBlock())
+            if self.drawn:  # not before the first picture is published
+                state.do(todo.LaunchBlock())
         self._submit(now)
         if self._ending.over and self._is_settled and not self.look.page:
             self._observe(ends=True)
@@ -368,7 +293,7 @@ class AttachedRun(Policy):
     def _take_chosen(self) -> None:
         """Hand on the frames that have waited for what they are held against."""
         self.rewrites.take(self._choosing.chosen())
-        self._declared = declared_files(self.state.history)
+        self._folder.read_declared()
 
     def _submit(self, now: float) -> None:
         """Hand on the next work, as far as the rate at which frames may be read allows it."""
@@ -389,32 +314,19 @@ class AttachedRun(Policy):
         """Look around: the block, the folder's server, the model, what people ask for."""
         state, now = self.state, self.state.now
         if now - self._began > FIRST_S:
-            state.do(LaunchBlock())
+            state.do(todo.LaunchBlock())
             if self._entered is None:
-                state.do(MendBlock(state.kinds))
+                state.do(todo.MendBlock(state.kinds))
             else:
                 self._entered.look(self.observer)
         late_s = now - self._since if state.snapshot.block == "running" else 0.0
         if late_s > HANGS_S:
-            state.do(Ask("silent", self._answering.is_silent, (now,), Place.LOOP))
+            state.do(todo.Ask("silent", self._answering.is_silent, (now,), todo.Place.LOOP))
         self._observe(ends=False)
-
-    def pause_seen(self, event: PauseSeen) -> None:
-        """Pause, or go on."""
-        self._steering.pause(event, self.production, over=False)
-
-    def addition_requested(self, event: AdditionRequested) -> None:
-        """Make more products."""
-        self._steering.add(event, self.production)
-
-    def guard_records_read(self, event: GuardRecord) -> None:
-        """Let the guards take it."""
-        self.guarding.take_record(event)
 
     def stop_requested(self) -> None:
         """End the looking, or stop a model that may be stopped."""
         state, stop = self.state, self.state.stop
-        self.guarding.stop_reason = stop.reason
         stops = self.look.allow_stop and not self._ending.finished
         if stop.control is None:
             return
@@ -422,7 +334,7 @@ class AttachedRun(Policy):
             if stops:
                 state.outbox.append(ev.ControlReceived(control=stop.control))
                 at_once = (stop.control == "stop-now",)
-                state.do(Ask("stopped", self.observer.stop, at_once, Place.BESIDE))
+                state.do(todo.Ask("stopped", self.observer.stop, at_once, todo.Place.BESIDE))
             # Else a worker asked for it, of a model that had ended.
             state.clear_requests()
         else:
@@ -438,7 +350,7 @@ class AttachedRun(Policy):
     def _observe(self, *, ends: bool) -> None:
         """Ask the observer about the model. Quiet ends nothing that a page shows."""
         args = self.observer, self.state.now, self._ending.activity, self.look.page and not ends
-        self.state.do(Ask("observe", observe, args, Place.LOOP, about=ends))
+        self.state.do(todo.Ask("observe", observe, args, todo.Place.LOOP, about=ends))
 
     def _take_sight(self, sight: Sight, *, ends: bool) -> None:
         """Note what was observed; a look that waits for nothing more ``ends`` by it."""
@@ -482,10 +394,3 @@ class AttachedRun(Policy):
         if found is not None:
             part = replace(part, **asdict(found))
         self.state.snapshot.attached = part
-
-
-def make_link(link: Path, folder: str) -> None:
-    """Make a link to the folder, unless it is there. Raises OSError."""
-    link.parent.mkdir(parents=True, exist_ok=True)
-    if not link.is_symlink():
-        link.symlink_to(folder)

@@ -18,28 +18,8 @@ from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.workflows.deciding.buffered import BufferedRun
 from burstlens.workflows.deciding.homecoming import with_left
-from burstlens.workflows.ordering.events import (
-    Answered,
-    BufferFreed,
-    BufferReady,
-    JobEnded,
-    JobsSeen,
-    JobSubmitted,
-    NodeFailed,
-    StagedIn,
-)
-from burstlens.workflows.ordering.instructions import (
-    Ask,
-    CloseBlock,
-    Destroy,
-    Launch,
-    MendBlock,
-    Place,
-    ProvideBuffer,
-    SeeJobs,
-    StageIn,
-    Sync,
-)
+from burstlens.workflows.ordering import events as happened
+from burstlens.workflows.ordering import instructions as todo
 from burstlens.workflows.placement.supervised import Ended
 from burstlens.workflows.publishing.snapshot import JobsNow
 from burstlens.workflows.tuning.course import Course, Ending
@@ -78,7 +58,7 @@ class TrialsRun(BufferedRun):
         super().__init__(state, buffer_name=buffer_name, lasts=lasts)
         self._asked: str | None = None
         self._over = False
-        self._seen = JobsSeen()
+        self._seen = happened.JobsSeen()
         self._course, self._files, self._hosted = course, files, hosted
         self._steps = Preparation(state)
         self._fresh = True
@@ -105,7 +85,7 @@ class TrialsRun(BufferedRun):
         else:
             self.ask_for_buffer()
 
-    def buffer_ready(self, event: BufferReady) -> None:
+    def buffer_ready(self, event: happened.BufferReady) -> None:
         """Stage in, or go on where a former driver has stopped."""
         self.take_buffer(event)
         if self._hosted:
@@ -116,7 +96,7 @@ class TrialsRun(BufferedRun):
         else:
             self.stage_in()
 
-    def staged_in(self, event: StagedIn) -> None:
+    def staged_in(self, event: happened.StagedIn) -> None:
         """Prepare the inputs."""
         self.note_stage_in(event)
         self._make_ready()
@@ -132,7 +112,9 @@ class TrialsRun(BufferedRun):
 
     def _ask(self, function: Callable[..., str], name: str, *args: Any) -> None:
         """Have written beside the loop what the supervisor of a job is to do."""
-        ask = Ask("described", function, (name, *args), Place.BESIDE, about=name, again=True)
+        ask = todo.Ask(
+            "described", function, (name, *args), todo.Place.BESIDE, about=name, again=True
+        )
         self.state.do(ask)
 
     # The trials.
@@ -167,7 +149,7 @@ class TrialsRun(BufferedRun):
         self._number += 1
         name = f"trial-{self._number}"
         self.state.outbox.append(trial_files.submission(name, plan))
-        self.state.do(Sync(required=True))
+        self.state.do(todo.Sync(required=True))
         self._describe(name)
 
     def _describe(self, name: str) -> None:
@@ -175,14 +157,14 @@ class TrialsRun(BufferedRun):
         limit_s = self._course.limit_s(trials_of(trials.values()))
         self._ask(self._files.prepared, name, trials[name].submitting.values, limit_s)
 
-    def answered(self, event: Answered) -> None:
+    def answered(self, event: happened.Answered) -> None:
         """Launch what is described; judge what was collected; end with the results."""
         about, value = event.ask.about, event.value
         match event.ask.kind:
             case "described" if about in self.state.history.trials:
                 self._launch(about, value)
             case "described":
-                self.state.do(Launch(about, on_login=self._steps.is_on_login(about)))
+                self.state.do(todo.Launch(about, on_login=self._steps.is_on_login(about)))
             case "collected":
                 self._judge(about, value)
             case "results":
@@ -197,15 +179,15 @@ class TrialsRun(BufferedRun):
         begun = self.state.history.trials[name].submitting
         what = self._files.text(begun.values)
         self.state.snapshot.note(f"{name} ({begun.phase}): {what}")
-        self.state.do(Launch(name))
+        self.state.do(todo.Launch(name))
 
-    def job_submitted(self, event: JobSubmitted) -> None:
+    def job_submitted(self, event: happened.JobSubmitted) -> None:
         """Journal the job's id."""
         kind = ev.TrialSubmitted if event.name in self.state.history.trials else ev.StepStarted
         self.state.outbox.append(kind(job=event.name, job_id=event.job_id))
-        self.state.do(Sync(required=True))
+        self.state.do(todo.Sync(required=True))
 
-    def job_ended(self, event: JobEnded) -> None:
+    def job_ended(self, event: happened.JobEnded) -> None:
         """Go on after a step, or collect what a trial has left."""
         name, end = event.name, event.end
         if end is None:
@@ -224,7 +206,7 @@ class TrialsRun(BufferedRun):
         recipe, logs = self.state.recipe, str(self.state.run.logs / name)
         folder = self._files.folder(name)
         args = self.buffer, folder, recipe.model, tune_of(recipe).skip, logs, end.well
-        self.state.do(Ask("collected", trials.collect, args, about=name, again=True))
+        self.state.do(todo.Ask("collected", trials.collect, args, about=name, again=True))
 
     def _judge(self, name: str, collected: Collected) -> None:
         if name not in self._ended:
@@ -244,7 +226,7 @@ class TrialsRun(BufferedRun):
     def _note(self, name: str, event: ev.TrialEnded) -> None:
         state = self.state
         state.outbox.append(event)
-        state.do(Sync(required=True))
+        state.do(todo.Sync(required=True))
         state.snapshot.note(f"{name}: {trial_files.in_words(event)}")
         if event.outcome in {"failed", "lost"}:
             state.snapshot.alarm(f"{name} {event.outcome}: {event.message}")
@@ -255,12 +237,12 @@ class TrialsRun(BufferedRun):
         """Have the results written."""
         done = trials_of(self.state.history.trials.values())
         args = self.state.run, self._course.space, done, ending
-        self.state.do(Ask("results", results.write, args, Place.LOOP, about=ending))
+        self.state.do(todo.Ask("results", results.write, args, todo.Place.LOOP, about=ending))
 
     def _end_of(self, ending: Ending, text: str) -> Outcome:
         if not self.state.history.concluded:
             self.state.outbox.append(results.event_of(ending))
-            self.state.do(Sync(required=True))
+            self.state.do(todo.Sync(required=True))
         return Outcome("failed", FAILED, text) if ending.failed else Outcome("done", 0, text)
 
     def _finish(self, outcome: Outcome, *, concluded: bool = False) -> None:
@@ -274,41 +256,44 @@ class TrialsRun(BufferedRun):
         state.snapshot.state = "giving the buffer back"
         gives_back = self._hosted or bool(self.buffer.name and self.buffer.owned)
         if gives_back:
-            state.do(CloseBlock())
-        state.do(Destroy(self.buffer, outcome, gives_back))
+            state.do(todo.CloseBlock())
+        state.do(todo.Destroy(self.buffer, outcome, gives_back))
 
-    def buffer_freed(self, event: BufferFreed) -> None:
+    def buffer_freed(self, event: happened.BufferFreed) -> None:
         """The tuning is over."""
         self.state.outbox.append(ev.BufferReleased())
         self.state.finish(event.outcome)
 
-    def refused(self, event: NodeFailed) -> None:
+    def refused(self, event: happened.NodeFailed) -> None:
         """End the tuning where what failed is needed; a trial that cannot be read says so."""
         error = event.error
         match event.node:
-            case ProvideBuffer():
+            case todo.ProvideBuffer():
                 state, code = "failed", FAILED
                 if isinstance(error, GivenUpError):
                     state, code = "stopped", STOPPED
                 self.state.finish(Outcome(state, code, str(error)))
-            case StageIn():
+            case todo.StageIn():
                 message = f"stage in failed: {error}"
                 self._finish(Outcome("failed", failure_code(error), message))
-            case Ask(kind="described", about=name):
+            case todo.Ask(kind="described", about=name):
                 message = f"{name} cannot be described: {error}"
                 self._finish(Outcome("failed", failure_code(error), message))
-            case Ask(kind="collected", about=name):
+            case todo.Ask(kind="collected", about=name):
                 self._judge(name, Collected(None, str(error), 0.0))
-            case Ask(kind="results"):
+            case todo.Ask(kind="results"):
                 text = str(error)
                 if isinstance(error, OSError):
                     text = f"{error.filename or self.state.run.path} cannot be written: "
                     text += str(error.strerror)
                 self._finish(Outcome("failed", failure_code(error), text))
-            case Destroy(buffer=buffer, outcome=outcome):
+            case todo.Destroy(buffer=buffer, outcome=outcome):
                 self.state.finish(with_left(outcome, self.state.run.id, buffer, error))
 
     # Beside all that.
+
+    def pause_seen(self, event: happened.PauseSeen) -> None:
+        """A tuning has no products that could wait."""
 
     def stop_requested(self) -> None:
         """Journal what is asked; the supervisor of the trial sees it itself."""
@@ -320,9 +305,9 @@ class TrialsRun(BufferedRun):
     def tick(self) -> None:
         """Look at the job of the trials."""
         has_buffer = self.buffer is not None and not self._over
-        self.state.do(SeeJobs(frozenset(), "", buffer=has_buffer))
+        self.state.do(todo.SeeJobs(frozenset(), "", buffer=has_buffer))
 
-    def jobs_seen(self, event: JobsSeen) -> None:
+    def jobs_seen(self, event: happened.JobsSeen) -> None:
         """Replace a viewing block that died; the tuning ends with the job that has the buffer."""
         self._seen = event
         if self.buffer is None or self._over:
@@ -333,4 +318,4 @@ class TrialsRun(BufferedRun):
             message = f"the job of the trials has ended ({event.buffer_end}); {again}"
             self.state.finish(Outcome("failed", FAILED, message))
         elif event.buffer_end is not None:
-            self.state.do(MendBlock(self.state.kinds))
+            self.state.do(todo.MendBlock(self.state.kinds))
