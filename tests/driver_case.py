@@ -29,8 +29,8 @@ from burstlens.workflows.frames.report import Report
 from burstlens.workflows.ordering.batches import Batch
 from burstlens.workflows.ordering.events import (
     FramesFound,
-    Published,
-    Released,
+    FramesReleased,
+    ProductsPublished,
     ResultsRead,
     Turn,
     WorkReturned,
@@ -87,7 +87,7 @@ class ProducingRun(Policy):
         """Take it."""
         self.production.returned(event)
 
-    def released(self, event: Released) -> None:
+    def released(self, event: FramesReleased) -> None:
         """Take it."""
         self.production.releases.returned(event)
 
@@ -95,7 +95,7 @@ class ProducingRun(Policy):
         """Publish."""
         self.production.publish()
 
-    def published(self, event: Published) -> None:
+    def published(self, event: ProductsPublished) -> None:
         """Submit, release."""
         self.production.published(event)
         if event.error is None and self.releases:
@@ -122,7 +122,7 @@ class Drivers:
         """Whether the model starts again with the next driver, from its first frame on."""
         self.epoch = 0
         self.production: Production | None = None
-        self.results: list[WorkReturned | Released] = []
+        self.results: list[WorkReturned | FramesReleased] = []
         self.orphans: list[Task] = []
         """Tasks of dead drivers."""
         self.power: tuple[int, int, int] | None = None
@@ -308,7 +308,7 @@ class Drivers:
                 self.take_as_well(done)
             twice = False
 
-    def take(self, done: WorkReturned | Released) -> None:
+    def take(self, done: WorkReturned | FramesReleased) -> None:
         if self.production is not None:
             with self.driving():
                 if isinstance(done, WorkReturned):

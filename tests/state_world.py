@@ -126,7 +126,7 @@ class World:
         self.over = self.freed = False
         self.failed: Exception | None = None
         self.state = RunState(context, self._policy)
-        self.take(happened.Begun())
+        self.take(happened.LoopBegun())
 
     def _policy(self, state: RunState) -> Policy:
         if self.kind == "launched":
@@ -201,8 +201,8 @@ class World:
             case todo.MendBlock() if self.block_gone:
                 self.block_gone = False
                 return [happened.BlockReplaced("it was gone")]
-            case todo.Ask(place=todo.Place.LOOP):
-                return [happened.Answered(instruction, self._answer(instruction))]
+            case todo.Ask(place=todo.AskPlace.LOOP):
+                return [happened.QuestionAnswered(instruction, self._answer(instruction))]
             case todo.Request():
                 self.ask(instruction.name, dict(instruction.reason or {}))
             case todo.ClearRequests():
@@ -257,10 +257,10 @@ class World:
             if number == attempt and not self.history.settled(key, attempt)
         ]
 
-    def _publish(self, instruction: todo.Publish) -> happened.Published:
+    def _publish(self, instruction: todo.Publish) -> happened.ProductsPublished:
         if self.refuses:
             self.refuses = False
-            return happened.Published(OSError(5, "Input/output error", "/nowhere"))
+            return happened.ProductsPublished(OSError(5, "Input/output error", "/nowhere"))
         for receipt in instruction.receipts:
             assert receipt.uuid in self.staged, f"{receipt.key} is published without its file"
             if self.history.published.get(receipt.key, 0) >= receipt.attempt and not (
@@ -272,7 +272,7 @@ class World:
             self._note(ev.ProductPublished(**_fields(receipt)))
             del self.staged[receipt.uuid]
             self.published[*receipt.key, receipt.attempt] += 1
-        return happened.Published()
+        return happened.ProductsPublished()
 
     def _answer(self, ask: todo.Ask) -> Any:
         if ask.kind == "observe":
@@ -299,7 +299,7 @@ class World:
         elif how == "good":
             self.take(self._good(node, number))
         elif isinstance(node, todo.Release):
-            self.take(happened.Released(node.frames, error=RuntimeError("lost")))
+            self.take(happened.FramesReleased(node.frames, error=RuntimeError("lost")))
         elif how == "lost":
             self.take(happened.NodeFailed(node, RuntimeError("the worker was killed")))
         else:
@@ -335,14 +335,14 @@ class World:
                 return happened.FramesFound(self._report(node, number))
             case todo.Release():
                 size = sum(frame.bytes for frame in node.frames)
-                return happened.Released(node.frames, Deleted(len(node.frames), 0, size))
+                return happened.FramesReleased(node.frames, Deleted(len(node.frames), 0, size))
             case todo.BringHome():
                 return happened.BroughtHome(node.buffer, Home([], []))
             case todo.Destroy():
                 self.freed = True
                 return happened.BufferFreed(node.buffer, node.outcome)
             case todo.Ask():
-                return happened.Answered(node, self._worker_answer(node, number))
+                return happened.QuestionAnswered(node, self._worker_answer(node, number))
         raise AssertionError(node)
 
     def _worker_answer(self, ask: todo.Ask, number: int) -> Any:

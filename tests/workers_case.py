@@ -65,7 +65,7 @@ class Workers:
     astray: set[str] = field(default_factory=set)
     """Files in ``.incoming`` whose receipts nobody gets."""
 
-    def end(self, task: Task, outcome: str, reach: int) -> WorkReturned | events.Released:
+    def end(self, task: Task, outcome: str, reach: int) -> WorkReturned | events.FramesReleased:
         """What comes of a task: it is ``made``; the ``same`` picture as before is made; it
         ``failed``; the target ``refused`` one of its products; the worker is ``lost`` before one
         of them or, as a ``zombie``, after that is staged, and has written what it did before.
@@ -74,7 +74,7 @@ class Workers:
             frames: list[Frame] = task.about
             self.gone |= {(frame.time, frame.attempt) for frame in frames}
             size = sum(frame.bytes for frame in frames)
-            return events.Released(tuple(frames), Released(len(frames), 0, size))
+            return events.FramesReleased(tuple(frames), Released(len(frames), 0, size))
         batch: Batch = task.about
         struck = (reach - 1) % len(batch.orders)
         if outcome in {"lost", "zombie"}:

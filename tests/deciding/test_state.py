@@ -15,20 +15,20 @@ from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal
 from burstlens.workflows.deciding.state import BLOCKS, LOSSES, Policy, RunState
 from burstlens.workflows.ordering.events import (
-    Answered,
     BlockReplaced,
     BlockSeen,
     NodeFailed,
+    QuestionAnswered,
     StopRequested,
     Turn,
 )
 from burstlens.workflows.ordering.instructions import (
     Ask,
+    AskPlace,
     ClearRequests,
     End,
     Fail,
     Instruction,
-    Place,
 )
 from burstlens.workflows.publishing.context import RunContext
 
@@ -57,7 +57,7 @@ def state(run_dir, recipe) -> Iterator[RunState]:
         yield RunState(RunContext.of(run_dir, recipe(), choose("local"), journal, history), Noting)
 
 
-def ask(*, again: bool = True, place: Place = Place.BLOCK) -> Ask:
+def ask(*, again: bool = True, place: AskPlace = AskPlace.BLOCK) -> Ask:
     return Ask("question", print, place=place, again=again)
 
 
@@ -82,7 +82,7 @@ def test_a_lost_node_is_tried_again_after_a_pause_that_doubles_and_then_refused(
 def test_a_result_between_two_losses_begins_their_count_again(state):
     for _ in range(2 * LOSSES):
         state.handle(NodeFailed(ask(), ValueError("gone")))
-        state.handle(Answered(ask(), None))
+        state.handle(QuestionAnswered(ask(), None))
     assert not state.policy.refusals
 
 
@@ -108,7 +108,7 @@ def test_what_is_wanted_no_more_is_neither_tried_again_nor_refused(state):
 def test_blocks_that_end_one_after_another_without_a_result_end_the_driver(state):
     for number in range(1, BLOCKS + 2):
         # What the loop itself answers says nothing about a block.
-        state.handle(Answered(ask(place=Place.LOOP), None))
+        state.handle(QuestionAnswered(ask(place=AskPlace.LOOP), None))
         ended, *todo = state.handle(BlockReplaced("it is gone"))
         assert (ended.event, bool(todo)) == ("viewing.ended", number > BLOCKS)
     (failed,) = todo
@@ -121,7 +121,7 @@ def test_blocks_that_end_one_after_another_without_a_result_end_the_driver(state
 def test_a_result_of_a_block_forgives_those_before_it(state):
     for _ in range(3 * BLOCKS):
         assert len(state.handle(BlockReplaced("it is gone"))) == 1
-        state.handle(Answered(ask(), None))
+        state.handle(QuestionAnswered(ask(), None))
 
 
 def test_each_beginning_of_a_block_is_journalled_once(state):

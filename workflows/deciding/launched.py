@@ -210,7 +210,7 @@ class LaunchedRun(BufferedRun):
         """Where nothing more is written, see whether anything could be."""
         production.publish(probe=self.jobs.is_silent)
 
-    def published(self, event: happened.Published) -> None:
+    def published(self, event: happened.ProductsPublished) -> None:
         """Submit, release; bring home what is kept when all is done."""
         production, jobs, now = self.production, self.jobs, self.state.now
         assert production is not None

@@ -116,10 +116,10 @@ class Policy:
             self.production.returned(event)
             self.drawn = True
 
-    def published(self, event: happened.Published) -> None:
+    def published(self, event: happened.ProductsPublished) -> None:
         """Products are published, or could not be."""
 
-    def released(self, event: happened.Released) -> None:
+    def released(self, event: happened.FramesReleased) -> None:
         """Note what is gone from the buffer."""
         if self.production is not None:
             self.production.releases.returned(event)
@@ -144,7 +144,7 @@ class Policy:
         if self.guarding is not None:
             self.guarding.take_record(event)
 
-    def answered(self, event: happened.Answered) -> None:
+    def answered(self, event: happened.QuestionAnswered) -> None:
         """A question of its own has its answer."""
 
     def stop_requested(self) -> None:
@@ -196,7 +196,7 @@ class RunState:
         self.outbox.now, self.outbox.t = event.now, event.t
         policy = self.policy
         match event:
-            case happened.Begun():
+            case happened.LoopBegun():
                 policy.begin()
             case happened.BufferReady():
                 policy.buffer_ready(event)
@@ -216,9 +216,9 @@ class RunState:
                 policy.results_read(event)
             case happened.WorkReturned():
                 policy.work_returned(event)
-            case happened.Published():
+            case happened.ProductsPublished():
                 policy.published(event)
-            case happened.Released():
+            case happened.FramesReleased():
                 policy.released(event)
             case happened.BroughtHome():
                 policy.brought_home(event)
@@ -230,7 +230,7 @@ class RunState:
                 policy.addition_requested(event)
             case happened.GuardsRecalled() | happened.TripsFound() | happened.EndReported():
                 policy.guard_records_read(event)
-            case happened.Answered():
+            case happened.QuestionAnswered():
                 policy.answered(event)
             case happened.NodeFailed():
                 self._take_failure(event)
@@ -257,10 +257,11 @@ class RunState:
                     policy.publish(policy.production)
             case _:
                 assert_never(event)
-        kind = event.ask.kind if isinstance(event, happened.Answered) else _GIVES.get(type(event))
+        ask = event.ask if isinstance(event, happened.QuestionAnswered) else None
+        kind = ask.kind if ask is not None else _GIVES.get(type(event))
         if kind is not None:
             self._losses[kind] = 0
-            if not isinstance(event, happened.Answered) or event.ask.place is todo.Place.BLOCK:
+            if ask is None or ask.place is todo.AskPlace.BLOCK:
                 self._blocks_ended = 0
         return self.outbox.take()
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from burstlens.workflows.making import tasks
 from burstlens.workflows.making.order import OrderResult
-from burstlens.workflows.ordering.events import Published, ResultsRead, WorkReturned
+from burstlens.workflows.ordering.events import ProductsPublished, ResultsRead, WorkReturned
 from burstlens.workflows.ordering.instructions import Make, Publish, Release
 from burstlens.workflows.ordering.shown_points import ShownPoints
 from burstlens.workflows.placement import buffer as buffers
@@ -64,7 +64,7 @@ class Dispatch:
         what = node.buffer, paths, node.keep, str(self._run.output)
         self._graph.view(node, buffers.release, *what)
 
-    def publish(self, node: Publish, now: float) -> Published:
+    def publish(self, node: Publish, now: float) -> ProductsPublished:
         """Publish, and write what is written beside."""
         try:
             if node.probe:
@@ -76,8 +76,8 @@ class Dispatch:
             self.publisher.flush()
             self._flushing.look(self.publisher, now)
         except OSError as error:
-            return Published(error=error)
-        return Published()
+            return ProductsPublished(error=error)
+        return ProductsPublished()
 
     def _probe(self) -> None:
         """Write a little, where nothing else may be left to write. Raises OSError."""

@@ -76,7 +76,7 @@ class Loop:
         try:
             for event in self._inbox.begin():
                 self._take(event)
-            self._take(happened.Begun())
+            self._take(happened.LoopBegun())
             turned = time.monotonic()
             while state.end is None:
                 for event in self._events(self._dispatch.wait_s(TICK_S)):
@@ -162,7 +162,7 @@ class Loop:
             case todo.Make():
                 return self._dispatch.made(node, value, error)
             case todo.Release():
-                return happened.Released(node.frames, value, error)
+                return happened.FramesReleased(node.frames, value, error)
             case todo.Warm():
                 return None
         if error is not None:
@@ -181,7 +181,7 @@ class Loop:
             case todo.Destroy():
                 return happened.BufferFreed(node.buffer, node.outcome)
             case todo.Ask():
-                return happened.Answered(node, value)
+                return happened.QuestionAnswered(node, value)
             case _:
                 assert_never(node)
 
@@ -238,9 +238,9 @@ class Loop:
             case todo.Destroy():
                 self._unsynced.append(instruction)
                 self._free_synced()
-            case todo.Ask(place=todo.Place.LOOP):
+            case todo.Ask(place=todo.AskPlace.LOOP):
                 return self._call(instruction, instruction.function, *instruction.args)
-            case todo.Ask(place=todo.Place.BESIDE):
+            case todo.Ask(place=todo.AskPlace.BESIDE):
                 graph.login(instruction, instruction.function, *instruction.args)
             case todo.Ask():
                 priority = instruction.priority
@@ -291,7 +291,7 @@ class Loop:
         event = self._event_of(NodeResult(node, value))
         return [] if event is None else [event]
 
-    def _publish(self, instruction: todo.Publish) -> happened.Published:
+    def _publish(self, instruction: todo.Publish) -> happened.ProductsPublished:
         event = self._dispatch.publish(instruction, time.monotonic())
         self._refused = event.error is not None
         return event

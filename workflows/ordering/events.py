@@ -23,7 +23,7 @@ from burstlens.workflows.recipe.recipe import MadeProduct
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class TimedEvent:
     """When an event reached the state."""
 
     now: float = 0.0
@@ -31,12 +31,12 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Begun(Moment):
+class LoopBegun(TimedEvent):
     """The driver's loop has begun."""
 
 
 @dataclass(frozen=True, slots=True)
-class BufferReady(Moment):
+class BufferReady(TimedEvent):
     """The run's space is there. ``adopted``: it was the run's before; else ``origin`` says how it
     came to be, where that was observed."""
 
@@ -46,7 +46,7 @@ class BufferReady(Moment):
 
 
 @dataclass(frozen=True, slots=True)
-class StagedIn(Moment):
+class StagedIn(TimedEvent):
     """The inputs are on the buffer: files, bytes, files of earlier runs left behind."""
 
     files: int | None
@@ -55,12 +55,12 @@ class StagedIn(Moment):
 
 
 @dataclass(frozen=True, slots=True)
-class JobsDescribed(Moment):
+class JobsDescribed(TimedEvent):
     """Supervisors can read what they are to do."""
 
 
 @dataclass(frozen=True, slots=True)
-class JobSubmitted(Moment):
+class JobSubmitted(TimedEvent):
     """A job has its id."""
 
     name: str
@@ -68,7 +68,7 @@ class JobSubmitted(Moment):
 
 
 @dataclass(frozen=True, slots=True)
-class JobEnded(Moment):
+class JobEnded(TimedEvent):
     """A job has ended. ``end`` is None where it never ran, for that ``problem``; ``said`` is the
     last line of a step's log where it failed."""
 
@@ -79,7 +79,7 @@ class JobEnded(Moment):
 
 
 @dataclass(frozen=True, slots=True)
-class JobsSeen(Moment):
+class JobsSeen(TimedEvent):
     """What can be seen of a run's jobs. ``waits``: why one has not begun, in the scheduler's words;
     ``place`` in its queue. ``began``: the simulation's program was started. ``silent``: the
     programs of all live jobs have ended, which the run directory has not taken yet. ``staged``:
@@ -95,7 +95,7 @@ class JobsSeen(Moment):
 
 
 @dataclass(frozen=True, slots=True)
-class FramesFound(Moment):
+class FramesFound(TimedEvent):
     """The watcher has reported."""
 
     report: Report
@@ -103,7 +103,7 @@ class FramesFound(Moment):
 
 
 @dataclass(frozen=True, slots=True)
-class WorkReturned(Moment):
+class WorkReturned(TimedEvent):
     """A batch of orders has ended, or died with an error."""
 
     batch: Batch
@@ -112,7 +112,7 @@ class WorkReturned(Moment):
 
 
 @dataclass(frozen=True, slots=True)
-class ResultsRead(Moment):
+class ResultsRead(TimedEvent):
     """What has become of orders of a batch that is still under way, by their numbers."""
 
     batch: Batch
@@ -120,7 +120,7 @@ class ResultsRead(Moment):
 
 
 @dataclass(frozen=True, slots=True)
-class Published(Moment):
+class ProductsPublished(TimedEvent):
     """Products stand under their final names; or none does where the run directory could not be
     written, for that ``error``: they can be given again."""
 
@@ -128,7 +128,7 @@ class Published(Moment):
 
 
 @dataclass(frozen=True, slots=True)
-class Released(Moment):
+class FramesReleased(TimedEvent):
     """Raw frames are deleted, or stay for that error."""
 
     frames: Any
@@ -137,7 +137,7 @@ class Released(Moment):
 
 
 @dataclass(frozen=True, slots=True)
-class BroughtHome(Moment):
+class BroughtHome(TimedEvent):
     """What the recipe keeps is home."""
 
     buffer: BufferRef
@@ -145,7 +145,7 @@ class BroughtHome(Moment):
 
 
 @dataclass(frozen=True, slots=True)
-class BufferFreed(Moment):
+class BufferFreed(TimedEvent):
     """The run has no space any more, and ends with that outcome."""
 
     buffer: BufferRef
@@ -153,21 +153,21 @@ class BufferFreed(Moment):
 
 
 @dataclass(frozen=True, slots=True)
-class BlockOpened(Moment):
+class BlockOpened(TimedEvent):
     """The first viewing block is asked for."""
 
     label: str
 
 
 @dataclass(frozen=True, slots=True)
-class BlockReplaced(Moment):
+class BlockReplaced(TimedEvent):
     """A viewing block had ended, for that reason, and another one is asked for."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class BlockSeen(Moment):
+class BlockSeen(TimedEvent):
     """The viewing block as it is: its state (:meth:`.Graph.block_state`), why it waits, how many
     workers it has. ``early``: an early worker still runs its tasks."""
 
@@ -179,7 +179,7 @@ class BlockSeen(Moment):
 
 
 @dataclass(frozen=True, slots=True)
-class StopRequested(Moment):
+class StopRequested(TimedEvent):
     """The request to stop that stands: ``stop`` or ``stop-now``; ``leave`` ends a look; None: there
     is none. ``reason`` says who made it, empty for a person."""
 
@@ -188,14 +188,14 @@ class StopRequested(Moment):
 
 
 @dataclass(frozen=True, slots=True)
-class PauseSeen(Moment):
+class PauseSeen(TimedEvent):
     """Whether a user asks that no products are made for now."""
 
     asked: bool
 
 
 @dataclass(frozen=True, slots=True)
-class AdditionRequested(Moment):
+class AdditionRequested(TimedEvent):
     """A ``user`` asks for more products, each with its table in a recipe, ``all_frames``: also of
     earlier frames. ``refusal``: why none of them can be made."""
 
@@ -207,21 +207,21 @@ class AdditionRequested(Moment):
 
 
 @dataclass(frozen=True, slots=True)
-class GuardsRecalled(Moment):
+class GuardsRecalled(TimedEvent):
     """What earlier drivers have ``judged``: the events that a judge's state is restored from."""
 
     judged: tuple[Event, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class TripsFound(Moment):
+class TripsFound(TimedEvent):
     """Trips that were found without a driver, as JSON values, perhaps again."""
 
     lines: tuple[Mapping[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class EndReported(Moment):
+class EndReported(TimedEvent):
     """The supervisor of that attempt has reported the model's end, which JobEnded will bring, and
     ``why`` it was told directly to stop, if it was."""
 
@@ -230,7 +230,7 @@ class EndReported(Moment):
 
 
 @dataclass(frozen=True, slots=True)
-class Answered(Moment):
+class QuestionAnswered(TimedEvent):
     """A policy's question has its answer."""
 
     ask: Ask
@@ -238,7 +238,7 @@ class Answered(Moment):
 
 
 @dataclass(frozen=True, slots=True)
-class NodeFailed(Moment):
+class NodeFailed(TimedEvent):
     """A node has failed."""
 
     node: Node
@@ -246,7 +246,7 @@ class NodeFailed(Moment):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn(Moment):
+class Turn(TimedEvent):
     """All that had happened is taken: the loop goes round. So many ``workers`` make products, or
     only an ``early`` one."""
 
@@ -255,18 +255,18 @@ class Turn(Moment):
 
 
 @dataclass(frozen=True, slots=True)
-class Tick(Moment):
+class Tick(TimedEvent):
     """Half a second has passed."""
 
 
 @dataclass(frozen=True, slots=True)
-class RunOver(Moment):
+class RunOver(TimedEvent):
     """The run has its outcome, and the loop ends."""
 
 
 GuardRecord = GuardsRecalled | TripsFound | EndReported
 StateEvent = (
-    Begun
+    LoopBegun
     | BufferReady
     | StagedIn
     | JobsDescribed
@@ -276,8 +276,8 @@ StateEvent = (
     | FramesFound
     | ResultsRead
     | WorkReturned
-    | Published
-    | Released
+    | ProductsPublished
+    | FramesReleased
     | BroughtHome
     | BufferFreed
     | BlockOpened
@@ -289,7 +289,7 @@ StateEvent = (
     | GuardsRecalled
     | TripsFound
     | EndReported
-    | Answered
+    | QuestionAnswered
     | NodeFailed
     | Turn
     | Tick

@@ -27,7 +27,7 @@ URGENT, NEXT, LAST = range(3)
 """Priorities of what runs on the viewing block."""
 
 
-class Place(Enum):
+class AskPlace(Enum):
     """Where a question is answered: by a worker of the viewing block, by a thread beside the loop,
     or by the loop, which waits for the answer."""
 
@@ -109,7 +109,7 @@ class Make:
 @dataclass(frozen=True, slots=True)
 class Release:
     """Delete raw frames from the buffer, as soon as the journal is on disk. What the patterns
-    ``keep`` name is brought home first. Ends with Released."""
+    ``keep`` name is brought home first. Ends with FramesReleased."""
 
     kind: ClassVar[str] = "released"
     buffer: BufferRef
@@ -152,12 +152,13 @@ class Destroy:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Call a function for a policy. Ends with Answered. ``again``: tried again after a loss."""
+    """Call a function for a policy. Ends with QuestionAnswered. ``again``: it is tried again after a
+    loss."""
 
     kind: str
     function: Callable[..., Any]
     args: tuple[Any, ...] = ()
-    place: Place = Place.BLOCK
+    place: AskPlace = AskPlace.BLOCK
     about: Any = None
     priority: int = NEXT
     again: bool = False
@@ -166,8 +167,8 @@ class Ask:
 @dataclass(frozen=True, slots=True)
 class Publish:
     """Publish these products, bring the index, the page's list and the journal up to date. Then
-    Published. ``probe``: see also whether the run directory can be written at all; ``sweeps``: no
-    worker lives, and what else was staged is of no use."""
+    ProductsPublished. ``probe``: see also whether the run directory can be written at all;
+    ``sweeps``: no worker lives, and what else was staged is of no use."""
 
     receipts: tuple[Receipt, ...]
     probe: bool = False

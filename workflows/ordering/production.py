@@ -18,7 +18,7 @@ from burstlens.workflows.making.order import Order, OrderResult
 from burstlens.workflows.ordering.arrivals import Arrivals
 from burstlens.workflows.ordering.backlog import Backlog
 from burstlens.workflows.ordering.batches import BATCH_S, MOST, batches
-from burstlens.workflows.ordering.events import Published, ResultsRead, WorkReturned
+from burstlens.workflows.ordering.events import ProductsPublished, ResultsRead, WorkReturned
 from burstlens.workflows.ordering.guarding import Guarding
 from burstlens.workflows.ordering.instructions import LAST, NEXT, URGENT, Discard, Publish, Warm
 from burstlens.workflows.ordering.outbox import Outbox
@@ -267,7 +267,7 @@ class Production:
         held = [one.placeholder for one in self._failures if one.placeholder is not None]
         self.outbox.do(Publish((*self._receipts, *held), probe, sweeps))
 
-    def published(self, event: Published) -> None:
+    def published(self, event: ProductsPublished) -> None:
         """Take what stands under its final name. After an error all is given again."""
         if event.error is not None:
             return

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from burstlens.core.run import events as ev
-from burstlens.workflows.ordering.events import Released
+from burstlens.workflows.ordering.events import FramesReleased
 from burstlens.workflows.ordering.instructions import Release
 from burstlens.workflows.ordering.outbox import Outbox
 from burstlens.workflows.ordering.space import Space
-from burstlens.workflows.placement.buffer import BufferRef
-from burstlens.workflows.placement.buffer import Released as Deleted
+from burstlens.workflows.placement.buffer import BufferRef, Released
 from burstlens.workflows.publishing.context import RunContext
 
 RELEASE_PAUSE_S = 30.0
@@ -63,7 +62,7 @@ class Releases:
         """Why no raw frame can go before the model ends; empty where one can, or is about to."""
         return "" if self.under_way else self._space.stuck(self.open_files, held=held)
 
-    def returned(self, event: Released) -> None:
+    def returned(self, event: FramesReleased) -> None:
         """Take the end of a release; what could not go is tried again after a while."""
         self.under_way -= 1
         if event.error is not None:
@@ -71,7 +70,7 @@ class Releases:
             self._space.put_back(event.frames)
             self._again = self._outbox.now + RELEASE_PAUSE_S
             return
-        did: Deleted = event.did
+        did: Released = event.did
         self._outbox.append(
             ev.ReleaseDone(files=did.files, home=did.home, bytes=did.bytes, links=list(did.links))
         )

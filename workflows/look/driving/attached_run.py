@@ -213,7 +213,7 @@ class AttachedRun(Policy):
 
     # What comes back.
 
-    def answered(self, event: happened.Answered) -> None:
+    def answered(self, event: happened.QuestionAnswered) -> None:
         """Take what a worker, the observer or the scheduler says."""
         value, about = event.value, event.ask.about
         match event.ask.kind:
@@ -273,7 +273,7 @@ class AttachedRun(Policy):
         self.rewrites.look()
         super().turn()
 
-    def published(self, event: happened.Published) -> None:
+    def published(self, event: happened.ProductsPublished) -> None:
         """Submit; end where nothing more is waited for."""
         state, now = self.state, self.state.now
         self.production.published(event)
@@ -321,7 +321,7 @@ class AttachedRun(Policy):
                 self._entered.look(self.observer)
         late_s = now - self._since if state.snapshot.block == "running" else 0.0
         if late_s > HANGS_S:
-            state.do(todo.Ask("silent", self._answering.is_silent, (now,), todo.Place.LOOP))
+            state.do(todo.Ask("silent", self._answering.is_silent, (now,), todo.AskPlace.LOOP))
         self._observe(ends=False)
 
     def stop_requested(self) -> None:
@@ -334,7 +334,7 @@ class AttachedRun(Policy):
             if stops:
                 state.outbox.append(ev.ControlReceived(control=stop.control))
                 at_once = (stop.control == "stop-now",)
-                state.do(todo.Ask("stopped", self.observer.stop, at_once, todo.Place.BESIDE))
+                state.do(todo.Ask("stopped", self.observer.stop, at_once, todo.AskPlace.BESIDE))
             # Else a worker asked for it, of a model that had ended.
             state.clear_requests()
         else:
@@ -350,7 +350,7 @@ class AttachedRun(Policy):
     def _observe(self, *, ends: bool) -> None:
         """Ask the observer about the model. Quiet ends nothing that a page shows."""
         args = self.observer, self.state.now, self._ending.activity, self.look.page and not ends
-        self.state.do(todo.Ask("observe", observe, args, todo.Place.LOOP, about=ends))
+        self.state.do(todo.Ask("observe", observe, args, todo.AskPlace.LOOP, about=ends))
 
     def _take_sight(self, sight: Sight, *, ends: bool) -> None:
         """Note what was observed; a look that waits for nothing more ``ends`` by it."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from burstlens.core.model import Frame, in_model_folder
 from burstlens.workflows.look.folder.refitting import Refitted, refitted
 from burstlens.workflows.look.options import Look
-from burstlens.workflows.ordering.instructions import URGENT, Ask, Place
+from burstlens.workflows.ordering.instructions import URGENT, Ask, AskPlace
 from burstlens.workflows.ordering.production import Production
 from burstlens.workflows.recipe.layers import Source
 from burstlens.workflows.recipe.load import check
@@ -70,7 +70,7 @@ class Choosing:
         table = before | {"product": list(fitted.products), "guard": list(fitted.guards)}
         args = run.id, run.files / "look.toml", table
         about: Question = streams, fitted, before
-        self._state.do(Ask("fit", read_recipe, args, Place.LOOP, about=about))
+        self._state.do(Ask("fit", read_recipe, args, AskPlace.LOOP, about=about))
 
     def failed(self, streams: frozenset[str], error: BaseException) -> None:
         """What does not fit fails by itself."""

@@ -14,7 +14,7 @@ from burstlens.core.printable import printable
 from burstlens.core.quantity import counted
 from burstlens.core.run import events as ev
 from burstlens.workflows.look.driving.look_end import Sight
-from burstlens.workflows.ordering.instructions import Ask, CloseBlock, MendBlock, Place
+from burstlens.workflows.ordering.instructions import Ask, AskPlace, CloseBlock, MendBlock
 
 if TYPE_CHECKING:
     from burstlens.workflows.deciding.state import RunState
@@ -40,7 +40,7 @@ class EnteredJob:
 
     def ask(self, observer: Observer, since: float, when: str = "") -> None:
         """Ask what the scheduler has said of the job after that moment."""
-        self._state.do(Ask("job", observer.job_since, (since,), Place.LOOP, about=when))
+        self._state.do(Ask("job", observer.job_since, (since,), AskPlace.LOOP, about=when))
 
     def look(self, observer: Observer) -> None:
         """Ask about the job once a step has ended."""
@@ -80,7 +80,7 @@ class EnteredJob:
         """Note that the job has ended, what is not made, and that no worker will come."""
         state = self._state
         self.gone, self._since = True, state.now
-        state.do(Ask("lost", observer.lose, (), Place.LOOP))
+        state.do(Ask("lost", observer.lose, (), AskPlace.LOOP))
         state.do(CloseBlock())
         # The workers have ended with the job: what they had brought and nobody heard of is useless.
         self._production.publish(sweeps=True)

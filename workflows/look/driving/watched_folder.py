@@ -10,7 +10,7 @@ from burstlens.core.model import Fingerprint
 from burstlens.core.run import events as ev
 from burstlens.workflows.frames.report import FolderReport
 from burstlens.workflows.look.options import declared_files, in_turn
-from burstlens.workflows.ordering.instructions import Ask, Place
+from burstlens.workflows.ordering.instructions import Ask, AskPlace
 
 if TYPE_CHECKING:
     from burstlens.workflows.deciding.state import RunState
@@ -45,7 +45,7 @@ class WatchedFolder:
     def link(self, attempt: int) -> None:
         """Have the link made through which workers see the folder as that of the attempt."""
         link = self._state.run.path / "watched" / FOLDER / str(attempt)
-        self._state.do(Ask("link", make_link, (link, self._path), Place.LOOP))
+        self._state.do(Ask("link", make_link, (link, self._path), AskPlace.LOOP))
 
     def take(self, folder: FolderReport) -> None:
         """Take what the watcher says of it."""

@@ -113,7 +113,7 @@ class TrialsRun(BufferedRun):
     def _ask(self, function: Callable[..., str], name: str, *args: Any) -> None:
         """Have written beside the loop what the supervisor of a job is to do."""
         ask = todo.Ask(
-            "described", function, (name, *args), todo.Place.BESIDE, about=name, again=True
+            "described", function, (name, *args), todo.AskPlace.BESIDE, about=name, again=True
         )
         self.state.do(ask)
 
@@ -157,7 +157,7 @@ class TrialsRun(BufferedRun):
         limit_s = self._course.limit_s(trials_of(trials.values()))
         self._ask(self._files.prepared, name, trials[name].submitting.values, limit_s)
 
-    def answered(self, event: happened.Answered) -> None:
+    def answered(self, event: happened.QuestionAnswered) -> None:
         """Launch what is described; judge what was collected; end with the results."""
         about, value = event.ask.about, event.value
         match event.ask.kind:
@@ -237,7 +237,7 @@ class TrialsRun(BufferedRun):
         """Have the results written."""
         done = trials_of(self.state.history.trials.values())
         args = self.state.run, self._course.space, done, ending
-        self.state.do(todo.Ask("results", results.write, args, todo.Place.LOOP, about=ending))
+        self.state.do(todo.Ask("results", results.write, args, todo.AskPlace.LOOP, about=ending))
 
     def _end_of(self, ending: Ending, text: str) -> Outcome:
         if not self.state.history.concluded:
