@@ -152,8 +152,8 @@ class Destroy:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Call a function for a policy. Ends with QuestionAnswered. ``again``: it is tried again after a
-    loss."""
+    """Call a function for a policy. Ends with QuestionAnswered. ``again``: after a loss it is tried
+    again."""
 
     kind: str
     function: Callable[..., Any]
