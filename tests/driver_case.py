@@ -247,7 +247,8 @@ class Drivers:
             self.loop._take(Turn())
             if sync:
                 self.journal.sync()
-            self.check_files()
+            if not self.loop._refused:  # else what was renamed may not be journalled yet
+                self.check_files()
 
     def after(self, call: Callable[..., object], *args: object, **named: object) -> None:
         """Call a part of the production as its policy does; what follows is done."""

@@ -129,7 +129,7 @@ def test_raw_frames_whose_release_was_put_off_are_released_before_all_counts_as_
 def test_a_long_look_for_raw_frames_is_followed_by_a_pause_and_a_quick_one_is_not(driver):
     run = driver("buffer.raw=release")
     releases = run.up().releases
-    for frames, pause_s in ((500, 0.0), (100_000, 4.0)):
+    for frames, pause_s in ((100, 0.0), (100_000, 20.0)):
         files = dict.fromkeys(range(frames), ())
         releases._space = SimpleNamespace(files=files, releasable=lambda *_, **__: iter(()))
         releases._outbox.now = now = 10.0

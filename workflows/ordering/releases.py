@@ -11,10 +11,10 @@ from burstlens.workflows.placement.buffer import BufferRef, Released
 from burstlens.workflows.publishing.context import RunContext
 
 RELEASE_PAUSE_S = 30.0
-LOOK_PAUSE_S = 4e-5
+LOOK_PAUSE_S = 2e-4
 """Pause after a look for such frames, for each frame on the buffer: a look goes through all of them
-in some 2 us each, and is to take at most 5 % of a core."""
-_QUICK = 500
+in some 10 us each, and is to take at most 5 % of a core."""
+_QUICK = 100
 """A look at so many frames is not followed by a pause."""
 
 
