@@ -6,18 +6,16 @@ anything is an error, and so is an instruction that must not come then.
 
 from __future__ import annotations
 
-import contextlib
-import sys
-import zlib
 from collections import Counter, deque
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from no_system_calls import nothing_asked
+from simulated_nodes import SimulatedNodes
+
 from burstlens.cluster_configs.site import Site
 from burstlens.core.errors import SiteError, StagingError
-from burstlens.core.model import Failure, Frame, Receipt
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
@@ -27,88 +25,43 @@ from burstlens.core.run.journal import Journal
 from burstlens.core.run.requests import STOPS
 from burstlens.workflows.deciding.launched import LaunchedRun
 from burstlens.workflows.deciding.state import Policy, RunState
-from burstlens.workflows.frames.cursor import Cursor
-from burstlens.workflows.frames.report import FolderReport, Report
-from burstlens.workflows.frames.speech import Speech
-from burstlens.workflows.guards.finding import Breach, Reading
 from burstlens.workflows.look.driving.attached_run import AttachedRun
 from burstlens.workflows.look.observer.observer import Observer
 from burstlens.workflows.look.options import Look
-from burstlens.workflows.making.order import Order, OrderResult
 from burstlens.workflows.ordering import events as happened
 from burstlens.workflows.ordering import instructions as todo
 from burstlens.workflows.ordering.events import StateEvent
 from burstlens.workflows.ordering.shown_points import ShownPoints
-from burstlens.workflows.placement.buffer import BufferRef, Home
-from burstlens.workflows.placement.buffer import Released as Deleted
-from burstlens.workflows.placement.supervised import Ended
 from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.publishing.publish import _fields
 from burstlens.workflows.recipe.recipe import Recipe
 from burstlens.workflows.tuning.course import Course
-from burstlens.workflows.tuning.driving.collected import Collected
 from burstlens.workflows.tuning.driving.trial_files import TrialFiles
 from burstlens.workflows.tuning.driving.trials_run import TrialsRun
-from burstlens.workflows.tuning.trial import Measured
 
-FRAMES = 5
-"""Frames of an attempt."""
 TURNS = 400
 """Turns of the loop in which every run ends once nothing goes wrong any more."""
-BUFFER = BufferRef("posix", "/nowhere", "storm-1")
-BAD = Breach("finite", "T2 is NaN", "T2")
-SYSTEM = ("open", "os.", "subprocess.", "socket.", "shutil.", "tempfile.", "glob.")
-"""Audit events of calls that ask the system for something."""
 LAST = (
     Event, todo.Publish, todo.Discard, todo.Sync, todo.Request, todo.PrepareWord, todo.SendWord,
 )  # fmt: skip
 """What may be done once the run has its outcome."""
-_watched = {"on": False}
 
 
-def _audit(name: str, args: tuple[Any, ...]) -> None:
-    if _watched["on"] and name.startswith(SYSTEM):
-        if name == "open" and str(args[0]).endswith((".py", ".pyc")):
-            return  # an import
-        raise AssertionError(f"the state asks the system: {name} {args}")
-
-
-sys.addaudithook(_audit)
-
-
-@contextlib.contextmanager
-def nothing_asked() -> Iterator[None]:
-    """A block in which the system must not be asked for anything."""
-    _watched["on"] = True
-    try:
-        yield
-    finally:
-        _watched["on"] = False
-
-
-class World:
+class World(SimulatedNodes):
     """One run from its first driver to its end, of the ``kind`` launched, attached or trials."""
 
     def __init__(self, kind: str, recipe: Recipe, site: Site, folder: Path, course: Course) -> None:
-        self.kind, self.recipe, self.site, self.course = kind, recipe, site, course
+        super().__init__(kind)
+        self.recipe, self.site, self.course = recipe, site, course
         self.run = RunDir(folder)
         self.events: list[Event] = []
         """What the journal has."""
         self.now, self.epoch = 100.0, 0
-        self.control: str | None = None
-        self.reason: dict[str, Any] = {}
         self.outcomes: list[Outcome] = []
-        self.staged: dict[str, Receipt] = {}
-        """What lies in ``.incoming``, by its unique name."""
         self.published: Counter[tuple[str, str, str, int]] = Counter()
-        self.ended: dict[str, Ended] = {}
-        """Jobs whose ends their supervisors have reported."""
         self.begun: set[str] = set()
-        self.frames: dict[int, int] = {}
-        """How many frames of each attempt the model has written."""
-        self.serial = self.count = 0
+        self.count = 0
         self.block_gone = self.refuses = False
-        self.quiet_s = 0.0
         self.begin()
 
     # Drivers.
@@ -295,9 +248,9 @@ class World:
         if isinstance(node, todo.Launch):
             self._go_on_with_job(node, how)
         elif isinstance(node, todo.Make):
-            self.take(self._made(node, how, number))
+            self.take(self.made(node, how, number))
         elif how == "good":
-            self.take(self._good(node, number))
+            self.take(self.good(node, number))
         elif isinstance(node, todo.Release):
             self.take(happened.FramesReleased(node.frames, error=RuntimeError("lost")))
         elif how == "lost":
@@ -315,107 +268,8 @@ class World:
             self.take(happened.JobSubmitted(name, f"local:1:{len(self.begun)}"))
             return
         self.begun.discard(name)
-        self.ended.setdefault(name, self._end_of_job(how))
+        self.ended.setdefault(name, self.end_of_job(how))
         self.take(happened.JobEnded(name, self.ended[name]))
-
-    def _end_of_job(self, how: str) -> Ended:
-        if self.control is not None:
-            return Ended(None, "SIGTERM", self.control, why=self.reason)
-        reason = "lost" if how == "lost" else "exited"
-        return Ended(0 if how == "good" else 1, None, reason)
-
-    def _good(self, node: todo.Node, number: int) -> StateEvent:
-        match node:
-            case todo.ProvideBuffer():
-                known = node.known
-                return happened.BufferReady(known or BUFFER, adopted=known is not None)
-            case todo.StageIn():
-                return happened.StagedIn(1, 1000, 0)
-            case todo.Watch():
-                return happened.FramesFound(self._report(node, number))
-            case todo.Release():
-                size = sum(frame.bytes for frame in node.frames)
-                return happened.FramesReleased(node.frames, Deleted(len(node.frames), 0, size))
-            case todo.BringHome():
-                return happened.BroughtHome(node.buffer, Home([], []))
-            case todo.Destroy():
-                self.freed = True
-                return happened.BufferFreed(node.buffer, node.outcome)
-            case todo.Ask():
-                return happened.QuestionAnswered(node, self._worker_answer(node, number))
-        raise AssertionError(node)
-
-    def _worker_answer(self, ask: todo.Ask, number: int) -> Any:
-        if ask.kind == "collected":
-            return Collected(Measured({"out": 1.0 + number}, {"out": 3}), "", 0.1)
-        if ask.kind == "compare":
-            order = ask.about.orders[0]
-            return OrderResult(self._stage(order, alike=number % 2 == 0))
-        return {"described": "", "stopped": "no"}[ask.kind]
-
-    def _report(self, node: todo.Watch, number: int) -> Report:
-        attempt = node.attempt
-        job_over = self.kind == "attached" or f"attempt-{attempt}" in self.ended
-        written = FRAMES if job_over else min(FRAMES, self.frames.get(attempt, 0) + number % 3)
-        self.frames[attempt] = written
-        first, last = self.reported[attempt], min(written, self.reported[attempt] + 2)
-        self.reported[attempt] = last
-        frames = tuple(self._frame(attempt, n) for n in range(first, last))
-        all_out = job_over and last == written
-        folder = None
-        if self.kind == "attached":
-            folder = FolderReport((1, 2), newest="out.nc", written=1.0, quiet_s=self.quiet_s)
-        return Report(
-            frames, (), Cursor(speech=Speech(ended_well=all_out)), ended=all_out and not folder,
-            stopping=self.control is not None, folder=folder,
-        )  # fmt: skip
-
-    def _frame(self, attempt: int, number: int) -> Frame:
-        paths = (f"storm-1/{attempt}/out_{number:08d}.nc",)
-        about = attempt, "output", f"t{number:08d}.000", paths, 0, 1000, 1.0, 1.1, "header"
-        return Frame("storm-1", *about, fingerprint=(1, number, 1000, 10))
-
-    def _made(self, node: todo.Make, how: str, number: int) -> StateEvent:
-        orders = node.batch.orders
-        if how == "lost":
-            return happened.WorkReturned(node.batch, error=RuntimeError("killed"))
-        if how == "refused":
-            full = StagingError("full", path="x", number=28)
-            return happened.WorkReturned(
-                node.batch, {n: OrderResult(error=full) for n in range(len(orders))}
-            )
-        results = {n: self._result(order, number + n) for n, order in enumerate(orders)}
-        return happened.WorkReturned(node.batch, results)
-
-    def _result(self, order: Order, number: int) -> OrderResult:
-        frame = order.frame
-        at = frame.stream, frame.time, frame.attempt
-        breach = BAD if number % 11 == 10 else None
-        readings = tuple(
-            Reading(guard.called, *at, 0.0, 1.0, 0.5, breach=breach) for guard in order.guards
-        ) if order.inspects else ()  # fmt: skip
-        if not order.kind:
-            return OrderResult(readings=readings)
-        if number % 7 == 6:
-            failure = Failure(order.context.product, *at, "no such variable")
-            return OrderResult(failure=failure, readings=readings)
-        return OrderResult(self._stage(order, alike=False), readings=readings)
-
-    def _stage(self, order: Order, *, alike: bool) -> Receipt:
-        self.serial += 1
-        frame, product = order.frame, order.context.product
-        name = f"u{self.serial}"
-        limits = None
-        if order.context.limits is not None or product == "widening":
-            low, high = order.context.limits or (0.0, 0.0)
-            limits = min(low, -float(self.serial % 4)), max(high, 1.0)
-        content = f"{product} {frame.time} {'' if alike else name}".encode()
-        receipt = Receipt(
-            product, frame.stream, frame.time, frame.attempt, name, f".incoming/{name}",
-            f"{product}/{frame.time}.png", len(content), zlib.crc32(content), limits=limits,
-        )  # fmt: skip
-        self.staged[name] = receipt
-        return receipt
 
     # What must hold.
 

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from burstlens.core.errors import RecipeError
 from burstlens.workflows.recipe.load import load
+from burstlens.workflows.tuning.table import Tune
 
 GOOD = """\
 [simulation]
@@ -254,3 +257,12 @@ def test_a_variable_without_a_name_is_reported(faults):
 def test_a_faulty_expression_is_reported_with_the_recipe(faults):
     product = '[[product]]\nname = "hot"\nkind = "map"\nvariable = "T2 - mean(T2)"\n'
     assert "takes a statistic, which would change with the crop" in faults(GOOD + product)
+
+
+def test_tables_of_recipes_built_for_0_2_are_taken_with_a_warning(recipe):
+    one = recipe()
+    with pytest.warns(DeprecationWarning, match=r"Recipe\.extra\['tune'\]"):
+        other = replace(one, tune=Tune(skip=3))
+    assert other.extra == {"tune": Tune(skip=3)}
+    with pytest.warns(DeprecationWarning, match=r"the old name goes in 0\.4"):
+        assert (other.tune, one.tune) == (Tune(skip=3), Tune())

@@ -7,6 +7,7 @@ description in ``burstlens schema``.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from burstlens.core.allowance import memory_of
 from burstlens.core.naming import Name
+from burstlens.core.plugins import load
 from burstlens.core.quantity import parse_bytes, parse_duration
 from burstlens.viz.kinds.base import ProductKind
 from burstlens.workflows.hints import delivery
@@ -209,8 +211,19 @@ EXTRA_TABLES = {
 as does a copy of Burstlens that lacks the room."""
 
 
+_TUNE_MOVED = "Recipe.tune is now Recipe.extra['tune']; the old name goes in 0.4"
+
+
+class _TablesOf02(type):
+    def __call__(cls, **values: Any) -> Any:
+        if "tune" in values:
+            warnings.warn(_TUNE_MOVED, DeprecationWarning, 2)
+            values["extra"] = {**values.get("extra", {}), "tune": values.pop("tune")}
+        return super().__call__(**values)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
+class Recipe(metaclass=_TablesOf02):
     """A whole recipe, checked. ``folder`` is where its relative paths start."""
 
     title: str
@@ -241,3 +254,9 @@ class Recipe:
     def inputs(self) -> Path:
         """The inputs' folder, absolute."""
         return (self.folder / os.path.expanduser(self.simulation.inputs)).resolve()
+
+    @property
+    def tune(self) -> Any:
+        """The recipe's ``[tune]``, under its name of 0.2."""
+        warnings.warn(_TUNE_MOVED, DeprecationWarning, 2)
+        return self.extra.get("tune") or load(EXTRA_TABLES["tune"][0])()
