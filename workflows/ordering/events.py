@@ -266,32 +266,9 @@ class RunOver(TimedEvent):
 
 GuardRecord = GuardsRecalled | TripsFound | EndReported
 StateEvent = (
-    LoopBegun
-    | BufferReady
-    | StagedIn
-    | JobsDescribed
-    | JobSubmitted
-    | JobEnded
-    | JobsSeen
-    | FramesFound
-    | ResultsRead
-    | WorkReturned
-    | ProductsPublished
-    | FramesReleased
-    | BroughtHome
-    | BufferFreed
-    | BlockOpened
-    | BlockReplaced
-    | BlockSeen
-    | StopRequested
-    | PauseSeen
-    | AdditionRequested
-    | GuardsRecalled
-    | TripsFound
-    | EndReported
-    | QuestionAnswered
-    | NodeFailed
-    | Turn
-    | Tick
-    | RunOver
-)
+    LoopBegun | BufferReady | StagedIn | JobsDescribed | JobSubmitted | JobEnded | JobsSeen
+    | FramesFound | ResultsRead | WorkReturned | ProductsPublished | FramesReleased | BroughtHome
+    | BufferFreed | BlockOpened | BlockReplaced | BlockSeen | StopRequested | PauseSeen
+    | AdditionRequested | GuardsRecalled | TripsFound | EndReported | QuestionAnswered
+    | NodeFailed | Turn | Tick | RunOver
+)  # fmt: skip

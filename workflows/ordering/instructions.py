@@ -285,35 +285,11 @@ class Fail:
 
 
 Node = (
-    ProvideBuffer
-    | StageIn
-    | DescribeJobs
-    | Launch
-    | Watch
-    | Make
-    | Release
-    | Warm
-    | BringHome
-    | Destroy
-    | Ask
-)
+    ProvideBuffer | StageIn | DescribeJobs | Launch | Watch | Make | Release | Warm | BringHome
+    | Destroy | Ask
+)  # fmt: skip
 Instruction = (
-    Node
-    | Event
-    | Publish
-    | Discard
-    | Sync
-    | SeeJobs
-    | OpenBlock
-    | LaunchBlock
-    | AskBlock
-    | MendBlock
-    | CloseBlock
-    | Request
-    | DropRequest
-    | PrepareWord
-    | SendWord
-    | ClearRequests
-    | End
-    | Fail
-)
+    Node | Event | Publish | Discard | Sync | SeeJobs | OpenBlock | LaunchBlock | AskBlock
+    | MendBlock | CloseBlock | Request | DropRequest | PrepareWord | SendWord | ClearRequests
+    | End | Fail
+)  # fmt: skip
