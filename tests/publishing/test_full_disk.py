@@ -42,6 +42,7 @@ def full(path, number=errno.ENOSPC):
 
 
 def test_many_refused_writes_are_one_alarm_until_there_is_room(disk, alarms, run_dir):
+    disk.measure()
     for name in ("journal.jsonl", "status.json", "products/index.jsonl"):
         assert disk.take(full(run_dir.path / name))
     (text,) = alarms

@@ -10,12 +10,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any, assert_never
 
 from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.core.errors import BurstlensError, RunError, SiteError
 from burstlens.core.existence import surely_exists
+from burstlens.core.no_space import is_full
 from burstlens.core.outcome import Outcome
 from burstlens.core.run.event import Event
 from burstlens.core.run.wording import progress_text
@@ -26,8 +26,6 @@ from burstlens.workflows.driver.driver_log import note_turn
 from burstlens.workflows.driver.inbox import Inbox
 from burstlens.workflows.driver.launching import Launching
 from burstlens.workflows.driver.presence import Presence
-from burstlens.workflows.hints.stripes import folder_stripes
-from burstlens.workflows.making import watching
 from burstlens.workflows.ordering import events as happened
 from burstlens.workflows.ordering import instructions as todo
 from burstlens.workflows.placement import buffer as buffers
@@ -36,7 +34,6 @@ from burstlens.workflows.placement.job_buffer import JobBuffer
 from burstlens.workflows.placement.provision import Provision
 from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.publishing.snapshot import Snapshot
-from burstlens.workflows.recipe.wanted import wanted
 from burstlens.workflows.viewing.graph import Graph, NodeResult
 
 
@@ -54,7 +51,7 @@ class Loop:
         provision: Provision | None = None,
         launching: Launching | None = None,
     ) -> None:
-        self._run, self._recipe, self._site = context.run, context.recipe, context.site
+        self._run, self._site = context.run, context.site
         self._journal, self._requests = context.journal, context.requests
         self._snapshot = context.snapshot
         self._graph, self._dispatch = graph, dispatch
@@ -115,6 +112,8 @@ class Loop:
         """Carry out what the event asks for; returns what has happened by that."""
         now, t = time.monotonic(), time.time()
         self._snapshot.latencies.note_clock(now, t)
+        if any(map(is_full, _errors_of(event))):
+            self._snapshot.full_disk.measure()
         event = replace(event, now=now, t=t)
         found: list[happened.StateEvent] = []
         for instruction in self._state.handle(event):
@@ -213,13 +212,13 @@ class Loop:
             case todo.ProvideBuffer():
                 graph.login(instruction, self._provision_of_run.provide, instruction.known)
             case todo.StageIn():
-                self._stage_in(instruction)
+                self._dispatch.stage_in(instruction)
             case todo.DescribeJobs():
                 return self._call(instruction, self._launching_of_run.describe, instruction)
             case todo.Launch():
                 self._launching_of_run.launch(instruction)
             case todo.Watch():
-                self._watch(instruction)
+                self._dispatch.watch(instruction)
             case Event():
                 self._journal.write(instruction)
             case todo.Make():
@@ -234,7 +233,7 @@ class Loop:
             case todo.Warm():
                 graph.warm(instruction.kinds)
             case todo.BringHome():
-                self._bring_home(instruction)
+                self._dispatch.bring_home(instruction)
             case todo.Destroy():
                 self._unsynced.append(instruction)
                 self._free_synced()
@@ -296,31 +295,6 @@ class Loop:
         self._refused = event.error is not None
         return event
 
-    def _stage_in(self, node: todo.StageIn) -> None:
-        recipe, simulation = self._recipe, self._recipe.simulation
-        stripes = folder_stripes(simulation.stripes, recipe.ranks)
-        self._graph.view(
-            node, buffers.stage_in, node.buffer, str(recipe.inputs), recipe.model,
-            simulation.leave, stripes,
-        )  # fmt: skip
-
-    def _watch(self, node: todo.Watch) -> None:
-        what = node.buffer, self._recipe.model, self._run.id, node.attempt, node.cursor
-        how = node.longest_s, node.poll_s, node.patterns
-        view = partial(self._graph.view, node, priority=todo.URGENT)
-        if node.attachment is not None:
-            view(watching.watch_folder, *what, node.attachment, *how)
-        else:
-            job = str(self._run.job(f"attempt-{node.attempt}"))
-            view(watching.watch_buffer, *what, job, *how)
-
-    def _bring_home(self, node: todo.BringHome) -> None:
-        self._graph.view(
-            node, buffers.bring_all_home, node.buffer, str(node.attempt), self._recipe.model,
-            wanted(self._recipe, set(node.streams)), str(self._run.output),
-            str(self._run.logs / f"attempt-{node.attempt}"),
-        )  # fmt: skip
-
     def _free_synced(self) -> None:
         """Delete raw frames, or free the space, when what was published is known for good."""
         try:
@@ -359,15 +333,19 @@ class Loop:
         except SiteError as error:
             raise SiteError(f"{error}; then: burstlens resume {self._run.id}") from error
         except OSError as error:
-            if not self._snapshot.full_disk.take(error):
-                raise
+            self._require_full(error)
+
+    def _require_full(self, error: OSError) -> None:
+        """Raise the error, unless a disk is full: then an alarm says so."""
+        self._snapshot.full_disk.measure()
+        if not self._snapshot.full_disk.take(error):
+            raise error
 
     def _mend_block(self, instruction: todo.MendBlock) -> list[happened.StateEvent]:
         try:
             reason = self._graph.mend_block()
         except OSError as error:  # as above
-            if not self._snapshot.full_disk.take(error):
-                raise
+            self._require_full(error)
             return []
         if reason is None:
             return []
@@ -380,3 +358,12 @@ class Loop:
             self._run.clear_control()
         except RunError as error:
             self._snapshot.alarm(str(error))
+
+
+def _errors_of(event: happened.StateEvent) -> list[BaseException | None]:
+    match event:
+        case happened.NodeFailed() | happened.ProductsPublished():
+            return [event.error]
+        case happened.ResultsRead() | happened.WorkReturned():
+            return [result.error for result in event.results.values()]
+    return []

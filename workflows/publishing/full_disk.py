@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ class FullDisk:
     def __init__(self, run: Path, alarm: Callable[[str], None]) -> None:
         self._run, self._alarm = run, alarm
         self._known: set[str] = set()
+        self._free = ""
 
     def take(self, error: OSError | StagingError, *, waiting: int = 0, bytes_each: int = 0) -> bool:
         """Whether the error is about a full disk; then an alarm says where and what is needed, once
@@ -29,22 +31,21 @@ class FullDisk:
         known = "run" if inside else "buffer"
         if known not in self._known:
             self._known.add(known)
+            why = os.strerror(error.errno or 0) + (self._free if inside else "")
             self._alarm(
-                f"no room for {place} ({os.strerror(error.errno or 0)}{self._free(inside=inside)})"
+                f"no room for {place} ({why})"
                 f"{_needed(waiting, bytes_each)}; the run goes on when there is room"
             )
         return True
 
-    def _free(self, *, inside: bool) -> str:
-        """What is free there; only of the run directory, as the driver sees no buffer."""
-        if not inside:
-            return ""
-        try:
+    def measure(self) -> None:
+        """See what is free where the run directory lies, for the alarm. The driver sees no
+        buffer."""
+        self._free = ""
+        with contextlib.suppress(OSError):
             found = os.statvfs(self._run)
-        except OSError:
-            return ""
-        free, size = (count * found.f_frsize for count in (found.f_bavail, found.f_blocks))
-        return f", {show_bytes(free)} of {show_bytes(size)} free"
+            free, size = (count * found.f_frsize for count in (found.f_bavail, found.f_blocks))
+            self._free = f", {show_bytes(free)} of {show_bytes(size)} free"
 
     def room(self) -> None:
         """Note that the disks take what is written again."""
