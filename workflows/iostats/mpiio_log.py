@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -71,7 +71,11 @@ class _Found:
             return label == self.host
         return not label.strip("0")
 
-    def take(self, block: Block) -> None:
+    def take_all(self, blocks: Iterable[Block]) -> None:
+        for block in blocks:
+            self._take(block)
+
+    def _take(self, block: Block) -> None:
         self.kinds.add(block.kind)
         if block.mixed:
             self.mixed += 1
@@ -189,8 +193,7 @@ def traffic(blocks: Iterable[Block]) -> list[Traffic]:
     Reports whose values may be another rank's are left out.
     """
     found = _Found()
-    for block in blocks:
-        found.take(block)
+    found.take_all(blocks)
     return [_file(name, held) for name, held in found.parts.items()]
 
 
@@ -199,14 +202,12 @@ def read_mpiio(path: Path) -> Summary:
     found, blocks = _Found(), Blocks()
     with open_regular(path) as file:
         for line in _lines(file):
-            for block in blocks.take(line):
-                found.take(block)
+            found.take_all(blocks.take(line))
             if "Timing for " in line:
                 label, body = labelled(line)
                 if found.counts(label):
                     _model(found, body)
-    for block in blocks.finish():
-        found.take(block)
+    found.take_all(blocks.finish())
     if not (found.reports or found.mixed or found.model_s or found.unprinted):
         raise IOLogError(NOTHING.format(path))
     return _summary(path, found)
@@ -286,9 +287,7 @@ def _order(file: Traffic) -> tuple[float, int, str]:
 
 
 def _file(name: str, held: Iterable[Traffic]) -> Traffic:
-    whole = merged(name, held)
-    known = {one: getattr(whole, one) for one in whole.__slots__}
-    return Traffic(**known | {"files": 1, "name": printable(name)})
+    return replace(merged(name, held), files=1, name=printable(name))
 
 
 def _notes(found: _Found, files: list[Traffic]) -> list[str]:

@@ -25,6 +25,10 @@ class Rank:
     bytes: int | None = None
 
 
+def _ratio(part: int | None, whole: int | None) -> float | None:
+    return None if part is None or not whole else part / whole
+
+
 @dataclass(frozen=True, slots=True)
 class Flow:
     """One direction: what was written, or what was read.
@@ -64,23 +68,17 @@ class Flow:
     @property
     def mean_system_call(self) -> float | None:
         """Bytes per call that the file system saw."""
-        if not self.system_calls or self.system_bytes is None:
-            return None
-        return self.system_bytes / self.system_calls
+        return _ratio(self.system_bytes, self.system_calls)
 
     @property
     def collective_share(self) -> float | None:
         """The part of the MPI-IO calls that is collective, from 0 to 1."""
-        if self.collective is None or not self.mpi_calls:
-            return None
-        return self.collective / self.mpi_calls
+        return _ratio(self.collective, self.mpi_calls)
 
     @property
     def stripe_sized_share(self) -> float | None:
         """The part of the system's calls that has exactly the size of a stripe, from 0 to 1."""
-        if self.stripe_sized is None or not self.system_calls:
-            return None
-        return self.stripe_sized / self.system_calls
+        return _ratio(self.stripe_sized, self.system_calls)
 
     @property
     def exchange_share(self) -> float | None:
@@ -145,9 +143,8 @@ class Traffic:
     @property
     def aligned_share(self) -> float | None:
         """The part of the system's accesses that is aligned, from 0 to 1."""
-        if self.misaligned is None or not self.system_accesses:
-            return None
-        return 1 - self.misaligned / self.system_accesses
+        misaligned = _ratio(self.misaligned, self.system_accesses)
+        return None if misaligned is None else 1 - misaligned
 
 
 @dataclass(frozen=True, slots=True)
