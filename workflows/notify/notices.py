@@ -8,13 +8,12 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from burstlens.core.errors import RecipeError, RunError
 from burstlens.core.redaction import redacted
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
-from burstlens.core.run.event import Event
+from burstlens.core.run.journal import Journal
 from burstlens.core.run.noticed import Noticed
 from burstlens.core.user_config import config_path
 from burstlens.workflows.notify.asked import asked
@@ -27,13 +26,6 @@ LAST_S = 20.0
 """How long the end of a run waits for word that is still being sent."""
 OVERDUE_S = 90.0
 """When a way is given up whose connection neither ends nor fails."""
-
-
-class Appends(Protocol):
-    """What it needs of the journal."""
-
-    def append(self, event: Event) -> object: ...
-    def sync(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +59,7 @@ class Notices:
         title: str,
         products: Sequence[str],
         of_recipe: Notify,
-        journal: Appends,
+        journal: Journal,
         noticed: Noticed,
         alarm: Callable[[str], None],
     ) -> None:
@@ -118,9 +110,9 @@ class Notices:
         """Journal what was sent, report what has failed, and send word at the model times that
         were reached; ``progress`` is the model's, in words. ``last``: no later look is to come."""
         self._collect()
-        first = self._products[0] if self._products else None
-        newest = self._noticed.settled.get(first or "")
-        if first is None or newest is None or newest == self._looked:
+        first = self._products[0] if self._products else ""
+        newest = self._noticed.settled.get(first)
+        if newest is None or newest == self._looked:
             return
         if not last and any(one.word.time for one in self._sending):
             return  # its receivers cannot keep up: the next word is of a later time

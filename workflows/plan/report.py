@@ -61,10 +61,7 @@ class Report:
 
 
 def check_report(
-    recipe: str,
-    site: str | None = None,
-    settings: Sequence[str] = (),
-    look: Look | None = None,
+    recipe: str, site: str | None = None, settings: Sequence[str] = (), look: Look | None = None
 ) -> Report:
     """Check a recipe, its inputs and the site, each one even if others are faulty. Faults are
     reported, never raised. ``look`` as for :func:`preflight`."""
