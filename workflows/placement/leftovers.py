@@ -12,7 +12,7 @@ from burstlens.core.existence import surely_exists, surely_missing
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import History
 from burstlens.workflows.placement.batch import BatchLauncher
-from burstlens.workflows.placement.hosted import HostedLauncher
+from burstlens.workflows.placement.job_buffer import HostedLauncher
 from burstlens.workflows.placement.launch import LocalLauncher
 from burstlens.workflows.placement.supervisor import STOP_GRACE_S, TERM_GRACE_S
 
@@ -78,25 +78,21 @@ def _unfinished(run: RunDir, history: History) -> Iterator[str]:
 
 def _lives(run: RunDir, folder: Path, batch: BatchLauncher | None) -> bool:
     """Whether that job's program may run, or a local supervisor still brings the logs home."""
-    if batch is not None and surely_exists(folder / "ended.json"):
-        return False
     if batch is not None:
+        if surely_exists(folder / "ended.json"):
+            return False
         # In one batch job with the others, or a job of its own.
         of_host = sorted((run.path / "steps").glob("host-*"), key=lambda host: host.stat().st_mtime)
         for place in (folder, *of_host[-1:]):
             job_id = batch.find(place)
             if job_id is not None:
-                return not _over(batch, job_id)
+                return not batch.is_over(job_id)
     local = LocalLauncher()
     job_id = local.find(folder)
     if job_id is not None and local.alive(job_id):
         return True
     local.clear(folder)
     return False
-
-
-def _over(batch: BatchLauncher, job_id: str) -> bool:
-    return batch.scheduler.look(job_id.partition(":")[2]).over
 
 
 def _name(role: str) -> str:

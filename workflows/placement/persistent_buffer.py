@@ -27,15 +27,10 @@ from burstlens.core.existence import check_existence, surely_exists
 from burstlens.core.passing_errors import again
 from burstlens.core.quantity import show_bytes
 from burstlens.core.run.directory import RunDir
+from burstlens.workflows.placement import buffer_origin
 from burstlens.workflows.placement.batch import BatchLauncher, growing
 from burstlens.workflows.placement.buffer import BufferRef
-from burstlens.workflows.placement.buffer_origin import (
-    BufferOrigin,
-    origin,
-    read_origin,
-    users_of,
-    write_origin,
-)
+from burstlens.workflows.placement.buffer_origin import BufferOrigin, read_origin, users_of
 from burstlens.workflows.recipe.recipe import Buffer
 
 FIRST_LOOK_S, GROWTH = 1.0, 2.5
@@ -84,7 +79,7 @@ class Persistent:
         """
         name = known.name if known else self.name
         pools, bursts = self.bursts.buffers()
-        burst = _named(name, bursts)
+        burst = next((burst for burst in bursts if burst.name == name), None)
         if burst is None and known is not None:
             burst = self.bursts.buffer(name)  # with what lies on it: it must be gone for certain
         if burst is not None and burst.user != getpass.getuser():
@@ -147,8 +142,7 @@ class Persistent:
     def reference(self, name: str, *, created: str = "", owned: bool | None = None) -> BufferRef:
         """The buffer of that name, as jobs find it; ``owned`` by its name if not given."""
         owned = self.wanted.name is None if owned is None else owned
-        variable = directives(self.site.buffer).variable(name, persistent=True)
-        path = f"${variable}"
+        path = f"${directives(self.site.buffer).variable(name, persistent=True)}"
         return BufferRef(self.site.buffer.kind, path, self.folder, name, owned, created=created)
 
     def _reference(self, name: str, burst: Burst) -> BufferRef:
@@ -169,7 +163,7 @@ class Persistent:
             why = "no job of the run was to make it"
             found = BufferOrigin(name, burst.created, False, why, number)
         else:
-            found = origin(
+            found = buffer_origin.origin(
                 name,
                 burst.created,
                 number,
@@ -179,7 +173,7 @@ class Persistent:
                 since=self.bursts.remembers_since(),
                 title=self.launcher.scheduler.title,
             )
-        write_origin(self.run, found)
+        buffer_origin.write_origin(self.run, found)
         return found
 
     def _create(self, name: str, burst: Burst | None, *, absent: bool) -> Burst:
@@ -305,7 +299,7 @@ class Persistent:
         id. ``absent`` is noted before: whether there is no such buffer now, for certain."""
         mark = self._mark(what)
         job_id = self.launcher.find(mark)
-        if job_id is not None and self._is_over(job_id) and not holds():
+        if job_id is not None and self.launcher.is_over(job_id) and not holds():
             (mark / "done").touch()  # it was cancelled, or its work was undone since
             mark, job_id = self._mark(what), None
             absent = self.bursts.buffer(name) is None  # others may be making it
@@ -325,9 +319,6 @@ class Persistent:
             output=mark / "said.log",
             buffer_lines=(line,),
         )
-
-    def _is_over(self, job_id: str) -> bool:
-        return self.launcher.scheduler.look(job_id.partition(":")[2]).over
 
     def _polls(self, mark: Path) -> Iterator[bool]:
         """Several times a second; True when it is time to ask the scheduler. Raises SiteError
@@ -379,10 +370,6 @@ def _is_there(mark: Path) -> bool:
     """Whether that mark was left: asked again for ten seconds while that is not known. Raises
     OSError; a mark that cannot be seen is never taken for one that is missing."""
     return again(lambda: check_existence(mark))
-
-
-def _named(name: str, bursts: list[Burst]) -> Burst | None:
-    return next((burst for burst in bursts if burst.name == name), None)
 
 
 def _is(known: BufferRef, burst: Burst) -> bool:

@@ -13,8 +13,7 @@ from burstlens.core.run.facts import facts_of
 from burstlens.workflows.placement.batch import BatchLauncher
 from burstlens.workflows.placement.buffer import BufferRef, candidate_root, prepare
 from burstlens.workflows.placement.buffer_origin import BufferOrigin
-from burstlens.workflows.placement.hosted import HostedLauncher
-from burstlens.workflows.placement.job_buffer import JobBuffer
+from burstlens.workflows.placement.job_buffer import HostedLauncher, JobBuffer
 from burstlens.workflows.placement.persistent_buffer import Persistent
 from burstlens.workflows.recipe.recipe import Recipe
 

@@ -18,8 +18,7 @@ from burstlens.core.run.history import replay
 from burstlens.workflows.models.inputs import selected
 from burstlens.workflows.placement.batch import BatchLauncher
 from burstlens.workflows.placement.buffer import BufferRef
-from burstlens.workflows.placement.hosted import HostedLauncher
-from burstlens.workflows.placement.job_buffer import JobBuffer
+from burstlens.workflows.placement.job_buffer import HostedLauncher, JobBuffer
 from burstlens.workflows.placement.job_file import JobFile
 from burstlens.workflows.placement.persistent_buffer import CREATE, DESTROY, Persistent
 from burstlens.workflows.placement.provision import Folder, Provision
