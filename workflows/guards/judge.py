@@ -17,15 +17,8 @@ from burstlens.core.errors import FrameError
 from burstlens.core.run.events import Event, FrameInspected, GuardTripped
 from burstlens.core.run.status_file import GuardPart
 from burstlens.workflows.frames.report import Report
-from burstlens.workflows.guards.finding import (
-    Breach,
-    Reading,
-    Standing,
-    Trip,
-    Trouble,
-    journalled_reading,
-    journalled_trip,
-)
+from burstlens.workflows.guards import finding
+from burstlens.workflows.guards.finding import Breach, Reading, Standing, Trip, Trouble
 from burstlens.workflows.guards.guard import Guard, LogGuard, VariableGuard
 from burstlens.workflows.guards.reports import ReportGuards, Room
 from burstlens.workflows.guards.shown_units import ShownUnits
@@ -96,11 +89,11 @@ class Judge:
             if isinstance(event, FrameInspected):
                 for name, numbers in event.readings.items():
                     if name in self.guards:
-                        reading = journalled_reading(name, event, numbers)
+                        reading = finding.journalled_reading(name, event, numbers)
                         self._series[name, reading.attempt].add(reading)
                         self._begin_with(name, reading.error)
             elif isinstance(event, GuardTripped):
-                trips.append(journalled_trip(event))
+                trips.append(finding.journalled_trip(event))
                 self.mark_tripped(trips[-1])
         return trips
 
@@ -265,8 +258,7 @@ def _race(guard: VariableGuard, before: Reading, after: Reading) -> Breach | Non
         return None
     # An older journal does not name it.
     calendar = after.calendar or before.calendar
-    begin, end = (valid_time.seconds(one.time, calendar) for one in (before, after))
-    passed = end - begin
+    passed = valid_time.seconds(after.time, calendar) - valid_time.seconds(before.time, calendar)
     if passed <= 0:
         return None
     changes = {"largest": (before.most, after.most), "smallest": (before.least, after.least)}

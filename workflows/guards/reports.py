@@ -150,9 +150,9 @@ class ReportGuards:
 
     def _of_logs(self, report: Report) -> Iterator[Verdict]:
         for hit in report.hits:
-            if hit.guard not in self._logs:
+            guard = self._logs.get(hit.guard)
+            if guard is None:
                 continue
-            guard = self._logs[hit.guard]
             self._lines[hit.guard] += hit.lines
             value = hit.points or self._lines[hit.guard]
             if value < guard.count:
@@ -185,11 +185,9 @@ class ReportGuards:
         streams = [line.stream for line in report.timed if line.stream]
         at = (streams[-1] if streams else "", self._time)
         for guard in self._output:
-            breach = None
-            if part > guard.most_io:
-                text = f"output takes {100 * part:.0f} % of the model's time"
-                breach = Breach("io", text, None, part, guard.most_io)
-            yield Verdict(guard.called, breach, *at)
+            text = f"output takes {100 * part:.0f} % of the model's time"
+            breach = Breach("io", text, None, part, guard.most_io)
+            yield Verdict(guard.called, breach if part > guard.most_io else None, *at)
 
     def _of_pace(self, report: Report, now: float) -> Iterator[Verdict]:
         streams = {frame.stream for frame in report.frames}
