@@ -220,13 +220,12 @@ def bring_home(
     Files that are there already with the same content are not brought again. Returns names
     and bytes. Raises StagingError.
     """
-    base = buffer.root() / buffer.folder / folder
+    base, home = buffer.root() / buffer.folder / folder, Path(target)
     stager = buffer.stager()
-    home = []
-    for relative in _matching(base, patterns):
-        place = Path(target) / relative
-        home.append((relative, _bring_one(stager, base / relative, place, Path(target).parent)))
-    return home
+    return [
+        (name, _bring_one(stager, base / name, home / name, home.parent))
+        for name in _matching(base, patterns)
+    ]
 
 
 def _matching(base: Path, patterns: Sequence[str]) -> list[str]:

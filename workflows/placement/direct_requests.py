@@ -53,18 +53,14 @@ class RequestInbox:
         self.trips: list[dict[str, Any]] = []
         """Those to be held, in order, until they are written."""
         self._socket: socket.socket | None = None
-        try:
-            listens = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        except (OSError, AttributeError):  # another system than Linux
-            return
-        try:
+        # Another system than Linux lacks the one or the other.
+        with contextlib.suppress(OSError, AttributeError), contextlib.ExitStack() as stack:
+            listens = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
             listens.setblocking(False)
             listens.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
             listens.bind(_address(job_folder))
-        except (OSError, AttributeError):
-            listens.close()
-            return
-        self._socket = listens
+            stack.pop_all()  # it stays open
+            self._socket = listens
 
     def take_requests(self) -> None:
         """Take the requests that have come since the last call."""

@@ -148,7 +148,8 @@ class Host:
                     return
             else:
                 self._start_new()
-                if not self.children_alive() and (self._asked_to_leave() or self._forsaken()):
+                leaves = surely_exists(self.folder / "leave")
+                if not self.children_alive() and (leaves or self._forsaken()):
                     return
             time.sleep(PERIOD_S)
 
@@ -186,9 +187,6 @@ class Host:
                         subprocess.run([sys.executable, "-P", str(program), job_folder], timeout=30)
                 over.touch()
         return self.children_alive()
-
-    def _asked_to_leave(self) -> bool:
-        return surely_exists(self.folder / "leave")
 
     def _forsaken(self) -> bool:
         """Whether no driver has written its status for long, by this clock alone.

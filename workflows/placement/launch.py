@@ -76,11 +76,10 @@ class LocalLauncher(Launcher):
 
     def submit(self, job_folder: Path) -> str:
         """Start the supervisor; its own messages go to ``supervisor.log`` in the folder."""
-        program = Path(supervisor.__file__)
         with (job_folder / "supervisor.log").open("ab") as log:
             try:
                 child = subprocess.Popen(
-                    [sys.executable, "-P", str(program), str(job_folder)],
+                    [sys.executable, "-P", supervisor.__file__, str(job_folder)],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,

@@ -17,6 +17,15 @@ from burstlens.workflows.placement.launch import LocalLauncher
 from burstlens.workflows.placement.supervisor import STOP_GRACE_S, TERM_GRACE_S
 
 LOOK_S = 0.5
+_ROLES = {
+    "attempt-": "the model",
+    VIEWING: "a viewing block",
+    "driver-": "the driver",
+    "host-": "the job with the buffer",
+    "buffer-create-": "making the buffer",
+    "buffer-destroy-": "destroying the buffer",
+}
+"""What the jobs of a run are in it, by the beginnings of their names."""
 ENDS_S = STOP_GRACE_S + TERM_GRACE_S + 20.0
 """How long a model that was asked to stop may take to end, and its logs to come home."""
 
@@ -97,13 +106,4 @@ def _lives(run: RunDir, folder: Path, batch: BatchLauncher | None) -> bool:
 
 def _name(role: str) -> str:
     """A job's role in the run, in words."""
-    if role.startswith("attempt-"):
-        return "the model"
-    if role.startswith(VIEWING):
-        return "a viewing block"
-    if role.startswith("driver-"):
-        return "the driver"
-    if role.startswith("host-"):
-        return "the job with the buffer"
-    names = {"buffer-create": "making the buffer", "buffer-destroy": "destroying the buffer"}
-    return names.get(role.rpartition("-")[0], role)
+    return next((text for begin, text in _ROLES.items() if role.startswith(begin)), role)

@@ -163,16 +163,8 @@ class Persistent:
             why = "no job of the run was to make it"
             found = BufferOrigin(name, burst.created, False, why, number)
         else:
-            found = buffer_origin.origin(
-                name,
-                burst.created,
-                number,
-                absent=before.get("absent") is True,
-                creators=[one for one in self.bursts.holders(ended=True) if one.creates(name)],
-                mine=f"{self.launcher.token}-",
-                since=self.bursts.remembers_since(),
-                title=self.launcher.scheduler.title,
-            )
+            about, absent = (name, burst.created, number), before.get("absent") is True
+            found = buffer_origin.origin(self.launcher, self.bursts, *about, absent=absent)
         buffer_origin.write_origin(self.run, found)
         return found
 

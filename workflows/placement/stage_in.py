@@ -21,7 +21,7 @@ from burstlens.core.about import answer
 from burstlens.core.durable import read_json, write_json
 from burstlens.core.errors import BurstlensError, StagingError
 from burstlens.core.passing_errors import again, patiently
-from burstlens.stagers.base import Stager, checksum
+from burstlens.stagers.base import checksum
 from burstlens.workflows.hints.stripes import FolderStripes
 from burstlens.workflows.models.base import Model
 from burstlens.workflows.models.inputs import selected
@@ -62,7 +62,6 @@ def stage_in(list_: Path, folder: Path, *, reports: bool = True) -> dict[str, An
     if done is None:
         begin = time.monotonic()
         buffer = BufferRef(listed["kind"], str(folder.parent), folder.name, by=listed.get("by", ""))
-        stager: Stager = buffer.stager()
         # What the scheduler has brought by a directive, files alone, is not brought again.
         there = {
             relative: size
@@ -71,9 +70,8 @@ def stage_in(list_: Path, folder: Path, *, reports: bool = True) -> dict[str, An
         }
         files = [pair for pair in listed["files"] if pair[1] not in there]
         stripe(folder / "inputs", listed.get("stripes", ()))
-        size = sum(there.values()) + fill(
-            stager, files, listed.get("folders", ()), folder / "inputs"
-        )
+        folders = listed.get("folders", ())
+        size = sum(there.values()) + fill(buffer.stager(), files, folders, folder / "inputs")
         done = {
             "files": len(listed["files"]),
             "bytes": size,

@@ -81,7 +81,6 @@ class Supervisor:
         self.inbox = direct_requests.RequestInbox(self.job_folder)
         self.in_control: dict[str, bool] = {}
         self.ended = threading.Event()
-        self.process: subprocess.Popen[bytes] | None = None
         self.sentry: Sentry | None = None
         self.started, self._began = time.time(), time.monotonic()
 
@@ -229,7 +228,6 @@ class Supervisor:
         again(lambda: model_folder.remove_link(path))  # to a log among the inputs
         with again(lambda: path.open("ab")) as log:
             process = again(lambda: _spawn(self.job["argv"], log, cwd=folder, env=environment))
-        self.process = process
         ticks = start_ticks(process.pid)  # before it is reaped, however short it runs
         threading.Thread(target=self._reap, args=(process,), daemon=True).start()
         return process, ticks
