@@ -58,9 +58,7 @@ class Storage:
 
     def targets_for(self, size: float, limit_s: float, efficiency: float = 1.0) -> int | None:
         """The fewest targets on which a frame takes at most ``limit_s``; None if none are enough.
-
-        The number may exceed ``targets``: a larger buffer would be needed.
-        """
+        The number may exceed ``targets``: a larger buffer would be needed."""
         left = limit_s * efficiency - self.overhead_s
         # The tolerance is for a limit that was computed from a number of targets.
         if left <= 0 or size > self.compute_rate * left * (1 + 1e-9):

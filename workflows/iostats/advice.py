@@ -70,10 +70,8 @@ def streams(files: Iterable[Traffic]) -> list[Traffic]:
 def _one_per_host(summary: Summary) -> Advice | None:
     for name, hints in summary.hints.items():
         if hints.get("cb_config_list") == "*:1" and hints.get("romio_cb_write") != "disable":
-            because = (
-                f"the hints in force are cb_nodes={hints.get('cb_nodes', '?')} and "
-                "cb_config_list=*:1"
-            )
+            nodes = hints.get("cb_nodes", "?")
+            because = f"the hints in force are cb_nodes={nodes} and cb_config_list=*:1"
             what = "cb_nodes=N together with cb_config_list=*:N: *:1 allows one aggregator per host"
             source = "measured for docs/io.md: MPICH 4.0.2 cuts cb_nodes=2 to 1 without it"
             return Advice("one_per_host", name or "*", what, because, source)

@@ -222,8 +222,7 @@ def _layer(name: str, entry: Mapping[str, Any]) -> Layer:
 
 def _total(files: list[Traffic], layers: list[Layer], modules: Mapping[str, Any]) -> Traffic:
     """All files. Its time is that of the slowest rank in MPI-IO or POSIX, whichever is longer (the
-    former calls the latter), and in STDIO.
-    """
+    former calls the latter), and in STDIO."""
     whole = merged("", files)
     known = {layer.name: max(0.0, layer.seconds or 0.0) for layer in layers}
     seconds = max(known.get("MPI-IO", 0.0), known.get("POSIX", 0.0)) + known.get("STDIO", 0.0)

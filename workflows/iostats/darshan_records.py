@@ -35,7 +35,6 @@ COUNTED = {
 }  # fmt: skip
 """The counters that are added up, without the module's prefix."""
 TIMES = ("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME")
-SIZED = {"POSIX": "SIZE_", "MPI-IO": "SIZE_"}
 DERIVED = ("POSIX", "MPI-IO", "STDIO")
 MAX_FILES = 20_000
 """Of more files the counters are added to one entry without a name."""
@@ -55,7 +54,7 @@ class _Module:
         kept = [
             (at, one)
             for at, one in enumerate(counters)
-            if one in COUNTED[name] or (name in SIZED and one.startswith(SIZED[name]))
+            if one in COUNTED[name] or (name == "POSIX" and one.startswith("SIZE_"))
         ]
         self._at, self._names = [at for at, _ in kept], [one for _, one in kept]
         self._time_at = [times.index(one) for one in TIMES]
@@ -81,8 +80,8 @@ class _Module:
         file = self.files.setdefault(
             owner, {"counters": 0, "times": 0.0, "ranks": 0, "common": Counter(), "shared": None}
         )
-        file["counters"] = file["counters"] + counters[self._at]
         spent = times[self._time_at]
+        file["counters"] = file["counters"] + counters[self._at]
         file["times"] = file["times"] + spent
         for size, count in self._access_at:
             if counters[count] > 0:
@@ -93,7 +92,9 @@ class _Module:
         if rank < 0:
             file["ranks"] = self._ranks
             if "SLOWEST_RANK" in self._place:
-                file["shared"] = [self._extreme(counters, times, one) for one in _EXTREMES]
+                file["shared"] = [
+                    self._extreme(counters, times, one) for one in ("SLOWEST", "FASTEST")
+                ]
         else:
             file["ranks"] += 1
             self._own(file, rank, float(spent.sum()), counters)
@@ -126,11 +127,8 @@ class _Module:
         ffi, library = self._backend.ffi, self._backend.libdutil
         accumulator = ffi.new("darshan_accumulator *")
         index = self._backend.mod_name_to_idx(self.name)
-        return (
-            accumulator
-            if library.darshan_accumulator_create(index, self._ranks, accumulator) == 0
-            else None
-        )
+        failed = library.darshan_accumulator_create(index, self._ranks, accumulator)
+        return None if failed else accumulator
 
     def _inject(self) -> None:
         count, data = len(self._held), b"".join(self._held)
@@ -154,16 +152,14 @@ class _Module:
         if failed:
             raise ValueError(f"module {self.name} cannot be summed up")
         return {
-            "bytes": metrics.total_bytes,
             "seconds": metrics.agg_time_by_slowest,
             "bandwidth": metrics.agg_perf_by_slowest * 2**20,
         }
 
     def value(self) -> dict[str, Any]:
         """As JSON."""
-        files = {}
-        for owner, file in self.files.items():
-            files[owner] = {
+        files = {
+            owner: {
                 "counters": dict(zip(self._names, map(int, file["counters"]), strict=True)),
                 "times": dict(zip(TIMES, map(float, file["times"]), strict=True)),
                 "ranks": min(file["ranks"], self._ranks),
@@ -172,6 +168,8 @@ class _Module:
                 "shared": file["shared"],
                 "own": file.get("own"),
             }
+            for owner, file in self.files.items()
+        }
         order = sorted(self.rank_s.items(), key=lambda one: one[1])
         return {
             "records": self.records,
@@ -179,9 +177,6 @@ class _Module:
             "derived": self.derived(),
             "rank_s": [order[-1], order[0]] if order else [],
         }
-
-
-_EXTREMES = ("SLOWEST", "FASTEST")
 
 
 def _stripes(backend: Any, log: Any) -> dict[str, list[int]]:
@@ -237,7 +232,7 @@ def read(path: str) -> dict[str, Any]:
         raise ValueError(f"it names {job['nprocs']} ranks")
     found: dict[str, Any] = {}
     for name, facts in modules.items():
-        entry: dict[str, Any] = {"version": facts["ver"], "partial": facts["partial_flag"]}
+        entry: dict[str, Any] = {"partial": facts["partial_flag"]}
         if name in COUNTED:
             module = _Module(backend, name, job["nprocs"])
             while (record := backend.log_get_record(log, name)) is not None:

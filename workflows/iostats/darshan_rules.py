@@ -181,8 +181,7 @@ def stdio(summary: Summary, file: Traffic) -> Advice | None:
 
 def aggregators_for(ranks: int | None) -> list[int]:
     """Numbers of aggregators to try where it is unknown how many there are: the two largest powers
-    of 2 that divide the ranks and are no more than an eighth of them; 1 is never one.
-    """
+    of 2 that divide the ranks and are no more than an eighth of them; 1 is never one."""
     if ranks is None:
         return []
     most = max(2, ranks // 8)

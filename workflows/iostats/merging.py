@@ -48,8 +48,7 @@ def merged(name: str, parts: Iterable[Traffic]) -> Traffic:
 
 def _extremes(parts: list[Traffic]) -> tuple[Rank | None, Rank | None]:
     """Slowest and fastest rank: over files of one rank each; of shared files, the two of the file
-    that took longest, since ranks with different files do not compare.
-    """
+    that took longest, since ranks with different files do not compare."""
     pairs = [(part.slowest, part.fastest) for part in parts if part.slowest and part.fastest]
     if not pairs:
         return None, None

@@ -183,9 +183,8 @@ class Blocks:
             chosen.complete = True
 
     def _rule(self, label: str) -> tuple[Block, ...]:
-        """A rule ends a report, or begins one; only the next line shows which, unless a report
-        is complete.
-        """
+        """A rule ends a report, or begins one; only the next line shows which, unless a report is
+        complete."""
         found = self._end_ruled(label)
         if found:
             return tuple(found)

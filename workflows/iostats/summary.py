@@ -84,8 +84,7 @@ class Flow:
     def exchange_share(self) -> float | None:
         """The part of the time in MPI-IO outside the system's calls, which is exchange between
         ranks and waiting, from 0 to 1. By Darshan's times, else by the two bandwidths. Unknown
-        (None) where Darshan saw few of the bytes on their way to the system.
-        """
+        (None) where Darshan saw few of the bytes on their way to the system."""
         if self.mpi_rank_s and self.mpi_system_rank_s is not None:
             inside = self.mpi_system_rank_s / self.mpi_rank_s
             return min(1.0, max(0.0, 1 - inside))
@@ -133,8 +132,7 @@ class Traffic:
     @property
     def bandwidth(self) -> float | None:
         """Bytes per second of elapsed time; as the library reports it, where it does: statistics
-        and timers in a log may be about different files.
-        """
+        and timers in a log may be about different files."""
         known = [flow for flow in (self.write, self.read) if flow.bytes or flow.net_bw]
         if len(known) == 1 and known[0].net_bw:
             return known[0].net_bw
@@ -185,8 +183,7 @@ class Summary:
     @property
     def spent_s(self) -> float | None:
         """Seconds in I/O, of the slowest rank; or in output, as the model logged, where that is
-        more: libraries report some files only.
-        """
+        more: libraries report some files only."""
         known = [one for one in (self.total.seconds, self.total.model_s) if one is not None]
         return max(known, default=None)
 

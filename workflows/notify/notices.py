@@ -29,18 +29,6 @@ OVERDUE_S = 90.0
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
-    """A table ``[notify]`` with its ways: the recipe's, the user's, or those of ``--notify``."""
-
-    ways: tuple[Way, ...]
-    notify: tuple[Notify, ...]
-
-    def wants(self, kinds: Iterable[str]) -> bool:
-        """Whether it wants word of one of these kinds."""
-        return bool(set(kinds) & {one for table in self.notify for one in table.on})
-
-
-@dataclass(frozen=True, slots=True)
 class _Sending:
     """A word on its way."""
 
@@ -79,7 +67,7 @@ class Notices:
         if mine is not None:
             for text in exposed(mine):
                 self._alarm_once(text)
-        known = [way for asker in self._askers() for way in asker.ways]
+        known = [way for ways, _ in self._askers() for way in ways]
         if self._noticed.pending:
             known += [way for ways in guards for way in ways]
         # Also what the journal asks for needs permission: the run may come from another user.
@@ -102,7 +90,12 @@ class Notices:
     def due(self, word: Word, ways: Sequence[Way] = ()) -> Callable[[], None]:
         """Journal that it is to be sent; what is returned begins to send it. What the word is about
         is journalled in between, so that a crash loses neither."""
-        wanted = [way for asker in self._askers() if asker.wants(word.kinds) for way in asker.ways]
+        wanted = [
+            way
+            for ways, tables in self._askers()
+            if any(kind in table.on for table in tables for kind in word.kinds)
+            for way in ways
+        ]
         # Where both name one receiver, the user's own way counts: it gets the link with the token.
         return self._due(word, [*wanted, *ways])
 
@@ -121,9 +114,9 @@ class Notices:
         calendar = self._noticed.calendars.get(first, "")
         ways = [
             way
-            for asker in self._askers()
-            if any(table.reaches(begin, since, newest, calendar) for table in asker.notify)
-            for way in asker.ways
+            for ways, tables in self._askers()
+            if any(table.reaches(begin, since, newest, calendar) for table in tables)
+            for way in ways
         ]
         if ways:
             self._due(time_word(self._run, self._title, newest, progress()), ways)()
@@ -160,7 +153,9 @@ class Notices:
 
         return start
 
-    def _askers(self) -> list[Asker]:
+    def _askers(self) -> list[tuple[tuple[Way, ...], tuple[Notify, ...]]]:
+        """Ways, and the tables ``[notify]`` that say when these get word: those of the user, of
+        ``--notify``, and of the recipe."""
         mine = self._settings() or Settings()
         try:
             own = asked(self._run)
@@ -169,9 +164,9 @@ class Notices:
             own = ()
         times = Notify(on=ALL)
         return [
-            Asker(mine.ways(), (mine,)),
-            Asker(own, (times, self._of_recipe, mine)),
-            Asker(self._of_recipe.ways("recipe"), (self._of_recipe,)),
+            (mine.ways(), (mine,)),
+            (own, (times, self._of_recipe, mine)),
+            (self._of_recipe.ways("recipe"), (self._of_recipe,)),
         ]
 
     def _settings(self) -> Settings | None:

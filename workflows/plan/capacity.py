@@ -38,11 +38,6 @@ class Grant:
         return self.granules * self.granule
 
     @property
-    def unused(self) -> float:
-        """Fraction of them that was not asked for, 0 to 1."""
-        return 1 - self.asked / self.granted
-
-    @property
     def text(self) -> str:
         """In words: ``600 GiB asked = 2 granules = 736 GiB on 2 DW nodes, 18 % unused``."""
         count, granted = counted(self.granules, "granule"), show_exactly(self.granted)
@@ -51,7 +46,7 @@ class Grant:
             said += f" on {counted(self.nodes, 'DW node')}"
         if self.per_node is not None and self.per_node > 1:
             said += f", up to {self.per_node} granules per node"
-        return f"{said}, {100 * self.unused:.0f} % unused"
+        return f"{said}, {100 * (1 - self.asked / self.granted):.0f} % unused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +84,8 @@ class Granularity:
         return Grant(asked, self.granule, granules, nodes, per_node)
 
     def capacity(self, nodes: int) -> int:
-        """The bytes to ask for so that this many nodes serve the buffer, one granule each.
-
-        Raises SiteError if there are fewer.
-        """
+        """The bytes to ask for so that this many nodes serve the buffer, one granule each. Raises
+        SiteError if there are fewer."""
         if self.nodes is not None and nodes > self.nodes:
             raise SiteError(f"{nodes} burst-buffer nodes are asked for, and there are {self.nodes}")
         return nodes * self.granule

@@ -22,19 +22,13 @@ from burstlens.workflows.recipe.load import check
 
 RANKS = 4
 ROOM = 2**20
+_COLLECTIVE: dict[str, str | int] = {"cb_nodes": 2, "cb_buffer_size": 2**23}
+_ROMIO = {**_COLLECTIVE, "romio_cb_write": "enable", "romio_ds_write": "disable"}
 _USUAL: dict[Mpi, Hints] = {
-    "cray-mpich": {
-        "*": {"cb_nodes": 2, "cb_buffer_size": 2**23, "romio_cb_write": "enable",
-              "romio_ds_write": "disable"},
-    },
-    "romio": {
-        "*": {"cb_nodes": 2, "cb_buffer_size": 2**23, "romio_cb_write": "enable",
-              "romio_ds_write": "disable", "ind_wr_buffer_size": 2**20},
-    },
-    "openmpi": {
-        "*": {"cb_nodes": 2, "cb_buffer_size": 2**23, "romio_ds_write": "disable"},
-    },
-}  # fmt: skip
+    "cray-mpich": {"*": _ROMIO},
+    "romio": {"*": {**_ROMIO, "ind_wr_buffer_size": 2**20}},
+    "openmpi": {"*": {**_COLLECTIVE, "romio_ds_write": "disable"}},
+}
 """Hints that differ from the defaults of each MPI, so that a default is not taken for one."""
 
 

@@ -39,10 +39,8 @@ class Submission:
 
 
 def submissions(recipe: Recipe, site: Site, *, driver: bool = False) -> tuple[Submission, ...]:
-    """The scripts in the order of their submission; none on a site without a scheduler.
-
-    ``driver``: the driver is a batch job as well. Raises SiteError for values invalid in a script.
-    """
+    """The scripts in the order of their submission; none on a site without a scheduler. ``driver``:
+    the driver is a batch job as well. Raises SiteError for values invalid in a script."""
     if site.scheduler == LOCAL or not recipe.inputs.is_dir():
         return ()
     batch = BatchLauncher(
