@@ -246,10 +246,8 @@ def _drift(guard: VariableGuard, first: Reading | None, reading: Reading) -> Bre
 
 
 def _race(guard: VariableGuard, before: Reading, after: Reading) -> Breach | None:
-    """The breach if an extreme changed too fast from one frame to the next known one.
-
-    None for frames without a time.
-    """
+    """The breach if an extreme changed too fast from one frame to the next known one. None for
+    frames without a time."""
     if guard.max_rate is None or before.least is None or after.least is None:
         return None
     assert before.most is not None

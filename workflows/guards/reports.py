@@ -76,9 +76,7 @@ class Pace:
 
     def look(self, now: float, *, came: bool) -> tuple[float, float] | None:
         """Look once, with a monotonic clock; ``came``: whether it came since the previous look.
-
-        Returns the silence and the usual interval in seconds if the silence is too long.
-        """
+        Returns the silence and the usual interval in seconds if the silence is too long."""
         passed = 0.0 if self._looked is None else now - self._looked
         self._looked = now
         self._silent_s += 0.0 if passed > BLIND_S else passed
@@ -136,8 +134,7 @@ class ReportGuards:
     def verdicts(
         self, report: Report, room: Room, now: float, output: float | None = None
     ) -> Iterator[Verdict]:
-        """The result of the report for each guard; ``now`` is the time of a monotonic clock,
-        ``output`` the part of the model's time that its output takes."""
+        """The result of the report for each guard; ``now`` and ``output`` are the judge's."""
         if report.progress and report.progress.time:
             self._time = report.progress.time
         yield from self._of_logs(report)

@@ -123,10 +123,8 @@ class BatchLauncher(Launcher):
         return self._id(number)
 
     def find(self, job_folder: Path) -> str | None:
-        """By the noted id, or by the job's name if a driver was killed while it submitted.
-
-        Raises OSError while the run directory is away.
-        """
+        """By the noted id, or by the job's name if a driver was killed while it submitted. Raises
+        OSError while the run directory is away."""
         noted, mark = job_folder / "job_id", job_folder / "submitting"
         names = names_if_made(job_folder, self.run.path)
         if noted.name in names:

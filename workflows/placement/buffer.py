@@ -87,23 +87,9 @@ def candidate_root(candidate: str) -> Path | None:
     return Path(expanded) / f"burstlens-{os.getuid()}"
 
 
-def prepare(
-    candidates: Sequence[str], folder: str, capacity_bytes: int, adopt: BufferRef | None
-) -> tuple[BufferRef, bool]:
-    """Make the run's folder on the first candidate with room, or find the existing one.
-
-    Returns the buffer and whether it is the one to adopt. Raises SiteError when none has room.
-    """
-    if adopt is not None and (adopt.root() / adopt.folder).is_dir():
-        return adopt, True
-    return BufferRef("posix", str(with_room(candidates, capacity_bytes, folder)), folder), False
-
-
 def with_room(candidates: Sequence[str], capacity_bytes: int, folder: str | None = None) -> Path:
     """This user's folder on the first candidate with room; with ``folder``, that is made in it.
-
-    Nothing is made without ``folder``. Raises SiteError when no candidate can be used.
-    """
+    Nothing is made without ``folder``. Raises SiteError when no candidate can be used."""
     refused, full = [], False
     for root in filter(None, map(candidate_root, candidates)):
         refusal = refused_by(root, capacity_bytes, folder)
@@ -306,10 +292,8 @@ class Released:
 
 
 def release(buffer: BufferRef, paths: Sequence[str], keep: Sequence[str], output: str) -> Released:
-    """Delete raw frames, each only when what ``keep`` names of it is home and verified.
-
-    Raises StagingError.
-    """
+    """Delete raw frames, each only when what ``keep`` names of it is home and verified. Raises
+    StagingError."""
     count = home = freed = 0
     links = []
     for path in dict.fromkeys(paths):

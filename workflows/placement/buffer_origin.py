@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, structs
 
-from burstlens.cluster_configs.bursts import BurstScheduler, Holder
+from burstlens.cluster_configs.bursts import Burst, BurstScheduler, Holder
 from burstlens.core.decode import convert
 from burstlens.core.durable import make_folders, read_json, write_json
 from burstlens.core.errors import RunError
@@ -52,16 +52,11 @@ class BufferOrigin(Struct, frozen=True):
 
 
 def origin(
-    launcher: BatchLauncher,
-    bursts: BurstScheduler,
-    name: str,
-    created: str,
-    job: str,
-    *,
-    absent: bool,
+    launcher: BatchLauncher, bursts: BurstScheduler, burst: Burst, job: str, *, absent: bool
 ) -> BufferOrigin:
     """The origin of a buffer that the run's ``job`` was to make; ``absent``: an answer showed
     before that there was none. Raises SchedulerError."""
+    name, created = burst.name, burst.created
     creators = [one for one in bursts.holders(ended=True) if one.creates(name)]
     since, title, mine = bursts.remembers_since(), launcher.scheduler.title, f"{launcher.token}-"
     own = next((one for one in creators if one.job_id == job), None)

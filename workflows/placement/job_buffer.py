@@ -106,10 +106,7 @@ class JobBuffer:
     name: str = ""
 
     def provide(self, known: BufferRef | None) -> tuple[BufferRef, bool]:
-        """The live host's buffer, else that of a new job, when it has begun.
-
-        Raises SiteError; GivenUpError when the run was asked to stop while it waited.
-        """
+        """The live host's buffer, else that of a new job, when it has begun."""
         batch = self.launcher.batch
         number = self._hosts()
         found = bool(number) and self._serves(self._host(number))

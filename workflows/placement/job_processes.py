@@ -14,10 +14,12 @@ import ctypes
 import itertools
 import os
 import signal
+import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import IO, Any
 
 MARK = "BURSTLENS_JOB"
 """The variable that holds the job folder, in the environment of each of its processes."""
@@ -32,6 +34,18 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 def mark(job_folder: Path) -> str:
     """What ``BURSTLENS_JOB`` holds in the processes of the job of that folder."""
     return os.path.realpath(job_folder)
+
+
+def start_session(words: Sequence[str], log: IO[bytes], **more: Any) -> subprocess.Popen[bytes]:
+    """Start a program in a session of its own; what it prints goes to ``log``."""
+    return subprocess.Popen(
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        **more,
+    )
 
 
 def start_ticks(pid: int) -> int:

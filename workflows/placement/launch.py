@@ -42,10 +42,8 @@ class Launcher(Protocol):
         return None
 
     def submit(self, job_folder: Path) -> str:
-        """Start the supervisor; returns the job's id.
-
-        Raises SiteError, and OSError while the job's folder is away, as does ``find``.
-        """
+        """Start the supervisor; returns the job's id. Raises SiteError, and OSError while the job's
+        folder is away, as does ``find``."""
 
     def find(self, job_folder: Path) -> str | None:
         """The id of that folder's job, even if it was never noted. Raises SiteError."""
@@ -78,14 +76,8 @@ class LocalLauncher(Launcher):
         """Start the supervisor; its own messages go to ``supervisor.log`` in the folder."""
         with (job_folder / "supervisor.log").open("ab") as log:
             try:
-                child = subprocess.Popen(
-                    [sys.executable, "-P", supervisor.__file__, str(job_folder)],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=subprocess.STDOUT,
-                    start_new_session=True,
-                    cwd="/",
-                )
+                words = [sys.executable, "-P", supervisor.__file__, str(job_folder)]
+                child = job_processes.start_session(words, log, cwd="/")
             except OSError as error:
                 raise SiteError(f"cannot start the supervisor: {error}") from error
         self._children[child.pid] = child

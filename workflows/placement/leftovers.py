@@ -33,11 +33,8 @@ ENDS_S = STOP_GRACE_S + TERM_GRACE_S + 20.0
 def end_jobs(
     run: RunDir, history: History, launcher: BatchLauncher | HostedLauncher | None
 ) -> list[str]:
-    """See that no job of the run is at work; returns what was cancelled, in words.
-
-    Raises SchedulerError, and RunError for a model or step that was not asked to stop, or does not
-    end.
-    """
+    """See that no job of the run is at work; returns what was cancelled, in words. Raises
+    SchedulerError, and RunError for a model or step that was not asked to stop, or does not end."""
     batch = launcher.batch if isinstance(launcher, HostedLauncher) else launcher
     cancelled = [] if batch is None else _withdraw(run, batch)
     _await_programs(run, history, batch)

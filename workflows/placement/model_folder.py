@@ -28,10 +28,7 @@ from burstlens.core.whole_copy import copy_whole, rename
 
 def make(base: Path, job: Mapping[str, Any]) -> Path:
     """The folder of that job below the buffer's root ``base``, with the small files that the job
-    brings along and a link to each input.
-
-    Raises OSError.
-    """
+    brings along and a link to each input. Raises OSError."""
     folder: Path = base / job["folder"]
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in job.get("files", {}).items():

@@ -72,11 +72,7 @@ class Persistent:
         return self.wanted.name or own_name(self.folder)
 
     def provide(self, known: BufferRef | None) -> tuple[BufferRef, bool]:
-        """The buffer, once it is allocated, and whether it is the ``known`` one.
-
-        Raises SiteError; GivenUpError when the run was asked to stop while it waited: then the job
-        is cancelled, and no buffer exists.
-        """
+        """The buffer, once it is allocated, and whether it is the ``known`` one."""
         name = known.name if known else self.name
         pools, bursts = self.bursts.buffers()
         burst = next((burst for burst in bursts if burst.name == name), None)
@@ -116,11 +112,8 @@ class Persistent:
         self, buffer: BufferRef, others: Sequence[str] = (), *, discard: bool = False
     ) -> None:
         """Destroy it by a job, and see that it is gone. One that the run did not make stays, as
-        does one with files of others, unless ``discard``.
-
-        A request to stop that comes meanwhile is for this clean-up: GivenUpError says what is left
-        and which command frees it. Raises SiteError.
-        """
+        does one with files of others, unless ``discard``. A request to stop that comes meanwhile is
+        for this clean-up: GivenUpError says what is left and which command frees it."""
         burst = self.bursts.buffer(buffer.name) if buffer.owned else None
         if burst is None or not _is(buffer, burst):
             return
@@ -163,8 +156,8 @@ class Persistent:
             why = "no job of the run was to make it"
             found = BufferOrigin(name, burst.created, False, why, number)
         else:
-            about, absent = (name, burst.created, number), before.get("absent") is True
-            found = buffer_origin.origin(self.launcher, self.bursts, *about, absent=absent)
+            absent = before.get("absent") is True
+            found = buffer_origin.origin(self.launcher, self.bursts, burst, number, absent=absent)
         buffer_origin.write_origin(self.run, found)
         return found
 

@@ -11,7 +11,7 @@ from burstlens.cluster_configs.site import Site
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
 from burstlens.workflows.placement.batch import BatchLauncher
-from burstlens.workflows.placement.buffer import BufferRef, candidate_root, prepare
+from burstlens.workflows.placement.buffer import BufferRef, candidate_root, with_room
 from burstlens.workflows.placement.buffer_origin import BufferOrigin
 from burstlens.workflows.placement.job_buffer import HostedLauncher, JobBuffer
 from burstlens.workflows.placement.persistent_buffer import Persistent
@@ -69,8 +69,11 @@ class Folder(Provision):
     name: str = ""
 
     def provide(self, known: BufferRef | None) -> tuple[BufferRef, bool]:
-        """The first candidate with room, or the existing folder."""
-        return prepare(self.site.buffer.folders, self.folder, self.capacity, known)
+        """The existing folder, else one on the first candidate with room."""
+        if known is not None and (known.root() / known.folder).is_dir():
+            return known, True
+        root = with_room(self.site.buffer.folders, self.capacity, self.folder)
+        return BufferRef("posix", str(root), self.folder), False
 
     def left(self, known: BufferRef | None) -> BufferRef | None:
         """The folder of the run, on whichever candidate it lies."""

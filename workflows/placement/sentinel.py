@@ -230,9 +230,7 @@ def main(
     over: bool = False,
 ) -> int:
     """Look after the attempt. ``beat``: the heartbeat that stands still, the present one if none.
-
-    Returns 1, with one line on standard output, when it cannot.
-    """
+    Returns 1, with one line on standard output, when it cannot."""
     os.nice(NICENESS)
     try:
         job = read_json(job_folder / "job.json") or {}

@@ -51,9 +51,7 @@ def write_list(
 
 def stage_in(list_: Path, folder: Path, *, reports: bool = True) -> dict[str, Any]:
     """Bring what the list names to ``folder/inputs``, unless that was done; returns the counts.
-
-    Raises StagingError.
-    """
+    Raises StagingError."""
     listed = json.loads(patiently(lambda: list_.read_text(encoding="utf-8")))
     try:
         done = again(lambda: read_json(folder / DONE))

@@ -125,10 +125,8 @@ def _remark(launcher: Launcher, job_id: str | None, reported: dict[str, Any]) ->
 def _ended(
     launcher: Launcher, job_folder: Path, submitted: Callable[[str], None], leaving: threading.Event
 ) -> tuple[dict[str, Any], str | None]:
-    """The report of the job's end, and the job's id; also for a job that never begins.
-
-    Raises OSError while the job's folder cannot be read or written, and a passing SiteError.
-    """
+    """The report of the job's end, and the job's id; also for a job that never begins. Raises
+    OSError while the job's folder cannot be read or written, and a passing SiteError."""
     try:
         return _followed(launcher, job_folder, submitted, leaving)
     except SiteError as error:

@@ -196,9 +196,7 @@ class Supervisor:
 
     def _run_first(self, what: str, *words: str) -> None:
         """Run a program of Burstlens before the job's own, on each node where the job says how.
-
-        Raises ValueError with its last line when it fails.
-        """
+        Raises ValueError with its last line when it fails."""
         name = f"{what.replace(' ', '-')}.log"
         with patiently(lambda: open(self.job_folder / name, "w+b")) as log:
             child = _spawn([*self.job.get("each_node", ()), sys.executable, "-P", *words], log)
@@ -358,15 +356,8 @@ class Supervisor:
 
 def _spawn(words: list[str], log: IO[bytes], **where: Any) -> subprocess.Popen[bytes]:
     """Start a program in a session of its own, which ends with this process."""
-    return subprocess.Popen(
-        words,
-        stdin=subprocess.DEVNULL,
-        stdout=log,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-        preexec_fn=partial(job_processes.die_with_parent, os.getpid()),
-        **where,
-    )
+    last = partial(job_processes.die_with_parent, os.getpid())
+    return job_processes.start_session(words, log, preexec_fn=last, **where)
 
 
 def _print(text: str) -> None:
