@@ -158,8 +158,7 @@ def storages(site: Site, nodes: int) -> tuple[Storage, Storage]:
         "parallel.target_rate": parallel.target_rate,
         "buffer.node_rate": buffer.node_rate,
     }
-    missing = [key for key, value in needed.items() if value is None]
-    if missing:
+    if missing := [key for key, value in needed.items() if value is None]:
         raise SiteError(
             f"site {site.name} has no {', '.join(missing)}: measure them with a study case "
             "(burstlens run io-btio on each storage) and write them in the site's file; "

@@ -77,11 +77,9 @@ def affordable_frames(frame_s: float, compute_s: float, share: float = SHARE) ->
 
 
 def tail_s(kept: float, frames: int, run_s: float, drain: float) -> float:
-    """Seconds after the model's end until kept frames are home.
-
-    ``kept`` bytes in all are drained at ``drain`` bytes per second while the model runs for
-    ``run_s``; of the last frame nothing can be drained before.
-    """
+    """Seconds after the model's end until kept frames are home. ``kept`` bytes in all are drained
+    at ``drain`` bytes per second while the model runs for ``run_s``; of the last frame nothing can
+    be drained before."""
     if not kept:
         return 0.0
     last = kept / max(1, frames)

@@ -36,11 +36,9 @@ class Part:
 
 
 def evaluate(text: str, read: Callable[[str], NDArray[Any]]) -> list[Part] | None:
-    """The statistics in the expression if it is true for the fields that ``read`` returns.
-
-    Raises RecipeError for a faulty expression, FrameError if the shapes of fields differ or memory
-    is too small; errors of ``read`` pass through.
-    """
+    """The statistics in the expression if it is true for the fields that ``read`` returns. Raises
+    RecipeError for a faulty expression, FrameError if the shapes of fields differ or memory is too
+    small; errors of ``read`` pass through."""
     tree = tree_of(text)
     fields = {name: read(name) for name in names_in(tree)}
     statistics = _Statistics(fields)

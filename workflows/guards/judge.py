@@ -136,10 +136,8 @@ class Judge:
         output: float | None = None,
     ) -> list[Remark]:  # fmt: skip
         """Judge the watcher's report of an attempt: the logs, the pace, the room and the output.
-
         ``now`` is the time of a monotonic clock, ``t`` the Unix second, ``output`` the part of the
-        model's time that its output takes.
-        """
+        model's time that its output takes."""
         self._begin(attempt)
         remarks: list[Remark] = []
         for verdict in self._report_guards.verdicts(report, room, now, output):

@@ -16,11 +16,9 @@ from burstlens.viz.seams import OpenFrame, Window
 
 
 def place_of(frame: OpenFrame, variable: str, window: Window, at: Sequence[int]) -> dict[str, Any]:
-    """The place of the point ``at`` in the values that were read from ``window``.
-
-    ``index`` is the file's own, by dimension; with it come ``lon`` and ``lat`` in degrees, or ``x``
-    and ``y`` in ``xy_units``, and ``z`` in ``z_units``, if the file has them.
-    """
+    """The place of the point ``at`` in the values that were read from ``window``. ``index`` is the
+    file's own, by dimension; with it come ``lon`` and ``lat`` in degrees, or ``x`` and ``y`` in
+    ``xy_units``, and ``z`` in ``z_units``, if the file has them."""
     found = frame.variable(variable)
     index: dict[str, int] = {}
     for dimension, size, number in zip(found.dimensions, found.shape, at, strict=True):

@@ -48,8 +48,7 @@ def advise(summary: Summary) -> list[Advice]:
         if stream.seconds is not None and stream.seconds < least:
             continue
         for rule in RULES:
-            advice = rule(summary, stream)
-            if advice is not None:
+            if (advice := rule(summary, stream)) is not None:
                 found.setdefault(advice.rule, advice)
     order = ["one_per_host", *(rule.__name__ for rule in RULES)]
     return sorted(found.values(), key=lambda advice: order.index(advice.rule))

@@ -65,11 +65,9 @@ class Block:
         return None if percent is None else min(1.0, max(0.0, percent / 100))
 
     def output_reported(self, attempt: int) -> OutputReported | None:
-        """The journal's event about writing a file; None if the report has none of its numbers.
-
-        The MPI library has other names for files than the model's log: with a folder before them,
-        or a driver (``ufs:``).
-        """
+        """The journal's event about writing a file; None if the report has none of its numbers. The
+        MPI library has other names for files than the model's log: with a folder before them, or a
+        driver (``ufs:``)."""
         from burstlens.core.run.events import OutputReported
 
         if self.way != "write" or self.mixed:

@@ -157,7 +157,6 @@ class _Module:
         }
 
     def value(self) -> dict[str, Any]:
-        """As JSON."""
         files = {
             owner: {
                 "counters": dict(zip(self._names, map(int, file["counters"]), strict=True)),

@@ -54,11 +54,8 @@ def lay(profile: Profile, ranks: int, folder: Path) -> None:
 
 def header(profile: Profile, ranks: int) -> bytes:
     """The bytes before the data of one netCDF file, so that frames can be read: up to a multiple of
-    ``profile.align``.
-
-    As the CDF-5 specification (PnetCDF project) lays them out: variables of 4-byte integers, one
-    after the other, in the order of their numbers.
-    """
+    ``profile.align``. As the CDF-5 specification (PnetCDF project) lays them out: variables of
+    4-byte integers, one after the other, in the order of their numbers."""
     lengths = profile.dimensions(ranks)
     begin = profile.align
     while len(_head(profile, lengths, begin)) > begin:

@@ -123,10 +123,8 @@ class Profile:
 
 def read(path: Path, settings: Sequence[str] = (), size: str = "") -> Profile:
     """The profile in a TOML file, with those of its table ``[sizes.<size>]`` and ``key=value``
-    settings over it; a setting without a value leaves the key as it is.
-
-    Raises RecipeError that lists all faults.
-    """
+    settings over it; a setting without a value leaves the key as it is. Raises RecipeError that
+    lists all faults."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

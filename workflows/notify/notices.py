@@ -63,8 +63,7 @@ class Notices:
     def begin(self, guards: Iterable[tuple[Way, ...]] = ()) -> None:
         """Send what an earlier driver had still to send; ``guards`` are the ways of the guards.
         Report what is wrong with the configuration now, not at the end."""
-        mine = self._settings()
-        if mine is not None:
+        if (mine := self._settings()) is not None:
             for text in exposed(mine):
                 self._alarm_once(text)
         known = [way for ways, _ in self._askers() for way in ways]

@@ -111,8 +111,7 @@ class BatchLauncher(Launcher):
                 if not error.passing or time.monotonic() > end:
                     raise
                 time.sleep(5.0)  # it may have been accepted all the same
-                found = self._named(job.name)
-                if found is not None:
+                if (found := self._named(job.name)) is not None:
                     number = found.job_id
                     break
         write_whole(folder / "job_id", number)

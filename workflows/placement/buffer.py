@@ -158,11 +158,8 @@ def stage_in(
     stripes: Sequence[FolderStripes] = (),
 ) -> tuple[int, int, int]:
     """Bring the inputs to ``<run>/inputs``, links followed, output of earlier runs left behind.
-    Folders of files that ``stripes`` mean get theirs first.
-
-    Returns the number of files, their bytes and the number of files left behind. Raises
-    StagingError.
-    """
+    Folders of files that ``stripes`` mean get theirs first. Returns the number of files, their
+    bytes and the number of files left behind. Raises StagingError."""
     try:
         chosen = selected(Path(inputs), model, leave)
     except OSError as error:
@@ -201,11 +198,9 @@ def fill(
 def bring_home(
     buffer: BufferRef, folder: str, patterns: Sequence[str], target: str
 ) -> list[tuple[str, int]]:
-    """Bring the matching files of ``folder`` (relative to the run's) home, and verify them.
-
-    Files that are there already with the same content are not brought again. Returns names
-    and bytes. Raises StagingError.
-    """
+    """Bring the matching files of ``folder`` (relative to the run's) home, and verify them. Files
+    that are there already with the same content are not brought again. Returns names and bytes.
+    Raises StagingError."""
     base, home = buffer.root() / buffer.folder / folder, Path(target)
     stager = buffer.stager()
     return [

@@ -31,10 +31,8 @@ _CREDENTIALS = struct.Struct("3i")  # struct ucred: pid, uid, gid
 
 def send(job_folder: Path, name: str, reason: Mapping[str, Any] | None = None) -> bool:
     """Give a request to the supervisor of that folder; False where none listens on this node.
-
     ``reason`` is as in :meth:`RunDir.request`; of a ``trip`` it is the trip, to be held until the
-    run directory takes it.
-    """
+    run directory takes it."""
     message = json.dumps({"request": name, "reason": dict(reason or {})}).encode()
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:

@@ -155,7 +155,6 @@ class Host:
             time.sleep(PERIOD_S)
 
     def children_alive(self) -> bool:
-        """Whether a supervisor lives."""
         return any(child.poll() is None for child in self.children.values())
 
     def _start_new(self) -> None:

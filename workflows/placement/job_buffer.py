@@ -73,8 +73,7 @@ class HostedLauncher(Launcher):
     def fate(self, job_id: str | None, job_folder: Path) -> str:
         """A supervisor that was killed, or the end of the whole job. Raises OSError while that
         cannot be seen."""
-        over = check_existence(self.host / "queue" / f"{job_folder.name}.over")
-        if over:
+        if check_existence(self.host / "queue" / f"{job_folder.name}.over"):
             return f"its supervisor was killed, see {job_folder / 'supervisor.log'}"
         return self.batch.fate(self._job(), job_folder)
 

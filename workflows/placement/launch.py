@@ -106,11 +106,9 @@ class LocalLauncher(Launcher):
         return f"its supervisor was killed, see {job_folder / 'supervisor.log'}"
 
     def clear(self, job_folder: Path) -> bool:
-        """End the processes of a job whose supervisor was killed.
-
-        The program itself goes with its supervisor; what it had started may stay: found by its
-        process group, and by the job's mark where it has left that.
-        """
+        """End the processes of a job whose supervisor was killed. The program itself goes with its
+        supervisor; what it had started may stay: found by its process group, and by the job's mark
+        where it has left that."""
         started = read_json(job_folder / "started.json") or {}
         group, ticks = started.get("group"), started.get("group_ticks")
         here = started.get("host") == socket.gethostname()

@@ -90,8 +90,7 @@ def _lives(run: RunDir, folder: Path, batch: BatchLauncher | None) -> bool:
         # In one batch job with the others, or a job of its own.
         of_host = sorted((run.path / "steps").glob("host-*"), key=lambda host: host.stat().st_mtime)
         for place in (folder, *of_host[-1:]):
-            job_id = batch.find(place)
-            if job_id is not None:
+            if (job_id := batch.find(place)) is not None:
                 return not batch.is_over(job_id)
     local = LocalLauncher()
     job_id = local.find(folder)

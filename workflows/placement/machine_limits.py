@@ -30,10 +30,8 @@ _IN_TMPDIR = len("/pymp-12345678/listener-12345678")
 
 def require_room(*, local: bool) -> None:
     """Raise SiteError with the limit that a run could not end under, and how to change it.
-
-    ``local``: its worker pool runs on this machine. The limit on open files is raised as far as
-    the session may.
-    """
+    ``local``: its worker pool runs on this machine. The limit on open files is raised as far as the
+    session may."""
     if not os.path.exists("/proc/self/stat"):
         raise SiteError(
             "there is no /proc on this machine: processes cannot be told apart without it; mount it"

@@ -157,11 +157,9 @@ def main(what: str, job_folder: Path, base: Path) -> int:
 
 
 def baseline(folder: Path, passing: Collection[int]) -> dict[str, list[int]]:
-    """Size and mtime in nanoseconds of each file below ``folder``, by its relative name.
-
-    Raises OSError where a folder cannot be read, or a file with an error of ``passing``:
-    what is left out would count as new.
-    """
+    """Size and mtime in nanoseconds of each file below ``folder``, by its relative name. Raises
+    OSError where a folder cannot be read, or a file with an error of ``passing``: what is left out
+    would count as new."""
     found = {}
     for path, _, files in os.walk(folder, onerror=_raise):
         for full in (os.path.join(path, name) for name in files):

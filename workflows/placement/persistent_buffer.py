@@ -68,7 +68,6 @@ class Persistent:
 
     @property
     def name(self) -> str:
-        """The buffer's name."""
         return self.wanted.name or own_name(self.folder)
 
     def provide(self, known: BufferRef | None) -> tuple[BufferRef, bool]:

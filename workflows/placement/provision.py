@@ -22,11 +22,9 @@ class Provision(Protocol):
     """One kind of space."""
 
     def provide(self, known: BufferRef | None) -> tuple[BufferRef, bool]:
-        """The space, and whether it is the ``known`` one of this run.
-
-        Raises SiteError; GivenUpError when the run was asked to stop while it was waited for: what
-        was asked for is cancelled.
-        """
+        """The space, and whether it is the ``known`` one of this run. Raises SiteError;
+        GivenUpError when the run was asked to stop while it was waited for: what was asked for is
+        cancelled."""
 
     def origin(self, buffer: BufferRef) -> BufferOrigin | None:
         """What was observed of how a named buffer came to be, and whose it is for that; None where
@@ -40,10 +38,8 @@ class Provision(Protocol):
         self, buffer: BufferRef, others: Sequence[str] = (), *, discard: bool = False
     ) -> None:
         """Give it back whole, if this run made it, and no files of others are on it, of which
-        ``others`` were seen. With ``discard`` these go with it.
-
-        Raises SiteError, with what to do; GivenUpError for a request to stop that comes meanwhile.
-        """
+        ``others`` were seen. With ``discard`` these go with it. Raises SiteError, with what to do;
+        GivenUpError for a request to stop that comes meanwhile."""
 
     def lines(self, buffer: BufferRef) -> tuple[str, ...]:
         """The lines of a batch script that mount it."""

@@ -56,7 +56,6 @@ class Sentry:
         return set() if self._sentinel is None else {self._sentinel.pid}
 
     def is_watching(self) -> bool:
-        """Whether a sentinel runs."""
         return self._sentinel is not None and self._sentinel.poll() is None
 
     def look(self, now: float) -> None:

@@ -92,11 +92,9 @@ class Granularity:
 
 
 def require_capacity(site: Site, asked: int) -> None:
-    """SiteError when a run on that site cannot have ``asked`` bytes of buffer.
-
-    Checked are the site's limit, the size of the pool if the site file has it, and the free space
-    of this machine's own folders; a scheduler's pool is queried when the run starts.
-    """
+    """SiteError when a run on that site cannot have ``asked`` bytes of buffer. Checked are the
+    site's limit, the size of the pool if the site file has it, and the free space of this machine's
+    own folders; a scheduler's pool is queried when the run starts."""
     limit, handed_out = site.buffer.limit, granularity(site.buffer)
     if limit is not None and asked > limit:
         raise SiteError(

@@ -81,8 +81,7 @@ def _folders(site: Site) -> Iterator[tuple[Path, Path]]:
         build = Path(tempfile.mkdtemp(prefix="burstlens-probe-", dir=above))
         made.append(build)
         folder = build / "files"
-        seen = site.buffer.kind == "posix" and site.viewing.placement != "same-job"
-        if seen:
+        if site.buffer.kind == "posix" and site.viewing.placement != "same-job":
             folder = with_room(site.buffer.folders, ROOM, build.name) / build.name
             made.append(folder)
         else:

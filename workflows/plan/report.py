@@ -83,8 +83,7 @@ def check_report(
     except RecipeError as error:  # of the user's configuration
         _refuse(error, faults, refused)
         return Report(str(source.path), tuple(faults), tuple(refused))
-    of_text = draft.found()
-    if of_text:
+    if of_text := draft.found():
         refused.insert(0, report(f"recipe {source.path}", of_text, draft.faults.more))
         faults[:0] = of_text
     seen = findings(draft.recipe, chosen, look) if draft.recipe else []
