@@ -218,11 +218,9 @@ class VariableGuard(FieldGuard):
         asked += [f"at most {shown.text(self.max)}"] if self.max is not None else []
         if self.max_rate is not None:
             asked.append(f"changing by at most {shown.text_of_difference(self.max_rate)} a second")
-        if self.max_drift is not None:
-            drift = self.max_drift
-            if not isinstance(drift, str):
-                drift = shown.text_of_difference(drift)
-            asked.append(f"mean within {drift} of the first")
+        if (drift := self.max_drift) is not None:
+            most = drift if isinstance(drift, str) else shown.text_of_difference(drift)
+            asked.append(f"mean within {most} of the first")
         level = "" if self.level is None else f" at level {self.level}"
         return f"{self.variable}{level}: {', '.join(asked)}"
 

@@ -108,9 +108,8 @@ class Judge:
         if trip.guard in self.standings:
             known = self.standings[trip.guard]
             last = max(known.last, trip.time) if trip.earlier else trip.time
-            self.standings[trip.guard] = Standing(
-                "tripped", trip.text, attempt=trip.attempt, since=trip.time, last=last
-            )
+            standing = Standing("tripped", trip.text, 0, trip.attempt, trip.time, last)
+            self.standings[trip.guard] = standing
 
     def read(self, reading: Reading, t: float) -> list[Remark]:
         """Judge a guard's reading of a frame, at the Unix second ``t``."""

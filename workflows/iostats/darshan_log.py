@@ -75,7 +75,7 @@ def read_darshan(path: Path) -> Summary:
 def _records(path: Path) -> dict[str, Any]:
     try:
         done = subprocess.run(
-            [*PROGRAM, str(path.absolute())], capture_output=True, timeout=LIMIT_S, check=False
+            [*PROGRAM, str(path.absolute())], capture_output=True, timeout=LIMIT_S
         )
     except subprocess.TimeoutExpired:
         raise IOLogError(f"{path} could not be read in {LIMIT_S:g} s: it may be damaged") from None

@@ -15,6 +15,7 @@ import struct
 import sys
 import time
 from collections import Counter
+from operator import itemgetter
 from typing import Any
 
 COUNTED = {
@@ -77,9 +78,8 @@ class _Module:
         owner = str(record.get("file_rec_id", record["id"]))
         if owner not in self.files and len(self.files) >= MAX_FILES:
             owner = ""
-        file = self.files.setdefault(
-            owner, {"counters": 0, "times": 0.0, "ranks": 0, "common": Counter(), "shared": None}
-        )
+        new = {"counters": 0, "times": 0.0, "ranks": 0, "common": Counter(), "shared": None}
+        file = self.files.setdefault(owner, new)
         spent = times[self._time_at]
         file["counters"] = file["counters"] + counters[self._at]
         file["times"] = file["times"] + spent
@@ -99,9 +99,8 @@ class _Module:
             file["ranks"] += 1
             self._own(file, rank, float(spent.sum()), counters)
         if self._accumulator is not None:
-            self._held.append(
-                struct.pack("<Qq", record["id"], rank) + counters.tobytes() + times.tobytes()
-            )
+            numbers = counters.tobytes() + times.tobytes()
+            self._held.append(struct.pack("<Qq", record["id"], rank) + numbers)
             if len(self._held) >= BATCH:
                 self._inject()
 
@@ -110,11 +109,9 @@ class _Module:
         if self.name in DERIVED:
             self.rank_s[rank] = self.rank_s.get(rank, 0.0) + spent
             size = sum(int(counters[self._place[one]]) for one in ("BYTES_READ", "BYTES_WRITTEN"))
-            slowest, fastest = file.get("own") or ([rank, spent, size],) * 2
-            file["own"] = (
-                max(slowest, [rank, spent, size], key=lambda one: one[1]),
-                min(fastest, [rank, spent, size], key=lambda one: one[1]),
-            )
+            this, seconds = [rank, spent, size], itemgetter(1)
+            slowest, fastest = file.get("own") or (this, this)
+            file["own"] = max(slowest, this, key=seconds), min(fastest, this, key=seconds)
 
     def _extreme(self, counters: Any, times: Any, name: str) -> list[float]:
         return [
@@ -133,9 +130,8 @@ class _Module:
     def _inject(self) -> None:
         count, data = len(self._held), b"".join(self._held)
         self._held.clear()
-        if count and self._backend.libdutil.darshan_accumulator_inject(
-            self._accumulator[0], data, count
-        ):
+        inject = self._backend.libdutil.darshan_accumulator_inject
+        if count and inject(self._accumulator[0], data, count):
             raise ValueError(f"records of module {self.name} cannot be added up")
 
     def derived(self) -> dict[str, float] | None:
@@ -169,7 +165,7 @@ class _Module:
             }
             for owner, file in self.files.items()
         }
-        order = sorted(self.rank_s.items(), key=lambda one: one[1])
+        order = sorted(self.rank_s.items(), key=itemgetter(1))
         return {
             "records": self.records,
             "files": files,

@@ -252,9 +252,8 @@ class Blocks:
 
 def _chosen(opens: list[_Open], key: str) -> _Open:
     """Of several reports that are open under one label the one that gets this key."""
-    takers = [open_ for open_ in opens if open_.takes(key)] or [
-        open_ for open_ in opens if key not in open_.values
-    ]
+    takers = [open_ for open_ in opens if open_.takes(key)]
+    takers = takers or [open_ for open_ in opens if key not in open_.values]
     if not takers:
         return opens[-1]
     chosen = takers[-1]

@@ -78,10 +78,9 @@ class RequestInbox:
     def read(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """The requests since the last call, each with its reason. Never raises."""
         while self._socket is not None:
+            space = socket.CMSG_SPACE(_CREDENTIALS.size)
             try:
-                text, extras, _, _ = self._socket.recvmsg(
-                    LONGEST_BYTES, socket.CMSG_SPACE(_CREDENTIALS.size)
-                )
+                text, extras, _, _ = self._socket.recvmsg(LONGEST_BYTES, space)
             except OSError:  # nothing there
                 return
             with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):

@@ -315,12 +315,11 @@ class Persistent:
             begins = not began and surely_exists(mark / "said.log")
             began = began or begins
             now = time.monotonic()
-            if begins or now >= due:
+            is_due = begins or now >= due
+            if is_due:
                 pause = min(GROWTH * pause, self.site.batch.query_interval_s)
                 due = now + pause
-                yield True
-            else:
-                yield False
+            yield is_due
             time.sleep(LOOK_S)
 
     def _require_alive(self, job_id: str, mark: Path, name: str, holds: Callable[[], bool]) -> None:

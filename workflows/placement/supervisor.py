@@ -97,17 +97,15 @@ class Supervisor:
             if "stage_in" in self.job:
                 self._stage_in(base)
             folder = self._make_folder(base)
-            self.folder.write(
-                "baseline.json", again(lambda: model_folder.baseline(folder, PASSING))
-            )
+            baseline = again(lambda: model_folder.baseline(folder, PASSING))
+            self.folder.write("baseline.json", baseline)
             if self._asked():  # while it waited in a queue, or staged in
                 raise ValueError("stopped before its program was started")
             process, ticks = self._start(folder)
         except (OSError, ValueError) as error:
             _log.error("the program is not started: %s", error)
-            self.folder.write(
-                "ended.json", self._end(None, self._asked() or "not started", str(error))
-            )
+            end = self._end(None, self._asked() or "not started", str(error))
+            self.folder.write("ended.json", end)
             self._send_word()
             return 0
         self.folder.write(

@@ -43,9 +43,8 @@ def submissions(recipe: Recipe, site: Site, *, driver: bool = False) -> tuple[Su
     the driver is a batch job as well. Raises SiteError for values invalid in a script."""
     if site.scheduler == LOCAL or not recipe.inputs.is_dir():
         return ()
-    batch = BatchLauncher(
-        scheduler(site.scheduler)(site.batch), site, RunDir(runs_folder() / RUN), TOKEN
-    )
+    to, run = scheduler(site.scheduler)(site.batch), RunDir(runs_folder() / RUN)
+    batch = BatchLauncher(to, site, run, TOKEN)
     made = _in_one if site.viewing.placement == "same-job" else _each
     return (*(_driver(batch) if driver else ()), *made(batch, recipe))
 
