@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from burstlens.cluster_configs.site import BufferSite, Site
 from burstlens.core.errors import SiteError, StagingError
 from burstlens.workflows.models.command import Command
 from burstlens.workflows.placement.buffer import (
@@ -14,11 +15,11 @@ from burstlens.workflows.placement.buffer import (
     Released,
     bring_home,
     destroy,
-    prepare,
     release,
     stage_in,
     with_room,
 )
+from burstlens.workflows.placement.provision import Folder
 
 MODEL = Command(argv=["./model.sh"], frames="out_*.nc")
 
@@ -39,16 +40,15 @@ def test_the_first_candidate_with_room_is_taken_and_is_the_users_alone(tmp_path,
     monkeypatch.setenv("SCRATCH_HERE", str(tmp_path))
     (tmp_path / "file").write_text("")
     candidates = ["$NOT_SET_ANYWHERE/x", "", str(tmp_path / "file"), "$SCRATCH_HERE/bb"]
-    buffer, adopted = prepare(candidates, "storm-1", 1000, None)
     root = tmp_path / "bb" / f"burstlens-{os.getuid()}"
-    assert (buffer, adopted) == (BufferRef("posix", str(root), "storm-1"), False)
+    assert with_room(candidates, 1000, "storm-1") == root
     assert root.stat().st_mode & 0o777 == 0o700
     assert (root / "storm-1").is_dir()
 
 
 def test_the_error_for_no_room_says_what_each_candidate_has(tmp_path):
     with pytest.raises(SiteError) as raised:
-        prepare([str(tmp_path)], "storm-1", 1 << 60, None)
+        with_room([str(tmp_path)], 1 << 60, "storm-1")
     text = str(raised.value)
     assert text.startswith("no room in the buffer for 1024 PiB: ")
     assert f"{tmp_path}/burstlens-{os.getuid()} has " in text
@@ -121,14 +121,15 @@ def test_what_stays_on_the_buffer_is_named_with_its_whole_path(buffer, place, mo
 
 
 def test_an_existing_buffer_is_adopted(buffer):
-    assert prepare([], "storm-1", 1 << 60, buffer) == (buffer, True)
+    space = Folder(Site(name="here", buffer=BufferSite()), "storm-1", 1 << 60)
+    assert space.provide(buffer) == (buffer, True)
 
 
 def test_a_root_that_is_a_link_is_refused(tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / f"burstlens-{os.getuid()}").symlink_to("elsewhere")
     with pytest.raises(SiteError, match="is not a folder of yours"):
-        prepare([str(tmp_path)], "storm-1", 1000, None)
+        with_room([str(tmp_path)], 1000, "storm-1")
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
@@ -137,7 +138,7 @@ def test_a_root_that_another_user_made_first_is_refused(tmp_path):
     (tmp_path / "burstlens-0").mkdir(mode=0o777)
     os.chown(tmp_path / "burstlens-0", 65534, 65534)
     with pytest.raises(SiteError, match="is not a folder of yours"):
-        prepare([str(tmp_path)], "storm-1", 1000, None)
+        with_room([str(tmp_path)], 1000, "storm-1")
 
 
 def test_a_root_that_others_may_write_is_refused(tmp_path):
@@ -145,7 +146,7 @@ def test_a_root_that_others_may_write_is_refused(tmp_path):
     root.mkdir()
     root.chmod(0o777)
     with pytest.raises(SiteError, match="may be written by others"):
-        prepare([str(tmp_path)], "storm-1", 1000, None)
+        with_room([str(tmp_path)], 1000, "storm-1")
 
 
 def test_inputs_come_in_through_links_without_old_output(tmp_path, buffer):

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from burstlens.workflows.iostats.advice import RULES, advise, streams
+from burstlens.workflows.iostats.darshan_rules import aggregators_for
 from burstlens.workflows.iostats.logs import read_log
-from burstlens.workflows.iostats.rule import aggregator_choices, aggregators_for, unit_near
+from burstlens.workflows.iostats.mpiio_rules import aggregator_choices, unit_near
 from burstlens.workflows.iostats.summary import Flow, Rank, Summary, Traffic
 
 DATA = Path(__file__).parents[1] / "data" / "io"

@@ -6,7 +6,7 @@ import netCDF4
 import pytest
 
 from burstlens.core import cdf
-from burstlens.workflows.iostudy.header import header
+from burstlens.workflows.iostudy.build import header
 from burstlens.workflows.iostudy.profile import Profile
 
 PROFILES = {

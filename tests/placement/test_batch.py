@@ -14,7 +14,7 @@ from burstlens.cluster_configs.slurm import Slurm
 from burstlens.core.errors import NeverBeganError
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement.batch import BatchLauncher
-from burstlens.workflows.placement.hosted import HostedLauncher
+from burstlens.workflows.placement.job_buffer import HostedLauncher
 
 pytestmark = pytest.mark.integration
 

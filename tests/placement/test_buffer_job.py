@@ -10,8 +10,7 @@ from burstlens.cluster_configs.slurm import Slurm
 from burstlens.workflows.driver import scheduling
 from burstlens.workflows.driver.scheduling import BufferJob
 from burstlens.workflows.placement.batch import BatchLauncher
-from burstlens.workflows.placement.hosted import HostedLauncher
-from burstlens.workflows.placement.job_buffer import JobBuffer
+from burstlens.workflows.placement.job_buffer import HostedLauncher, JobBuffer
 from burstlens.workflows.viewing.graph import Graph
 
 pytestmark = pytest.mark.integration

@@ -24,8 +24,7 @@ from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement import host as hosts
 from burstlens.workflows.placement import supervisor
 from burstlens.workflows.placement.batch import BatchLauncher
-from burstlens.workflows.placement.hosted import HostedLauncher
-from burstlens.workflows.placement.job_buffer import JobBuffer
+from burstlens.workflows.placement.job_buffer import HostedLauncher, JobBuffer
 
 pytestmark = pytest.mark.integration
 

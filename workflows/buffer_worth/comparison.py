@@ -20,7 +20,7 @@ from burstlens.workflows.buffer_worth.storage import (
     affordable_frames,
     tail_s,
 )
-from burstlens.workflows.plan.capacity import Granularity, granularity, show_exactly
+from burstlens.workflows.plan.capacity import granularity, show_exactly
 from burstlens.workflows.recipe.file import read
 from burstlens.workflows.recipe.load import check
 from burstlens.workflows.recipe.recipe import Recipe
@@ -150,18 +150,15 @@ def buffer_worth(
 
 
 def storages(site: Site, nodes: int) -> tuple[Storage, Storage]:
-    """The parallel file system and the whole burst buffer, for a job of so many nodes.
-
-    Raises SiteError that names the missing keys of the site file.
-    """
+    """The parallel file system and the whole burst buffer, for a job of so many nodes. Raises
+    SiteError that names the missing keys of the site file."""
     parallel, buffer = site.parallel, site.buffer
     needed = {
         "parallel.targets": parallel.targets,
         "parallel.target_rate": parallel.target_rate,
         "buffer.node_rate": buffer.node_rate,
     }
-    missing = [key for key, value in needed.items() if value is None]
-    if missing:
+    if missing := [key for key, value in needed.items() if value is None]:
         raise SiteError(
             f"site {site.name} has no {', '.join(missing)}: measure them with a study case "
             "(burstlens run io-btio on each storage) and write them in the site's file; "
@@ -183,10 +180,8 @@ def compare(
     efficiency: Efficiency = AS_BTIO,
     notes: Sequence[str] = (),
 ) -> Worth:
-    """The parallel file system and the buffer that the recipe asks for, for this output.
-
-    Raises SiteError if the buffer cannot be had.
-    """
+    """The parallel file system and the buffer that the recipe asks for, for this output. Raises
+    SiteError if the buffer cannot be had."""
     parallel, buffer = storages
     units, asked = granularity(site.buffer), recipe.buffer.capacity
     grant = units.grant(asked) if units else None
@@ -200,17 +195,19 @@ def compare(
         _row(served, output, tuned * UNTUNED, drain, ", default hints"),
         _row(served, output, tuned, drain, ", tuned"),
     )
-    pays = buffer.targets_for(output.frame_bytes, rows[0].frame_s, tuned)
-    limit = output.compute_s * SHARE / (1 - SHARE) / output.frames
+
+    def fewest(limit_s: float, efficiency: float) -> int | None:
+        """Buffer nodes on which a frame takes no longer, if there are so many."""
+        nodes = buffer.targets_for(output.frame_bytes, limit_s, efficiency)
+        return nodes if nodes is not None and nodes <= buffer.targets else None
+
+    pays = fewest(rows[0].frame_s, tuned)
     return Worth(
         recipe=recipe.name, site=site.name, output=output, rows=rows, asked=asked,
         granted=grant.text if grant else None,
-        pays_from=_had(pays, buffer),
-        pays_untuned_from=_had(
-            buffer.targets_for(output.frame_bytes, rows[0].frame_s, tuned * UNTUNED), buffer
-        ),
-        nodes_for_share=_had(buffer.targets_for(output.frame_bytes, limit, tuned), buffer),
-        capacity_to_pay=_capacity(units, _had(pays, buffer)),
+        pays_from=pays, pays_untuned_from=fewest(rows[0].frame_s, tuned * UNTUNED),
+        nodes_for_share=fewest(output.compute_s * SHARE / (1 - SHARE) / output.frames, tuned),
+        capacity_to_pay=units.capacity(pays) if units and pays else None,
         notes=(*notes, *_risks(output, asked, recipe)),
     )  # fmt: skip
 
@@ -229,14 +226,6 @@ def _row(
         share=output.frames * frame_s / model_s, every_s=affordable_every_s(frame_s),
         frames=affordable_frames(frame_s, output.compute_s),
     )  # fmt: skip
-
-
-def _had(nodes: int | None, buffer: Storage) -> int | None:
-    return nodes if nodes is not None and nodes <= buffer.targets else None
-
-
-def _capacity(units: Granularity | None, nodes: int | None) -> int | None:
-    return units.capacity(nodes) if units is not None and nodes is not None else None
 
 
 def _risks(output: Output, asked: int, recipe: Recipe) -> Iterator[str]:

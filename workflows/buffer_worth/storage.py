@@ -58,9 +58,7 @@ class Storage:
 
     def targets_for(self, size: float, limit_s: float, efficiency: float = 1.0) -> int | None:
         """The fewest targets on which a frame takes at most ``limit_s``; None if none are enough.
-
-        The number may exceed ``targets``: a larger buffer would be needed.
-        """
+        The number may exceed ``targets``: a larger buffer would be needed."""
         left = limit_s * efficiency - self.overhead_s
         # The tolerance is for a limit that was computed from a number of targets.
         if left <= 0 or size > self.compute_rate * left * (1 + 1e-9):
@@ -79,11 +77,9 @@ def affordable_frames(frame_s: float, compute_s: float, share: float = SHARE) ->
 
 
 def tail_s(kept: float, frames: int, run_s: float, drain: float) -> float:
-    """Seconds after the model's end until kept frames are home.
-
-    ``kept`` bytes in all are drained at ``drain`` bytes per second while the model runs for
-    ``run_s``; of the last frame nothing can be drained before.
-    """
+    """Seconds after the model's end until kept frames are home. ``kept`` bytes in all are drained
+    at ``drain`` bytes per second while the model runs for ``run_s``; of the last frame nothing can
+    be drained before."""
     if not kept:
         return 0.0
     last = kept / max(1, frames)

@@ -23,7 +23,7 @@ from burstlens.core.run.start import last_words, note_start, read_start
 from burstlens.workflows.driver.claim import forget_stop, free_epoch
 from burstlens.workflows.driver.run import recipe_of
 from burstlens.workflows.driver.scheduling import scheduled
-from burstlens.workflows.placement.hosted import HostedLauncher
+from burstlens.workflows.placement.job_buffer import HostedLauncher
 
 LOGIND = Path("/etc/systemd")
 BEGINS_S = 30.0

@@ -14,8 +14,7 @@ from burstlens.cluster_configs.site import Site
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
 from burstlens.workflows.placement.batch import BatchLauncher
-from burstlens.workflows.placement.hosted import HostedLauncher
-from burstlens.workflows.placement.job_buffer import JobBuffer
+from burstlens.workflows.placement.job_buffer import HostedLauncher, JobBuffer
 from burstlens.workflows.placement.provision import Provision
 from burstlens.workflows.recipe.recipe import Recipe
 from burstlens.workflows.viewing.graph import Graph

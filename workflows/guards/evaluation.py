@@ -35,20 +35,10 @@ class Part:
     has_units: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """Whether the expression is true, and the statistics in it."""
-
-    true: bool
-    parts: tuple[Part, ...]
-
-
-def evaluate(text: str, read: Callable[[str], NDArray[Any]]) -> Found:
-    """Whether the expression is true for the fields that ``read`` returns.
-
-    Raises RecipeError for a faulty expression, FrameError if the shapes of fields differ or memory
-    is too small; errors of ``read`` pass through.
-    """
+def evaluate(text: str, read: Callable[[str], NDArray[Any]]) -> list[Part] | None:
+    """The statistics in the expression if it is true for the fields that ``read`` returns. Raises
+    RecipeError for a faulty expression, FrameError if the shapes of fields differ or memory is too
+    small; errors of ``read`` pass through."""
     tree = tree_of(text)
     fields = {name: read(name) for name in names_in(tree)}
     statistics = _Statistics(fields)
@@ -57,7 +47,7 @@ def evaluate(text: str, read: Callable[[str], NDArray[Any]]) -> Found:
             true = bool(Arithmetic(fields, statistics).value(tree))
     except MemoryError:
         raise FrameError(f"there is not enough memory for {text}") from None
-    return Found(true, tuple(statistics.parts))
+    return statistics.parts if true else None
 
 
 @dataclass(slots=True)
@@ -75,10 +65,10 @@ class _Statistics:
                 self._note(node, float(np.count_nonzero(values)), int(np.argmax(values)), values)
             return result
         if name == "count":
-            count = float(np.count_nonzero(values))
-            self._note(node, count, int(np.argmax(values)) if count else None, values)
-            return count
-        found, flat = _statistic(name, values, *arguments[1:])
+            found = float(np.count_nonzero(values))
+            flat = int(np.argmax(values)) if found else None
+        else:
+            found, flat = _statistic(name, values, *arguments[1:])
         self._note(node, found, flat, values)
         return found
 
@@ -95,9 +85,7 @@ class _Statistics:
 
 def _statistic(name: str, values: Any, *more: float) -> tuple[float, int | None]:
     """A statistic of the values that are not NaN, and the flat index of an extreme."""
-    known = values
-    if values.size and np.isnan(values).any():
-        known = values[~np.isnan(values)]
+    known = values[~np.isnan(values)] if np.isnan(values).any() else values
     if not known.size:
         return math.nan, None
     if name in {"min", "max"}:

@@ -60,11 +60,11 @@ def inspect(
         about = guard.called, frame.stream, frame.time, attempt
         try:
             with time_limit(GUARD_S):
-                reading = _read(frame, guard, about, shown)
-                found.append(replace(reading, calendar=calendar))
+                found.append(replace(_read(frame, guard, about, shown), calendar=calendar))
         except Exception as error:  # a defect in a guard must not cost the run its products
-            known = isinstance(error, FrameError)
-            text = str(error) if known else f"{type(error).__name__}: {error}"
+            text = str(error)
+            if not isinstance(error, FrameError):
+                text = f"{type(error).__name__}: {text}"
             unreadable = isinstance(error, UnreadableFrameError)
             found.append(Reading(*about, error=text, unreadable=unreadable))
     return tuple(found)
@@ -129,7 +129,7 @@ def statistics(stored: Stored) -> Statistics:
         low, high = float(slab.min()), float(slab.max())
         # A NaN makes both NaN, and an infinity is one of them: if both are finite, all values are.
         whole = math.isfinite(low) and math.isfinite(high)
-        if not (whole and not any(low <= fill <= high for fill in stored.fills)):
+        if not whole or any(low <= fill <= high for fill in stored.fills):
             there = ~_missing(slab, stored.fills)
             finite = np.isfinite(slab)
             missing += int(slab.size - np.count_nonzero(there))
@@ -143,9 +143,8 @@ def statistics(stored: Stored) -> Statistics:
         least, most = min(least, low), max(most, high)
         total += float(slab.sum(dtype=np.float64))
         known += slab.size
-    if not known:
-        return Statistics(math.nan, math.nan, math.nan, flat.size, bad, missing, (*infinite,))
-    return Statistics(least, most, total / known, flat.size, bad, missing, tuple(infinite))
+    range_and_mean = (least, most, total / known) if known else (math.nan,) * 3
+    return Statistics(*range_and_mean, flat.size, bad, missing, tuple(infinite))
 
 
 def _missing(values: NDArray[Any], fills: tuple[float, ...]) -> NDArray[np.bool_]:
@@ -209,16 +208,16 @@ def _expression(
         frame.hold(name, windows[name], values)
         return numbers
 
-    found = evaluation.evaluate(guard.expression, read)
-    if not found.true:
+    parts = evaluation.evaluate(guard.expression, read)
+    if parts is None:
         return None
-    texts = dict.fromkeys(_described(part, frame, shown) for part in found.parts)
+    texts = dict.fromkeys(_described(part, frame, shown) for part in parts)
     text = ", ".join([f"{guard.expression} is true", *texts])
-    first = next((part for part in found.parts if part.index is not None), None)
-    value = _known(found.parts[0].value) if found.parts else None
+    first = next((part for part in parts if part.index is not None), None)
+    value = _known(parts[0].value) if parts else None
     if first is None or first.variable is None or first.index is None:
         return Breach("expression", text, value=value)
-    has_units = first.has_units and found.parts[0] is first
+    has_units = first.has_units and parts[0] is first
     units = frame.variable(first.variable).units if has_units else ""
     place = place_of(frame, first.variable, windows[first.variable], first.index)
     at = f", at {words(place)}" if place["index"] else ""

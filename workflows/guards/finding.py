@@ -37,11 +37,9 @@ class Breach:
     @property
     def label(self) -> str:
         """A short label next to a mark in a picture."""
-        text = (
-            "not finite"
-            if self.value is None
-            else f"{format_number(self.value)} {self.units}".rstrip()
-        )
+        text = "not finite"
+        if self.value is not None:
+            text = f"{format_number(self.value)} {self.units}".rstrip()
         return f"{self.variable or ''} {text}".lstrip()
 
 
@@ -51,9 +49,8 @@ class Reading:
 
     ``least``, ``most`` and ``mean`` are over the finite values (None if there are none);
     ``points`` is the number of values, ``bad`` of those that are not finite; all in ``units``, the
-    file's, and ``shown`` are those of an alarm. ``error`` says why
-    the frame could not be read, ``unreadable`` that this is the frame's fault, not the guard's.
-    ``calendar`` is the frame's.
+    file's, and ``shown`` are those of an alarm. ``error`` says why the frame could not be read,
+    ``unreadable`` that this is the frame's fault, not the guard's. ``calendar`` is the frame's.
     """
 
     guard: str

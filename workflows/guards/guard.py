@@ -76,8 +76,7 @@ class Guard(metaclass=_KindByKeys):
             return _DEFAULTS[key]
 
     def __post_init__(self) -> None:
-        faults = [*self._faults(), *(way.fault for way in self.ways if way.fault)]
-        if faults:
+        if faults := [*self._faults(), *(way.fault for way in self.ways if way.fault)]:
             raise OptionsError(*faults)
 
     def _faults(self) -> Iterator[str]:
@@ -203,7 +202,6 @@ class VariableGuard(FieldGuard):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """One."""
         return (self.variable,)
 
     @property
@@ -215,17 +213,14 @@ class VariableGuard(FieldGuard):
         return (float(self.max_drift), False) if part is None else (part, True)
 
     def text_in(self, shown: ShownUnits) -> str:
-        """Its limits."""
         asked = ["finite"] if self.finite else []
         asked += [f"at least {shown.text(self.min)}"] if self.min is not None else []
         asked += [f"at most {shown.text(self.max)}"] if self.max is not None else []
         if self.max_rate is not None:
             asked.append(f"changing by at most {shown.text_of_difference(self.max_rate)} a second")
-        if self.max_drift is not None:
-            drift = self.max_drift
-            if not isinstance(drift, str):
-                drift = shown.text_of_difference(drift)
-            asked.append(f"mean within {drift} of the first")
+        if (drift := self.max_drift) is not None:
+            most = drift if isinstance(drift, str) else shown.text_of_difference(drift)
+            asked.append(f"mean within {most} of the first")
         level = "" if self.level is None else f" at level {self.level}"
         return f"{self.variable}{level}: {', '.join(asked)}"
 
@@ -268,7 +263,6 @@ class LogGuard(Guard):
         yield from log_search.faults(self.log)
 
     def text_in(self, shown: ShownUnits) -> str:
-        """The pattern, and how often it may match."""
         often = f" ({self.count} or more)" if self.count > 1 else ""
         return f"log without {self.log}{often}"
 
@@ -323,7 +317,6 @@ class OutputGuard(Guard):
         return math.nan if part is None else part
 
     def text_in(self, shown: ShownUnits) -> str:
-        """The largest part."""
         return f"output within {100 * self.most_io:.4g} % of the model's time"
 
 

@@ -17,15 +17,8 @@ from burstlens.core.errors import FrameError
 from burstlens.core.run.events import Event, FrameInspected, GuardTripped
 from burstlens.core.run.status_file import GuardPart
 from burstlens.workflows.frames.report import Report
-from burstlens.workflows.guards.finding import (
-    Breach,
-    Reading,
-    Standing,
-    Trip,
-    Trouble,
-    journalled_reading,
-    journalled_trip,
-)
+from burstlens.workflows.guards import finding
+from burstlens.workflows.guards.finding import Breach, Reading, Standing, Trip, Trouble
 from burstlens.workflows.guards.guard import Guard, LogGuard, VariableGuard
 from burstlens.workflows.guards.reports import ReportGuards, Room
 from burstlens.workflows.guards.shown_units import ShownUnits
@@ -96,11 +89,11 @@ class Judge:
             if isinstance(event, FrameInspected):
                 for name, numbers in event.readings.items():
                     if name in self.guards:
-                        reading = journalled_reading(name, event, numbers)
+                        reading = finding.journalled_reading(name, event, numbers)
                         self._series[name, reading.attempt].add(reading)
                         self._begin_with(name, reading.error)
             elif isinstance(event, GuardTripped):
-                trips.append(journalled_trip(event))
+                trips.append(finding.journalled_trip(event))
                 self.mark_tripped(trips[-1])
         return trips
 
@@ -115,9 +108,8 @@ class Judge:
         if trip.guard in self.standings:
             known = self.standings[trip.guard]
             last = max(known.last, trip.time) if trip.earlier else trip.time
-            self.standings[trip.guard] = Standing(
-                "tripped", trip.text, attempt=trip.attempt, since=trip.time, last=last
-            )
+            standing = Standing("tripped", trip.text, 0, trip.attempt, trip.time, last)
+            self.standings[trip.guard] = standing
 
     def read(self, reading: Reading, t: float) -> list[Remark]:
         """Judge a guard's reading of a frame, at the Unix second ``t``."""
@@ -143,10 +135,8 @@ class Judge:
         output: float | None = None,
     ) -> list[Remark]:  # fmt: skip
         """Judge the watcher's report of an attempt: the logs, the pace, the room and the output.
-
         ``now`` is the time of a monotonic clock, ``t`` the Unix second, ``output`` the part of the
-        model's time that its output takes.
-        """
+        model's time that its output takes."""
         self._begin(attempt)
         remarks: list[Remark] = []
         for verdict in self._report_guards.verdicts(report, room, now, output):
@@ -253,10 +243,8 @@ def _drift(guard: VariableGuard, first: Reading | None, reading: Reading) -> Bre
 
 
 def _race(guard: VariableGuard, before: Reading, after: Reading) -> Breach | None:
-    """The breach if an extreme changed too fast from one frame to the next known one.
-
-    None for frames without a time.
-    """
+    """The breach if an extreme changed too fast from one frame to the next known one. None for
+    frames without a time."""
     if guard.max_rate is None or before.least is None or after.least is None:
         return None
     assert before.most is not None
@@ -265,8 +253,7 @@ def _race(guard: VariableGuard, before: Reading, after: Reading) -> Breach | Non
         return None
     # An older journal does not name it.
     calendar = after.calendar or before.calendar
-    begin, end = (valid_time.seconds(one.time, calendar) for one in (before, after))
-    passed = end - begin
+    passed = valid_time.seconds(after.time, calendar) - valid_time.seconds(before.time, calendar)
     if passed <= 0:
         return None
     changes = {"largest": (before.most, after.most), "smallest": (before.least, after.least)}

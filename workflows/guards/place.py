@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -15,21 +16,17 @@ from burstlens.viz.seams import OpenFrame, Window
 
 
 def place_of(frame: OpenFrame, variable: str, window: Window, at: Sequence[int]) -> dict[str, Any]:
-    """The place of the point ``at`` in the values that were read from ``window``.
-
-    ``index`` is the file's own, by dimension; with it come ``lon`` and ``lat`` in degrees, or ``x``
-    and ``y`` in ``xy_units``, and ``z`` in ``z_units``, if the file has them.
-    """
+    """The place of the point ``at`` in the values that were read from ``window``. ``index`` is the
+    file's own, by dimension; with it come ``lon`` and ``lat`` in degrees, or ``x`` and ``y`` in
+    ``xy_units``, and ``z`` in ``z_units``, if the file has them."""
     found = frame.variable(variable)
     index: dict[str, int] = {}
     for dimension, size, number in zip(found.dimensions, found.shape, at, strict=True):
         part = slice(*window.get(dimension, slice(None)).indices(size))
         index[dimension] = part.start + number * part.step
     place: dict[str, Any] = {"index": index}
-    try:
+    with suppress(FrameError, IndexError, ValueError):  # the index alone is enough
         place |= _horizontal(frame, variable, index) | _vertical(frame, variable, index)
-    except (FrameError, IndexError, ValueError):
-        return {"index": index}  # the index alone is enough
     return place
 
 
@@ -80,8 +77,5 @@ def words(place: dict[str, Any]) -> str:
 
 
 def _length(name: str, value: float, units: str) -> str:
-    return (
-        f"{name} = {format_number(value / 1000)} km"
-        if units == "m"
-        else f"{name} = {value:.5g} {units}"
-    )
+    shown = f"{format_number(value / 1000)} km" if units == "m" else f"{value:.5g} {units}"
+    return f"{name} = {shown}"

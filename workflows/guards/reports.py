@@ -76,9 +76,7 @@ class Pace:
 
     def look(self, now: float, *, came: bool) -> tuple[float, float] | None:
         """Look once, with a monotonic clock; ``came``: whether it came since the previous look.
-
-        Returns the silence and the usual interval in seconds if the silence is too long.
-        """
+        Returns the silence and the usual interval in seconds if the silence is too long."""
         passed = 0.0 if self._looked is None else now - self._looked
         self._looked = now
         self._silent_s += 0.0 if passed > BLIND_S else passed
@@ -136,8 +134,7 @@ class ReportGuards:
     def verdicts(
         self, report: Report, room: Room, now: float, output: float | None = None
     ) -> Iterator[Verdict]:
-        """The result of the report for each guard; ``now`` is the time of a monotonic clock,
-        ``output`` the part of the model's time that its output takes."""
+        """The result of the report for each guard; ``now`` and ``output`` are the judge's."""
         if report.progress and report.progress.time:
             self._time = report.progress.time
         yield from self._of_logs(report)
@@ -150,9 +147,9 @@ class ReportGuards:
 
     def _of_logs(self, report: Report) -> Iterator[Verdict]:
         for hit in report.hits:
-            if hit.guard not in self._logs:
+            guard = self._logs.get(hit.guard)
+            if guard is None:
                 continue
-            guard = self._logs[hit.guard]
             self._lines[hit.guard] += hit.lines
             value = hit.points or self._lines[hit.guard]
             if value < guard.count:
@@ -185,11 +182,9 @@ class ReportGuards:
         streams = [line.stream for line in report.timed if line.stream]
         at = (streams[-1] if streams else "", self._time)
         for guard in self._output:
-            breach = None
-            if part > guard.most_io:
-                text = f"output takes {100 * part:.0f} % of the model's time"
-                breach = Breach("io", text, None, part, guard.most_io)
-            yield Verdict(guard.called, breach, *at)
+            text = f"output takes {100 * part:.0f} % of the model's time"
+            breach = Breach("io", text, None, part, guard.most_io)
+            yield Verdict(guard.called, breach if part > guard.most_io else None, *at)
 
     def _of_pace(self, report: Report, now: float) -> Iterator[Verdict]:
         streams = {frame.stream for frame in report.frames}

@@ -46,7 +46,6 @@ class ShownUnits:
 
 def shown_in(wanted: str | None, units: str, *, difference: bool = False) -> ShownUnits:
     """From the file's ``units`` to those ``wanted``; the file's own where they do not convert.
-
     ``difference``: the values are differences of temperatures, say, without a zero point."""
     if wanted:
         try:

@@ -9,19 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from burstlens.core.quantity import show_duration
 from burstlens.workflows.iostats import darshan_rules, mpiio_rules
 from burstlens.workflows.iostats.merging import merged
-from burstlens.workflows.iostats.rule import (
-    LITTLE_OF_IO,
-    LITTLE_OF_RUN,
-    MEASURED,
-    Advice,
-    Rule,
-    percent,
-    shown,
-)
+from burstlens.workflows.iostats.rule import Advice, Rule, percent
 from burstlens.workflows.iostats.summary import Summary, Traffic
 
+LITTLE_OF_RUN = 0.05
+"""I/O that takes less of the run is not worth tuning; ours."""
+LITTLE_OF_IO = 0.05
+"""Files that take less of the time in I/O get no advice; ours."""
 _NUMBERS = re.compile(r"(?<![A-Za-z\d])\d+(?:[-_:.T]\d+)*|\d{3,}")
 """Dates, times, numbers of ranks and frames; not the 01 of a domain d01."""
 _HASH_DIGITS = 9
@@ -40,7 +37,7 @@ def advise(summary: Summary) -> list[Advice]:
     """What to try, the most promising first; empty if no rule applies."""
     share = summary.io_share
     if share is not None and share < LITTLE_OF_RUN:
-        because = f"I/O takes {percent(share)} of the run ({shown(summary.spent_s)})"
+        because = f"I/O takes {percent(share)} of the run ({show_duration(summary.spent_s or 0.0)})"
         what = "nothing: faster I/O would gain no more than that"
         return [Advice("little", "", what, because, "ours", inference=True)]
     found: dict[str, Advice] = {}
@@ -51,8 +48,7 @@ def advise(summary: Summary) -> list[Advice]:
         if stream.seconds is not None and stream.seconds < least:
             continue
         for rule in RULES:
-            advice = rule(summary, stream)
-            if advice is not None:
+            if (advice := rule(summary, stream)) is not None:
                 found.setdefault(advice.rule, advice)
     order = ["one_per_host", *(rule.__name__ for rule in RULES)]
     return sorted(found.values(), key=lambda advice: order.index(advice.rule))
@@ -73,11 +69,9 @@ def streams(files: Iterable[Traffic]) -> list[Traffic]:
 def _one_per_host(summary: Summary) -> Advice | None:
     for name, hints in summary.hints.items():
         if hints.get("cb_config_list") == "*:1" and hints.get("romio_cb_write") != "disable":
-            because = (
-                f"the hints in force are cb_nodes={hints.get('cb_nodes', '?')} and "
-                "cb_config_list=*:1"
-            )
+            nodes = hints.get("cb_nodes", "?")
+            because = f"the hints in force are cb_nodes={nodes} and cb_config_list=*:1"
             what = "cb_nodes=N together with cb_config_list=*:N: *:1 allows one aggregator per host"
-            source = f"{MEASURED}: MPICH 4.0.2 cuts cb_nodes=2 to 1 without it"
+            source = "measured for docs/io.md: MPICH 4.0.2 cuts cb_nodes=2 to 1 without it"
             return Advice("one_per_host", name or "*", what, because, source)
     return None

@@ -65,22 +65,19 @@ class Block:
         return None if percent is None else min(1.0, max(0.0, percent / 100))
 
     def output_reported(self, attempt: int) -> OutputReported | None:
-        """The journal's event about writing a file; None if the report has none of its numbers.
-
-        The MPI library has other names for files than the model's log: with a folder before them,
-        or a driver (``ufs:``).
-        """
+        """The journal's event about writing a file; None if the report has none of its numbers. The
+        MPI library has other names for files than the model's log: with a folder before them, or a
+        driver (``ufs:``)."""
         from burstlens.core.run.events import OutputReported
 
         if self.way != "write" or self.mixed:
             return None
         writes, sized = self._sensible("system writes"), self._sensible("stripe sized writes")
-        aggregators = self._sensible("aggregators")
         rate = self._sensible("net write BW (MiB/s)")
         found = OutputReported(
             attempt=attempt,
             file=DRIVER.sub("", self.file),
-            aggregators=None if aggregators is None else int(aggregators),
+            aggregators=self.count("aggregators"),
             data_send=self.share("data send"),
             stripe_sized=min(1.0, sized / writes) if writes and sized is not None else None,
             mean_write=self._sensible("ave system write size"),
@@ -88,6 +85,11 @@ class Block:
         )
         said = found.aggregators, found.data_send, found.stripe_sized, found.mean_write, found.rate
         return None if said == (None,) * 5 else found
+
+    def count(self, key: str) -> int | None:
+        """A number of whole things; None if it is unknown or damaged."""
+        value = self._sensible(key)
+        return None if value is None else int(value)
 
     def _sensible(self, key: str) -> float | None:
         """A number of a report; a damaged one may be below 0."""

@@ -37,8 +37,7 @@ QUANTITIES = (
     Quantity("files", "files", "count", lambda it: it.total.files),
     Quantity("bytes_written", "bytes written", "bytes", lambda it: it.total.write.bytes or None),
     Quantity("bytes_read", "bytes read", "bytes", lambda it: it.total.read.bytes or None),
-    Quantity("bandwidth", "bandwidth", "rate",
-             lambda it: it.total.bandwidth or None),
+    Quantity("bandwidth", "bandwidth", "rate", lambda it: it.total.bandwidth or None),
     Quantity("net_bw", "net write bandwidth", "rate", lambda it: it.total.write.net_bw),
     Quantity("raw_bw", "raw write bandwidth", "rate", lambda it: it.total.write.raw_bw),
     Quantity("writes", "writes of the program", "count", lambda it: it.total.write.calls or None),
@@ -49,8 +48,7 @@ QUANTITIES = (
     Quantity("mean_system_write", "mean write of the file system", "bytes",
              lambda it: it.total.write.mean_system_call),
     Quantity("reads", "reads of the program", "count", lambda it: it.total.read.calls or None),
-    Quantity("mean_read", "mean read of the program", "bytes",
-             lambda it: it.total.read.mean_call),
+    Quantity("mean_read", "mean read of the program", "bytes", lambda it: it.total.read.mean_call),
     Quantity("collective_share", "collective writes", "share",
              lambda it: it.total.write.collective_share),
     Quantity("exchange_share", "exchange between ranks, of the time in writes", "share",
@@ -115,13 +113,12 @@ def verdict(first: Summary, second: Summary) -> str:
 def _unlike(first: Summary, second: Summary) -> str:
     """How much more the one did than the other, in bytes, else in files; empty where it is alike or
     unknown."""
-    sizes, what = sorted((first.total.bytes, second.total.bytes)), "moved"
-    of = "bytes"
-    if not all(sizes):
-        sizes, what, of = sorted((first.total.files, second.total.files)), "wrote", "files"
-    if not all(sizes) or sizes[1] < 1.25 * sizes[0]:
+    (less, more), what = sorted((first.total.bytes, second.total.bytes)), "moved {} bytes"
+    if not less:
+        (less, more), what = sorted((first.total.files, second.total.files)), "wrote {} files"
+    if not less or more < 1.25 * less:
         return ""
-    return f"the one {what} {sizes[1] / sizes[0]:.2g} times the other's {of}"
+    return "the one " + what.format(f"{more / less:.2g} times the other's")
 
 
 def advise_on_change(first: Summary, second: Summary) -> list[Advice]:

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +21,7 @@ from burstlens.core.extras import install_command
 from burstlens.core.printable import printable
 from burstlens.workflows.iostats.darshan_records import MAX_FILES
 from burstlens.workflows.iostats.merging import merged
-from burstlens.workflows.iostats.summary import (
-    SIZE_BINS,
-    Flow,
-    Layer,
-    Rank,
-    Summary,
-    Traffic,
-)
+from burstlens.workflows.iostats.summary import SIZE_BINS, Flow, Layer, Rank, Summary, Traffic
 
 PROGRAM = (sys.executable, "-P", "-m", "burstlens.workflows.iostats.darshan_records")
 LIMIT_S = 120.0
@@ -81,7 +75,7 @@ def read_darshan(path: Path) -> Summary:
 def _records(path: Path) -> dict[str, Any]:
     try:
         done = subprocess.run(
-            [*PROGRAM, str(path.absolute())], capture_output=True, timeout=LIMIT_S, check=False
+            [*PROGRAM, str(path.absolute())], capture_output=True, timeout=LIMIT_S
         )
     except subprocess.TimeoutExpired:
         raise IOLogError(f"{path} could not be read in {LIMIT_S:g} s: it may be damaged") from None
@@ -94,8 +88,7 @@ def _records(path: Path) -> dict[str, Any]:
     if "missing" in found:
         raise IOLogError(f"reading a Darshan log needs PyDarshan: {install_command('tuning')}")
     if done.returncode < 0:
-        ended = f"Darshan's library ended with {signal.Signals(-done.returncode).name}"
-        said = said or ended
+        said = said or f"Darshan's library ended with {signal.Signals(-done.returncode).name}"
     if said or "job" not in found:
         said = said or found.get("error", "") or (errors[-1] if errors else "no reason given")
         raise IOLogError(f"{path} is damaged: {printable(said.rstrip('.'))}")
@@ -175,9 +168,7 @@ def _flow(way: str, parts: Mapping[str, Any]) -> Flow:
         kind: mpi["counters"][f"{kind}_{way}S"] if mpi else 0
         for kind in ("INDEP", "COLL", "SPLIT", "NB")
     }
-    top = mpi or posix
-    others = [part for part in (stdio,) if part]
-    own = [*([top] if top else []), *others]
+    own = [part for part in (mpi or posix, stdio) if part]
     time = f"F_{way}_TIME"
     mpi_s = max(0.0, mpi["times"][time]) if mpi else None
     system_s = max(0.0, posix["times"][time]) if posix else None
@@ -200,7 +191,7 @@ def _flow(way: str, parts: Mapping[str, Any]) -> Flow:
     if share is None:
         return flow
     within = {"exchange and waiting": share, f"system {way.lower()}s": 1 - share}
-    return Flow(**{one: getattr(flow, one) for one in flow.__slots__} | {"phases": within})
+    return replace(flow, phases=within)
 
 
 def _sizes(way: str, counters: Mapping[str, int]) -> tuple[int, ...]:
@@ -231,8 +222,7 @@ def _layer(name: str, entry: Mapping[str, Any]) -> Layer:
 
 def _total(files: list[Traffic], layers: list[Layer], modules: Mapping[str, Any]) -> Traffic:
     """All files. Its time is that of the slowest rank in MPI-IO or POSIX, whichever is longer (the
-    former calls the latter), and in STDIO.
-    """
+    former calls the latter), and in STDIO."""
     whole = merged("", files)
     known = {layer.name: max(0.0, layer.seconds or 0.0) for layer in layers}
     seconds = max(known.get("MPI-IO", 0.0), known.get("POSIX", 0.0)) + known.get("STDIO", 0.0)
@@ -243,28 +233,22 @@ def _total(files: list[Traffic], layers: list[Layer], modules: Mapping[str, Any]
             pairs.append((_rank(sums[0]), _rank(sums[1])))
     pairs += [(file.slowest, file.fastest) for file in files if file.slowest and file.fastest]
     slowest, fastest = max(pairs, key=lambda pair: pair[0].seconds, default=(None, None))
-    return Traffic(
-        **{one: getattr(whole, one) for one in whole.__slots__}
-        | {"seconds": seconds if files else None, "slowest": slowest, "fastest": fastest}
-    )
+    return replace(whole, seconds=seconds if files else None, slowest=slowest, fastest=fastest)
 
 
 def _notes(found: Mapping[str, Any], files: list[Traffic], total: Traffic) -> list[str]:
     modules, notes = found["modules"], []
-    unread = [name for name in modules if name in _UNREAD]
-    if unread:
+    if unread := [name for name in modules if name in _UNREAD]:
         notes.append(f"nothing is shown of module {', '.join(unread)}: it is another storage's")
     elif not files:
         notes.append(NO_RECORDS)
-    partial = [name for name, entry in modules.items() if entry["partial"]]
-    if partial:
+    if partial := [name for name, entry in modules.items() if entry["partial"]]:
         notes.append(
             f"the log is partial: Darshan had no records left for {', '.join(partial)}, so files "
             "are missing; DARSHAN_CONFIG_PATH names a file with lines such as "
             f"MAX_RECORDS<tab>5000<tab>{partial[0]}, which gives it more"
         )
-    if any(not entry.get("records", 1) for entry in modules.values()):
-        empty = [name for name, entry in modules.items() if not entry.get("records", 1)]
+    if empty := [name for name, entry in modules.items() if not entry.get("records", 1)]:
         notes.append(f"no records of {', '.join(empty)}")
     seconds, run_s = total.seconds or 0.0, found["job"]["run_time"]
     if run_s and seconds > 1.02 * run_s:

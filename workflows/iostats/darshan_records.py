@@ -15,6 +15,7 @@ import struct
 import sys
 import time
 from collections import Counter
+from operator import itemgetter
 from typing import Any
 
 COUNTED = {
@@ -35,7 +36,6 @@ COUNTED = {
 }  # fmt: skip
 """The counters that are added up, without the module's prefix."""
 TIMES = ("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME")
-SIZED = {"POSIX": "SIZE_", "MPI-IO": "SIZE_"}
 DERIVED = ("POSIX", "MPI-IO", "STDIO")
 MAX_FILES = 20_000
 """Of more files the counters are added to one entry without a name."""
@@ -55,7 +55,7 @@ class _Module:
         kept = [
             (at, one)
             for at, one in enumerate(counters)
-            if one in COUNTED[name] or (name in SIZED and one.startswith(SIZED[name]))
+            if one in COUNTED[name] or (name == "POSIX" and one.startswith("SIZE_"))
         ]
         self._at, self._names = [at for at, _ in kept], [one for _, one in kept]
         self._time_at = [times.index(one) for one in TIMES]
@@ -78,11 +78,10 @@ class _Module:
         owner = str(record.get("file_rec_id", record["id"]))
         if owner not in self.files and len(self.files) >= MAX_FILES:
             owner = ""
-        file = self.files.setdefault(
-            owner, {"counters": 0, "times": 0.0, "ranks": 0, "common": Counter(), "shared": None}
-        )
-        file["counters"] = file["counters"] + counters[self._at]
+        new = {"counters": 0, "times": 0.0, "ranks": 0, "common": Counter(), "shared": None}
+        file = self.files.setdefault(owner, new)
         spent = times[self._time_at]
+        file["counters"] = file["counters"] + counters[self._at]
         file["times"] = file["times"] + spent
         for size, count in self._access_at:
             if counters[count] > 0:
@@ -93,14 +92,15 @@ class _Module:
         if rank < 0:
             file["ranks"] = self._ranks
             if "SLOWEST_RANK" in self._place:
-                file["shared"] = [self._extreme(counters, times, one) for one in _EXTREMES]
+                file["shared"] = [
+                    self._extreme(counters, times, one) for one in ("SLOWEST", "FASTEST")
+                ]
         else:
             file["ranks"] += 1
             self._own(file, rank, float(spent.sum()), counters)
         if self._accumulator is not None:
-            self._held.append(
-                struct.pack("<Qq", record["id"], rank) + counters.tobytes() + times.tobytes()
-            )
+            numbers = counters.tobytes() + times.tobytes()
+            self._held.append(struct.pack("<Qq", record["id"], rank) + numbers)
             if len(self._held) >= BATCH:
                 self._inject()
 
@@ -109,11 +109,9 @@ class _Module:
         if self.name in DERIVED:
             self.rank_s[rank] = self.rank_s.get(rank, 0.0) + spent
             size = sum(int(counters[self._place[one]]) for one in ("BYTES_READ", "BYTES_WRITTEN"))
-            slowest, fastest = file.get("own") or ([rank, spent, size],) * 2
-            file["own"] = (
-                max(slowest, [rank, spent, size], key=lambda one: one[1]),
-                min(fastest, [rank, spent, size], key=lambda one: one[1]),
-            )
+            this, seconds = [rank, spent, size], itemgetter(1)
+            slowest, fastest = file.get("own") or (this, this)
+            file["own"] = max(slowest, this, key=seconds), min(fastest, this, key=seconds)
 
     def _extreme(self, counters: Any, times: Any, name: str) -> list[float]:
         return [
@@ -126,18 +124,14 @@ class _Module:
         ffi, library = self._backend.ffi, self._backend.libdutil
         accumulator = ffi.new("darshan_accumulator *")
         index = self._backend.mod_name_to_idx(self.name)
-        return (
-            accumulator
-            if library.darshan_accumulator_create(index, self._ranks, accumulator) == 0
-            else None
-        )
+        failed = library.darshan_accumulator_create(index, self._ranks, accumulator)
+        return None if failed else accumulator
 
     def _inject(self) -> None:
         count, data = len(self._held), b"".join(self._held)
         self._held.clear()
-        if count and self._backend.libdutil.darshan_accumulator_inject(
-            self._accumulator[0], data, count
-        ):
+        inject = self._backend.libdutil.darshan_accumulator_inject
+        if count and inject(self._accumulator[0], data, count):
             raise ValueError(f"records of module {self.name} cannot be added up")
 
     def derived(self) -> dict[str, float] | None:
@@ -154,16 +148,13 @@ class _Module:
         if failed:
             raise ValueError(f"module {self.name} cannot be summed up")
         return {
-            "bytes": metrics.total_bytes,
             "seconds": metrics.agg_time_by_slowest,
             "bandwidth": metrics.agg_perf_by_slowest * 2**20,
         }
 
     def value(self) -> dict[str, Any]:
-        """As JSON."""
-        files = {}
-        for owner, file in self.files.items():
-            files[owner] = {
+        files = {
+            owner: {
                 "counters": dict(zip(self._names, map(int, file["counters"]), strict=True)),
                 "times": dict(zip(TIMES, map(float, file["times"]), strict=True)),
                 "ranks": min(file["ranks"], self._ranks),
@@ -172,16 +163,15 @@ class _Module:
                 "shared": file["shared"],
                 "own": file.get("own"),
             }
-        order = sorted(self.rank_s.items(), key=lambda one: one[1])
+            for owner, file in self.files.items()
+        }
+        order = sorted(self.rank_s.items(), key=itemgetter(1))
         return {
             "records": self.records,
             "files": files,
             "derived": self.derived(),
             "rank_s": [order[-1], order[0]] if order else [],
         }
-
-
-_EXTREMES = ("SLOWEST", "FASTEST")
 
 
 def _stripes(backend: Any, log: Any) -> dict[str, list[int]]:
@@ -237,7 +227,7 @@ def read(path: str) -> dict[str, Any]:
         raise ValueError(f"it names {job['nprocs']} ranks")
     found: dict[str, Any] = {}
     for name, facts in modules.items():
-        entry: dict[str, Any] = {"version": facts["ver"], "partial": facts["partial_flag"]}
+        entry: dict[str, Any] = {"partial": facts["partial_flag"]}
         if name in COUNTED:
             module = _Module(backend, name, job["nprocs"])
             while (record := backend.log_get_record(log, name)) is not None:

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from burstlens.core.quantity import counted, show_bytes
-from burstlens.workflows.iostats.rule import (
-    AMPLIFIED,
-    DRISHTI,
-    FEW_OPENS,
-    LEAST_BYTES,
-    LEAST_SECONDS,
-    MANY,
-    META_S,
-    MOST,
-    STRAGGLER,
-    TALK,
-    Advice,
-    aggregators_for,
-    percent,
-    shown,
-)
+from burstlens.core.quantity import counted, show_bytes, show_duration
+from burstlens.workflows.iostats.rule import AMPLIFIED, LEAST_BYTES, MOST, TALK, Advice, percent
 from burstlens.workflows.iostats.summary import Summary, Traffic
+
+DRISHTI = "thresholds of Drishti 0.8"
+MANY = 1000
+STRAGGLER = 0.15
+LEAST_SECONDS = 1.0
+"""Differences between ranks of less are noise; ours."""
+META_S = 30.0
+FEW_OPENS = 10
+"""Fewer are not what takes the time, but what they wait for; ours."""
 
 
 def exchange(summary: Summary, file: Traffic) -> Advice | None:
@@ -110,7 +104,8 @@ def straggler(summary: Summary, file: Traffic) -> Advice | None:
     apart = slow.seconds - fast.seconds
     if slow.rank == fast.rank or apart < LEAST_SECONDS or apart < STRAGGLER * slow.seconds:
         return None
-    because = f"rank {slow.rank} took {shown(slow.seconds)}, rank {fast.rank} {shown(fast.seconds)}"
+    took, other = show_duration(slow.seconds), show_duration(fast.seconds)
+    because = f"rank {slow.rank} took {took}, rank {fast.rank} {other}"
     if slow.bytes is not None and fast.bytes is not None and slow.bytes > 1.3 * fast.bytes:
         because += f", for {show_bytes(slow.bytes)} and {show_bytes(fast.bytes)}"
         what = "spread the data evenly over the ranks"
@@ -168,7 +163,7 @@ def metadata(summary: Summary, file: Traffic) -> Advice | None:
         return None
     if file.opens is not None and file.opens < FEW_OPENS:
         return None  # one that waited, as for a pipe's other end
-    because = f"open, close and stat took {shown(file.meta_rank_s / ranks)} per rank"
+    because = f"open, close and stat took {show_duration(file.meta_rank_s / ranks)} per rank"
     because += f", {counted(file.opens, 'open')}" if file.opens else ""
     what = "fewer opens and files; or the burst buffer, which spares the metadata server"
     return Advice("metadata", file.name, what, because, f"{DRISHTI}: 30 s; {TALK}")
@@ -182,3 +177,13 @@ def stdio(summary: Summary, file: Traffic) -> Advice | None:
     because = f"{show_bytes(file.bytes)} go through stdio (fwrite, Fortran's formatted output)"
     what = "write() or MPI-IO with larger pieces, or a larger buffer (setvbuf)"
     return Advice("stdio", file.name, what, because, f"{DRISHTI}: 10 % of the bytes", True)
+
+
+def aggregators_for(ranks: int | None) -> list[int]:
+    """Numbers of aggregators to try where it is unknown how many there are: the two largest powers
+    of 2 that divide the ranks and are no more than an eighth of them; 1 is never one."""
+    if ranks is None:
+        return []
+    most = max(2, ranks // 8)
+    powers = [2**at for at in range(1, 11)]
+    return [one for one in powers if one <= most and ranks % one == 0 and ranks >= 2 * one][-2:]

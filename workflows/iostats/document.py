@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, is_dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from burstlens.workflows.iostats.advice import advise
 from burstlens.workflows.iostats.comparison import advise_on_change, compare, verdict
-from burstlens.workflows.iostats.rule import Advice
 from burstlens.workflows.iostats.summary import SIZE_BINS, Flow, Summary, Traffic
 
 FORMAT = 1
@@ -34,45 +33,25 @@ def _log(summary: Summary) -> dict[str, Any]:
         "files": [_traffic(it) for it in summary.files],
         "hints": {name: dict(hints) for name, hints in summary.hints.items()},
         "placement": dict(summary.placement), "notes": list(summary.notes),
-        "advice": [_advice(it) for it in advise(summary)],
+        "advice": [asdict(it) for it in advise(summary)],
     }  # fmt: skip
 
 
 def _traffic(traffic: Traffic) -> dict[str, Any]:
-    found = _fields(traffic)
-    found["common"] = [{"bytes": size, "count": count} for size, count in traffic.common.items()]
-    return found | {
+    return asdict(traffic) | {
+        "common": [{"bytes": size, "count": count} for size, count in traffic.common.items()],
         "write": _flow(traffic.write), "read": _flow(traffic.read), "bytes": traffic.bytes,
         "bandwidth": traffic.bandwidth, "aligned_share": traffic.aligned_share,
     }  # fmt: skip
 
 
 def _flow(flow: Flow) -> dict[str, Any]:
-    found = _fields(flow)
-    found["sizes"] = dict(zip(SIZE_BINS, flow.sizes, strict=True)) if flow.sizes else None
-    return found | {
+    return asdict(flow) | {
+        "sizes": dict(zip(SIZE_BINS, flow.sizes, strict=True)) if flow.sizes else None,
         "mean_call": flow.mean_call, "mean_system_call": flow.mean_system_call,
         "collective_share": flow.collective_share, "exchange_share": flow.exchange_share,
         "stripe_sized_share": flow.stripe_sized_share,
     }  # fmt: skip
-
-
-def _fields(value: Traffic | Flow) -> dict[str, Any]:
-    found = {one.name: getattr(value, one.name) for one in fields(value)}
-    return {
-        name: asdict(one)
-        if is_dataclass(one) and not isinstance(one, type)
-        else dict(one)
-        if isinstance(one, Mapping)
-        else list(one)
-        if isinstance(one, tuple)
-        else one
-        for name, one in found.items()
-    }
-
-
-def _advice(advice: Advice) -> dict[str, Any]:
-    return asdict(advice) | {"hints": {key: list(it) for key, it in advice.hints.items()}}
 
 
 def _comparison(first: Summary, second: Summary) -> dict[str, Any]:
@@ -86,5 +65,5 @@ def _comparison(first: Summary, second: Summary) -> dict[str, Any]:
     return {
         "quantities": rows,
         "verdict": verdict(first, second),
-        "advice": [_advice(it) for it in advise_on_change(first, second)],
+        "advice": [asdict(it) for it in advise_on_change(first, second)],
     }

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import TypeVar
 
 from burstlens.workflows.iostats.summary import Flow, Rank, Traffic
 
 MOST_COMMON = 4
 """Sizes of accesses that are kept, the most frequent."""
+Number = TypeVar("Number", int, float)
 
 
 def merged(name: str, parts: Iterable[Traffic]) -> Traffic:
@@ -31,10 +33,10 @@ def merged(name: str, parts: Iterable[Traffic]) -> Traffic:
         seconds=_sum(part.seconds for part in found),
         model_s=_sum(part.model_s for part in found),
         meta_rank_s=_sum(part.meta_rank_s for part in found),
-        opens=_whole(part.opens for part in found),
+        opens=_sum(part.opens for part in found),
         misaligned=_of_all((part.misaligned, part.system_accesses) for part in found),
         alignment=_most(part.alignment for part in found),
-        system_accesses=_whole(part.system_accesses for part in found),
+        system_accesses=_sum(part.system_accesses for part in found),
         common=dict(common.most_common(MOST_COMMON)),
         aggregators=_least(part.aggregators for part in found),
         stripe_count=_least(part.stripe_count for part in striped),
@@ -46,8 +48,7 @@ def merged(name: str, parts: Iterable[Traffic]) -> Traffic:
 
 def _extremes(parts: list[Traffic]) -> tuple[Rank | None, Rank | None]:
     """Slowest and fastest rank: over files of one rank each; of shared files, the two of the file
-    that took longest, since ranks with different files do not compare.
-    """
+    that took longest, since ranks with different files do not compare."""
     pairs = [(part.slowest, part.fastest) for part in parts if part.slowest and part.fastest]
     if not pairs:
         return None, None
@@ -63,17 +64,17 @@ def _flow(parts: list[Flow]) -> Flow:
     return Flow(
         bytes=sum(part.bytes for part in parts),
         calls=sum(part.calls for part in parts),
-        collective=_whole(part.collective for part in parts),
-        mpi_calls=_whole(part.mpi_calls for part in parts),
-        system_calls=_whole(part.system_calls for part in parts),
-        system_bytes=_whole(part.system_bytes for part in parts),
+        collective=_sum(part.collective for part in parts),
+        mpi_calls=_sum(part.mpi_calls for part in parts),
+        system_calls=_sum(part.system_calls for part in parts),
+        system_bytes=_sum(part.system_bytes for part in parts),
         sizes=tuple(map(sum, zip(*sizes, strict=True))) if sizes else None,
         rank_s=_sum(part.rank_s for part in parts),
         mpi_rank_s=_sum(part.mpi_rank_s for part in parts),
         mpi_system_rank_s=_sum(part.mpi_system_rank_s for part in parts),
         seconds=_sum(part.seconds for part in parts),
         stripe_sized=_of_all((part.stripe_sized, part.system_calls) for part in parts),
-        read_modify_writes=_whole(part.read_modify_writes for part in parts),
+        read_modify_writes=_sum(part.read_modify_writes for part in parts),
         raw_bw=raw,
         net_bw=net,
         phases=_phases([part for part in parts if part.phases]),
@@ -115,12 +116,7 @@ def _rates(parts: Iterable[Flow]) -> tuple[float | None, float | None]:
     return moved / writing, moved / sum(seconds for *_, seconds in known)
 
 
-def _sum(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
-
-
-def _whole(values: Iterable[int | None]) -> int | None:
+def _sum(values: Iterable[Number | None]) -> Number | None:
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 

@@ -183,9 +183,8 @@ class Blocks:
             chosen.complete = True
 
     def _rule(self, label: str) -> tuple[Block, ...]:
-        """A rule ends a report, or begins one; only the next line shows which, unless a report
-        is complete.
-        """
+        """A rule ends a report, or begins one; only the next line shows which, unless a report is
+        complete."""
         found = self._end_ruled(label)
         if found:
             return tuple(found)
@@ -213,8 +212,7 @@ class Blocks:
         found = self._end_ruled(label)
         for open_ in tuple(self._open.get(label, ())):
             if open_.kind == "aggregators":
-                row = _ROW.match(body)
-                if row:
+                if row := _ROW.match(body):
                     open_.add(row[1], f"{row[2]} {row[3]}")
                     continue
                 patience = 0 if open_.values else 5  # what stands above the rows
@@ -254,9 +252,8 @@ class Blocks:
 
 def _chosen(opens: list[_Open], key: str) -> _Open:
     """Of several reports that are open under one label the one that gets this key."""
-    takers = [open_ for open_ in opens if open_.takes(key)] or [
-        open_ for open_ in opens if key not in open_.values
-    ]
+    takers = [open_ for open_ in opens if open_.takes(key)]
+    takers = takers or [open_ for open_ in opens if key not in open_.values]
     if not takers:
         return opens[-1]
     chosen = takers[-1]
@@ -275,11 +272,10 @@ def labelled(line: str) -> tuple[str, str]:
     if "\x1b" in line:
         line = _COLOUR.sub("", line)
     body = line.rstrip()
-    first = body[:1]
     if "-" in body[4:6] or ":" in body[2:4] or body[9:10] == ":" or body[:10].isdigit():
         stamp = _STAMP.match(body)
         body = body[stamp.end() :] if stamp else body
-        first = body[:1]
+    first = body[:1]
     if first == "|" or first.isupper():
         return "", body
     found = _LABEL.match(body)
@@ -291,16 +287,13 @@ def labelled(line: str) -> tuple[str, str]:
 
 def _header(body: str) -> _Open | None:
     """The report that begins here. A model's text without a line end may stand before it."""
-    found = _HEADER.search(body)
-    if found:
+    if found := _HEADER.search(body):
         kind: Kind = "accesses" if found[2] == "access patterns" else "phases"
         way: Way = "write" if found[1] == "write" else "read"
         return _Open(kind, way, _name(found[4]), (found[3] or "").strip())
-    found = _HINTS.search(body)
-    if found:
+    if found := _HINTS.search(body):
         return _Open("hints", "", _name(found[1]))
-    found = _PLACEMENT.match(body)
-    if found:
+    if found := _PLACEMENT.match(body):
         return _Open("aggregators", "", _name(found[1]))
     return _Open("aggregators", "", "") if _TABLE.match(body) else None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -71,7 +71,11 @@ class _Found:
             return label == self.host
         return not label.strip("0")
 
-    def take(self, block: Block) -> None:
+    def take_all(self, blocks: Iterable[Block]) -> None:
+        for block in blocks:
+            self._take(block)
+
+    def _take(self, block: Block) -> None:
         self.kinds.add(block.kind)
         if block.mixed:
             self.mixed += 1
@@ -101,10 +105,10 @@ class _Found:
 
     def _accesses(self, block: Block) -> Traffic:
         way = block.way
-        system = _count(block, f"system {way}s")
+        system = block.count(f"system {way}s")
         size = _size(block, system)
-        independent = _count(block, f"independent {way}s")
-        collective = _count(block, f"collective {way}s")
+        independent = block.count(f"independent {way}s")
+        collective = block.count(f"collective {way}s")
         calls = (independent or 0) + (collective or 0)
         flow = Flow(
             bytes=size or 0,
@@ -113,17 +117,17 @@ class _Found:
             mpi_calls=calls if collective is not None else None,
             system_calls=None if size is None else system,
             system_bytes=size,
-            stripe_sized=_count(block, f"stripe sized {way}s"),
-            read_modify_writes=_count(block, "read-modify-write count"),
+            stripe_sized=block.count(f"stripe sized {way}s"),
+            read_modify_writes=block.count("read-modify-write count"),
         )
         if size is not None and len(self.bytes) < MAX_FILES:
             self.bytes[block.file, way] = size
         return _one_way(
             block,
             flow,
-            aggregators=_count(block, "aggregators"),
-            stripe_count=_count(block, "stripe count"),
-            stripe_size=_count(block, "stripe size"),
+            aggregators=block.count("aggregators"),
+            stripe_count=block.count("stripe count"),
+            stripe_size=block.count("stripe size"),
         )
 
     def _phases(self, block: Block) -> Traffic:
@@ -154,22 +158,16 @@ def _one_way(block: Block, flow: Flow, **facts: float | int | None) -> Traffic:
 
 def _size(block: Block, system: int | None) -> int | None:
     """The bytes that the file system saw; a report that was cut may have their mean only."""
-    size = _count(block, f"total bytes for {block.way}s")
-    mean = _count(block, f"ave system {block.way} size")
+    size = block.count(f"total bytes for {block.way}s")
+    mean = block.count(f"ave system {block.way} size")
     if size is None and system is not None and mean is not None:
         return system * mean
     return size
 
 
-def _count(block: Block, key: str) -> int | None:
-    value = block.number(key)
-    return None if value is None or value < 0 else int(value)
-
-
 def _seconds(block: Block) -> float | None:
     """The elapsed time. Phases are in ticks; that of the file's own time is given in seconds too,
-    which is the scale.
-    """
+    which is the scale."""
     total, ticks = block.numbers("total"), block.numbers(f"file {block.way}")
     spent = block.numbers(f"file {block.way} time")
     if not total or len(ticks) < 3 or len(spent) < 3 or not ticks[2]:
@@ -185,12 +183,9 @@ def _shares(block: Block) -> dict[str, float]:
 
 def traffic(blocks: Iterable[Block]) -> list[Traffic]:
     """The files of these reports, as of those that one frame's lines of a log have completed.
-
-    Reports whose values may be another rank's are left out.
-    """
+    Reports whose values may be another rank's are left out."""
     found = _Found()
-    for block in blocks:
-        found.take(block)
+    found.take_all(blocks)
     return [_file(name, held) for name, held in found.parts.items()]
 
 
@@ -199,14 +194,12 @@ def read_mpiio(path: Path) -> Summary:
     found, blocks = _Found(), Blocks()
     with open_regular(path) as file:
         for line in _lines(file):
-            for block in blocks.take(line):
-                found.take(block)
+            found.take_all(blocks.take(line))
             if "Timing for " in line:
                 label, body = labelled(line)
                 if found.counts(label):
                     _model(found, body)
-    for block in blocks.finish():
-        found.take(block)
+    found.take_all(blocks.finish())
     if not (found.reports or found.mixed or found.model_s or found.unprinted):
         raise IOLogError(NOTHING.format(path))
     return _summary(path, found)
@@ -286,9 +279,7 @@ def _order(file: Traffic) -> tuple[float, int, str]:
 
 
 def _file(name: str, held: Iterable[Traffic]) -> Traffic:
-    whole = merged(name, held)
-    known = {one: getattr(whole, one) for one in whole.__slots__}
-    return Traffic(**known | {"files": 1, "name": printable(name)})
+    return replace(merged(name, held), files=1, name=printable(name))
 
 
 def _notes(found: _Found, files: list[Traffic]) -> list[str]:

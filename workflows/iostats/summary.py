@@ -25,6 +25,10 @@ class Rank:
     bytes: int | None = None
 
 
+def _ratio(part: int | None, whole: int | None) -> float | None:
+    return None if part is None or not whole else part / whole
+
+
 @dataclass(frozen=True, slots=True)
 class Flow:
     """One direction: what was written, or what was read.
@@ -64,30 +68,23 @@ class Flow:
     @property
     def mean_system_call(self) -> float | None:
         """Bytes per call that the file system saw."""
-        if not self.system_calls or self.system_bytes is None:
-            return None
-        return self.system_bytes / self.system_calls
+        return _ratio(self.system_bytes, self.system_calls)
 
     @property
     def collective_share(self) -> float | None:
         """The part of the MPI-IO calls that is collective, from 0 to 1."""
-        if self.collective is None or not self.mpi_calls:
-            return None
-        return self.collective / self.mpi_calls
+        return _ratio(self.collective, self.mpi_calls)
 
     @property
     def stripe_sized_share(self) -> float | None:
         """The part of the system's calls that has exactly the size of a stripe, from 0 to 1."""
-        if self.stripe_sized is None or not self.system_calls:
-            return None
-        return self.stripe_sized / self.system_calls
+        return _ratio(self.stripe_sized, self.system_calls)
 
     @property
     def exchange_share(self) -> float | None:
         """The part of the time in MPI-IO outside the system's calls, which is exchange between
         ranks and waiting, from 0 to 1. By Darshan's times, else by the two bandwidths. Unknown
-        (None) where Darshan saw few of the bytes on their way to the system.
-        """
+        (None) where Darshan saw few of the bytes on their way to the system."""
         if self.mpi_rank_s and self.mpi_system_rank_s is not None:
             inside = self.mpi_system_rank_s / self.mpi_rank_s
             return min(1.0, max(0.0, 1 - inside))
@@ -135,8 +132,7 @@ class Traffic:
     @property
     def bandwidth(self) -> float | None:
         """Bytes per second of elapsed time; as the library reports it, where it does: statistics
-        and timers in a log may be about different files.
-        """
+        and timers in a log may be about different files."""
         known = [flow for flow in (self.write, self.read) if flow.bytes or flow.net_bw]
         if len(known) == 1 and known[0].net_bw:
             return known[0].net_bw
@@ -145,9 +141,8 @@ class Traffic:
     @property
     def aligned_share(self) -> float | None:
         """The part of the system's accesses that is aligned, from 0 to 1."""
-        if self.misaligned is None or not self.system_accesses:
-            return None
-        return 1 - self.misaligned / self.system_accesses
+        misaligned = _ratio(self.misaligned, self.system_accesses)
+        return None if misaligned is None else 1 - misaligned
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +183,7 @@ class Summary:
     @property
     def spent_s(self) -> float | None:
         """Seconds in I/O, of the slowest rank; or in output, as the model logged, where that is
-        more: libraries report some files only.
-        """
+        more: libraries report some files only."""
         known = [one for one in (self.total.seconds, self.total.model_s) if one is not None]
         return max(known, default=None)
 

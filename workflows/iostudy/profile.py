@@ -93,22 +93,17 @@ class Profile:
             if any(mark in f"{key}{value}" for mark in "\n ") or not key:
                 raise ValueError(f"hints: {key!r} and its value are words without spaces")
 
-    @property
-    def in_files_of_ranks(self) -> bool:
-        """Whether each rank has a file of its own."""
-        return self.files == "rank"
-
     def dimensions(self, ranks: int) -> tuple[int, ...]:
         """The dimensions in words of one variable in one file, the slowest first."""
         if self.pattern == "segments":
             words = self.block * self.segments // WORD
-            return (words if self.in_files_of_ranks else words * ranks,)
+            return (words if self.files == "rank" else words * ranks,)
         return (*self.shape, self.words) if self.words > 1 else self.shape
 
     def frame_bytes(self, ranks: int) -> int:
         """Bytes of data of a frame, in all of its files."""
         of_file = WORD * self.variables * math.prod(self.dimensions(ranks))
-        return of_file * (ranks if self.in_files_of_ranks else 1)
+        return of_file * (ranks if self.files == "rank" else 1)
 
     def require_ranks(self, ranks: int) -> None:
         """Raise RecipeError if so many ranks cannot share the work."""
@@ -128,10 +123,8 @@ class Profile:
 
 def read(path: Path, settings: Sequence[str] = (), size: str = "") -> Profile:
     """The profile in a TOML file, with those of its table ``[sizes.<size>]`` and ``key=value``
-    settings over it; a setting without a value leaves the key as it is.
-
-    Raises RecipeError that lists all faults.
-    """
+    settings over it; a setting without a value leaves the key as it is. Raises RecipeError that
+    lists all faults."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -186,7 +179,7 @@ def study(profile: Profile, ranks: int, begin: int) -> str:
         "pattern": profile.pattern,
         "files": profile.files,
         "calls": "runs" if segments else profile.calls,
-        "collective": int(profile.collective and not profile.in_files_of_ranks),
+        "collective": int(profile.collective and profile.files == "shared"),
         "read": profile.read,
         "shape": " ".join(map(str, profile.shape)),
         "split": " ".join(map(str, profile.split or (0,) * len(profile.shape))),

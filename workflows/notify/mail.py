@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import getpass
 import ipaddress
+import os
 import shutil
 import smtplib
 import socket
@@ -131,9 +132,7 @@ def _answer(code: int, text: bytes | str) -> str:
 
 
 def _sendmail() -> str:
-    program = shutil.which("sendmail") or next(
-        (path for path in SENDMAIL if Path(path).exists()), None
-    )
+    program = shutil.which("sendmail") or next(filter(os.path.exists, SENDMAIL), None)
     if program is None:
         raise OSError('there is no sendmail on this machine: [notify] smtp = "host:port" names a '
                       "mail server in your configuration")  # fmt: skip

@@ -8,13 +8,12 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from burstlens.core.errors import RecipeError, RunError
 from burstlens.core.redaction import redacted
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
-from burstlens.core.run.event import Event
+from burstlens.core.run.journal import Journal
 from burstlens.core.run.noticed import Noticed
 from burstlens.core.user_config import config_path
 from burstlens.workflows.notify.asked import asked
@@ -27,25 +26,6 @@ LAST_S = 20.0
 """How long the end of a run waits for word that is still being sent."""
 OVERDUE_S = 90.0
 """When a way is given up whose connection neither ends nor fails."""
-
-
-class Appends(Protocol):
-    """What it needs of the journal."""
-
-    def append(self, event: Event) -> object: ...
-    def sync(self) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Asker:
-    """A table ``[notify]`` with its ways: the recipe's, the user's, or those of ``--notify``."""
-
-    ways: tuple[Way, ...]
-    notify: tuple[Notify, ...]
-
-    def wants(self, kinds: Iterable[str]) -> bool:
-        """Whether it wants word of one of these kinds."""
-        return bool(set(kinds) & {one for table in self.notify for one in table.on})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +47,7 @@ class Notices:
         title: str,
         products: Sequence[str],
         of_recipe: Notify,
-        journal: Appends,
+        journal: Journal,
         noticed: Noticed,
         alarm: Callable[[str], None],
     ) -> None:
@@ -83,11 +63,10 @@ class Notices:
     def begin(self, guards: Iterable[tuple[Way, ...]] = ()) -> None:
         """Send what an earlier driver had still to send; ``guards`` are the ways of the guards.
         Report what is wrong with the configuration now, not at the end."""
-        mine = self._settings()
-        if mine is not None:
+        if (mine := self._settings()) is not None:
             for text in exposed(mine):
                 self._alarm_once(text)
-        known = [way for asker in self._askers() for way in asker.ways]
+        known = [way for ways, _ in self._askers() for way in ways]
         if self._noticed.pending:
             known += [way for ways in guards for way in ways]
         # Also what the journal asks for needs permission: the run may come from another user.
@@ -110,7 +89,12 @@ class Notices:
     def due(self, word: Word, ways: Sequence[Way] = ()) -> Callable[[], None]:
         """Journal that it is to be sent; what is returned begins to send it. What the word is about
         is journalled in between, so that a crash loses neither."""
-        wanted = [way for asker in self._askers() if asker.wants(word.kinds) for way in asker.ways]
+        wanted = [
+            way
+            for ways, tables in self._askers()
+            if any(kind in table.on for table in tables for kind in word.kinds)
+            for way in ways
+        ]
         # Where both name one receiver, the user's own way counts: it gets the link with the token.
         return self._due(word, [*wanted, *ways])
 
@@ -118,9 +102,9 @@ class Notices:
         """Journal what was sent, report what has failed, and send word at the model times that
         were reached; ``progress`` is the model's, in words. ``last``: no later look is to come."""
         self._collect()
-        first = self._products[0] if self._products else None
-        newest = self._noticed.settled.get(first or "")
-        if first is None or newest is None or newest == self._looked:
+        first = self._products[0] if self._products else ""
+        newest = self._noticed.settled.get(first)
+        if newest is None or newest == self._looked:
             return
         if not last and any(one.word.time for one in self._sending):
             return  # its receivers cannot keep up: the next word is of a later time
@@ -129,9 +113,9 @@ class Notices:
         calendar = self._noticed.calendars.get(first, "")
         ways = [
             way
-            for asker in self._askers()
-            if any(table.reaches(begin, since, newest, calendar) for table in asker.notify)
-            for way in asker.ways
+            for ways, tables in self._askers()
+            if any(table.reaches(begin, since, newest, calendar) for table in tables)
+            for way in ways
         ]
         if ways:
             self._due(time_word(self._run, self._title, newest, progress()), ways)()
@@ -168,7 +152,9 @@ class Notices:
 
         return start
 
-    def _askers(self) -> list[Asker]:
+    def _askers(self) -> list[tuple[tuple[Way, ...], tuple[Notify, ...]]]:
+        """Ways, and the tables ``[notify]`` that say when these get word: those of the user, of
+        ``--notify``, and of the recipe."""
         mine = self._settings() or Settings()
         try:
             own = asked(self._run)
@@ -177,9 +163,9 @@ class Notices:
             own = ()
         times = Notify(on=ALL)
         return [
-            Asker(mine.ways(), (mine,)),
-            Asker(own, (times, self._of_recipe, mine)),
-            Asker(self._of_recipe.ways("recipe"), (self._of_recipe,)),
+            (mine.ways(), (mine,)),
+            (own, (times, self._of_recipe, mine)),
+            (self._of_recipe.ways("recipe"), (self._of_recipe,)),
         ]
 
     def _settings(self) -> Settings | None:

@@ -43,30 +43,17 @@ class Children:
             own = None
             with contextlib.suppress(OSError):  # no space: the word goes all the same
                 own = stack.enter_context(TemporaryFile()) if output is None else None
-            said = output or own or subprocess.DEVNULL
-            code = self._run(command, text, limit_s, folder, environment, said)
-            if code:
-                why = f": {last}" if own is not None and (last := _last_line(own)) else ""
-                raise OSError(f"{command[0]} ended with exit code {code}{why}")
-
-    def _run(
-        self,
-        command: Sequence[str],
-        text: bytes,
-        limit_s: float,
-        folder: Path,
-        environment: Mapping[str, str] | None,
-        output: int | IO[bytes],
-    ) -> int:
-        with subprocess.Popen(
-            list(command),
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        ) as child:
+            child = stack.enter_context(
+                subprocess.Popen(
+                    command,
+                    cwd=folder,
+                    env=environment,
+                    stdin=subprocess.PIPE,
+                    stdout=output or own or subprocess.DEVNULL,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+            )
             self._running.add(child)
             try:
                 child.communicate(text, timeout=limit_s)
@@ -75,7 +62,9 @@ class Children:
             finally:
                 _kill(child)
                 self._running.discard(child)
-        return child.returncode
+            if child.returncode:
+                why = f": {last}" if own is not None and (last := _last_line(own)) else ""
+                raise OSError(f"{command[0]} ended with exit code {child.returncode}{why}")
 
     def kill(self) -> None:
         """End all of them."""

@@ -54,22 +54,22 @@ def end_word(
     said = f": {outcome.message}" if outcome.message else ""
     more = [*([outcome.line] if outcome.line else []), *steps]
     facts = {"state": outcome.state, "exit_code": outcome.exit_code}
-    text = f"{_named(run, title)}: {outcome.state}{said}"
-    return _word(f"end {epoch}", kinds, text, f"{outcome.state}", more=more, facts=facts)
+    about = f"end {epoch}", kinds, f"{outcome.state}{said}", outcome.state
+    return _word(run, title, *about, more=more, facts=facts)
 
 
 def model_word(run: RunDir, title: str, state: str, evidence: str, attempt: int) -> Word:
     """The word of a model that others started: it has ``ended``, ``failed`` or is ``quiet``."""
     kinds = {"ended": ("done",), "failed": ("failed",)}.get(state, ("stopped", "needs-you"))
-    text = f"{_named(run, title)}: the model: {state}, {evidence}"
-    facts = {"state": state}
-    return _word(f"model {attempt} {state}", kinds, text, f"the model: {state}", facts=facts)
+    subject = f"the model: {state}"
+    about = f"model {attempt} {state}", kinds, f"{subject}, {evidence}", subject
+    return _word(run, title, *about, facts={"state": state})
 
 
 def driver_word(run: RunDir, title: str, error: str, epoch: int) -> Word:
     """The word of a driver that ends while its run has no outcome: a person has to resume it."""
-    text = f"{_named(run, title)}: its driver has ended: {error}"
-    return _word(gone_key(epoch, over=False), ("needs-you",), text, "its driver has ended")
+    key, subject = gone_key(epoch, over=False), "its driver has ended"
+    return _word(run, title, key, ("needs-you",), f"{subject}: {error}", subject)
 
 
 def gone_key(epoch: int, *, over: bool) -> str:
@@ -85,37 +85,32 @@ def gone_word(
     ended since, None while it goes on; ``trips`` are the guards' that tripped without a driver."""
     goes_on = "the model goes on; its pictures wait"
     ended = f"the model {model}; the last pictures and the results wait"
-    text = f"{_named(run, title)}: its driver has ended ({why}); {ended if model else goes_on}"
+    text = f"its driver has ended ({why}); {ended if model else goes_on}"
     subject = "the model has ended without a driver" if model else "its driver has ended"
     more = [*trips, f"go on with: burstlens resume {run.id}"]
     facts = {"state": "lost", "model_ended": model is not None}
-    return _word(key, ("needs-you",), text, subject, more=more, facts=facts)
+    return _word(run, title, key, ("needs-you",), text, subject, more=more, facts=facts)
 
 
 def time_word(run: RunDir, title: str, time: str, progress: str) -> Word:
     """The word at a model time, with the model's progress."""
     label = valid_time.label(time)
-    text = f"{_named(run, title)}: " + (progress if label in progress else f"{label}, {progress}")
-    return _word(f"time {time}", ("time",), text.rstrip(", "), label, time=time)
+    text = progress if label in progress else f"{label}, {progress}"
+    return _word(run, title, f"time {time}", ("time",), text.rstrip(", "), label, time=time)
 
 
 def trip_word(
     run: RunDir, title: str, key: Sequence[object], sentence: str, facts: Mapping[str, Any]
 ) -> Word:
     """The word of a guard's trip; ``key`` is guard, stream, valid time, attempt."""
-    text = f"{_named(run, title)}: {sentence}"
     named = "trip " + " ".join(map(str, key))
-    return _word(named, ("trip",), text, f"guard {key[0]}", facts=facts)
-
-
-def _named(run: RunDir, title: str) -> str:
-    return f"{title} ({run.id})"
+    return _word(run, title, named, ("trip",), sentence, f"guard {key[0]}", facts=facts)
 
 
 def _word(
-    key: str, kinds: tuple[str, ...], text: str, subject: str, *,
+    run: RunDir, title: str, key: str, kinds: tuple[str, ...], text: str, subject: str, *,
     time: str | None = None, more: Sequence[str] = (), facts: Mapping[str, Any] | None = None,
 ) -> Word:  # fmt: skip
     # Texts come from models and recipes: no line of them may become a header or a command.
-    lines = tuple(printable(line) for line in more)
-    return Word(key, kinds, printable(text), printable(subject), time, lines, facts or {})
+    text, lines = printable(f"{title} ({run.id}): {text}"), tuple(map(printable, more))
+    return Word(key, kinds, text, printable(subject), time, lines, facts or {})

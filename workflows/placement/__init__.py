@@ -12,7 +12,6 @@ __all__ = [
     "buffer",
     "buffer_origin",
     "direct_requests",
-    "hosted",
     "job_buffer",
     "job_file",
     "job_folder",

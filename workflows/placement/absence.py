@@ -97,9 +97,10 @@ class Absence:
             return
         self._notices = notices = self._opened()
         if self._over:
+            assert self._journal is not None
             for key, pending in list(self._noticed.pending.items()):
                 for way in list(pending.ways):  # "the model goes on" is not true any more
-                    self._append(ev.NoticeFailed(key=key, way=way, reason=UNSENT))
+                    self._journal.append(ev.NoticeFailed(key=key, way=way, reason=UNSENT))
         else:
             notices.begin()
         notices.send(self._word())  # a no-op where an earlier sentinel has begun
@@ -128,17 +129,12 @@ class Absence:
         wanted, title = self._recipe.notify, self._recipe.title
         return Notices(self._run, title, names, wanted, self._journal, self._noticed, self._alarm)
 
-    def _append(self, event: Event) -> None:
-        assert self._journal is not None
-        self._journal.append(event)
-
     def _alarm(self, text: str) -> None:
         if text == self._said:
             return
         self._said = text
         _log.warning("%s", text)
-        with contextlib.suppress(OSError):  # its file lies in the run directory
-            print(text, flush=True)
+        print_if_possible(text)
 
     def _is_gone(self) -> bool:
         """On its own host by its process, elsewhere by a heartbeat that stands still for long."""
@@ -158,12 +154,18 @@ class Absence:
         still = show_duration(round(time.monotonic() - self._since))
         why = f"{who} is gone" if is_here(driver) else f"no sign of life of {who} for {still}"
         model = _how_it_ended(self._job_folder) if self._over else None
-        trips = [f'guard "{trip.get("guard")}": {trip.get("text")}' for trip in self._trips()]
+        trips = [
+            f'guard "{trip.get("guard")}": {trip.get("text")}'
+            for trip in read_lines(self._run.sentinel)
+            if str(trip.get("attempt")) == self._job_folder.name
+        ]
         return gone_word(self._run, self._recipe.title, self._key, why, model, trips)
 
-    def _trips(self) -> list[dict[str, object]]:
-        attempt = self._job_folder.name
-        return [one for one in read_lines(self._run.sentinel) if str(one.get("attempt")) == attempt]
+
+def print_if_possible(text: str) -> None:
+    """Print it to the sentinel's file, which lies in the run directory: that may be full."""
+    with contextlib.suppress(OSError):
+        print(text, flush=True)
 
 
 def notices_of(job_folder: Path) -> Path:

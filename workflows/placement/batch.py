@@ -29,6 +29,7 @@ from burstlens.core.existence import Existence, existence
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement import supervisor
 from burstlens.workflows.placement.job_folder import names_if_made
+from burstlens.workflows.placement.launch import Launcher
 
 _log = logging.getLogger(__name__)
 SETTLES_S = 10.0
@@ -42,7 +43,7 @@ PATIENCE_S = 300.0
 """How long to try again while the scheduler does not answer a submission."""
 
 
-class BatchLauncher:
+class BatchLauncher(Launcher):
     """Runs supervisors in batch jobs. Ids: the scheduler's name and its own id, ``slurm:12``; names
     are made unique by ``token``."""
 
@@ -75,9 +76,8 @@ class BatchLauncher:
 
     def submit(self, job_folder: Path) -> str:
         """Submit the supervisor of that folder; its own messages go to ``supervisor.log``."""
-        return self.hand_in(
-            job_folder, self.job(job_folder, read_json(job_folder / "job.json") or {})
-        )
+        job = read_json(job_folder / "job.json") or {}
+        return self.hand_in(job_folder, self.job(job_folder, job))
 
     def job(self, job_folder: Path, job: Mapping[str, Any]) -> BatchJob:
         """The batch job of the supervisor that does what that ``job.json`` holds."""
@@ -111,8 +111,7 @@ class BatchLauncher:
                 if not error.passing or time.monotonic() > end:
                     raise
                 time.sleep(5.0)  # it may have been accepted all the same
-                found = self._named(job.name)
-                if found is not None:
+                if (found := self._named(job.name)) is not None:
                     number = found.job_id
                     break
         write_whole(folder / "job_id", number)
@@ -123,26 +122,23 @@ class BatchLauncher:
         return self._id(number)
 
     def find(self, job_folder: Path) -> str | None:
-        """By the noted id, or by the job's name if a driver was killed while it submitted.
-
-        Raises OSError while the run directory is away.
-        """
-        noted = job_folder / "job_id"
+        """By the noted id, or by the job's name if a driver was killed while it submitted. Raises
+        OSError while the run directory is away."""
+        noted, mark = job_folder / "job_id", job_folder / "submitting"
         names = names_if_made(job_folder, self.run.path)
         if noted.name in names:
             number = noted.read_text().strip()
-            self._folders[number] = job_folder
-            return self._id(number)
-        mark = job_folder / "submitting"
-        if mark.name not in names:
+        elif mark.name in names:
+            time.sleep(LATE_S)
+            found = self._named(mark.read_text().strip())
+            if found is None:
+                return None
+            number = found.job_id
+            write_whole(noted, number)
+        else:
             return None
-        time.sleep(LATE_S)
-        found = self._named(mark.read_text().strip())
-        if found is None:
-            return None
-        write_whole(noted, found.job_id)
-        self._folders[found.job_id] = job_folder
-        return self._id(found.job_id)
+        self._folders[number] = job_folder
+        return self._id(number)
 
     def alive(self, job_id: str) -> bool:
         """Whether a job that serves the run waits or runs. When a stop was requested, a job that
@@ -183,6 +179,10 @@ class BatchLauncher:
             return True
         return time.monotonic() < self._over.setdefault(job_id, time.monotonic() + SETTLES_S)
 
+    def is_over(self, job_id: str) -> bool:
+        """Whether the job has ended, as the scheduler says now. Raises SchedulerError."""
+        return self.scheduler.look(_number(job_id)).over
+
     def _begin_of(self, number: str) -> Existence:
         """Whether the job has left a mark of its begin; asked once, as a loop waits for it."""
         folder = self._folders.get(number)
@@ -215,7 +215,7 @@ class BatchLauncher:
     def await_end(self, job_id: str, leaving: Callable[[], bool]) -> None:
         """Wait until the scheduler calls the job over; asks at once, then less and less often."""
         for pause in growing(FIRST_PAUSE_S, self.site.batch.query_interval_s):
-            if leaving() or self.scheduler.look(_number(job_id)).over:
+            if leaving() or self.is_over(job_id):
                 return
             time.sleep(pause)
 
@@ -246,11 +246,6 @@ class BatchLauncher:
         if not state.cut and number not in self._requeued:
             return ""
         return f"{self.scheduler.title} says of job {number}: {self._word(state)}"
-
-    def clear(self, job_folder: Path) -> bool:
-        """No-op: a supervisor that finds ``ended.json`` written by another process ends its
-        program."""
-        return False
 
     def _id(self, number: str) -> str:
         return f"{self.scheduler.name}:{number}"

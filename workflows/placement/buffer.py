@@ -87,23 +87,9 @@ def candidate_root(candidate: str) -> Path | None:
     return Path(expanded) / f"burstlens-{os.getuid()}"
 
 
-def prepare(
-    candidates: Sequence[str], folder: str, capacity_bytes: int, adopt: BufferRef | None
-) -> tuple[BufferRef, bool]:
-    """Make the run's folder on the first candidate with room, or find the existing one.
-
-    Returns the buffer and whether it is the one to adopt. Raises SiteError when none has room.
-    """
-    if adopt is not None and (adopt.root() / adopt.folder).is_dir():
-        return adopt, True
-    return BufferRef("posix", str(with_room(candidates, capacity_bytes, folder)), folder), False
-
-
 def with_room(candidates: Sequence[str], capacity_bytes: int, folder: str | None = None) -> Path:
     """This user's folder on the first candidate with room; with ``folder``, that is made in it.
-
-    Nothing is made without ``folder``. Raises SiteError when no candidate can be used.
-    """
+    Nothing is made without ``folder``. Raises SiteError when no candidate can be used."""
     refused, full = [], False
     for root in filter(None, map(candidate_root, candidates)):
         refusal = refused_by(root, capacity_bytes, folder)
@@ -172,11 +158,8 @@ def stage_in(
     stripes: Sequence[FolderStripes] = (),
 ) -> tuple[int, int, int]:
     """Bring the inputs to ``<run>/inputs``, links followed, output of earlier runs left behind.
-    Folders of files that ``stripes`` mean get theirs first.
-
-    Returns the number of files, their bytes and the number of files left behind. Raises
-    StagingError.
-    """
+    Folders of files that ``stripes`` mean get theirs first. Returns the number of files, their
+    bytes and the number of files left behind. Raises StagingError."""
     try:
         chosen = selected(Path(inputs), model, leave)
     except OSError as error:
@@ -215,18 +198,15 @@ def fill(
 def bring_home(
     buffer: BufferRef, folder: str, patterns: Sequence[str], target: str
 ) -> list[tuple[str, int]]:
-    """Bring the matching files of ``folder`` (relative to the run's) home, and verify them.
-
-    Files that are there already with the same content are not brought again. Returns names
-    and bytes. Raises StagingError.
-    """
-    base = buffer.root() / buffer.folder / folder
+    """Bring the matching files of ``folder`` (relative to the run's) home, and verify them. Files
+    that are there already with the same content are not brought again. Returns names and bytes.
+    Raises StagingError."""
+    base, home = buffer.root() / buffer.folder / folder, Path(target)
     stager = buffer.stager()
-    home = []
-    for relative in _matching(base, patterns):
-        place = Path(target) / relative
-        home.append((relative, _bring_one(stager, base / relative, place, Path(target).parent)))
-    return home
+    return [
+        (name, _bring_one(stager, base / name, home / name, home.parent))
+        for name in _matching(base, patterns)
+    ]
 
 
 def _matching(base: Path, patterns: Sequence[str]) -> list[str]:
@@ -307,10 +287,8 @@ class Released:
 
 
 def release(buffer: BufferRef, paths: Sequence[str], keep: Sequence[str], output: str) -> Released:
-    """Delete raw frames, each only when what ``keep`` names of it is home and verified.
-
-    Raises StagingError.
-    """
+    """Delete raw frames, each only when what ``keep`` names of it is home and verified. Raises
+    StagingError."""
     count = home = freed = 0
     links = []
     for path in dict.fromkeys(paths):

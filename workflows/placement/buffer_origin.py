@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, structs
 
-from burstlens.cluster_configs.bursts import Holder
+from burstlens.cluster_configs.bursts import Burst, BurstScheduler, Holder
 from burstlens.core.decode import convert
 from burstlens.core.durable import make_folders, read_json, write_json
 from burstlens.core.errors import RunError
@@ -26,6 +26,7 @@ from burstlens.core.run.facts import facts_of
 from burstlens.core.run.places import runs_folders
 from burstlens.core.run.snapshot import read_snapshot
 from burstlens.core.run.status_file import BufferPart
+from burstlens.workflows.placement.batch import BatchLauncher
 
 FILE = "steps/buffer-origin.json"
 
@@ -51,22 +52,13 @@ class BufferOrigin(Struct, frozen=True):
 
 
 def origin(
-    name: str,
-    created: str,
-    job: str,
-    *,
-    absent: bool,
-    creators: list[Holder],
-    mine: str,
-    since: str,
-    title: str,
+    launcher: BatchLauncher, bursts: BurstScheduler, burst: Burst, job: str, *, absent: bool
 ) -> BufferOrigin:
-    """The origin of a buffer that the run's ``job`` was to make.
-
-    ``creators`` are the jobs that name it in ``create_persistent``, those whose names begin with
-    ``mine`` the run's own; jobs that have ended ``since`` then are among them. ``title`` is the
-    scheduler's.
-    """
+    """The origin of a buffer that the run's ``job`` was to make; ``absent``: an answer showed
+    before that there was none. Raises SchedulerError."""
+    name, created = burst.name, burst.created
+    creators = [one for one in bursts.holders(ended=True) if one.creates(name)]
+    since, title, mine = bursts.remembers_since(), launcher.scheduler.title, f"{launcher.token}-"
     own = next((one for one in creators if one.job_id == job), None)
     submitted = own.submitted if own else ""
     others = [one.job_id for one in creators

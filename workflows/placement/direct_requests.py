@@ -31,10 +31,8 @@ _CREDENTIALS = struct.Struct("3i")  # struct ucred: pid, uid, gid
 
 def send(job_folder: Path, name: str, reason: Mapping[str, Any] | None = None) -> bool:
     """Give a request to the supervisor of that folder; False where none listens on this node.
-
     ``reason`` is as in :meth:`RunDir.request`; of a ``trip`` it is the trip, to be held until the
-    run directory takes it.
-    """
+    run directory takes it."""
     message = json.dumps({"request": name, "reason": dict(reason or {})}).encode()
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
@@ -53,18 +51,14 @@ class RequestInbox:
         self.trips: list[dict[str, Any]] = []
         """Those to be held, in order, until they are written."""
         self._socket: socket.socket | None = None
-        try:
-            listens = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        except (OSError, AttributeError):  # another system than Linux
-            return
-        try:
+        # Another system than Linux lacks the one or the other.
+        with contextlib.suppress(OSError, AttributeError), contextlib.ExitStack() as stack:
+            listens = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
             listens.setblocking(False)
             listens.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
             listens.bind(_address(job_folder))
-        except (OSError, AttributeError):
-            listens.close()
-            return
-        self._socket = listens
+            stack.pop_all()  # it stays open
+            self._socket = listens
 
     def take_requests(self) -> None:
         """Take the requests that have come since the last call."""
@@ -84,10 +78,9 @@ class RequestInbox:
     def read(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """The requests since the last call, each with its reason. Never raises."""
         while self._socket is not None:
+            space = socket.CMSG_SPACE(_CREDENTIALS.size)
             try:
-                text, extras, _, _ = self._socket.recvmsg(
-                    LONGEST_BYTES, socket.CMSG_SPACE(_CREDENTIALS.size)
-                )
+                text, extras, _, _ = self._socket.recvmsg(LONGEST_BYTES, space)
             except OSError:  # nothing there
                 return
             with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):

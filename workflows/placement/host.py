@@ -32,6 +32,7 @@ if not __package__:  # started by its path: a package of the files here, without
 from burstlens.core.existence import surely_exists
 from burstlens.core.passing_errors import patiently
 from burstlens.core.whole_copy import rename
+from burstlens.workflows.placement import job_processes
 
 PERIOD_S = 0.5
 CLEANS_S = 60.0
@@ -148,12 +149,12 @@ class Host:
                     return
             else:
                 self._start_new()
-                if not self.children_alive() and (self._asked_to_leave() or self._forsaken()):
+                leaves = surely_exists(self.folder / "leave")
+                if not self.children_alive() and (leaves or self._forsaken()):
                     return
             time.sleep(PERIOD_S)
 
     def children_alive(self) -> bool:
-        """Whether a supervisor lives."""
         return any(child.poll() is None for child in self.children.values())
 
     def _start_new(self) -> None:
@@ -163,14 +164,9 @@ class Host:
                     continue
                 job_folder = entry.read_text(encoding="utf-8").strip()
                 supervisor = Path(__file__).with_name("supervisor.py")
+                words = [sys.executable, "-P", str(supervisor), job_folder]
                 with open(os.path.join(job_folder, "supervisor.log"), "ab") as log:
-                    self.children[entry.name] = subprocess.Popen(
-                        [sys.executable, "-P", str(supervisor), job_folder],
-                        stdin=subprocess.DEVNULL,
-                        stdout=log,
-                        stderr=subprocess.STDOUT,
-                        start_new_session=True,
-                    )
+                    self.children[entry.name] = job_processes.start_session(words, log)
 
     def _reap(self) -> bool:
         """Note which supervisors have ended; one that was killed leaves no program behind."""
@@ -181,20 +177,15 @@ class Host:
             with contextlib.suppress(OSError):  # the next look tries again
                 job_folder = Path((self.folder / "queue" / name).read_text().strip())
                 if not surely_exists(job_folder / "ended.json"):
-                    program = Path(__file__).with_name("job_processes.py")
+                    words = [sys.executable, "-P", job_processes.__file__, str(job_folder)]
                     with contextlib.suppress(subprocess.SubprocessError):
-                        subprocess.run([sys.executable, "-P", str(program), job_folder], timeout=30)
+                        subprocess.run(words, timeout=30)
                 over.touch()
         return self.children_alive()
 
-    def _asked_to_leave(self) -> bool:
-        return surely_exists(self.folder / "leave")
-
     def _forsaken(self) -> bool:
-        """Whether no driver has written its status for long, by this clock alone.
-
-        Nobody can write one while the run directory is full or away: then it is not known.
-        """
+        """Whether no driver has written its status for long, by this clock alone. Nobody can write
+        one while the run directory is full or away: then it is not known."""
         now = time.monotonic()
         with contextlib.suppress(OSError):
             beat = (self.folder.parents[1] / "status.json").stat().st_mtime_ns
@@ -202,17 +193,12 @@ class Host:
                 self._beat, self._moved_at = beat, now
         if now - self._moved_at <= DRIVERLESS_S:
             return False
-        if not self._can_be_written():
-            self._moved_at = now
-            return False
-        return True
-
-    def _can_be_written(self) -> bool:
         part = self.folder / ".asked.part"
         try:
             part.write_bytes(b"x")
             part.unlink()
         except OSError:
+            self._moved_at = now
             return False
         return True
 

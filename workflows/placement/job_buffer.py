@@ -1,4 +1,4 @@
-"""The buffer of one batch job, in which everything on the buffer runs.
+"""The one batch job that has the buffer, in which everything on the buffer runs.
 
 The job's host starts the supervisors, and the viewing block is a step of it.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,23 +15,80 @@ from typing import Any
 
 from burstlens.cluster_configs.directives import directives
 from burstlens.cluster_configs.inside import Inside
-from burstlens.cluster_configs.scheduler import BatchJob, JobState
+from burstlens.cluster_configs.scheduler import BatchJob, JobState, QueuePlace
 from burstlens.cluster_configs.site import Site
-from burstlens.core.durable import make_folders, read_json, write_json
+from burstlens.core.durable import make_folders, read_json, write_json, write_whole
 from burstlens.core.errors import GivenUpError, SiteError
 from burstlens.core.existence import check_existence, surely_exists
 from burstlens.core.passing_errors import again
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement import host as hosts
+from burstlens.workflows.placement.batch import BatchLauncher
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.buffer_origin import BufferOrigin
-from burstlens.workflows.placement.hosted import HostedLauncher
+from burstlens.workflows.placement.launch import Launcher
 from burstlens.workflows.recipe.recipe import Recipe
 
 ROOT = "BURSTLENS_JOB_BUFFER"
 """The variable that holds the root of a buffer of kind ``posix``, in all processes of the job."""
 LOOK_S = 0.5
 """How often a file is looked for."""
+
+
+class HostedLauncher(Launcher):
+    """Asks the job's host (:mod:`.placement.host`). Ids: ``hosted:NUMBER:NAME``."""
+
+    def __init__(self, batch: BatchLauncher) -> None:
+        self.batch = batch
+        self.unreported: set[Path] = set()
+        self.host = Path()
+        """The folder of the host that serves now."""
+
+    @property
+    def waits(self) -> Mapping[str, str]:
+        """The host's own job."""
+        return self.batch.waits
+
+    @property
+    def place(self) -> QueuePlace | None:
+        """The host's own."""
+        return self.batch.place
+
+    def submit(self, job_folder: Path) -> str:
+        """Put the folder's name into the host's queue."""
+        write_whole(self.host / "queue" / job_folder.name, str(job_folder))
+        return self._id(job_folder.name)
+
+    def find(self, job_folder: Path) -> str | None:
+        """By the name in the host's queue. Raises OSError while that cannot be seen."""
+        asked = check_existence(self.host / "queue" / job_folder.name)
+        return self._id(job_folder.name) if asked else None
+
+    def alive(self, job_id: str) -> bool:
+        """Whether the host lives and has not seen the supervisor end."""
+        name = job_id.rpartition(":")[2]
+        over = surely_exists(self.host / "queue" / f"{name}.over")  # else it is asked again
+        return not over and self.batch.stands(self._job())
+
+    def fate(self, job_id: str | None, job_folder: Path) -> str:
+        """A supervisor that was killed, or the end of the whole job. Raises OSError while that
+        cannot be seen."""
+        if check_existence(self.host / "queue" / f"{job_folder.name}.over"):
+            return f"its supervisor was killed, see {job_folder / 'supervisor.log'}"
+        return self.batch.fate(self._job(), job_folder)
+
+    def remark(self, job_id: str, *, well: bool) -> str:
+        """What the scheduler says of the host's job, when the program did not end well."""
+        return "" if well else self.batch.remark(self._job(), well=True)
+
+    def _id(self, name: str) -> str:
+        return f"hosted:{self._job().partition(':')[2]}:{name}"
+
+    def _job(self) -> str:
+        found = self.batch.find(self.host)
+        if found is None:
+            raise SiteError(f"the job of {self.host} is not known to {self.batch.scheduler.title}")
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +105,7 @@ class JobBuffer:
     name: str = ""
 
     def provide(self, known: BufferRef | None) -> tuple[BufferRef, bool]:
-        """The live host's buffer, else that of a new job, when it has begun.
-
-        Raises SiteError; GivenUpError when the run was asked to stop while it waited.
-        """
+        """The live host's buffer, else that of a new job, when it has begun."""
         batch = self.launcher.batch
         number = self._hosts()
         found = bool(number) and self._serves(self._host(number))
@@ -83,7 +137,7 @@ class JobBuffer:
         number = self._hosts()
         self.launcher.host = self._host(number)
         job_id = self.launcher.batch.find(self.launcher.host) if number else None
-        if job_id is None or self.launcher.batch.scheduler.look(job_id.partition(":")[2]).over:
+        if job_id is None or self.launcher.batch.is_over(job_id):
             return None
         return known or self._reference()
 
@@ -123,7 +177,7 @@ class JobBuffer:
         if batch.scheduler.look(number).waiting:
             batch.scheduler.cancel([number])
         batch.await_end(job_id, lambda: self.leaving() or self.run.stop_requested() == "stop-now")
-        if self.run.stop_requested() == "stop-now" and not batch.scheduler.look(number).over:
+        if self.run.stop_requested() == "stop-now" and not batch.is_over(job_id):
             raise GivenUpError(
                 f"job {number} with the buffer is ending: burstlens free {self.run.id} "
                 "shows when it is gone"
@@ -158,7 +212,7 @@ class JobBuffer:
         if job_id is None or again(lambda: check_existence(host / "leave")):
             return False
         # Asked now: a job that `free` has cancelled a moment ago brings no buffer.
-        return not self.launcher.batch.scheduler.look(job_id.partition(":")[2]).over
+        return not self.launcher.batch.is_over(job_id)
 
     def _of_scheduler(self) -> dict[str, Any]:
         """By what its jobs know their id, node and CPUs, and how a program starts on each node."""

@@ -77,10 +77,7 @@ class JobFile:
             "root": self.buffer.path,
             "log_level": log_level(),
             "job_id_variable": job_id_variable(self.site.scheduler),
-            "environment": {
-                "BURSTLENS_RUN": self.run.id,
-                "BURSTLENS_RUN_DIR": str(self.run.path),
-            },
+            "environment": {"BURSTLENS_RUN": self.run.id, "BURSTLENS_RUN_DIR": str(self.run.path)},
             "places": {
                 "BURSTLENS_INPUTS": f"{self.buffer.folder}/inputs",
                 "BURSTLENS_OUTPUT": f"{self.buffer.folder}/{self.attempt}",
@@ -176,8 +173,6 @@ class JobFile:
                 f'({MOST_DIRECTIVES}); "api" in the site file stages them in the job'
             )
         self._staging = True
-        lines, target = (
-            directives(self.site.buffer),
-            f"{self.buffer.path}/{self.buffer.folder}/inputs",
-        )
+        lines = directives(self.site.buffer)
+        target = f"{self.buffer.path}/{self.buffer.folder}/inputs"
         return [lines.stage_in(source, f"{target}/{name}") for source, name in self._files]

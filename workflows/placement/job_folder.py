@@ -7,6 +7,7 @@ supervisor claims it. Standard library alone: the supervisor imports it, on any 
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -63,11 +64,8 @@ class ClaimedFolder:
 
 
 def names_in(job_folder: Path) -> frozenset[str]:
-    """The names in the folder of a job whose ``job.json`` was written.
-
-    Raises OSError while the folder cannot be seen: because it is away, or because an empty mount
-    point is in its place.
-    """
+    """The names in the folder of a job whose ``job.json`` was written. Raises OSError while the
+    folder cannot be seen: because it is away, or because an empty mount point is in its place."""
     names = frozenset(os.listdir(job_folder))
     if "job.json" not in names:
         raise FileNotFoundError(errno.ENOENT, "the job's folder is away", str(job_folder))
@@ -111,22 +109,16 @@ def lacks(job_folder: Path, name: str) -> bool:
 
 
 def names_if_made(folder: Path, run: Path) -> frozenset[str]:
-    """The names in a folder of the run directory that may not have been made yet.
-
-    Raises OSError while the run directory cannot be seen.
-    """
-    descriptor = os.open(run, os.O_RDONLY | os.O_DIRECTORY)
-    try:
+    """The names in a folder of the run directory that may not have been made yet. Raises OSError
+    while the run directory cannot be seen."""
+    with contextlib.ExitStack() as stack:
+        descriptor = os.open(run, os.O_RDONLY | os.O_DIRECTORY)
+        stack.callback(os.close, descriptor)
         os.stat("control", dir_fd=descriptor)  # an empty mount point has none
+        name = os.path.relpath(folder, run)
         try:
-            inner = os.open(
-                os.path.relpath(folder, run), os.O_RDONLY | os.O_DIRECTORY, dir_fd=descriptor
-            )
+            inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY, dir_fd=descriptor)
         except FileNotFoundError:
             return frozenset()
-        try:
-            return frozenset(os.listdir(inner))
-        finally:
-            os.close(inner)
-    finally:
-        os.close(descriptor)
+        stack.callback(os.close, inner)
+        return frozenset(os.listdir(inner))

@@ -14,10 +14,12 @@ import ctypes
 import itertools
 import os
 import signal
+import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import IO, Any
 
 MARK = "BURSTLENS_JOB"
 """The variable that holds the job folder, in the environment of each of its processes."""
@@ -34,6 +36,18 @@ def mark(job_folder: Path) -> str:
     return os.path.realpath(job_folder)
 
 
+def start_session(words: Sequence[str], log: IO[bytes], **more: Any) -> subprocess.Popen[bytes]:
+    """Start a program in a session of its own; what it prints goes to ``log``."""
+    return subprocess.Popen(
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        **more,
+    )
+
+
 def start_ticks(pid: int) -> int:
     """The kernel's start time of a process: with the pid, it names a process for good."""
     stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
@@ -46,11 +60,9 @@ def all_pids() -> list[int]:
 
 
 def members(group: int, ticks: int) -> list[int]:
-    """The live processes of the group that a process with this start time led.
-
-    The group's number is given to no other process while one of them lives; a leader with another
-    start time leads another group.
-    """
+    """The live processes of the group that a process with this start time led. The group's number
+    is given to no other process while one of them lives; a leader with another start time leads
+    another group."""
     live = {pid: stat for pid in all_pids() if (stat := _stat(pid))[:1] not in ([], ["Z"])}
     if group in live and int(live[group][19]) != ticks:
         return []
@@ -91,11 +103,9 @@ def descendants(keep: Collection[int] = ()) -> list[int]:
 
 
 def end_children(own: Collection[int], keep: Collection[int] = ()) -> None:
-    """Kill all descendants but those in ``keep`` and theirs; returns when they are gone.
-
-    Only children are killed, at once when they are seen: what they leave falls to this process,
-    so one that forks faster than ``/proc`` can be read through is met in the end.
-    """
+    """Kill all descendants but those in ``keep`` and theirs; returns when they are gone. Only
+    children are killed, at once when they are seen: what they leave falls to this process, so one
+    that forks faster than ``/proc`` can be read through is met in the end."""
     end = time.monotonic() + KILL_S
     while time.monotonic() < end:
         reap(own)
@@ -125,11 +135,9 @@ def send(pids: Iterable[int], number: int) -> None:
 
 
 def marked(job_folder: Path) -> Iterator[int]:
-    """Processes of this user that run with the mark of that job, as they are found.
-
-    First those that ``/proc`` lists, which takes milliseconds, then the newest again and again: one
-    that forks and ends all the time is never among the listed ones.
-    """
+    """Processes of this user that run with the mark of that job, as they are found. First those
+    that ``/proc`` lists, which takes milliseconds, then the newest again and again: one that forks
+    and ends all the time is never among the listed ones."""
     wanted = os.fsencode(f"{MARK}={mark(job_folder)}")
     for pid in itertools.chain(all_pids(), _newest()):
         with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as stream:

@@ -42,10 +42,8 @@ class Launcher(Protocol):
         return None
 
     def submit(self, job_folder: Path) -> str:
-        """Start the supervisor; returns the job's id.
-
-        Raises SiteError, and OSError while the job's folder is away, as does ``find``.
-        """
+        """Start the supervisor; returns the job's id. Raises SiteError, and OSError while the job's
+        folder is away, as does ``find``."""
 
     def find(self, job_folder: Path) -> str | None:
         """The id of that folder's job, even if it was never noted. Raises SiteError."""
@@ -76,17 +74,10 @@ class LocalLauncher(Launcher):
 
     def submit(self, job_folder: Path) -> str:
         """Start the supervisor; its own messages go to ``supervisor.log`` in the folder."""
-        program = Path(supervisor.__file__)
         with (job_folder / "supervisor.log").open("ab") as log:
             try:
-                child = subprocess.Popen(
-                    [sys.executable, "-P", str(program), str(job_folder)],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=subprocess.STDOUT,
-                    start_new_session=True,
-                    cwd="/",
-                )
+                words = [sys.executable, "-P", supervisor.__file__, str(job_folder)]
+                child = job_processes.start_session(words, log, cwd="/")
             except OSError as error:
                 raise SiteError(f"cannot start the supervisor: {error}") from error
         self._children[child.pid] = child
@@ -115,11 +106,9 @@ class LocalLauncher(Launcher):
         return f"its supervisor was killed, see {job_folder / 'supervisor.log'}"
 
     def clear(self, job_folder: Path) -> bool:
-        """End the processes of a job whose supervisor was killed.
-
-        The program itself goes with its supervisor; what it had started may stay: found by its
-        process group, and by the job's mark where it has left that.
-        """
+        """End the processes of a job whose supervisor was killed. The program itself goes with its
+        supervisor; what it had started may stay: found by its process group, and by the job's mark
+        where it has left that."""
         started = read_json(job_folder / "started.json") or {}
         group, ticks = started.get("group"), started.get("group_ticks")
         here = started.get("host") == socket.gethostname()

@@ -12,11 +12,20 @@ from burstlens.core.existence import surely_exists, surely_missing
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import History
 from burstlens.workflows.placement.batch import BatchLauncher
-from burstlens.workflows.placement.hosted import HostedLauncher
+from burstlens.workflows.placement.job_buffer import HostedLauncher
 from burstlens.workflows.placement.launch import LocalLauncher
 from burstlens.workflows.placement.supervisor import STOP_GRACE_S, TERM_GRACE_S
 
 LOOK_S = 0.5
+_ROLES = {
+    "attempt-": "the model",
+    VIEWING: "a viewing block",
+    "driver-": "the driver",
+    "host-": "the job with the buffer",
+    "buffer-create-": "making the buffer",
+    "buffer-destroy-": "destroying the buffer",
+}
+"""What the jobs of a run are in it, by the beginnings of their names."""
 ENDS_S = STOP_GRACE_S + TERM_GRACE_S + 20.0
 """How long a model that was asked to stop may take to end, and its logs to come home."""
 
@@ -24,11 +33,8 @@ ENDS_S = STOP_GRACE_S + TERM_GRACE_S + 20.0
 def end_jobs(
     run: RunDir, history: History, launcher: BatchLauncher | HostedLauncher | None
 ) -> list[str]:
-    """See that no job of the run is at work; returns what was cancelled, in words.
-
-    Raises SchedulerError, and RunError for a model or step that was not asked to stop, or does not
-    end.
-    """
+    """See that no job of the run is at work; returns what was cancelled, in words. Raises
+    SchedulerError, and RunError for a model or step that was not asked to stop, or does not end."""
     batch = launcher.batch if isinstance(launcher, HostedLauncher) else launcher
     cancelled = [] if batch is None else _withdraw(run, batch)
     _await_programs(run, history, batch)
@@ -78,15 +84,14 @@ def _unfinished(run: RunDir, history: History) -> Iterator[str]:
 
 def _lives(run: RunDir, folder: Path, batch: BatchLauncher | None) -> bool:
     """Whether that job's program may run, or a local supervisor still brings the logs home."""
-    if batch is not None and surely_exists(folder / "ended.json"):
-        return False
     if batch is not None:
+        if surely_exists(folder / "ended.json"):
+            return False
         # In one batch job with the others, or a job of its own.
         of_host = sorted((run.path / "steps").glob("host-*"), key=lambda host: host.stat().st_mtime)
         for place in (folder, *of_host[-1:]):
-            job_id = batch.find(place)
-            if job_id is not None:
-                return not _over(batch, job_id)
+            if (job_id := batch.find(place)) is not None:
+                return not batch.is_over(job_id)
     local = LocalLauncher()
     job_id = local.find(folder)
     if job_id is not None and local.alive(job_id):
@@ -95,19 +100,6 @@ def _lives(run: RunDir, folder: Path, batch: BatchLauncher | None) -> bool:
     return False
 
 
-def _over(batch: BatchLauncher, job_id: str) -> bool:
-    return batch.scheduler.look(job_id.partition(":")[2]).over
-
-
 def _name(role: str) -> str:
     """A job's role in the run, in words."""
-    if role.startswith("attempt-"):
-        return "the model"
-    if role.startswith(VIEWING):
-        return "a viewing block"
-    if role.startswith("driver-"):
-        return "the driver"
-    if role.startswith("host-"):
-        return "the job with the buffer"
-    names = {"buffer-create": "making the buffer", "buffer-destroy": "destroying the buffer"}
-    return names.get(role.rpartition("-")[0], role)
+    return next((text for begin, text in _ROLES.items() if role.startswith(begin)), role)

@@ -10,7 +10,7 @@ import multiprocessing
 import os
 import resource
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from burstlens.core.errors import SiteError
@@ -30,82 +30,74 @@ _IN_TMPDIR = len("/pymp-12345678/listener-12345678")
 
 def require_room(*, local: bool) -> None:
     """Raise SiteError with the limit that a run could not end under, and how to change it.
-
-    ``local``: its worker pool runs on this machine. The limit on open files is raised as far as
-    the session may.
-    """
-    checks: list[Callable[[], str]] = [_proc, _open_files, _memory, _semaphores]
+    ``local``: its worker pool runs on this machine. The limit on open files is raised as far as the
+    session may."""
+    if not os.path.exists("/proc/self/stat"):
+        raise SiteError(
+            "there is no /proc on this machine: processes cannot be told apart without it; mount it"
+        )
+    _require_open_files()
+    _require_memory()
+    _require_semaphores()
     if local:
-        checks += [_socket_names, _threads]
-    for check in checks:
-        text = check()
-        if text:
-            raise SiteError(text)
+        _require_socket_names()
+        _require_threads()
 
 
-def _proc() -> str:
-    if os.path.exists("/proc/self/stat"):
-        return ""
-    return "there is no /proc on this machine: processes cannot be told apart without it; mount it"
-
-
-def _open_files() -> str:
+def _require_open_files() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = WANTED_FILES if hard == resource.RLIM_INFINITY else min(WANTED_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
         soft = most
-    if soft == resource.RLIM_INFINITY or soft >= LEAST_FILES:
-        return ""
-    return f"the limit on open files is {soft}, and a run needs {LEAST_FILES}: raise it (ulimit -n)"
+    if soft != resource.RLIM_INFINITY and soft < LEAST_FILES:
+        raise SiteError(
+            f"the limit on open files is {soft}, and a run needs {LEAST_FILES}: "
+            "raise it (ulimit -n)"
+        )
 
 
-def _memory() -> str:
+def _require_memory() -> None:
     for name, which in (("v", resource.RLIMIT_AS), ("d", resource.RLIMIT_DATA)):
         soft, _ = resource.getrlimit(which)
         if soft != resource.RLIM_INFINITY and soft < LEAST_MEMORY:
-            return (
+            raise SiteError(
                 f"the limit on a process's memory is {show_bytes(soft)}, and a run needs "
                 f"{show_bytes(LEAST_MEMORY)}: raise it (ulimit -{name})"
             )
-    return ""
 
 
-def _semaphores() -> str:
+def _require_semaphores() -> None:
     try:
         made = multiprocessing.get_context("fork")  # the others start a process to remove them
         _ = [made.Lock() for _ in range(SEMAPHORES)]  # each takes a page, also of a full disk
     except (OSError, ImportError) as error:
         why = error.strerror if isinstance(error, OSError) else error
-        return (
+        raise SiteError(
             f"{SHARED_MEMORY} takes no semaphores ({why}), which worker processes need: mount it, "
             "make it writable, or free space there"
+        ) from None
+
+
+def _require_socket_names() -> None:
+    length = len(os.fsencode(tempfile.gettempdir()))
+    if length + _IN_TMPDIR > LONGEST_SOCKET:
+        raise SiteError(
+            f"TMPDIR has {length} characters, and names of sockets in it at most {LONGEST_SOCKET}: "
+            f"set TMPDIR to a folder of at most {LONGEST_SOCKET - _IN_TMPDIR} characters"
         )
-    return ""
 
 
-def _socket_names() -> str:
-    folder = tempfile.gettempdir()
-    length = len(os.fsencode(folder))
-    if length + _IN_TMPDIR <= LONGEST_SOCKET:
-        return ""
-    return (
-        f"TMPDIR has {length} characters, and names of sockets in it at most {LONGEST_SOCKET}: "
-        f"set TMPDIR to a folder of at most {LONGEST_SOCKET - _IN_TMPDIR} characters"
-    )
-
-
-def _threads() -> str:
+def _require_threads() -> None:
     soft, _ = resource.getrlimit(resource.RLIMIT_NPROC)
     if soft == resource.RLIM_INFINITY or os.geteuid() == 0:  # the kernel does not hold root to it
-        return ""
+        return
     used = sum(_own_threads())
-    if used + LEAST_THREADS <= soft:
-        return ""
-    return (
-        f"the limit on your processes and threads is {soft}, of which {used} are there, and a run "
-        f"needs {LEAST_THREADS}: raise it (ulimit -u), or end others"
-    )
+    if used + LEAST_THREADS > soft:
+        raise SiteError(
+            f"the limit on your processes and threads is {soft}, of which {used} are there, and a "
+            f"run needs {LEAST_THREADS}: raise it (ulimit -u), or end others"
+        )
 
 
 def _own_threads() -> Iterator[int]:

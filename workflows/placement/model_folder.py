@@ -28,10 +28,7 @@ from burstlens.core.whole_copy import copy_whole, rename
 
 def make(base: Path, job: Mapping[str, Any]) -> Path:
     """The folder of that job below the buffer's root ``base``, with the small files that the job
-    brings along and a link to each input.
-
-    Raises OSError.
-    """
+    brings along and a link to each input. Raises OSError."""
     folder: Path = base / job["folder"]
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in job.get("files", {}).items():
@@ -160,11 +157,9 @@ def main(what: str, job_folder: Path, base: Path) -> int:
 
 
 def baseline(folder: Path, passing: Collection[int]) -> dict[str, list[int]]:
-    """Size and mtime in nanoseconds of each file below ``folder``, by its relative name.
-
-    Raises OSError where a folder cannot be read, or a file with an error of ``passing``:
-    what is left out would count as new.
-    """
+    """Size and mtime in nanoseconds of each file below ``folder``, by its relative name. Raises
+    OSError where a folder cannot be read, or a file with an error of ``passing``: what is left out
+    would count as new."""
     found = {}
     for path, _, files in os.walk(folder, onerror=_raise):
         for full in (os.path.join(path, name) for name in files):

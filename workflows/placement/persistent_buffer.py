@@ -27,15 +27,10 @@ from burstlens.core.existence import check_existence, surely_exists
 from burstlens.core.passing_errors import again
 from burstlens.core.quantity import show_bytes
 from burstlens.core.run.directory import RunDir
+from burstlens.workflows.placement import buffer_origin
 from burstlens.workflows.placement.batch import BatchLauncher, growing
 from burstlens.workflows.placement.buffer import BufferRef
-from burstlens.workflows.placement.buffer_origin import (
-    BufferOrigin,
-    origin,
-    read_origin,
-    users_of,
-    write_origin,
-)
+from burstlens.workflows.placement.buffer_origin import BufferOrigin, read_origin, users_of
 from burstlens.workflows.recipe.recipe import Buffer
 
 FIRST_LOOK_S, GROWTH = 1.0, 2.5
@@ -73,18 +68,13 @@ class Persistent:
 
     @property
     def name(self) -> str:
-        """The buffer's name."""
         return self.wanted.name or own_name(self.folder)
 
     def provide(self, known: BufferRef | None) -> tuple[BufferRef, bool]:
-        """The buffer, once it is allocated, and whether it is the ``known`` one.
-
-        Raises SiteError; GivenUpError when the run was asked to stop while it waited: then the job
-        is cancelled, and no buffer exists.
-        """
+        """The buffer, once it is allocated, and whether it is the ``known`` one."""
         name = known.name if known else self.name
         pools, bursts = self.bursts.buffers()
-        burst = _named(name, bursts)
+        burst = next((burst for burst in bursts if burst.name == name), None)
         if burst is None and known is not None:
             burst = self.bursts.buffer(name)  # with what lies on it: it must be gone for certain
         if burst is not None and burst.user != getpass.getuser():
@@ -121,11 +111,8 @@ class Persistent:
         self, buffer: BufferRef, others: Sequence[str] = (), *, discard: bool = False
     ) -> None:
         """Destroy it by a job, and see that it is gone. One that the run did not make stays, as
-        does one with files of others, unless ``discard``.
-
-        A request to stop that comes meanwhile is for this clean-up: GivenUpError says what is left
-        and which command frees it. Raises SiteError.
-        """
+        does one with files of others, unless ``discard``. A request to stop that comes meanwhile is
+        for this clean-up: GivenUpError says what is left and which command frees it."""
         burst = self.bursts.buffer(buffer.name) if buffer.owned else None
         if burst is None or not _is(buffer, burst):
             return
@@ -147,8 +134,7 @@ class Persistent:
     def reference(self, name: str, *, created: str = "", owned: bool | None = None) -> BufferRef:
         """The buffer of that name, as jobs find it; ``owned`` by its name if not given."""
         owned = self.wanted.name is None if owned is None else owned
-        variable = directives(self.site.buffer).variable(name, persistent=True)
-        path = f"${variable}"
+        path = f"${directives(self.site.buffer).variable(name, persistent=True)}"
         return BufferRef(self.site.buffer.kind, path, self.folder, name, owned, created=created)
 
     def _reference(self, name: str, burst: Burst) -> BufferRef:
@@ -169,17 +155,9 @@ class Persistent:
             why = "no job of the run was to make it"
             found = BufferOrigin(name, burst.created, False, why, number)
         else:
-            found = origin(
-                name,
-                burst.created,
-                number,
-                absent=before.get("absent") is True,
-                creators=[one for one in self.bursts.holders(ended=True) if one.creates(name)],
-                mine=f"{self.launcher.token}-",
-                since=self.bursts.remembers_since(),
-                title=self.launcher.scheduler.title,
-            )
-        write_origin(self.run, found)
+            absent = before.get("absent") is True
+            found = buffer_origin.origin(self.launcher, self.bursts, burst, number, absent=absent)
+        buffer_origin.write_origin(self.run, found)
         return found
 
     def _create(self, name: str, burst: Burst | None, *, absent: bool) -> Burst:
@@ -305,7 +283,7 @@ class Persistent:
         id. ``absent`` is noted before: whether there is no such buffer now, for certain."""
         mark = self._mark(what)
         job_id = self.launcher.find(mark)
-        if job_id is not None and self._is_over(job_id) and not holds():
+        if job_id is not None and self.launcher.is_over(job_id) and not holds():
             (mark / "done").touch()  # it was cancelled, or its work was undone since
             mark, job_id = self._mark(what), None
             absent = self.bursts.buffer(name) is None  # others may be making it
@@ -326,9 +304,6 @@ class Persistent:
             buffer_lines=(line,),
         )
 
-    def _is_over(self, job_id: str) -> bool:
-        return self.launcher.scheduler.look(job_id.partition(":")[2]).over
-
     def _polls(self, mark: Path) -> Iterator[bool]:
         """Several times a second; True when it is time to ask the scheduler. Raises SiteError
         when the driver leaves."""
@@ -340,12 +315,11 @@ class Persistent:
             begins = not began and surely_exists(mark / "said.log")
             began = began or begins
             now = time.monotonic()
-            if begins or now >= due:
+            is_due = begins or now >= due
+            if is_due:
                 pause = min(GROWTH * pause, self.site.batch.query_interval_s)
                 due = now + pause
-                yield True
-            else:
-                yield False
+            yield is_due
             time.sleep(LOOK_S)
 
     def _require_alive(self, job_id: str, mark: Path, name: str, holds: Callable[[], bool]) -> None:
@@ -379,10 +353,6 @@ def _is_there(mark: Path) -> bool:
     """Whether that mark was left: asked again for ten seconds while that is not known. Raises
     OSError; a mark that cannot be seen is never taken for one that is missing."""
     return again(lambda: check_existence(mark))
-
-
-def _named(name: str, bursts: list[Burst]) -> Burst | None:
-    return next((burst for burst in bursts if burst.name == name), None)
 
 
 def _is(known: BufferRef, burst: Burst) -> bool:

@@ -11,10 +11,9 @@ from burstlens.cluster_configs.site import Site
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
 from burstlens.workflows.placement.batch import BatchLauncher
-from burstlens.workflows.placement.buffer import BufferRef, candidate_root, prepare
+from burstlens.workflows.placement.buffer import BufferRef, candidate_root, with_room
 from burstlens.workflows.placement.buffer_origin import BufferOrigin
-from burstlens.workflows.placement.hosted import HostedLauncher
-from burstlens.workflows.placement.job_buffer import JobBuffer
+from burstlens.workflows.placement.job_buffer import HostedLauncher, JobBuffer
 from burstlens.workflows.placement.persistent_buffer import Persistent
 from burstlens.workflows.recipe.recipe import Recipe
 
@@ -23,11 +22,9 @@ class Provision(Protocol):
     """One kind of space."""
 
     def provide(self, known: BufferRef | None) -> tuple[BufferRef, bool]:
-        """The space, and whether it is the ``known`` one of this run.
-
-        Raises SiteError; GivenUpError when the run was asked to stop while it was waited for: what
-        was asked for is cancelled.
-        """
+        """The space, and whether it is the ``known`` one of this run. Raises SiteError;
+        GivenUpError when the run was asked to stop while it was waited for: what was asked for is
+        cancelled."""
 
     def origin(self, buffer: BufferRef) -> BufferOrigin | None:
         """What was observed of how a named buffer came to be, and whose it is for that; None where
@@ -41,10 +38,8 @@ class Provision(Protocol):
         self, buffer: BufferRef, others: Sequence[str] = (), *, discard: bool = False
     ) -> None:
         """Give it back whole, if this run made it, and no files of others are on it, of which
-        ``others`` were seen. With ``discard`` these go with it.
-
-        Raises SiteError, with what to do; GivenUpError for a request to stop that comes meanwhile.
-        """
+        ``others`` were seen. With ``discard`` these go with it. Raises SiteError, with what to do;
+        GivenUpError for a request to stop that comes meanwhile."""
 
     def lines(self, buffer: BufferRef) -> tuple[str, ...]:
         """The lines of a batch script that mount it."""
@@ -70,8 +65,11 @@ class Folder(Provision):
     name: str = ""
 
     def provide(self, known: BufferRef | None) -> tuple[BufferRef, bool]:
-        """The first candidate with room, or the existing folder."""
-        return prepare(self.site.buffer.folders, self.folder, self.capacity, known)
+        """The existing folder, else one on the first candidate with room."""
+        if known is not None and (known.root() / known.folder).is_dir():
+            return known, True
+        root = with_room(self.site.buffer.folders, self.capacity, self.folder)
+        return BufferRef("posix", str(root), self.folder), False
 
     def left(self, known: BufferRef | None) -> BufferRef | None:
         """The folder of the run, on whichever candidate it lies."""

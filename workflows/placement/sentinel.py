@@ -43,7 +43,7 @@ from burstlens.workflows.guards.judge import RECALLED, Judge, Remark
 from burstlens.workflows.guards.reports import Room, patterns_of
 from burstlens.workflows.guards.shown_units import units_of_maps
 from burstlens.workflows.placement import direct_requests
-from burstlens.workflows.placement.absence import Absence
+from burstlens.workflows.placement.absence import Absence, print_if_possible
 from burstlens.workflows.placement.buffer import free_bytes
 from burstlens.workflows.placement.job_folder import has_ended
 from burstlens.workflows.recipe.layers import Source
@@ -188,7 +188,7 @@ class Sentinel:
                 readings = inspect(reader, guards, *about, calendar=frame.calendar)
         except FrameError as error:
             _log.warning("frame %s %s cannot be judged: %s", frame.stream, frame.time, error)
-            _print(f"frame {frame.stream} {frame.time}: {error}")
+            print_if_possible(f"frame {frame.stream} {frame.time}: {error}")
             return
         for reading in readings:
             for remark in self.judge.read(reading, time.time()):
@@ -196,7 +196,7 @@ class Sentinel:
 
     def _act(self, remark: Remark) -> None:
         _log.warning("%s", remark.sentence)
-        _print(remark.sentence)
+        print_if_possible(remark.sentence)
         if isinstance(remark, Trip):
             guard = self.judge.guards[remark.guard]
             ended = remark.attempt != self.attempt or self._has_ended()
@@ -215,11 +215,6 @@ class Sentinel:
         return self.run.stop_requested() == "stop" and not done
 
 
-def _print(text: str) -> None:
-    with contextlib.suppress(OSError):  # its file lies in the run directory, which may be full
-        print(text, flush=True)
-
-
 def heartbeat(run: RunDir) -> object:
     """The driver's latest sign of life: only whether it changes means something."""
     driver = shown_driver(run)
@@ -235,9 +230,7 @@ def main(
     over: bool = False,
 ) -> int:
     """Look after the attempt. ``beat``: the heartbeat that stands still, the present one if none.
-
-    Returns 1, with one line on standard output, when it cannot.
-    """
+    Returns 1, with one line on standard output, when it cannot."""
     os.nice(NICENESS)
     try:
         job = read_json(job_folder / "job.json") or {}
@@ -251,7 +244,7 @@ def main(
         _log.info("ends: a driver lives again, the model has ended, or all is sent")
     except (BurstlensError, OSError, KeyError) as error:
         _log.exception("ends by an error")
-        _print(f"the sentinel ends: {type(error).__name__}: {error}")
+        print_if_possible(f"the sentinel ends: {type(error).__name__}: {error}")
         return 1
     return 0
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from burstlens.core.existence import Existence, existence
+from burstlens.workflows.placement import job_processes
 
 HEARTBEAT_PERIOD_S = 1.0
 LOOK_S = 0.25
@@ -55,7 +56,6 @@ class Sentry:
         return set() if self._sentinel is None else {self._sentinel.pid}
 
     def is_watching(self) -> bool:
-        """Whether a sentinel runs."""
         return self._sentinel is not None and self._sentinel.poll() is None
 
     def look(self, now: float) -> None:
@@ -104,16 +104,11 @@ class Sentry:
         self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S) if self._sentinel else self.after_s
         self._started_for = self._beat
         command = [sys.executable, "-P", "-m", "burstlens.workflows.placement.sentinel"]
-        places = [str(self.run_dir), str(self.job_folder)]
+        command += [str(self.run_dir), str(self.job_folder)]
+        command += [f"{still_s:.0f}", json.dumps(self._beat), *words]
         try:
             with self._log() as log:
-                self._sentinel = subprocess.Popen(
-                    [*command, *places, f"{still_s:.0f}", json.dumps(self._beat), *words],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=subprocess.STDOUT,
-                    start_new_session=True,
-                )
+                self._sentinel = job_processes.start_session(command, log)
         except OSError as error:
             _log.error("the sentinel does not start: %s", error)
             with contextlib.suppress(OSError):

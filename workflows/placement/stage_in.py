@@ -21,7 +21,7 @@ from burstlens.core.about import answer
 from burstlens.core.durable import read_json, write_json
 from burstlens.core.errors import BurstlensError, StagingError
 from burstlens.core.passing_errors import again, patiently
-from burstlens.stagers.base import Stager, checksum
+from burstlens.stagers.base import checksum
 from burstlens.workflows.hints.stripes import FolderStripes
 from burstlens.workflows.models.base import Model
 from burstlens.workflows.models.inputs import selected
@@ -51,9 +51,7 @@ def write_list(
 
 def stage_in(list_: Path, folder: Path, *, reports: bool = True) -> dict[str, Any]:
     """Bring what the list names to ``folder/inputs``, unless that was done; returns the counts.
-
-    Raises StagingError.
-    """
+    Raises StagingError."""
     listed = json.loads(patiently(lambda: list_.read_text(encoding="utf-8")))
     try:
         done = again(lambda: read_json(folder / DONE))
@@ -62,7 +60,6 @@ def stage_in(list_: Path, folder: Path, *, reports: bool = True) -> dict[str, An
     if done is None:
         begin = time.monotonic()
         buffer = BufferRef(listed["kind"], str(folder.parent), folder.name, by=listed.get("by", ""))
-        stager: Stager = buffer.stager()
         # What the scheduler has brought by a directive, files alone, is not brought again.
         there = {
             relative: size
@@ -71,9 +68,8 @@ def stage_in(list_: Path, folder: Path, *, reports: bool = True) -> dict[str, An
         }
         files = [pair for pair in listed["files"] if pair[1] not in there]
         stripe(folder / "inputs", listed.get("stripes", ()))
-        size = sum(there.values()) + fill(
-            stager, files, listed.get("folders", ()), folder / "inputs"
-        )
+        folders = listed.get("folders", ())
+        size = sum(there.values()) + fill(buffer.stager(), files, folders, folder / "inputs")
         done = {
             "files": len(listed["files"]),
             "bytes": size,

@@ -52,11 +52,9 @@ class Ended:
             return f"could not be started: {self.message}"
         if self.reason == "lost":
             return f"was lost: {self.message}"
-        how = (
-            f"was ended by {self.signal}"
-            if self.signal
-            else f"ended with exit code {self.exit_code}"
-        )
+        how = f"ended with exit code {self.exit_code}"
+        if self.signal:
+            how = f"was ended by {self.signal}"
         how = how if self.reason == "exited" else f"{how} ({self.reason})"
         return f"{how}; {self.message}" if self.message else how
 
@@ -101,15 +99,12 @@ def run_job(
         except OSError:  # away: the driver itself knows when to give the directory up
             leaving.wait(AWAY_PAUSE_S)
         _stay(leaving)
+    said = reported.get("message"), _remark(launcher, job_id, reported)
     end = Ended(
         reported.get("exit_code"),
         reported.get("signal"),
         reported["reason"],
-        "; ".join(
-            part
-            for part in (reported.get("message", ""), _remark(launcher, job_id, reported))
-            if part
-        ),
+        "; ".join(filter(None, said)),
         reported.get("why") or {},
         reported.get("seconds"),
     )
@@ -130,10 +125,8 @@ def _remark(launcher: Launcher, job_id: str | None, reported: dict[str, Any]) ->
 def _ended(
     launcher: Launcher, job_folder: Path, submitted: Callable[[str], None], leaving: threading.Event
 ) -> tuple[dict[str, Any], str | None]:
-    """The report of the job's end, and the job's id; also for a job that never begins.
-
-    Raises OSError while the job's folder cannot be read or written, and a passing SiteError.
-    """
+    """The report of the job's end, and the job's id; also for a job that never begins. Raises
+    OSError while the job's folder cannot be read or written, and a passing SiteError."""
     try:
         return _followed(launcher, job_folder, submitted, leaving)
     except SiteError as error:

@@ -81,7 +81,6 @@ class Supervisor:
         self.inbox = direct_requests.RequestInbox(self.job_folder)
         self.in_control: dict[str, bool] = {}
         self.ended = threading.Event()
-        self.process: subprocess.Popen[bytes] | None = None
         self.sentry: Sentry | None = None
         self.started, self._began = time.time(), time.monotonic()
 
@@ -98,17 +97,15 @@ class Supervisor:
             if "stage_in" in self.job:
                 self._stage_in(base)
             folder = self._make_folder(base)
-            self.folder.write(
-                "baseline.json", again(lambda: model_folder.baseline(folder, PASSING))
-            )
+            baseline = again(lambda: model_folder.baseline(folder, PASSING))
+            self.folder.write("baseline.json", baseline)
             if self._asked():  # while it waited in a queue, or staged in
                 raise ValueError("stopped before its program was started")
             process, ticks = self._start(folder)
         except (OSError, ValueError) as error:
             _log.error("the program is not started: %s", error)
-            self.folder.write(
-                "ended.json", self._end(None, self._asked() or "not started", str(error))
-            )
+            end = self._end(None, self._asked() or "not started", str(error))
+            self.folder.write("ended.json", end)
             self._send_word()
             return 0
         self.folder.write(
@@ -197,9 +194,7 @@ class Supervisor:
 
     def _run_first(self, what: str, *words: str) -> None:
         """Run a program of Burstlens before the job's own, on each node where the job says how.
-
-        Raises ValueError with its last line when it fails.
-        """
+        Raises ValueError with its last line when it fails."""
         name = f"{what.replace(' ', '-')}.log"
         with patiently(lambda: open(self.job_folder / name, "w+b")) as log:
             child = _spawn([*self.job.get("each_node", ()), sys.executable, "-P", *words], log)
@@ -229,7 +224,6 @@ class Supervisor:
         again(lambda: model_folder.remove_link(path))  # to a log among the inputs
         with again(lambda: path.open("ab")) as log:
             process = again(lambda: _spawn(self.job["argv"], log, cwd=folder, env=environment))
-        self.process = process
         ticks = start_ticks(process.pid)  # before it is reaped, however short it runs
         threading.Thread(target=self._reap, args=(process,), daemon=True).start()
         return process, ticks
@@ -360,15 +354,8 @@ class Supervisor:
 
 def _spawn(words: list[str], log: IO[bytes], **where: Any) -> subprocess.Popen[bytes]:
     """Start a program in a session of its own, which ends with this process."""
-    return subprocess.Popen(
-        words,
-        stdin=subprocess.DEVNULL,
-        stdout=log,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-        preexec_fn=partial(job_processes.die_with_parent, os.getpid()),
-        **where,
-    )
+    last = partial(job_processes.die_with_parent, os.getpid())
+    return job_processes.start_session(words, log, preexec_fn=last, **where)
 
 
 def _print(text: str) -> None:

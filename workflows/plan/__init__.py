@@ -4,10 +4,4 @@
 room of ``workflows`` but the leaf rooms.
 """
 
-__all__ = [
-    "capacity",
-    "commands",
-    "hints",
-    "io_probe",
-    "report",
-]
+__all__ = ["capacity", "commands", "hints", "io_probe", "report"]

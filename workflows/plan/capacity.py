@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from burstlens.cluster_configs.site import BufferSite, Site
 from burstlens.core.errors import SiteError
-from burstlens.core.quantity import show_bytes
+from burstlens.core.quantity import counted, show_bytes
 
 _NAMED = "$BURSTLENS_BUFFER"
 _UNITS = {"TiB": 2**40, "GiB": 2**30, "MiB": 2**20, "TB": 10**12, "GB": 10**9}
@@ -38,20 +38,15 @@ class Grant:
         return self.granules * self.granule
 
     @property
-    def unused(self) -> float:
-        """Fraction of them that was not asked for, 0 to 1."""
-        return 1 - self.asked / self.granted
-
-    @property
     def text(self) -> str:
         """In words: ``600 GiB asked = 2 granules = 736 GiB on 2 DW nodes, 18 % unused``."""
-        count = f"{self.granules} granule{'s' if self.granules > 1 else ''}"
-        said = f"{show_exactly(self.asked)} asked = {count} = {show_exactly(self.granted)}"
+        count, granted = counted(self.granules, "granule"), show_exactly(self.granted)
+        said = f"{show_exactly(self.asked)} asked = {count} = {granted}"
         if self.nodes is not None:
-            said += f" on {self.nodes} DW node{'s' if self.nodes > 1 else ''}"
+            said += f" on {counted(self.nodes, 'DW node')}"
         if self.per_node is not None and self.per_node > 1:
             said += f", up to {self.per_node} granules per node"
-        return f"{said}, {100 * self.unused:.0f} % unused"
+        return f"{said}, {100 * (1 - self.asked / self.granted):.0f} % unused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +70,6 @@ class Granularity:
             return None
         return self.nodes * self.per_node * self.granule
 
-    @property
-    def alone(self) -> int | None:
-        """The largest buffer, in bytes, in which each node serves at most one granule."""
-        return None if self.nodes is None else self.nodes * self.granule
-
     def grant(self, asked: int) -> Grant:
         """The grant for ``asked`` bytes. Raises SiteError for more than there is."""
         if self.total is not None and asked > self.total:
@@ -90,26 +80,21 @@ class Granularity:
         granules = max(1, -(-asked // self.granule))
         if self.nodes is None:
             return Grant(asked, self.granule, granules, None, None)
-        return Grant(
-            asked, self.granule, granules, min(granules, self.nodes), -(-granules // self.nodes)
-        )
+        nodes, per_node = min(granules, self.nodes), -(-granules // self.nodes)
+        return Grant(asked, self.granule, granules, nodes, per_node)
 
     def capacity(self, nodes: int) -> int:
-        """The bytes to ask for so that this many nodes serve the buffer, one granule each.
-
-        Raises SiteError if there are fewer.
-        """
+        """The bytes to ask for so that this many nodes serve the buffer, one granule each. Raises
+        SiteError if there are fewer."""
         if self.nodes is not None and nodes > self.nodes:
             raise SiteError(f"{nodes} burst-buffer nodes are asked for, and there are {self.nodes}")
         return nodes * self.granule
 
 
 def require_capacity(site: Site, asked: int) -> None:
-    """SiteError when a run on that site cannot have ``asked`` bytes of buffer.
-
-    Checked are the site's limit, the size of the pool if the site file has it, and the free space
-    of this machine's own folders; a scheduler's pool is queried when the run starts.
-    """
+    """SiteError when a run on that site cannot have ``asked`` bytes of buffer. Checked are the
+    site's limit, the size of the pool if the site file has it, and the free space of this machine's
+    own folders; a scheduler's pool is queried when the run starts."""
     limit, handed_out = site.buffer.limit, granularity(site.buffer)
     if limit is not None and asked > limit:
         raise SiteError(

@@ -22,19 +22,13 @@ from burstlens.workflows.recipe.load import check
 
 RANKS = 4
 ROOM = 2**20
+_COLLECTIVE: dict[str, str | int] = {"cb_nodes": 2, "cb_buffer_size": 2**23}
+_ROMIO = {**_COLLECTIVE, "romio_cb_write": "enable", "romio_ds_write": "disable"}
 _USUAL: dict[Mpi, Hints] = {
-    "cray-mpich": {
-        "*": {"cb_nodes": 2, "cb_buffer_size": 2**23, "romio_cb_write": "enable",
-              "romio_ds_write": "disable"},
-    },
-    "romio": {
-        "*": {"cb_nodes": 2, "cb_buffer_size": 2**23, "romio_cb_write": "enable",
-              "romio_ds_write": "disable", "ind_wr_buffer_size": 2**20},
-    },
-    "openmpi": {
-        "*": {"cb_nodes": 2, "cb_buffer_size": 2**23, "romio_ds_write": "disable"},
-    },
-}  # fmt: skip
+    "cray-mpich": {"*": _ROMIO},
+    "romio": {"*": {**_ROMIO, "ind_wr_buffer_size": 2**20}},
+    "openmpi": {"*": {**_COLLECTIVE, "romio_ds_write": "disable"}},
+}
 """Hints that differ from the defaults of each MPI, so that a default is not taken for one."""
 
 
@@ -87,8 +81,7 @@ def _folders(site: Site) -> Iterator[tuple[Path, Path]]:
         build = Path(tempfile.mkdtemp(prefix="burstlens-probe-", dir=above))
         made.append(build)
         folder = build / "files"
-        seen = site.buffer.kind == "posix" and site.viewing.placement != "same-job"
-        if seen:
+        if site.buffer.kind == "posix" and site.viewing.placement != "same-job":
             folder = with_room(site.buffer.folders, ROOM, build.name) / build.name
             made.append(folder)
         else:

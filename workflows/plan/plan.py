@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from burstlens.cluster_configs.site import Site
 from burstlens.core.quantity import counted, show_bytes, show_duration
@@ -49,43 +49,23 @@ class Plan:
     def text(self) -> str:
         """The plan for people: the nodes in order, and the graph."""
         lines = [f"{self.title}  ({self.recipe} on {self.site})", ""]
-        width = max(16, *(len(node.name) for node in (*self.nodes, *self.frame_nodes)))
-        lines += [f"  {node.name:<{width}} {node.where:<10} {node.what}" for node in self.nodes]
+        known = (*self.nodes, *self.frame_nodes)
+        width = max(16, *(len(node.name) for node in known))
+        rows = [f"  {node.name:<{width}} {node.where:<10} {node.what}" for node in known]
+        lines += rows[: len(self.nodes)]
         if self.frame_nodes:
-            lines += ["", "each ready frame adds:"]
-        lines += [
-            f"  {node.name:<{width}} {node.where:<10} {node.what}" for node in self.frame_nodes
-        ]
-        lines += ["", self.raw_files]
-        lines += ["", "graph:", *(f"  {line}" for line in self._graph())]
+            lines += ["", "each ready frame adds:", *rows[len(self.nodes) :]]
+        lines += ["", self.raw_files, "", "graph:"]
+        lines += [f"  {before} -> {node.name}" for node in known for before in node.after]
         for one in self.scripts:
             lines += ["", f"batch script, {one.name}:", *one.script.rstrip().splitlines()]
         if self.notes:
             lines += ["", *self.notes]
         return "\n".join(lines)
 
-    def _graph(self) -> Iterator[str]:
-        for node in (*self.nodes, *self.frame_nodes):
-            for before in node.after:
-                yield f"{before} -> {node.name}"
-
     def value(self) -> dict[str, object]:
         """The plan as JSON values."""
-        return {
-            "title": self.title,
-            "recipe": self.recipe,
-            "site": self.site,
-            "nodes": [_value(node) for node in self.nodes],
-            "frame_nodes": [_value(node) for node in self.frame_nodes],
-            "notes": list(self.notes),
-            "scripts": [{"name": one.name, "script": one.script} for one in self.scripts],
-            "raw_files": self.raw_files,
-            "right": self.right,
-        }
-
-
-def _value(node: Node) -> dict[str, object]:
-    return {name: getattr(node, name) for name in Node.__dataclass_fields__}
+        return asdict(self)
 
 
 def assemble(
@@ -132,11 +112,8 @@ def assemble(
     elif recipe.buffer.destroy == "on-success":
         nodes.append(Node("free", "buffer", "the run's space, when all went well", ("bring home",)))
     nodes += words
-    frame_nodes = tuple(_frame_nodes(recipe))
-    raw_files = raw_files_text(recipe, site)
-    return Plan(
-        recipe.title, recipe.name, site.name, tuple(nodes), frame_nodes, notes, scripts, raw_files
-    )
+    known = tuple(nodes), tuple(_frame_nodes(recipe)), notes, scripts
+    return Plan(recipe.title, recipe.name, site.name, *known, raw_files_text(recipe, site))
 
 
 def word_nodes(recipe: Recipe, asked: Sequence[str]) -> tuple[Node, ...]:
@@ -171,7 +148,7 @@ def _step(step: Step, after: tuple[str, ...]) -> Node:
 
 
 def _guard(guard: Guard) -> Node:
-    what = "; else ".join([guard.text, ", ".join([*guard.consequences]) or "an alarm"])
+    what = f"{guard.text}; else {', '.join(guard.consequences) or 'an alarm'}"
     return Node(f"guard {guard.called}", "buffer", what, ("watch",))
 
 
@@ -182,9 +159,8 @@ def _frame_nodes(recipe: Recipe) -> Iterator[Node]:
     for product in recipe.products:
         stream = f" of {product.common.stream}" if product.common.stream else ""
         every = f", each {product.common.every}th frame" if product.common.every > 1 else ""
-        name = product.name
-        yield Node(name, "buffer", f"make {product.kind.name}{stream}{every}, stage out, verify",
-                   ("watch",))  # fmt: skip
+        name, what = product.name, f"make {product.kind.name}{stream}{every}, stage out, verify"
+        yield Node(name, "buffer", what, ("watch",))
         yield Node(f"publish {name}", "login", "journal, rename, index", (name,))
 
 

@@ -61,10 +61,7 @@ class Report:
 
 
 def check_report(
-    recipe: str,
-    site: str | None = None,
-    settings: Sequence[str] = (),
-    look: Look | None = None,
+    recipe: str, site: str | None = None, settings: Sequence[str] = (), look: Look | None = None
 ) -> Report:
     """Check a recipe, its inputs and the site, each one even if others are faulty. Faults are
     reported, never raised. ``look`` as for :func:`preflight`."""
@@ -86,8 +83,7 @@ def check_report(
     except RecipeError as error:  # of the user's configuration
         _refuse(error, faults, refused)
         return Report(str(source.path), tuple(faults), tuple(refused))
-    of_text = draft.found()
-    if of_text:
+    if of_text := draft.found():
         refused.insert(0, report(f"recipe {source.path}", of_text, draft.faults.more))
         faults[:0] = of_text
     seen = findings(draft.recipe, chosen, look) if draft.recipe else []

@@ -18,8 +18,7 @@ from burstlens.core.run.history import replay
 from burstlens.workflows.models.inputs import selected
 from burstlens.workflows.placement.batch import BatchLauncher
 from burstlens.workflows.placement.buffer import BufferRef
-from burstlens.workflows.placement.hosted import HostedLauncher
-from burstlens.workflows.placement.job_buffer import JobBuffer
+from burstlens.workflows.placement.job_buffer import HostedLauncher, JobBuffer
 from burstlens.workflows.placement.job_file import JobFile
 from burstlens.workflows.placement.persistent_buffer import CREATE, DESTROY, Persistent
 from burstlens.workflows.placement.provision import Folder, Provision
@@ -40,15 +39,12 @@ class Submission:
 
 
 def submissions(recipe: Recipe, site: Site, *, driver: bool = False) -> tuple[Submission, ...]:
-    """The scripts in the order of their submission; none on a site without a scheduler.
-
-    ``driver``: the driver is a batch job as well. Raises SiteError for values invalid in a script.
-    """
+    """The scripts in the order of their submission; none on a site without a scheduler. ``driver``:
+    the driver is a batch job as well. Raises SiteError for values invalid in a script."""
     if site.scheduler == LOCAL or not recipe.inputs.is_dir():
         return ()
-    batch = BatchLauncher(
-        scheduler(site.scheduler)(site.batch), site, RunDir(runs_folder() / RUN), TOKEN
-    )
+    to, run = scheduler(site.scheduler)(site.batch), RunDir(runs_folder() / RUN)
+    batch = BatchLauncher(to, site, run, TOKEN)
     made = _in_one if site.viewing.placement == "same-job" else _each
     return (*(_driver(batch) if driver else ()), *made(batch, recipe))
 
