@@ -21,11 +21,10 @@ from msgspec.structs import replace
 from burstlens.core.model import Fingerprint
 from burstlens.workflows.frames import ready
 from burstlens.workflows.frames.arrival import Selection, choose, is_full, newest_first, records
-from burstlens.workflows.frames.attached_listing import AttachedListing
 from burstlens.workflows.frames.attached_logs import find_logs, known_ends, lived_on
 from burstlens.workflows.frames.cursor import Attached, Cursor, FileStat, Open, Unit
 from burstlens.workflows.frames.evidence import EvidencePolicy, Scan
-from burstlens.workflows.frames.listing import WatchedFolder
+from burstlens.workflows.frames.listing import AttachedListing, WatchedFolder
 from burstlens.workflows.frames.model_log import Follower, Heard
 from burstlens.workflows.frames.ready import Evidence, loss_of
 from burstlens.workflows.frames.report import ClosedFile, FolderReport

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from burstlens.workflows.frames.cursor import Attached, Cursor, FileStat
 from burstlens.workflows.frames.log_file import Position, began_anew
-from burstlens.workflows.frames.reason import BadEnd
+from burstlens.workflows.frames.speech import BadEnd
 from burstlens.workflows.models.base import TROUBLE
 
 REOPENED_NS = 10 * 10**9

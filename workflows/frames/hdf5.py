@@ -122,7 +122,7 @@ class Prober:
 
         Without a time variable ("") the file is one record, and its time is None.
         ``attributes`` names global attributes to read as integers, if the file has them.
-        ``end``: only the times of records that lie below that address, see :mod:`.flushed`.
+        ``end``: only the times of records that lie below that address, see :mod:`.described`.
 
         Raises :class:`FrameError` if the file cannot be read (yet) or crashes the library,
         :class:`TimesError` if it has no such variable or its times cannot be decoded, and
@@ -266,7 +266,6 @@ def main(limit_s: float) -> None:
     import h5py
 
     # Import here what a probe needs, before the alarm runs.
-    from burstlens.workflows.frames import flushed  # noqa: F401
     from burstlens.workflows.frames.described import described
 
     pages = int(open("/proc/self/statm").read().split()[0])  # noqa: SIM115
@@ -310,7 +309,7 @@ def _look(
 ) -> dict[str, object]:
     import h5py
 
-    from burstlens.workflows.frames.flushed import flushed_records
+    from burstlens.workflows.frames.described import flushed_records
 
     if not variable:
         if not len(file):

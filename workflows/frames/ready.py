@@ -25,7 +25,7 @@ witness other than these bytes. Which witnesses count depends on how the file is
 A structure is conclusive for HDF5 (its end of file is written last) and for classic files of one
 writer with a record dimension (the number of records is written last). An HDF5 file in which the
 number of records is fixed is not, while a program has it open for writing: then neither quiet nor
-the model's end count, nor in one that ends in a record that was not flushed (:mod:`.flushed`): of
+the model's end count, nor in one that ends in a record that was not flushed (:mod:`.described`): of
 the records before it the last one needs the log. ``docs/decisions`` has the measurements.
 """
 

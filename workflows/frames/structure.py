@@ -2,7 +2,7 @@
 
 For HDF5 the end-of-file address in the superblock must equal the size, before and after h5py has
 read the times: in a file with an unlimited time that holds only while every variable on disk is
-final (:mod:`.flushed`: what a killed writer leaves). With a time of fixed length, or without any,
+final (:mod:`.described`: what a killed writer leaves). With a time of fixed length, or without any,
 it also holds between two writes, as long as the file is open for writing. For classic files the
 number of records in the header and the size must cover the record. No file is opened with a lock
 or with the netCDF library.
