@@ -16,12 +16,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from burstlens.core import time_axis
+from burstlens.core.errors import FrameError, TimesError
 from burstlens.core.file_text import file_text
+from burstlens.core.hdf5_filters import missing_filter
 from burstlens.core.packing import read_packing
+from burstlens.core.record_axis import no_variable, text_calendar
+from burstlens.core.valid_time import counted_keys
 
+MAX_TIMES = 4096
+"""Records whose times are read at once."""
 MOST_NAMES = 5000
 MOST_VALUES = 64
 """Longer attributes are left out: none that says what a variable is has so many values."""
@@ -183,6 +190,90 @@ def _bytes(value: Any) -> bytes:
         return str(value).encode(errors="surrogateescape")
     except UnicodeEncodeError:
         return str(value).encode(errors="replace")
+
+
+def raise_for_filter(file: Any, names: Sequence[str]) -> None:
+    """Raise TimesError if one of these variables, else of all, has a filter that is not here."""
+    import h5py
+
+    chosen = [file.get(name) for name in names or file]
+    datasets = [found for found in chosen if isinstance(found, h5py.Dataset)]
+    for found in sorted(datasets, key=lambda found: found.ndim):  # coordinates first
+        if text := missing_filter(found):
+            raise TimesError(text)
+
+
+def recorded(
+    file: Any, first: int, variable: str, attributes: list[str], end: int | None
+) -> dict[str, object]:
+    """The fields of a :class:`.Reply`."""
+    import h5py
+
+    if not variable:
+        if not len(file):
+            raise FrameError("it has no variable yet")
+        none: list[str | None] = [None]
+        records, times, is_fixed, calendar = 1, none[first:], True, ""
+    else:
+        found = file.get(variable)
+        if not isinstance(found, h5py.Dataset):
+            raise TimesError(no_variable(variable, list(file)[:1000]))
+        records, times, is_fixed, calendar = _times(found, first)
+        if end is not None and not is_fixed:
+            times = times[: max(0, flushed_records(file, found, end) - first)]
+    numbers = {key: int(file.attrs[key].flat[0]) for key in attributes if key in file.attrs}
+    return {
+        "records": records, "times": times, "numbers": numbers, "is_fixed": is_fixed,
+        "calendar": calendar,
+    }  # fmt: skip
+
+
+def _times(found: Any, first: int) -> tuple[int, list[str | None], bool, str]:
+    """The number of records, the keys of those from ``first`` on, whether their number is fixed,
+    and the calendar of their dates."""
+    import numpy as np
+
+    # A row of single characters is one time.
+    single = not found.shape or (found.dtype == "S1" and found.ndim == 1)
+    records = 1 if single else found.shape[0]
+    is_fixed = single or found.maxshape[0] is not None
+    if has_no_variable(found):
+        along = lengths(found)
+        begun, whole = max(along), min(along)
+        keys = counted_keys(found.file.filename, first, min(whole, first + MAX_TIMES))
+        return begun, [*keys, *[None] * (begun - whole)], is_fixed, ""
+    begin = max(0, first - 1)  # the record before shows whether a zero is a time
+    rows = np.atleast_1d(found[()] if single else found[begin : first + MAX_TIMES])
+
+    def about(variable: Any) -> dict[str, Any]:
+        there = time_axis.ATTRIBUTES & variable.attrs.keys()
+        return {key: plain_attribute(variable.attrs, key) for key in there}
+
+    def beside(name: str) -> dict[str, Any] | None:
+        if not name:
+            return about(found.file)
+        return about(found.parent[name]) if name in found.parent else None
+
+    attributes, calendar = about(found), ""
+    if rows.dtype.kind in "SO":
+        calendar = text_calendar(attributes, beside)
+    if rows.dtype.kind == "S":
+        width = rows.nbytes if single else rows[0].nbytes if len(rows) else 1
+        times = time_axis.text_keys(rows.tobytes(), width, first - begin, calendar)
+    elif rows.dtype.kind == "O":
+        times = time_axis.string_keys(rows.ravel(), first - begin, calendar)
+    else:
+        if rows.dtype.kind not in "fiu" or rows.size != len(rows):
+            raise TimesError("its times are neither texts nor numbers along one dimension")
+        name = found.name.rpartition("/")[2]
+        axis = time_axis.read_axis(attributes, type_code(rows.dtype), found.file.filename, name)
+        if axis.may_be_digits:
+            parts = time_axis.deciding_records(records)
+            deciding = [rows] if single else [found[part.start : part.stop] for part in parts]
+            axis = axis.decided(np.concatenate(deciding).ravel().tolist())
+        times = axis.keys(rows.ravel().tolist(), first - begin, is_fixed=is_fixed)
+        calendar = axis.calendar
+    return records, times[first - begin :], is_fixed, calendar
 
 
 def flushed_records(file: Any, time_variable: Any, end: int) -> int:

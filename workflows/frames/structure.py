@@ -28,6 +28,7 @@ from burstlens.core.record_axis import no_variable, text_calendar
 from burstlens.core.valid_time import counted_keys, file_key
 from burstlens.workflows.frames import hdf5
 from burstlens.workflows.frames.cursor import Open
+from burstlens.workflows.frames.described import MAX_TIMES
 from burstlens.workflows.frames.hdf5 import Prober, Reply
 
 PATCH = tuple(
@@ -151,9 +152,8 @@ def _timeless(descriptor: int) -> Structure:
     header = cdf.read_header(descriptor)
     if not header.variables:
         raise FrameError("it has no variable yet")
-    size, end = os.fstat(descriptor).st_size, _end(header)
-    if size < end:
-        raise FrameError(f"it has {size} of {end} bytes")
+    size = os.fstat(descriptor).st_size
+    _check_size(header, size)
     return Structure(begun=1, frame_bytes=size, conclusive=False, is_fixed=True, classic=True)
 
 
@@ -163,12 +163,14 @@ def _nameable(found: Structure, first: int, path: str, time: str | None) -> Stru
     return replace(found, times=times, begun=1, reason="")
 
 
-def _end(header: cdf.Header) -> int:
-    """Where the data of all records ends that the header says there are."""
+def _check_size(header: cdf.Header, size: int) -> None:
+    """Raise FrameError unless the data of all records is there that the header says there are."""
     if header.records is None:
         raise FrameError("its number of records is left open")
     records = header.end_of_record(header.records - 1) if header.records else 0
-    return max(header.end_of_fixed(), records)
+    end = max(header.end_of_fixed(), records)
+    if size < end:
+        raise FrameError(f"it has {size} of {end} bytes")
 
 
 def _classic(
@@ -180,8 +182,7 @@ def _classic(
         raise FrameError("its number of records is left open")
     times = _ClassicTimes(header, descriptor, time_variable, path)
     if times.is_missing:
-        if size < _end(header):
-            raise FrameError(f"it has {size} of {_end(header)} bytes")
+        _check_size(header, size)
         raise TimesError(no_variable(time_variable, header.variables))
     patch = {
         key: int(value)
@@ -189,15 +190,14 @@ def _classic(
         if key in header.attributes and (value := header.attributes[key].number) is not None
     }
     if not times.is_record:
-        if size < _end(header):
-            raise FrameError(f"it has {size} of {_end(header)} bytes")
+        _check_size(header, size)
         fixed = times.all(first)
         share = size // max(1, len(fixed))
         whole = _structure(fixed[first:], first, len(fixed), share, patch, calendar=times.calendar)
         return replace(_fixed(whole, first), classic=True, conclusive=False)
     keys: list[str | None] = []
     short = ""
-    for index in range(first, min(header.records, first + hdf5.MAX_TIMES)):
+    for index in range(first, min(header.records, first + MAX_TIMES)):
         end = max(header.end_of_record(index), header.end_of_fixed())
         if size < end:
             short = f"it has {size} of {end} bytes"
