@@ -9,7 +9,7 @@ import pytest
 
 from burstlens.workflows.models.namelist import MOST_VALUES, flag, number, parse
 from burstlens.workflows.models.wrf import Wrf
-from burstlens.workflows.models.wrf_settings import read_faults, read_settings
+from burstlens.workflows.models.wrf_names import read_faults, read_settings
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,8 @@ def newest_first(unit: Unit) -> tuple[str, int, str, str]:
 
 def _of_stream(selection: Selection, found: list[Unit]) -> list[Unit]:
     """Those of one stream, which is sorted newest first."""
-    chosen, limit = [], selection.files
+    chosen: list[Unit] = []
+    limit = selection.files
     newest = next((unit.time for unit in found if unit.time), None)
     # Names do not say their calendar: some that are too early are read, and passed over then.
     oldest = _oldest(selection, newest, slack_s=_SLACK_S + _SLACK * (selection.last_s or 0.0))

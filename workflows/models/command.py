@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
-from burstlens.core.errors import FrameError, RecipeError
+from burstlens.core.errors import RecipeError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.pattern import expression
 from burstlens.core.valid_time import file_key
-from burstlens.workflows.models import command_files
 from burstlens.workflows.models.base import (
     Facts,
     Lack,
@@ -26,9 +25,15 @@ from burstlens.workflows.models.base import (
     OutputNames,
     seconds_of,
 )
-from burstlens.workflows.models.command_files import flag_patterns, frame_patterns, globs
 from burstlens.workflows.models.ends import read_end
-from burstlens.workflows.models.inputs import earlier_frame, old_output
+from burstlens.workflows.models.inputs import earlier_frame, known_header, old_output
+from burstlens.workflows.models.name_patterns import (
+    all_patterns,
+    check_patterns,
+    flag_patterns,
+    frame_patterns,
+    globs,
+)
 
 if TYPE_CHECKING:
     from burstlens.viz.frames.outline import Known
@@ -87,7 +92,7 @@ class Command(Model):
     def __post_init__(self) -> None:
         if not self.argv or not all(isinstance(word, str) for word in self.argv):
             raise RecipeError("simulation.command must be a list of at least one word")
-        command_files.check(self.frames, self.ready)
+        check_patterns(self.frames, self.ready)
         self._check_expression("progress", "elapsed")
         self._check_expression("written", "file", "record")
         self._check_expression("trouble")
@@ -128,7 +133,7 @@ class Command(Model):
     def identify(self, name: str) -> OutputName | None:
         """The first stream whose pattern matches. Only of a file without any time does the name
         give the time."""
-        for stream, pattern in frame_patterns(self.frames):
+        for stream, pattern in frame_patterns(self.frames).items():
             if pattern.match(name):
                 time = None if self.time_variable else file_key(name, pattern.varying(name))
                 return OutputName(stream, time)
@@ -136,7 +141,7 @@ class Command(Model):
 
     def main_stream(self, inputs: Path) -> str | None:
         """The first one of ``frames``."""
-        return next((stream for stream, _ in globs(self.frames)), None)
+        return next(iter(globs(self.frames)), None)
 
     def is_leftover(self, name: str) -> bool:
         """Whether it would be taken for a frame or a flag."""
@@ -148,7 +153,7 @@ class Command(Model):
         if not self.ready:
             return None
         flags = flag_patterns(self.frames, self.ready)
-        for stream, pattern in frame_patterns(self.frames):
+        for stream, pattern in frame_patterns(self.frames).items():
             if match := pattern.match(name):
                 return flags[stream].filled(match.groupdict()) if stream in flags else None
         return None
@@ -201,7 +206,7 @@ class Command(Model):
     def _stream(self, text: str | None) -> str | None:
         """The stream that a log calls so (programs write HIS in a log and his in names of files);
         without a text the only one."""
-        streams = [stream for stream, _ in globs(self.frames)]
+        streams = list(globs(self.frames))
         if text is None:
             return streams[0] if len(streams) == 1 else None
         if text in streams:
@@ -210,34 +215,30 @@ class Command(Model):
 
     def facts(self, folder: Path) -> Facts:
         """Classic files have one writer, unless the recipe says otherwise."""
-        patterns = command_files.all_patterns(self.frames, self.ready)
+        patterns = all_patterns(self.frames, self.ready)
         folders = tuple(sorted({pattern.folder for pattern in patterns})) or ("",)
         return Facts(
             serial_classic=not self.parallel,
             tells_end=self.done is not None,
             folders=folders,
-            streams=tuple(stream for stream, _ in globs(self.frames)),
+            streams=tuple(globs(self.frames)),
         )
 
     def output_names(self, inputs: Path) -> OutputNames:
         """The patterns of its frames and flags. It makes its folders itself, if they are not
         there."""
-        patterns = command_files.all_patterns(self.frames, self.ready)
+        patterns = all_patterns(self.frames, self.ready)
         return OutputNames(written=tuple(pattern.glob for pattern in patterns))
 
     def outline(self, inputs: Path, stream: str) -> Known | None:
         """What a frame of an earlier run holds, where there is one."""
         from burstlens.viz.frames.outline import Known
-        from burstlens.workflows.models.header import read_header
 
-        names = [name for name, _ in globs(self.frames)]
+        names = list(globs(self.frames))
         if names and stream not in names:
             raise RecipeError(f"frames names no stream {stream!r}{did_you_mean(stream, names)}")
         earlier = earlier_frame(inputs, self.identify, stream)
-        try:
-            header = read_header(earlier) if earlier else None
-        except FrameError:
-            return None
+        header = known_header(earlier)
         if header is None:
             return None
         return Known(

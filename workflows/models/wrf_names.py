@@ -1,4 +1,5 @@
-"""The names of the files that WRF writes: the defaults, and those set in ``namelist.input``.
+"""The settings of a WRF run, as its ``namelist.input`` has them in the groups that WRF reads, and
+the names of the files that it writes: the defaults, and those set there.
 
 A template of WRF holds ``<domain>``, ``<date>``, ``<year>``, ``<month>``, ``<day>`` and ``<hour>``,
 each any number of times (share/module_io_domain.F); ``<number>`` is ours, for streams.
@@ -12,13 +13,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from burstlens.core.valid_time import wrf_key
+from burstlens.workflows.models import namelist
 from burstlens.workflows.models.base import OutputName, OutputNames
-from burstlens.workflows.models.namelist import Namelist
-from burstlens.workflows.models.wrf_settings import domains
+from burstlens.workflows.models.namelist import Namelist, number
 
+FILE = "namelist.input"
+GROUPS = frozenset(
+    {"time_control", "domains", "dfi_control", "physics", "fdda", "dynamics", "bdy_control",
+     "grib2", "namelist_quilt", "scm", "tc", "fire", "diags", "stoch", "perturbation", "noah_mp",
+     "afwa", "chem", "hydro", "ideal", "logging", "lsm", "urban", "derived"}
+)  # fmt: skip
+"""Of WRF's Registry, and of WRF-Chem. WRF passes over any other, so its settings are none."""
+_MOST_DOMAINS = 99
+"""WRF's names of files have two digits for them."""
 _COLON = r"(?:[-:_]|%3A)"
 """WRF writes ``:`` or ``_``; copies have ``-``, or what URLs put for a colon."""
 DATE = rf"\d{{4}}-\d\d-\d\d_\d\d{_COLON}\d\d{_COLON}\d\d"
@@ -44,6 +54,23 @@ _RSL = re.compile(r"rsl\.(?:error|out)\.\d{4,8}")
 _OTHERS = ("wrfoutReady_d??_*", "rsl.out.*", "namelist.output", "*.d??.[TUVWPQ][SUVWHR]")
 """What WRF writes whatever the namelist says: flags, logs, its settings, time series of points."""
 _MOST_HOURS = 24 * 366
+
+
+def read_settings(folder: Path) -> Namelist:
+    """The settings in the ``namelist.input`` of a folder, none when it is missing or not
+    readable."""
+    return namelist.read(folder / FILE, GROUPS).settings
+
+
+def read_faults(folder: Path) -> list[str]:
+    """What is broken in it, with the numbers of the lines."""
+    return [str(fault) for fault in namelist.read(folder / FILE, GROUPS).faults]
+
+
+def domains(settings: Namelist) -> range:
+    """The numbers of the domains, from 1."""
+    last = int(number(settings, "max_dom", default=1))
+    return range(1, max(1, min(last, _MOST_DOMAINS)) + 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 
-from burstlens.core.errors import FrameError, RecipeError
+from burstlens.core.errors import RecipeError
 from burstlens.viz.frames.outline import Column, Described, Known
 from burstlens.viz.geometry.grid import GRAVITY
 from burstlens.workflows.models import wrf_files
-from burstlens.workflows.models.header import Header, read_header
+from burstlens.workflows.models.inputs import Header, known_header
 from burstlens.workflows.models.namelist import Namelist, number
 
 TABLE = Path(__file__).with_name("wrf_variables.tsv")
@@ -82,7 +82,7 @@ def outline(
             "auxiliary one"
         )
     auxiliary, domain = int(match[1] or 0), int(match[2])
-    start, sample = wrf_files.initial(settings, inputs, domain), _sample(earlier)
+    start, sample = wrf_files.initial(settings, inputs, domain), known_header(earlier)
     sizes = _sizes(settings, domain) | dict(start.sizes if start else {})
     fits = sample is not None and all(
         sizes.get(name, size) == size for name, size in sample.sizes.items()
@@ -118,13 +118,6 @@ def _silent(settings: Namelist, auxiliary: int, domain: int) -> str:
     if any(number(settings, name, domain - 1) for name in given) or not (given or auxiliary):
         return ""
     return f"{key} is {'0' if given else 'not set'} in namelist.input"
-
-
-def _sample(earlier: tuple[Path, ...]) -> Header | None:
-    try:
-        return read_header(earlier) if earlier else None
-    except FrameError:
-        return None
 
 
 def _sizes(settings: Namelist, domain: int) -> dict[str, int]:
