@@ -38,11 +38,6 @@ class Selection:
     every: int = 1
     known: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
-    @property
-    def files(self) -> int | None:
-        """How many files of a stream can hold what is wanted; None: any number."""
-        return None if self.newest is None else self.newest * self.every
-
     def is_new(self, unit: Unit) -> bool:
         """Whether the file came after an earlier look, by its name."""
         time, file = self.known.get(unit.stream, ("", ""))
@@ -73,7 +68,7 @@ def newest_first(unit: Unit) -> tuple[str, int, str, str]:
 def _of_stream(selection: Selection, found: list[Unit]) -> list[Unit]:
     """Those of one stream, which is sorted newest first."""
     chosen: list[Unit] = []
-    limit = selection.files
+    limit = None if selection.newest is None else selection.newest * selection.every
     newest = next((unit.time for unit in found if unit.time), None)
     # Names do not say their calendar: some that are too early are read, and passed over then.
     oldest = _oldest(selection, newest, slack_s=_SLACK_S + _SLACK * (selection.last_s or 0.0))

@@ -19,7 +19,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from burstlens.core.model import Fingerprint
-from burstlens.workflows.frames import ready
+from burstlens.workflows.frames import ready, server_clock
 from burstlens.workflows.frames.arrival import Selection, choose, is_full, newest_first, records
 from burstlens.workflows.frames.attached_logs import find_logs, known_ends, lived_on
 from burstlens.workflows.frames.cursor import Attached, Cursor, FileStat, Open, Unit
@@ -28,13 +28,6 @@ from burstlens.workflows.frames.listing import AttachedListing, WatchedFolder
 from burstlens.workflows.frames.model_log import Follower, Heard
 from burstlens.workflows.frames.ready import Evidence, loss_of
 from burstlens.workflows.frames.report import ClosedFile, FolderReport
-from burstlens.workflows.frames.server_clock import (
-    ServerClock,
-    after_scan,
-    intervals,
-    usual_interval,
-    with_mtime,
-)
 from burstlens.workflows.frames.speech import Recorded, Speech
 from burstlens.workflows.frames.structure import Structure
 from burstlens.workflows.frames.writers import is_closed
@@ -67,7 +60,7 @@ class AttachedEvidence(EvidencePolicy):
         self.listing: AttachedListing = AttachedListing(folder)
         self.options = self._selection = selection
         self._folder, self._facts = folder, folder.facts
-        self._clock = ServerClock(stamp, folder.path)
+        self._clock = server_clock.ServerClock(stamp, folder.path)
         self._log_ns = 0
         self._restarted = ""
         self._closed: list[ClosedFile] = []
@@ -105,7 +98,7 @@ class AttachedEvidence(EvidencePolicy):
         device = self.listing.identity[0] if self.listing.identity else None
         entries = scan.cursor.open
         about = self._log_ns, entries, self._clock, device, scan.elapsed_s
-        state = after_scan(_state(scan), *about)
+        state = server_clock.after_scan(_state(scan), *about)
         newest, quiet_s, name = state.still
         frames_ns = max((entry.mtime_ns for entry in entries), default=0)
         arriving = scan.more or bool(state.pending)
@@ -123,7 +116,7 @@ class AttachedEvidence(EvidencePolicy):
             written=newest / 1e9 if newest else None,
             quiet_s=quiet_s if newest else 0.0,
             dated=state.dated,
-            intervals=intervals(longest),
+            intervals=server_clock.intervals(longest),
             log_is_newest=bool(self._log_ns) and self._log_ns + AFTER_LOG_NS >= frames_ns,
             unsettled=any(
                 not entry.whole
@@ -141,7 +134,7 @@ class AttachedEvidence(EvidencePolicy):
         found = [(frame.stream, frame.written) for frame in scan.frames]
         lost = [(one.stream, one.fingerprint[3] / 1e9) for one in scan.damaged if one.fingerprint]
         for stream, mtime in found + lost:
-            mtimes[stream] = with_mtime(mtimes.get(stream, ()), mtime)
+            mtimes[stream] = server_clock.with_mtime(mtimes.get(stream, ()), mtime)
         _note(scan, mtimes=mtimes)
 
     # Which units, in which order, and which of their records.
@@ -270,7 +263,7 @@ class AttachedEvidence(EvidencePolicy):
     @staticmethod
     def _interval(scan: Scan, entry: Open) -> float:
         """The usual seconds between two frames of its stream, by their mtimes; 0.0 if unknown."""
-        return usual_interval(_state(scan).mtimes.get(entry.unit.stream, ()))
+        return server_clock.usual_interval(_state(scan).mtimes.get(entry.unit.stream, ()))
 
 
 def _state(scan: Scan) -> Attached:

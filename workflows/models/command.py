@@ -16,6 +16,7 @@ from burstlens.core.errors import RecipeError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.pattern import expression
 from burstlens.core.valid_time import file_key
+from burstlens.workflows.models import name_patterns
 from burstlens.workflows.models.base import (
     Facts,
     Lack,
@@ -27,13 +28,6 @@ from burstlens.workflows.models.base import (
 )
 from burstlens.workflows.models.ends import read_end
 from burstlens.workflows.models.inputs import earlier_frame, known_header, old_output
-from burstlens.workflows.models.name_patterns import (
-    all_patterns,
-    check_patterns,
-    flag_patterns,
-    frame_patterns,
-    globs,
-)
 
 if TYPE_CHECKING:
     from burstlens.viz.frames.outline import Known
@@ -92,17 +86,21 @@ class Command(Model):
     def __post_init__(self) -> None:
         if not self.argv or not all(isinstance(word, str) for word in self.argv):
             raise RecipeError("simulation.command must be a list of at least one word")
-        check_patterns(self.frames, self.ready)
+        name_patterns.check(self.frames, self.ready)
         self._check_expression("progress", "elapsed")
         self._check_expression("written", "file", "record")
         self._check_expression("trouble")
         self._check_expression("done")
         groups = expression(self.written).compiled.groupindex if self.written else {}
-        if groups and not groups.keys() & {"file", "stream"} and len(globs(self.frames)) > 1:
+        if groups and not groups.keys() & {"file", "stream"} and len(self._streams) > 1:
             raise RecipeError(
                 f"simulation.written: {self.written!r} does not say which stream is written: it "
                 "lacks a group (?P<stream>...) or (?P<file>...)"
             )
+
+    @property
+    def _streams(self) -> tuple[str, ...]:
+        return tuple(name_patterns.globs(self.frames))
 
     def _check_expression(self, key: str, *needed: str) -> None:
         """``needed`` are the groups of which the expression must have one."""
@@ -133,7 +131,7 @@ class Command(Model):
     def identify(self, name: str) -> OutputName | None:
         """The first stream whose pattern matches. Only of a file without any time does the name
         give the time."""
-        for stream, pattern in frame_patterns(self.frames).items():
+        for stream, pattern in name_patterns.frame_patterns(self.frames).items():
             if pattern.match(name):
                 time = None if self.time_variable else file_key(name, pattern.varying(name))
                 return OutputName(stream, time)
@@ -141,19 +139,19 @@ class Command(Model):
 
     def main_stream(self, inputs: Path) -> str | None:
         """The first one of ``frames``."""
-        return next(iter(globs(self.frames)), None)
+        return next(iter(self._streams), None)
 
     def is_leftover(self, name: str) -> bool:
         """Whether it would be taken for a frame or a flag."""
-        flags = flag_patterns(self.frames, self.ready).values()
+        flags = name_patterns.flag_patterns(self.frames, self.ready).values()
         return self.identify(name) is not None or any(flag.match(name) for flag in flags)
 
     def flag_of(self, name: str) -> str | None:
         """The flag that announces the frame in the file of that name, by ``ready``."""
         if not self.ready:
             return None
-        flags = flag_patterns(self.frames, self.ready)
-        for stream, pattern in frame_patterns(self.frames).items():
+        flags = name_patterns.flag_patterns(self.frames, self.ready)
+        for stream, pattern in name_patterns.frame_patterns(self.frames).items():
             if match := pattern.match(name):
                 return flags[stream].filled(match.groupdict()) if stream in flags else None
         return None
@@ -206,37 +204,36 @@ class Command(Model):
     def _stream(self, text: str | None) -> str | None:
         """The stream that a log calls so (programs write HIS in a log and his in names of files);
         without a text the only one."""
-        streams = list(globs(self.frames))
         if text is None:
-            return streams[0] if len(streams) == 1 else None
-        if text in streams:
+            return self._streams[0] if len(self._streams) == 1 else None
+        if text in self._streams:
             return text
-        return next((stream for stream in streams if stream.lower() == text.lower()), None)
+        return next((one for one in self._streams if one.lower() == text.lower()), None)
 
     def facts(self, folder: Path) -> Facts:
         """Classic files have one writer, unless the recipe says otherwise."""
-        patterns = all_patterns(self.frames, self.ready)
+        patterns = name_patterns.all_patterns(self.frames, self.ready)
         folders = tuple(sorted({pattern.folder for pattern in patterns})) or ("",)
         return Facts(
             serial_classic=not self.parallel,
             tells_end=self.done is not None,
             folders=folders,
-            streams=tuple(globs(self.frames)),
+            streams=self._streams,
         )
 
     def output_names(self, inputs: Path) -> OutputNames:
         """The patterns of its frames and flags. It makes its folders itself, if they are not
         there."""
-        patterns = all_patterns(self.frames, self.ready)
+        patterns = name_patterns.all_patterns(self.frames, self.ready)
         return OutputNames(written=tuple(pattern.glob for pattern in patterns))
 
     def outline(self, inputs: Path, stream: str) -> Known | None:
         """What a frame of an earlier run holds, where there is one."""
         from burstlens.viz.frames.outline import Known
 
-        names = list(globs(self.frames))
-        if names and stream not in names:
-            raise RecipeError(f"frames names no stream {stream!r}{did_you_mean(stream, names)}")
+        if self._streams and stream not in self._streams:
+            near = did_you_mean(stream, self._streams)
+            raise RecipeError(f"frames names no stream {stream!r}{near}")
         earlier = earlier_frame(inputs, self.identify, stream)
         header = known_header(earlier)
         if header is None:

@@ -113,7 +113,7 @@ def all_patterns(frames: Patterns, ready: Patterns) -> list[NamePattern]:
     return [*frame_patterns(frames).values(), *flag_patterns(frames, ready).values()]
 
 
-def check_patterns(frames: Patterns, ready: Patterns) -> None:
+def check(frames: Patterns, ready: Patterns) -> None:
     """Raises RecipeError for a pattern that is not valid, and for a flag that does not name one
     file for each frame."""
     for stream in globs(frames):
