@@ -116,9 +116,7 @@ def records(
     selection: Selection, state: Attached, unit: Unit, times: list[str], calendar: str = ""
 ) -> tuple[Attached, frozenset[int]]:
     """The indices of the records of a unit that are passed over, as it is read for the first time.
-
-    Units are read newest first, so what is taken counts from the newest record back.
-    """
+    Units are read newest first, so what is taken counts from the newest record back."""
     stream, passed = unit.stream, set()
     newest = dict(state.newest)
     if times:

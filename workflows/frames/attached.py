@@ -48,6 +48,8 @@ when the model has said its end, and so do other ranks."""
 FEW = 4
 """Files with declared frames whose dates are compared with a log's."""
 SWEEP_S = 0.1
+KEPT = 9
+"""mtimes that are remembered of a stream."""
 
 
 class AttachedEvidence(EvidencePolicy):
@@ -89,7 +91,6 @@ class AttachedEvidence(EvidencePolicy):
         return found.restarted
 
     def _declared_files(self, cursor: Cursor) -> list[str]:
-        """A few files with declared frames."""
         partly = [file for entry in cursor.open if entry.declared for file in entry.files]
         return [*partly[:FEW], *self.listing.finished(cursor, FEW)]
 
@@ -134,7 +135,7 @@ class AttachedEvidence(EvidencePolicy):
         found = [(frame.stream, frame.written) for frame in scan.frames]
         lost = [(one.stream, one.fingerprint[3] / 1e9) for one in scan.damaged if one.fingerprint]
         for stream, mtime in found + lost:
-            mtimes[stream] = server_clock.with_mtime(mtimes.get(stream, ()), mtime)
+            mtimes[stream] = tuple(sorted({*mtimes.get(stream, ()), mtime})[-KEPT:])
         _note(scan, mtimes=mtimes)
 
     # Which units, in which order, and which of their records.
@@ -187,7 +188,8 @@ class AttachedEvidence(EvidencePolicy):
     def observe(self, before: Open, entry: Open) -> Open:
         stat = entry.stats[0]
         if not before.stats:
-            entry = replace(entry, quiet_s=self._clock.quiet_s(entry.mtime_ns, stat.device))
+            age_s = self._clock.age_s(entry.mtime_ns, stat.device)
+            entry = replace(entry, quiet_s=age_s or 0.0)
         elif entry.mtime_ns > before.mtime_ns:
             self._clock.note(entry.mtime_ns, stat.device)
         if not before.declared:

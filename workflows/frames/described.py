@@ -163,9 +163,7 @@ def _attributes(found: Any) -> dict[str, Any]:
 
 def plain_attribute(attributes: Any, key: str) -> Any:
     """A text, a number or a list of numbers; None for anything else, and where it is missing.
-
-    netCDF-4 keeps a text as characters or as an array of one string.
-    """
+    netCDF-4 keeps a text as characters or as an array of one string."""
     try:
         value = attributes[key]
     except (KeyError, OSError, TypeError, ValueError, RuntimeError):  # or a type h5py cannot read
@@ -277,10 +275,8 @@ def _times(found: Any, first: int) -> tuple[int, list[str | None], bool, str]:
 
 
 def flushed_records(file: Any, time_variable: Any, end: int) -> int:
-    """The number of records, from the first one on, that lie below the address ``end``.
-
-    A variable without any chunk was never written, and does not count.
-    """
+    """The number of records, from the first one on, that lie below the address ``end``. A variable
+    without any chunk was never written, and does not count."""
     import h5py
 
     dimension = _first_dimension(file, time_variable)

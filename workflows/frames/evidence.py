@@ -22,12 +22,9 @@ from burstlens.workflows.models.base import Facts
 
 @dataclass(slots=True)
 class Scan:
-    """What one scan has found so far, and the cursor as it is by now.
-
-    ``elapsed_s`` after the previous scan, ``now`` in Unix seconds; ``ended``: the model has, and
-    all of its logs is read. ``lost``: how the folder does not answer; ``more``: units are left for
-    the next scan.
-    """
+    """What one scan has found so far, and the cursor as it is by now. ``elapsed_s`` after the
+    previous scan, ``now`` in Unix seconds; ``ended``: the model has, and all of its logs is read.
+    ``lost``: how the folder does not answer; ``more``: units are left for the next scan."""
 
     cursor: Cursor
     listing: Listing
@@ -42,7 +39,6 @@ class Scan:
     undecoded: list[UndecodedFile] = field(default_factory=list)
 
     def finish(self, unit: Unit) -> None:
-        """That unit is finished."""
         self.listing.drop(unit)
         self.cursor = self.cursor.finishing(unit)
 

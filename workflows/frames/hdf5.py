@@ -49,10 +49,8 @@ class Superblock:
 
 
 def superblock(descriptor: int) -> Superblock | None:
-    """The superblock, or None if there is none yet or its version is unknown.
-
-    Skips a user block in front of it (a power of two, at least 512 bytes).
-    """
+    """The superblock, or None if there is none yet or its version is unknown. Skips a user block in
+    front of it (a power of two, at least 512 bytes)."""
     offset = 0
     while offset <= _MAX_USER_BLOCK:
         block = os.pread(descriptor, 64, offset)

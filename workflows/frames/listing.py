@@ -46,16 +46,13 @@ class WatchedFolder:
         return cls(path, prefix, model, model.facts(path))
 
     def paths(self, files: Sequence[str]) -> list[str]:
-        """The paths of those files."""
         return [f"{self.path}/{file}" for file in files]
 
 
 class Listing:
-    """The names in the output folders, sorted by meaning.
-
-    ``units`` are those that the cursor does not have as finished, each with its files by tile
-    number; ``newest`` is the newest unit of each line (:attr:`Unit.line`) made in this attempt.
-    """
+    """The names in the output folders, sorted by meaning. ``units`` are those that the cursor does
+    not have as finished, each with its files by tile number; ``newest`` is the newest unit of each
+    line (:attr:`Unit.line`) made in this attempt."""
 
     def __init__(self, folder: WatchedFolder, baseline: Mapping[str, Stat]) -> None:
         self._folder, self._folders = folder.path, folder.facts.folders
@@ -112,7 +109,6 @@ class Listing:
         return done is not None and done.last > unit.name
 
     def drop(self, unit: Unit) -> None:
-        """Stop listing that unit."""
         self.units.pop(unit, None)
 
     def _sort(self, name: str, cursor: Cursor, *, stale: bool) -> None:
@@ -164,11 +160,9 @@ class Listing:
 
 
 class AttachedListing(Listing):
-    """The names in the folders of a run that others started.
-
-    It keeps the finished units, since a rerun writes their names again, and what comes after a file
-    in its line is evidence for it. ``identity`` is device and inode of the model's own folder.
-    """
+    """The names in the folders of a run that others started. It keeps the finished units, since a
+    rerun writes their names again, and what comes after a file in its line is evidence for it.
+    ``identity`` is device and inode of the model's own folder."""
 
     def __init__(self, folder: WatchedFolder) -> None:
         super().__init__(folder, {})

@@ -21,9 +21,7 @@ _LINE_END = re.compile(rb"[\r\n]")
 @dataclass(frozen=True, slots=True)
 class Position:
     """How far a log is read: ``offset`` in bytes, ``mark`` the CRC-32 of the bytes before it.
-
-    ``inside``: the offset is inside a line that was cut.
-    """
+    ``inside``: the offset is inside a line that was cut."""
 
     offset: int = 0
     mark: int | None = None

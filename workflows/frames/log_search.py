@@ -46,10 +46,8 @@ class Hit:
 
 @dataclass(slots=True)
 class Search:
-    """Looks for patterns in lines as they come, and collects the matches.
-
-    ``failed`` gives the reason for each guard whose pattern is no longer searched for.
-    """
+    """Looks for patterns in lines as they come, and collects the matches. ``failed`` gives the
+    reason for each guard whose pattern is no longer searched for."""
 
     patterns: Sequence[LogPattern]
     hits: dict[str, Hit] = field(default_factory=dict)

@@ -47,12 +47,9 @@ _SHOWN = 500
 
 @dataclass(slots=True)
 class Heard:
-    """What the logs said in one scan.
-
-    ``tail`` has the latest of the new ``lines`` of logs that speak for the model.
-    ``behind``: a log has more than was read. ``trouble`` has the most important last.
-    ``unreadable`` says which logs cannot be read, and why.
-    """
+    """What the logs said in one scan. ``tail`` has the latest of the new ``lines`` of logs that
+    speak for the model. ``behind``: a log has more than was read. ``trouble`` has the most
+    important last. ``unreadable`` says which logs cannot be read, and why."""
 
     speech: Speech
     lost: list[LogLine] = field(default_factory=list)
@@ -106,10 +103,8 @@ class Follower:
     def hear(
         self, logs: Mapping[str, bool], speech: Speech, now: float, *, last: bool = False
     ) -> Heard:
-        """Read what is new, a bounded piece of each log. ``last``: the logs are complete.
-
-        Raises OSError if the file system does not answer; a log that is missing is skipped.
-        """
+        """Read what is new, a bounded piece of each log. ``last``: the logs are complete. Raises
+        OSError if the file system does not answer; a log that is missing is skipped."""
         heard = Heard(speech, search=Search(self._patterns))
         positions, opened = dict(speech.positions), dict(speech.opened)
         blocks = {name: copy.deepcopy(readers) for name, readers in speech.blocks.items()}
@@ -147,6 +142,8 @@ class Follower:
         heard.unreadable += self._model.given_up()
         last_line = heard.last_line.strip()[:_SHOWN] or speech.last_line
         idle = block_readers()
+        pulse = speech.pulse.after(now, heard.elapsed, behind=heard.behind)
+        progress = heard.speech.progress
         heard.speech = replace(
             heard.speech,
             positions=positions,
@@ -154,8 +151,9 @@ class Follower:
             last_line=last_line,
             caught_up=speech.caught_up or not heard.behind,
             blocks={name: readers for name, readers in blocks.items() if readers != idle},
+            pulse=pulse,
+            progress=progress and at_speed(progress, pulse.speed),
         )
-        self._measure(heard, now)
         return heard
 
     def recount(self, speech: Speech, frames: Iterable[Frame]) -> Speech:
@@ -169,12 +167,6 @@ class Follower:
             return replace(speech, calendar=named)
         pulse = Pulse(looked=speech.pulse.looked)
         return replace(speech, calendar=named, progress=at_speed(progress, None), pulse=pulse)
-
-    def _measure(self, heard: Heard, now: float) -> None:
-        speech = heard.speech
-        pulse = speech.pulse.after(now, heard.elapsed, behind=heard.behind)
-        progress = speech.progress and at_speed(speech.progress, pulse.speed)
-        heard.speech = replace(speech, pulse=pulse, progress=progress)
 
     def _take(
         self, heard: Heard, opened: dict[str, Opened], name: str, line: str, *, speaks: bool

@@ -101,11 +101,8 @@ class Evidence(Struct, frozen=True):
 def for_record(
     evidence: Evidence, whole: Structure, index: int, *, several: bool, may_be_open: bool
 ) -> Evidence:
-    """The evidence with what its file's structure adds for that record.
-
-    ``several`` processes may write a classic file. ``may_be_open``: an HDF5 file was once seen to
-    be open for writing.
-    """
+    """The evidence with what its file's structure adds for that record. ``several`` processes may
+    write a classic file. ``may_be_open``: an HDF5 file was once seen to be open for writing."""
     quiet_s = evidence.quiet_s
     followed = whole.begun > index + 1
     if whole.is_fixed:

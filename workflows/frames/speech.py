@@ -52,9 +52,7 @@ _BACKTRACE = re.compile(
 @dataclass(frozen=True, slots=True)
 class Written:
     """A frame that the log calls written, named by its time (or the start of it) or by its file.
-
-    ``record``, from 1: only that record of the file, and those before it.
-    """
+    ``record``, from 1: only that record of the file, and those before it."""
 
     stream: str | None
     time: str | None
@@ -116,10 +114,8 @@ class Reason:
     text: str
 
     def against(self, other: Reason | None) -> Reason:
-        """The one with the larger weight; of equal ones the first, as others follow from it.
-
-        Of plain trouble, which a model may survive, it is the latest.
-        """
+        """The one with the larger weight; of equal ones the first, as others follow from it. Of
+        plain trouble, which a model may survive, it is the latest."""
         if other is None or other.weight < self.weight:
             return self
         return self if self.weight == other.weight == TROUBLE else other
@@ -159,16 +155,12 @@ class BadEnd:
 
 
 def with_reason(ends: Mapping[str, BadEnd], log: str, reason: Reason) -> Mapping[str, BadEnd]:
-    """The bad ends by log, after an entry of trouble in that log.
-
-    What a model may survive is no end, whatever it explains afterwards.
-    """
-    if reason.weight == TROUBLE or not reason.text:
-        return ends
-    if reason.weight == BANNER and not _ENDS.search(reason.text):
-        return ends
+    """The bad ends by log, after an entry of trouble in that log. What a model may survive is no
+    end, whatever it explains afterwards."""
+    remark = reason.weight == BANNER and not _ENDS.search(reason.text)
     known = ends.get(log)
-    if known is None and len(ends) >= MOST_LOGS:
+    full = known is None and len(ends) >= MOST_LOGS
+    if reason.weight == TROUBLE or not reason.text or remark or full:
         return ends
     return {**ends, log: BadEnd(reason.against(known.reason if known else None))}
 
@@ -185,7 +177,6 @@ def with_line(ends: Mapping[str, BadEnd], log: str, line: str) -> Mapping[str, B
 
 
 def without(ends: Mapping[str, BadEnd], *logs: str) -> Mapping[str, BadEnd]:
-    """The bad ends without those of the logs."""
     return {name: end for name, end in ends.items() if name not in logs}
 
 
@@ -251,14 +242,9 @@ def matching(
     """The log lines about the frame of that stream and time, or about that record (from 0) of one
     of its files."""
     for entry in written:
-        if entry.stream not in (None, stream):
-            continue
-        if entry.record is not None and record >= entry.record:
-            continue
-        if entry.time is not None:
-            if time.startswith(entry.time):
-                yield entry
-        elif entry.file in files:
+        named = time.startswith(entry.time) if entry.time is not None else entry.file in files
+        begun = entry.record is None or record < entry.record
+        if named and begun and entry.stream in (None, stream):
             yield entry
 
 

@@ -38,8 +38,6 @@ PATCH = tuple(
 )
 """Global attributes that say which part of the domain a tile of WRF holds."""
 
-_NO_RECORD = "it has no record yet"
-
 
 class Structure(Struct, frozen=True):
     """The records of one file that are whole by their bytes.
@@ -313,20 +311,16 @@ def _structure(
             break
         times.append(key)
     if not times and not first and not reason:
-        reason = _NO_RECORD
-    cells = _cells(patch)
+        reason = "it has no record yet"
+    cells = 1, 1
+    if len(patch) == len(PATCH):
+        west_east, south_north = patch[PATCH[0]] - 1, patch[PATCH[3]] - 1
+        mine = (patch[PATCH[2]] - patch[PATCH[1]] + 1) * (patch[PATCH[5]] - patch[PATCH[4]] + 1)
+        cells = mine, west_east * south_north
     return Structure(
         tuple(times), begun, frame_bytes, cells=cells, classic=classic, reason=reason,
         calendar=calendar,
     )  # fmt: skip
-
-
-def _cells(patch: Mapping[str, int]) -> tuple[int, int]:
-    if len(patch) != len(PATCH):
-        return 1, 1
-    west_east, south_north = patch[PATCH[0]] - 1, patch[PATCH[3]] - 1
-    mine = (patch[PATCH[2]] - patch[PATCH[1]] + 1) * (patch[PATCH[5]] - patch[PATCH[4]] + 1)
-    return mine, west_east * south_north
 
 
 def structure_of(
@@ -339,10 +333,8 @@ def structure_of(
     thorough: bool,
     settled: bool,
 ) -> Structure:
-    """One structure for the files of a unit; the first one without a new record decides.
-
-    ``ranks`` are those that wrote the files. Raises OSError if the file system cannot read one.
-    """
+    """One structure for the files of a unit; the first one without a new record decides. ``ranks``
+    are those that wrote the files. Raises OSError if the file system cannot read one."""
     found: list[Structure] = []
     tiled = entry.unit.tiled
     for path in paths:
@@ -360,11 +352,9 @@ def structure_of(
 def together(
     tiles: Sequence[Structure], first: int, time: str | None, ranks: Sequence[int] = (0,)
 ) -> Structure:
-    """One structure for the files of a frame: what all have, if they cover the domain.
-
-    ``time`` is the time in their name, which the first record must have; ``ranks`` are the ranks
-    that wrote the files.
-    """
+    """One structure for the files of a frame: what all have, if they cover the domain. ``time`` is
+    the time in their name, which the first record must have; ``ranks`` are the ranks that wrote the
+    files."""
     reason = next((tile.reason for tile in tiles if tile.reason), "")
     times = min([tile.times for tile in tiles], key=len)
     if time is not None and first == 0 and times and times[0] != time:

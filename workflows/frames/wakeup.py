@@ -68,7 +68,9 @@ class Wakeup:
         if not self.why:
             masks = dict.fromkeys(wanted, FOLDER) | dict.fromkeys(islice(logs, MOST_LOGS), LOG)
             try:
-                self._open()
+                if self._queue is None:
+                    self._queue = _call("inotify_init1", os.O_CLOEXEC | os.O_NONBLOCK)
+                    self._events.register(self._queue, select.POLLIN)
                 for path in masks.keys() | self._watches.keys():
                     self._watch(path, masks.get(path))
             except _SharedError as error:
@@ -90,17 +92,11 @@ class Wakeup:
         return True
 
     def close(self) -> None:
-        """Watch nothing any more."""
         queue, self._queue = self._queue, None
         self._watches.clear()
         if queue is not None:
             self._events.unregister(queue)
             os.close(queue)
-
-    def _open(self) -> None:
-        if self._queue is None:
-            self._queue = _call("inotify_init1", os.O_CLOEXEC | os.O_NONBLOCK)
-            self._events.register(self._queue, select.POLLIN)
 
     def _watch(self, path: str, mask: int | None) -> None:
         """Watch it for these events, or, without any, no more."""

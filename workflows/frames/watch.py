@@ -65,10 +65,8 @@ _wakeup = Wakeup()
 
 
 def _continued(watcher: Watcher) -> Watcher:
-    """The watcher of this worker's previous call, if it fits: that saves the first listing.
-
-    All state is in the cursor: without this a call is slower, never different.
-    """
+    """The watcher of this worker's previous call, if it fits: that saves the first listing. All
+    state is in the cursor: without this a call is slower, never different."""
     global _warm
     if _warm is None or not _warm.adopt(watcher):
         _warm = watcher

@@ -275,8 +275,7 @@ class Watcher:
     def _lose(self, scan: Scan, file: str, reason: str) -> None:
         """Report the damage of a frame that the model itself says it could not write."""
         output = self._folder.model.identify(file)
-        unit = None if output is None else Unit.of(file, output)
-        if unit is None or scan.cursor.is_done(unit):
+        if output is None or scan.cursor.is_done(unit := Unit.of(file, output)):
             return
         known = next((entry for entry in scan.cursor.open if entry.unit == unit), None)
         scan.finish(unit)

@@ -84,7 +84,6 @@ class Probed:
 
     @property
     def arrived(self) -> bool:
-        """Whether every hint did."""
         return all(row.arrived for row in self.rows)
 
     @property
@@ -104,9 +103,7 @@ def probe(
     site: Site, hints: Hints, *, ranks: int, build: Path, folder: Path, limit_s: float | None = None
 ) -> Probed:
     """Build the probe in ``build`` and start it in ``folder``, both empty folders, on one node.
-
-    Raises SiteError, with the last lines of a compiler or launcher that fails.
-    """
+    Raises SiteError, with the last lines of a compiler or launcher that fails."""
     mpi = mpi_of(site)
     if mpi == "none":
         raise SiteError(f'site {site.name} has mpi = "none": there is nothing to probe')
@@ -139,11 +136,8 @@ def probe(
 
 def launcher_words(site: Site, ranks: int) -> list[str]:
     """The launcher for one node; from a login node with what its scheduler needs to give one.
-
-    Raises SiteError where the launcher cannot ask for a node itself.
-    """
-    values = {"ranks": ranks, "ranks_per_node": ranks}
-    words = [word.format(**values) for word in site.mpi_launcher]
+    Raises SiteError where the launcher cannot ask for a node itself."""
+    words = [word.format(ranks=ranks, ranks_per_node=ranks) for word in site.mpi_launcher]
     if site.scheduler == LOCAL or own_job() is not None:
         return words
     asking = scheduler(site.scheduler)(site.batch).ask_for_node(words, ranks)

@@ -117,15 +117,12 @@ class Command(Model):
             raise RecipeError(f"simulation.{key}: {text!r} lacks the group {groups}")
 
     def command(self) -> list[str]:
-        """The argument list as given."""
         return list(self.argv)
 
     def runs(self) -> str:
-        """The program and its arguments, all given by the recipe."""
         return " ".join(self.argv)
 
     def environment(self) -> dict[str, str]:
-        """As given; nothing is added."""
         return dict(self.env)
 
     def identify(self, name: str) -> OutputName | None:
@@ -138,7 +135,6 @@ class Command(Model):
         return None
 
     def main_stream(self, inputs: Path) -> str | None:
-        """The first one of ``frames``."""
         return next(iter(self._streams), None)
 
     def is_leftover(self, name: str) -> bool:
@@ -176,7 +172,6 @@ class Command(Model):
         return None
 
     def given_up(self) -> list[str]:
-        """Which of the recipe's expressions took too long on a line of this process's logs."""
         used = {key: getattr(self, key) for key in ("written", "trouble", "done", "progress")}
         known = {key: expression(text) for key, text in used.items() if text}
         return [
@@ -246,7 +241,6 @@ class Command(Model):
         )  # fmt: skip
 
     def check(self, inputs: Path) -> list[str]:
-        """A program that is not on the path or cannot run; old output."""
         messages = []
         program = self.argv[0]
         local = inputs / program

@@ -38,10 +38,8 @@ class Selected:
 
 
 def selected(inputs: Path, model: Model, leave: Sequence[str]) -> Selected:
-    """The inputs that the model gets, without its old output and what matches ``leave``.
-
-    Raises OSError where their folder does not answer.
-    """
+    """The inputs that the model gets, without its old output and what matches ``leave``. Raises
+    OSError where their folder does not answer."""
     model = model.configured(inputs)
     found = again(lambda: input_files(inputs, strict=True))
     files = tuple(
@@ -71,11 +69,8 @@ def earlier_frame(
 
 
 def input_files(inputs: Path, *, strict: bool = False) -> list[tuple[Path, str]]:
-    """Each file below ``inputs`` with its relative name, links followed, loops left out.
-
-    Folders that cannot be listed are left out; ``strict``: raises OSError for one that does not
-    answer.
-    """
+    """Each file below ``inputs`` with its relative name, links followed, loops left out. Folders
+    that cannot be listed are left out; ``strict``: raises OSError for one that does not answer."""
     return [
         (Path(path, name), _relative(path, name, inputs))
         for path, _, files in _walk(inputs, strict=strict)

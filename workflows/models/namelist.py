@@ -66,10 +66,8 @@ class NamelistContents:
 
 
 def read(path: Path, groups: Collection[str] | None = None) -> NamelistContents:
-    """The settings in a namelist file, none when it is missing or not readable.
-
-    ``groups`` are those that the program reads, in lower case; None: all.
-    """
+    """The settings in a namelist file, none when it is missing or not readable. ``groups`` are
+    those that the program reads, in lower case; None: all."""
     try:
         with open(path, "rb") as file:
             text = file.read(MAX_BYTES).decode("utf-8", "replace")

@@ -98,7 +98,6 @@ class Wrf(Model):
         )
 
     def command(self) -> list[str]:
-        """The executable in the model's folder, and its arguments."""
         path = self.executable if "/" in self.executable else f"./{self.executable}"
         return [path, *self.arguments]
 
@@ -116,7 +115,6 @@ class Wrf(Model):
         return wrf_names.stream_of(name, self.outnames)
 
     def main_stream(self, inputs: Path) -> str | None:
-        """The history of the outermost domain."""
         return "d01"
 
     def is_leftover(self, name: str) -> bool:
@@ -133,11 +131,9 @@ class Wrf(Model):
         return wrf_names.flag(name)
 
     def read_line(self, line: str) -> LogLine | None:
-        """What a line of ``rsl.error`` means; durations may read ``*****``, dates never do.
-
-        WRF gives its reason between two lines of dashes, below ``FATAL CALLED FROM FILE``; errors
-        of the namelist come before.
-        """
+        """What a line of ``rsl.error`` means; durations may read ``*****``, dates never do. WRF
+        gives its reason between two lines of dashes, below ``FATAL CALLED FROM FILE``; errors of
+        the namelist come before."""
         if match := _WRITTEN.match(line):
             return self._written(match[1], line, match[2])
         if match := _STEP.match(line):
@@ -166,7 +162,6 @@ class Wrf(Model):
         return {"cfl": r"(?P<points>\d+)\s+points exceeded (?:v_)?cfl"}
 
     def facts(self, folder: Path) -> Facts:
-        """Start, length, I/O forms and folders as ``namelist.input`` has them."""
         settings = read_settings(folder)
         total_s = _total_s(settings)
         about = settings, self.outnames, _date(settings, "start"), total_s or 0.0
@@ -186,7 +181,6 @@ class Wrf(Model):
         )
 
     def check(self, inputs: Path) -> list[str]:
-        """A missing executable or namelist, and the namelist's traps."""
         model = self.configured(inputs)
         return wrf_checks.check(inputs, model.executable, model.outnames, model.is_leftover)
 

@@ -50,11 +50,8 @@ def initial(settings: Namelist, inputs: Path, domain: int) -> Header | None:
 
 
 def lacks(settings: Namelist, inputs: Path, start: datetime | None, *, script: bool) -> list[Lack]:
-    """What is missing for WRF, or does not have the namelist's size.
-
-    ``script``: the executable is a script. If there is no initial state at all, the script is
-    assumed to make it.
-    """
+    """What is missing for WRF, or does not have the namelist's size. ``script``: the executable is
+    a script. If there is no initial state at all, the script is assumed to make it."""
     if not settings:
         return []
     if script and not flag(settings, "restart") and not _is_prepared(inputs):

@@ -194,10 +194,8 @@ def flag(name: str) -> OutputName | None:
 
 
 def is_old(name: str, restarted: bool | None) -> bool:
-    """Whether a name, in any folder, is a default name of WRF's output.
-
-    Restart files count if the run does not start from them.
-    """
+    """Whether a name, in any folder, is a default name of WRF's output. Restart files count if the
+    run does not start from them."""
     base = PurePosixPath(name).name
     if is_of(base, (HISTORY[1], AUXILIARY[1])) or _FLAG.fullmatch(base) or _RSL.fullmatch(base):
         return True

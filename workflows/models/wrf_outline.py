@@ -57,7 +57,6 @@ class Asked:
 
 @lru_cache(maxsize=1)
 def table() -> Mapping[str, TableLine]:
-    """WRF's variables by name."""
     found = {}
     for line in TABLE.read_text(encoding="utf-8").splitlines():
         name, dimensions, units, streams, chem = line.split("\t")
@@ -71,10 +70,8 @@ def outline(
     settings: Namelist, inputs: Path, stream: str, earlier: tuple[Path, ...]
 ) -> Known | None:
     """What the frames of a stream will hold; None if the namelist does not give the grid size.
-
-    RecipeError if WRF has no stream of that name.
-    ``earlier`` is a frame of it from an earlier run, perhaps in tiles; empty if there is none.
-    """
+    RecipeError if WRF has no stream of that name. ``earlier`` is a frame of it from an earlier run,
+    perhaps in tiles; empty if there is none."""
     match = _STREAM.fullmatch(stream)
     if match is None:
         raise RecipeError(

@@ -64,11 +64,8 @@ def find(name: str) -> Path:
 
 
 def read(name: str) -> Source:
-    """The merged table of a recipe and of those that it extends.
-
-    Raises RecipeError when the file itself cannot be read; faults of syntax and of ``extends`` are
-    in the source's ``faults``.
-    """
+    """The merged table of a recipe and of those that it extends. Raises RecipeError when the file
+    itself cannot be read; faults of syntax and of ``extends`` are in the source's ``faults``."""
     path = find(name).resolve()
     own = path.parent.name if path.name == "recipe.toml" else path.stem
     layers = [layer(path)]

@@ -47,11 +47,9 @@ def surveyed(
     command: Sequence[str] = PROGRAM,
     site: Site | None = None,
 ) -> list[Finding]:
-    """The findings of :mod:`burstlens.workflows.recipe.survey`, made in a separate process.
-
-    The process ends itself after ``limit_s`` of reading, and is killed after ``start_limit_s``
-    more. Its findings so far count, and a warning says that they are not complete.
-    """
+    """The findings of :mod:`burstlens.workflows.recipe.survey`, made in a separate process. The
+    process ends itself after ``limit_s`` of reading, and is killed after ``start_limit_s`` more.
+    Its findings so far count, and a warning says that they are not complete."""
     try:
         packed = pickle.dumps((recipe, site))
     except (pickle.PicklingError, AttributeError, TypeError):  # a plugin's options may be anything
