@@ -70,25 +70,20 @@ class AttachedEvidence(EvidencePolicy):
     # What the folder says.
 
     def hear(self, scan: Scan, follower: Follower) -> Heard:
-        self._restarted = self._look_at_logs(scan)
+        speaking = [name for name, speaks in self.listing.logs.items() if speaks]
+        frames = partial(self._declared_files, scan.cursor)
+        found = find_logs(self._folder.path, speaking, scan.cursor, frames)
+        self._log_ns, self._restarted = found.newest_ns, found.restarted
+        for name, known in _state(scan).logs.items():
+            if found.logs[name].mtime_ns > known.mtime_ns:
+                self._clock.note(found.logs[name].mtime_ns, known.device)
+        _note(scan, logs=found.logs, reopened=found.reopened)
         if self._restarted:  # what follows belongs to the next attempt
             return Heard(Speech(caught_up=True))
         heard = follower.hear(self.listing.logs, scan.cursor.speech, scan.now, last=scan.ended)
         ends = known_ends(heard.speech.bad_ends, self._folder.path, self._log_ns)
         heard.speech = replace(heard.speech, bad_ends=ends)
         return heard
-
-    def _look_at_logs(self, scan: Scan) -> str:
-        """The sign that a log of the model began anew; empty if none did."""
-        speaking = [name for name, speaks in self.listing.logs.items() if speaks]
-        frames = partial(self._declared_files, scan.cursor)
-        found = find_logs(self._folder.path, speaking, scan.cursor, frames)
-        self._log_ns = found.newest_ns
-        for name, known in _state(scan).logs.items():
-            if found.logs[name].mtime_ns > known.mtime_ns:
-                self._clock.note(found.logs[name].mtime_ns, known.device)
-        _note(scan, logs=found.logs, reopened=found.reopened)
-        return found.restarted
 
     def _declared_files(self, cursor: Cursor) -> list[str]:
         partly = [file for entry in cursor.open if entry.declared for file in entry.files]

@@ -35,7 +35,8 @@ _REST_S = 10.0
 _GONE_S = 0.5
 _ASKED_AT_MOST = 3
 """Attempts per probe: a child killed from outside (for memory, say) does not mean a bad file."""
-_MAX_USER_BLOCK = 1 << 16
+_OFFSETS = (0, *(1 << power for power in range(9, 17)))
+"""Where a superblock may begin: behind a user block of a power of two, at least 512 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +50,13 @@ class Superblock:
 
 
 def superblock(descriptor: int) -> Superblock | None:
-    """The superblock, or None if there is none yet or its version is unknown. Skips a user block in
-    front of it (a power of two, at least 512 bytes)."""
-    offset = 0
-    while offset <= _MAX_USER_BLOCK:
+    """The superblock, or None if there is none yet or its version is unknown."""
+    for offset in _OFFSETS:
         block = os.pread(descriptor, 64, offset)
         if block.startswith(SIGNATURE):
             return _superblock(block)
         if block.startswith(b"CDF"):  # a classic file: no need to look further
             return None
-        offset = max(512, offset * 2)
     return None
 
 

@@ -53,12 +53,11 @@ class Search:
     hits: dict[str, Hit] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
 
-    def take(self, log: str, lines: Iterable[str], time: str = "") -> None:
-        """Search new lines of one log, at that model time."""
-        for line in lines if self.patterns else ():
-            for pattern in self.patterns:
-                if pattern.guard not in self.failed:
-                    self._look(pattern, log, line, time)
+    def take(self, log: str, line: str, time: str = "") -> None:
+        """Search a new line of one log, at that model time."""
+        for pattern in self.patterns:
+            if pattern.guard not in self.failed:
+                self._look(pattern, log, line, time)
 
     def _look(self, pattern: LogPattern, log: str, line: str, time: str) -> None:
         sought = expression(pattern.expression)

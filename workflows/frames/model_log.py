@@ -193,7 +193,7 @@ class Follower:
         time = (said.time if said and has_time else "") or (
             progress.time if progress and speaks else ""
         )
-        heard.search.take(name, [line], time)
+        heard.search.take(name, line, time)
         banner = said is not None and said.kind == "trouble" and said.weight == BANNER
         if speaks and not banner and not is_rule(line):
             heard.last_line = line

@@ -144,7 +144,7 @@ def _places(inputs: Path, settings: Namelist) -> list[str]:
         else:
             found += [
                 f"error: {what} needs a folder {parent}, and {inputs / parent} is a file"
-                for parent in one.parents
+                for parent in one.parents or ()
                 if (inputs / parent).is_file()
             ]
     return sorted(found, key=lambda text: not text.startswith("error: "))

@@ -93,7 +93,7 @@ class Template:
     @property
     def leads_out(self) -> bool:
         """Whether it leads out of the model's folder at any point."""
-        return self._walk is None
+        return self.parents is None
 
     @property
     def dated_folder(self) -> bool:
@@ -101,12 +101,8 @@ class Template:
         return "<date>" in posixpath.dirname(self.text)
 
     @property
-    def parents(self) -> tuple[str, ...]:
-        """Each folder of the path, parents first; empty if it leads out."""
-        return self._walk or ()
-
-    @property
-    def _walk(self) -> tuple[str, ...] | None:
+    def parents(self) -> tuple[str, ...] | None:
+        """Each folder of the path, parents first; None if it leads out."""
         found: list[str] = []
         here: list[str] = []
         for part in PurePosixPath(self.text).parent.parts:
@@ -211,7 +207,7 @@ def output_names(
     written += [RESTART[1], HISTORY[1], *(template for _, template in outnames)]
     # WRF writes no restart file at its start: it only reads the one that it starts from.
     read = [] if start is None else [_glob(one, start) for one in restarts(settings)]
-    parents = (parent for one in given if not one.dated_folder for parent in one.parents)
+    parents = (parent for one in given if not one.dated_folder for parent in one.parents or ())
     made = {folder for parent in parents for folder in _made(parent, settings, start, total_s)}
     return OutputNames(
         tuple(sorted(made)),

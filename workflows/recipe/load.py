@@ -293,18 +293,17 @@ def check_references(
             if other in unknown:
                 continue
             if other not in chains:
-                hint = did_you_mean(other, chains)
-                what = (
-                    f'follows "{other}", which is not a product that goes from frame to frame{hint}'
-                )
+                near = did_you_mean(other, chains)
+                what = f"is not a product that goes from frame to frame{near}"
             elif known[other][2].follows:
-                what = f'follows "{other}", which itself follows another product'
+                what = "itself follows another product"
             elif known[other][1].common.stream != product.common.stream:
-                what = f'follows "{other}", which is made of another stream'
+                what = "is made of another stream"
             else:
                 continue
-            entry = table["product"][path[1]]
-            faults.add((*path, *where(entry, other)), what, other, lacking=other not in chains)
+            place = (*path, *where(table["product"][path[1]], other))
+            text = f'follows "{other}", which {what}'
+            faults.add(place, text, other, lacking=other not in chains)
         if needs.chained and product.kind.widens(product.options):
             what = "goes from frame to frame, so its colour limits cannot widen: give [low, high]"
             faults.add((*path, "limits"), what)
