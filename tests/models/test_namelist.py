@@ -71,8 +71,8 @@ def test_what_is_broken_is_named_with_its_line_and_the_rest_is_read(
 ):
     found = parse(text)
     assert found.settings == settings
-    assert fault in str(found.faults[0])
-    assert len(str(found.faults[0])) < 100
+    assert fault in found.faults[0]
+    assert len(found.faults[0]) < 100
 
 
 @pytest.mark.parametrize(

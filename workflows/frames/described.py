@@ -327,10 +327,6 @@ def _is_below(dataset: Any, below: int) -> bool:
 
 def _chunks(dataset: Any) -> list[tuple[int, int]]:
     """The first index along the first dimension, and the end address, of each stored chunk."""
-    found: list[tuple[int, int]] = []
-
-    def note(info: Any) -> None:
-        found.append((int(info.chunk_offset[0]), int(info.byte_offset) + int(info.size)))
-
-    dataset.id.chunk_iter(note)
-    return found
+    stored: list[Any] = []
+    dataset.id.chunk_iter(stored.append)
+    return [(int(one.chunk_offset[0]), int(one.byte_offset) + int(one.size)) for one in stored]

@@ -56,9 +56,7 @@ _MORE_FATAL = rf"(?!\s*(?:d\d\d \S+ +)?-{{8,}})(?!.*FATAL CALLED)(?!{_SUMMARY})"
 class Wrf(Model):
     """The adapter. ``executable`` is a file among the inputs, or an absolute path.
 
-    ``outnames`` (stream, template of file names), ``innames`` and ``restarts`` (templates of input
-    and restart files) and ``restart`` (whether the run starts from restart files; None: not known)
-    follow the namelist: :meth:`configured` sets them.
+    :meth:`configured` sets what follows the namelist; ``restart`` is None while it is not known.
     """
 
     executable: str = "wrf.exe"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -150,46 +150,38 @@ def _places(inputs: Path, settings: Namelist) -> list[str]:
     return sorted(found, key=lambda text: not text.startswith("error: "))
 
 
-def _traps(outnames: OutNames, settings: Namelist) -> list[str]:
-    quilting, classic = is_quilting(settings), flag(settings, "use_netcdf_classic")
+def _traps(outnames: OutNames, settings: Namelist) -> Iterator[str]:
+    quilting, flagged = is_quilting(settings), flag(settings, "output_ready_flag")
     form = number(settings, "io_form_history", default=2)
     growing = number(settings, "frames_per_outfile", default=1) > 1
-    netcdf4 = form in SERIAL and (quilting or not classic)
-    found = []
+    netcdf4 = form in SERIAL and (quilting or not flag(settings, "use_netcdf_classic"))
     if quilting and growing and netcdf4:
-        found.append(
+        yield (
             "quilting with several frames in a netCDF-4 file: nothing of it can be read before "
             "the file is closed; set frames_per_outfile = 1"
         )
-    if quilting and flag(settings, "output_ready_flag"):
-        found.append("output_ready_flag has no effect with quilting (nio_tasks_per_group > 0)")
+    if quilting and flagged:
+        yield "output_ready_flag has no effect with quilting (nio_tasks_per_group > 0)"
     if quilting and number(settings, "nio_groups", default=1) > 1:
-        until = (
-            f"its file is seen to be closed, or after {QUIET_S:g} s of quiet"
-            if netcdf4
-            else "the model has ended"
-        )
-        found.append(
+        closed = f"its file is seen to be closed, or after {QUIET_S:g} s of quiet"
+        yield (
             "nio_groups > 1: frames may come out of order, so a later frame proves nothing; each "
-            f"is taken to be whole when {until}"
+            f"is taken to be whole when {closed if netcdf4 else 'the model has ended'}"
         )
     if growing and netcdf4 and not quilting:
-        found.append(
+        yield (
             "frames_per_outfile > 1 with netCDF-4: frames are seen one by one, but their file "
             "can be released only when the next one is begun"
         )
     if form == 102:
-        found.append("io_form_history = 102: one file per rank; a frame is complete when all are")
-    if flag(settings, "nocolons") and flag(settings, "output_ready_flag"):
-        found.append("nocolons: the names of ready flags keep their colons")
-    found += [
-        f"{stream}_outname has no <date>: every frame of it goes to one name"
-        for stream, template in outnames
-        if not DATED.search(template)
-    ]
-    if flag(settings, "output_ready_flag") and any(
+        yield "io_form_history = 102: one file per rank; a frame is complete when all are"
+    if flagged and flag(settings, "nocolons"):
+        yield "nocolons: the names of ready flags keep their colons"
+    for stream, template in outnames:
+        if not DATED.search(template):
+            yield f"{stream}_outname has no <date>: every frame of it goes to one name"
+    if flagged and any(
         stream == "history" and not template.startswith("wrfout_d<domain>_")
         for stream, template in outnames
     ):
-        found.append("history_outname: the names of ready flags do not follow it")
-    return found
+        yield "history_outname: the names of ready flags do not follow it"

@@ -64,7 +64,7 @@ def read_settings(folder: Path) -> Namelist:
 
 def read_faults(folder: Path) -> list[str]:
     """What is broken in it, with the numbers of the lines."""
-    return [str(fault) for fault in namelist.read(folder / FILE, GROUPS).faults]
+    return namelist.read(folder / FILE, GROUPS).faults
 
 
 def domains(settings: Namelist) -> range:
