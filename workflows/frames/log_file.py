@@ -56,11 +56,9 @@ def began_anew(path: Path, position: Position, size: int) -> bool:
 
 def read_piece(path: Path, position: Position, size: int, *, last: bool = False) -> Piece:
     """The lines from ``position`` on, at most ``size`` bytes (at least ``LONGEST_LINE_BYTES``).
-
     Reads from the beginning if the file is shorter than before or was replaced (the mark differs).
-    ``last``: no process writes to it any more, so its last line may lack a line end. Lines end
-    with LF, CR LF or CR alone. Raises OSError.
-    """
+    ``last``: no process writes to it any more, so its last line may lack a line end. Lines end with
+    LF, CR LF or CR alone. Raises OSError."""
     size = max(size, LONGEST_LINE_BYTES)
     with open_regular(path) as file:
         before = min(position.offset, _MARK_BYTES)

@@ -29,12 +29,10 @@ class LogPattern:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What a pattern has matched since the watcher's previous report.
-
-    ``lines`` counts the matching lines; ``points`` is the largest number of points that one of
-    them names (0 if none does). ``line``, ``log`` and ``time`` are of that line, else of the first:
-    its printable text, its log, and the model's time there (a valid-time key, "" if unknown).
-    """
+    """What a pattern has matched since the watcher's previous report. ``lines`` counts the matching
+    lines; ``points`` is the largest number of points that one of them names (0 if none does).
+    ``line``, ``log`` and ``time`` are of that line, else of the first: its printable text, its log,
+    and the model's time there (a valid-time key, "" if unknown)."""
 
     guard: str
     lines: int

@@ -61,12 +61,10 @@ AWAY_S = 600.0
 
 
 class Evidence(Struct, frozen=True):
-    """The evidence that one record is whole, apart from its structure.
-
-    ``lines`` of the log and ``recorded`` may be about its file; ``old_lines`` are these and older
-    ones, which count if a killed writer left the record. Quiet counts after ``steady_s`` where the
-    writer may still have the file open; after ``patience_s`` it is the ``weakest`` witness.
-    """
+    """The evidence that one record is whole, apart from its structure. ``lines`` of the log and
+    ``recorded`` may be about its file; ``old_lines`` are these and older ones, which count if a
+    killed writer left the record. Quiet counts after ``steady_s`` where the writer may still have
+    the file open; after ``patience_s`` it is the ``weakest`` witness."""
 
     conclusive: bool
     logged: bool = False

@@ -56,12 +56,10 @@ class Wakeup:
         self._folders: list[str] = []
 
     def arm(self, folders: Iterable[str], logs: Iterable[str]) -> bool:
-        """Note every change from now on; returns False where only polling serves.
-
-        Call it after each scan. What is new to it, as a folder that was replaced, is ``fresh``: it
-        may have changed since that scan, and is to be scanned again. Folders and logs that are
-        missing are passed over: the folder around them reports them.
-        """
+        """Note every change from now on; returns False where only polling serves. Call it after
+        each scan. What is new to it, as a folder that was replaced, is ``fresh``: it may have
+        changed since that scan, and is to be scanned again. Folders and logs that are missing are
+        passed over: the folder around them reports them."""
         self.fresh, wanted = False, [*folders]
         if new := wanted != self._folders:
             self._folders, self.why = wanted, ""

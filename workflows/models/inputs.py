@@ -25,12 +25,10 @@ MOST_SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """What is to be staged in.
-
-    ``files`` are pairs of source and name relative to the model's folder, ``folders`` relative
-    names, parents first: those of the inputs, also empty ones, and those that the model needs.
-    ``left`` is the number of files left behind, including dangling links.
-    """
+    """What is to be staged in. ``files`` are pairs of source and name relative to the model's
+    folder, ``folders`` relative names, parents first: those of the inputs, also empty ones, and
+    those that the model needs. ``left`` is the number of files left behind, including dangling
+    links."""
 
     files: tuple[tuple[str, str], ...]
     folders: tuple[str, ...]

@@ -30,10 +30,8 @@ class PatternError(ValueError):
 
 class NamePattern:
     """One pattern, compiled. Only the file's name may have wildcards (``*``, ``?``, ``[...]``).
-
-    ``names`` are its placeholders, ``glob`` matches at least the same names.
-    Raises :class:`PatternError`.
-    """
+    ``names`` are its placeholders, ``glob`` matches at least the same names. Raises
+    :class:`PatternError`."""
 
     def __init__(self, text: str) -> None:
         path = PurePosixPath(text)

@@ -46,9 +46,7 @@ class TableLine:
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What ``iofields_filename`` adds to a stream and takes out of it, names in lower case.
-
-    ``is_known``: the file could be read, or no file is set.
-    """
+    ``is_known``: the file could be read, or no file is set."""
 
     added: frozenset[str] = frozenset()
     taken: frozenset[str] = frozenset()

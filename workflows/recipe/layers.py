@@ -45,9 +45,7 @@ class Layer:
 @dataclass(frozen=True, slots=True)
 class Source:
     """A recipe as read: its name, its file, the merged table, and the files that it comes from.
-
-    ``faults`` are those of the files themselves; ``notes`` are warnings.
-    """
+    ``faults`` are those of the files themselves; ``notes`` are warnings."""
 
     name: str
     path: Path

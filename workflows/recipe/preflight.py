@@ -30,11 +30,9 @@ Look = Callable[[Recipe, Site | None], Iterable[Finding]]
 
 def preflight(recipe: Recipe, site: Site | None = None, look: Look | None = None) -> list[Finding]:
     """Findings on the inputs and the recipe's own files, for a run on that site, errors first.
-
     ``look`` gives the findings on the inputs; by default :func:`surveyed`, a separate process. If
     the file system does not answer, it takes ``LIMIT_S``, and up to ``START_LIMIT_S`` more if it
-    cannot be ended.
-    """
+    cannot be ended."""
     seen = look(recipe, site) if look else surveyed(recipe, site=site)
     found = [*seen, *_reaching_out(recipe), *_running(recipe)]
     return sorted(found, key=lambda finding: LEVELS.index(finding.level))
