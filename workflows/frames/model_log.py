@@ -162,7 +162,7 @@ class Follower:
         named = next((frame.calendar for frame in frames if frame.calendar), "")
         if not named or speech.calendar:
             return speech
-        progress = speech.progress and recounted(speech.progress, self._facts, "", named)
+        progress = speech.progress and recounted(speech.progress, self._facts, named)
         if progress is None or progress == speech.progress:
             return replace(speech, calendar=named)
         pulse = Pulse(looked=speech.pulse.looked)

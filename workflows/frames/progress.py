@@ -84,20 +84,16 @@ def progressed(before: Progress, said: LogLine, facts: Facts, calendar: str = ""
     )
 
 
-def recounted(before: Progress, facts: Facts, was: str, calendar: str) -> Progress:
+def recounted(before: Progress, facts: Facts, calendar: str) -> Progress:
     """The same progress with seconds of ``calendar``, where they were counted between times in the
-    calendar ``was``."""
-    known = [
-        seconds_between(facts.start, before.time, name) if facts.start and before.time else None
-        for name in (was, calendar)
-    ]
-    is_counted = known[0] is not None and known[0] == before.elapsed_s
-    total_is_counted = before.total_s is not None and before.total_s == _total_s(facts, was)
-    return replace(
-        before,
-        elapsed_s=known[1] if is_counted else before.elapsed_s,
-        total_s=_total_s(facts, calendar) if total_is_counted else before.total_s,
-    )
+    Gregorian one."""
+    elapsed_s, total_s = before.elapsed_s, before.total_s
+    times = facts.start or "", before.time or ""
+    if elapsed_s is not None and elapsed_s == seconds_between(*times):
+        elapsed_s = seconds_between(*times, calendar)
+    if total_s is not None and total_s == _total_s(facts, ""):
+        total_s = _total_s(facts, calendar)
+    return replace(before, elapsed_s=elapsed_s, total_s=total_s)
 
 
 def _total_s(facts: Facts, calendar: str) -> float | None:

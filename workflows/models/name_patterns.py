@@ -81,12 +81,6 @@ def _translated(glob: str) -> str:
     return re.sub(r"\\[Zz]$", "", translate(glob))
 
 
-@lru_cache(maxsize=64)
-def compiled(text: str) -> NamePattern:
-    """The pattern of that text. Raises :class:`PatternError`."""
-    return NamePattern(text)
-
-
 def globs(frames: Patterns) -> Mapping[str, str]:
     """The pattern of each stream's files, in the recipe's order."""
     return {DEFAULT_STREAM: frames} if isinstance(frames, str) else frames
@@ -147,8 +141,9 @@ def _check_flag(place: str, flag: NamePattern, frames: NamePattern) -> None:
         )
 
 
+@lru_cache(maxsize=64)
 def _compiled(place: str, text: str) -> NamePattern:
     try:
-        return compiled(text)
+        return NamePattern(text)
     except PatternError as error:
         raise RecipeError(f"{place}: {error}") from None

@@ -109,18 +109,13 @@ def _reaching_out(recipe: Recipe) -> Iterator[Finding]:
 
 def _running(recipe: Recipe) -> Iterator[Finding]:
     """One note with all code of the recipe that the run will start."""
-    code = {}
-    if started := recipe.model.runs():
-        code["simulation"] = started
+    code = {"simulation": recipe.model.runs()}
     code |= {f"step.{step.name}": " ".join(step.command) for step in recipe.steps}
-    for product in recipe.products:
-        if started := product.kind.runs(product.options):
-            code[f"product.{product.name}"] = started
-    code |= {f"guard.{guard.called}": " ".join(guard.run) for guard in recipe.guards if guard.run}
-    if recipe.notify.run:
-        code["notify"] = " ".join(recipe.notify.run)
-    if code:
-        listed = "; ".join(f"{path}: {what}" for path, what in code.items())
+    code |= {f"product.{one.name}": one.kind.runs(one.options) for one in recipe.products}
+    code |= {f"guard.{guard.called}": " ".join(guard.run) for guard in recipe.guards}
+    code["notify"] = " ".join(recipe.notify.run)
+    listed = "; ".join(f"{path}: {what}" for path, what in code.items() if what)
+    if listed:
         yield Finding(NOTE, f"code of the recipe that will run: {listed}")
 
 
