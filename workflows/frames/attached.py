@@ -167,7 +167,7 @@ class AttachedEvidence(EvidencePolicy):
         _note(scan, arrived=True, pending=names, unread=names)
         scan.cursor = replace(scan.cursor, done=done)
         for unit in self.listing.units.keys() - set(taken):
-            self.listing.drop(unit)
+            self.listing.units.pop(unit, None)
 
     def choose(self, scan: Scan, entry: Open, whole: Structure) -> Container[int]:
         state = _state(scan)

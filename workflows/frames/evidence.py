@@ -39,7 +39,7 @@ class Scan:
     undecoded: list[UndecodedFile] = field(default_factory=list)
 
     def finish(self, unit: Unit) -> None:
-        self.listing.drop(unit)
+        self.listing.units.pop(unit, None)
         self.cursor = self.cursor.finishing(unit)
 
     def evidence(self, entry: Open, facts: Facts, *, later: bool) -> Evidence:

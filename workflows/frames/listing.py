@@ -108,9 +108,6 @@ class Listing:
         done = cursor.done.get(unit.series)
         return done is not None and done.last > unit.name
 
-    def drop(self, unit: Unit) -> None:
-        self.units.pop(unit, None)
-
     def _sort(self, name: str, cursor: Cursor, *, stale: bool) -> None:
         output = self._model.identify(name)
         flag = self._model.ready_flag(name) if output is None else None

@@ -59,7 +59,7 @@ class Watcher:
         if not self.listing.units.keys() >= {entry.unit for entry in other.cursor.open}:
             return False
         for unit in [unit for unit in self.listing.units if other.cursor.is_done(unit)]:
-            self.listing.drop(unit)
+            self.listing.units.pop(unit, None)
         self.cursor = other.cursor
         return True
 
@@ -125,7 +125,7 @@ class Watcher:
                 self._keep(scan, entry, self._policy.evidence(scan, entry), still)
                 continue
             if not files:
-                self.listing.drop(unit)
+                self.listing.units.pop(unit, None)
                 if entry.declared:
                     scan.finish(unit)
                 continue
