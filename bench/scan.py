@@ -20,13 +20,13 @@ PROGRAM = """
 import resource, sys, time
 from pathlib import Path
 from burstlens.workflows.frames.cursor import Cursor
-from burstlens.workflows.frames.evidence import LaunchedEvidence
+from burstlens.workflows.frames.evidence import EvidencePolicy
 from burstlens.workflows.frames.listing import WatchedFolder
 from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.wrf import Wrf
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 folder = WatchedFolder.of(Path(sys.argv[1]), ".", Wrf())
-watcher = Watcher(folder, "run", 1, Cursor(), LaunchedEvidence(folder))
+watcher = Watcher(folder, "run", 1, Cursor(), EvidencePolicy(folder))
 took = []
 for _ in range(2):
     begin = time.process_time()

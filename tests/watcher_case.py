@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from burstlens.workflows.frames.attached import AttachedEvidence, sweep
-from burstlens.workflows.frames.evidence import LaunchedEvidence
+from burstlens.workflows.frames.evidence import EvidencePolicy
 from burstlens.workflows.frames.listing import WatchedFolder
 from burstlens.workflows.frames.watcher import Watcher
 from burstlens.workflows.models.command import Command
@@ -19,7 +19,7 @@ MODEL = Command(
 
 def launched_watcher(root, folder, model, run, attempt, cursor, *, baseline=None, **keywords):
     place = WatchedFolder.of(root, folder, model)
-    return Watcher(place, run, attempt, cursor, LaunchedEvidence(place, baseline), **keywords)
+    return Watcher(place, run, attempt, cursor, EvidencePolicy(place, baseline), **keywords)
 
 
 def attached_watcher(

@@ -26,7 +26,8 @@ def cfl(guard):
 
 def search(patterns, *lines):
     found = Search(patterns)
-    found.take("rsl.error.0000", lines)
+    for line in lines:
+        found.take("rsl.error.0000", line)
     return found
 
 

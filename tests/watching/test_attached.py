@@ -10,7 +10,7 @@ import netCDF4
 import pytest
 from watcher_case import MODEL, attached_watcher
 
-from burstlens.workflows.frames import attached, attached_listing
+from burstlens.workflows.frames import attached
 from burstlens.workflows.frames.arrival import Selection
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.watch import Attachment, watch
@@ -326,7 +326,7 @@ def test_a_quiet_folder_is_not_listed_again(look, folder, monkeypatch):
     write(folder, "out_1.nc", 1.0, age_s=WEEK_S)
     watch = look()
     clock = [1000.0]
-    monkeypatch.setattr(attached_listing.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(attached.time, "monotonic", lambda: clock[0])
     listed = []
     lists = os.listdir
     monkeypatch.setattr(os, "listdir", lambda path: listed.append(path) or lists(path))

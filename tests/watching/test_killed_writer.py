@@ -15,7 +15,7 @@ import pytest
 
 from burstlens.core.errors import AttachError
 from burstlens.workflows.frames.arrival import Selection
-from burstlens.workflows.frames.flushed import flushed_records
+from burstlens.workflows.frames.described import flushed_records
 from burstlens.workflows.frames.structure import probe
 from burstlens.workflows.look.folder.recognition import recognise
 

@@ -8,18 +8,6 @@ Imports ``models``, the rooms of ``viz`` and ``core``; never ``recipe``, ``place
 """
 
 __all__ = [
-    "arrival",
-    "attached",
-    "contents",
-    "cursor",
-    "hdf5",
-    "log_search",
-    "model_log",
-    "promised",
-    "report",
-    "speech",
-    "structure",
-    "watch",
-    "watcher",
-    "writers",
-]
+    "arrival", "attached", "contents", "cursor", "hdf5", "log_search", "model_log", "promised",
+    "report", "speech", "structure", "watch", "watcher", "writers",
+]  # fmt: skip

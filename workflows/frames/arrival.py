@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -37,21 +38,10 @@ class Selection:
     every: int = 1
     known: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
-    @property
-    def files(self) -> int | None:
-        """How many files of a stream can hold what is wanted; None: any number."""
-        return None if self.newest is None else self.newest * self.every
-
     def is_new(self, unit: Unit) -> bool:
         """Whether the file came after an earlier look, by its name."""
         time, file = self.known.get(unit.stream, ("", ""))
-        if not file:
-            return False
-        return (unit.time or "", len(unit.name), unit.name) > (
-            time if unit.time is not None else "",
-            len(file),
-            file,
-        )
+        return bool(file) and unit.order > (time if unit.time is not None else "", len(file), file)
 
 
 def choose(selection: Selection, units: Iterable[Unit]) -> tuple[list[Unit], dict[str, Done]]:
@@ -77,20 +67,19 @@ def newest_first(unit: Unit) -> tuple[str, int, str, str]:
 
 def _of_stream(selection: Selection, found: list[Unit]) -> list[Unit]:
     """Those of one stream, which is sorted newest first."""
-    chosen, limit = [], selection.files
+    chosen: list[Unit] = []
+    limit = None if selection.newest is None else selection.newest * selection.every
     newest = next((unit.time for unit in found if unit.time), None)
     # Names do not say their calendar: some that are too early are read, and passed over then.
     oldest = _oldest(selection, newest, slack_s=_SLACK_S + _SLACK * (selection.last_s or 0.0))
     before = False
     for unit in found:
-        if selection.is_new(unit):
-            chosen.append(unit)
-            continue
-        if before or (limit is not None and len(chosen) >= limit):
-            break
+        if not selection.is_new(unit):
+            if before or (limit is not None and len(chosen) >= limit):
+                break
+            # A file may grow beyond the time in its name: the first one before the limit is read.
+            before = unit.time is not None and oldest is not None and unit.time <= oldest
         chosen.append(unit)
-        # A file may grow beyond the time in its name: the first one before the limit is read.
-        before = unit.time is not None and oldest is not None and unit.time <= oldest
     return chosen
 
 
@@ -117,26 +106,17 @@ def _oldest(
     """The oldest time that is wanted of a stream whose newest one is known."""
     oldest = selection.since
     if selection.last_s is not None and newest is not None:
-        back = _back(newest, selection.last_s + slack_s, calendar)
-        oldest = back if oldest is None or (back is not None and back > oldest) else oldest
+        with suppress(ValueError, OverflowError):  # keys that have no distance
+            back = valid_time.earlier(newest, selection.last_s + slack_s, calendar)
+            oldest = max(oldest or back, back)
     return oldest
-
-
-def _back(key: str, seconds: float, calendar: str) -> str | None:
-    """The key so many seconds before another one; None where keys have no distance."""
-    try:
-        return valid_time.earlier(key, seconds, calendar)
-    except (ValueError, OverflowError):
-        return None
 
 
 def records(
     selection: Selection, state: Attached, unit: Unit, times: list[str], calendar: str = ""
 ) -> tuple[Attached, frozenset[int]]:
     """The indices of the records of a unit that are passed over, as it is read for the first time.
-
-    Units are read newest first, so what is taken counts from the newest record back.
-    """
+    Units are read newest first, so what is taken counts from the newest record back."""
     stream, passed = unit.stream, set()
     newest = dict(state.newest)
     if times:

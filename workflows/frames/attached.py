@@ -19,23 +19,15 @@ from typing import Any
 from msgspec.structs import replace
 
 from burstlens.core.model import Fingerprint
-from burstlens.workflows.frames import ready
+from burstlens.workflows.frames import ready, server_clock
 from burstlens.workflows.frames.arrival import Selection, choose, is_full, newest_first, records
-from burstlens.workflows.frames.attached_listing import AttachedListing
 from burstlens.workflows.frames.attached_logs import find_logs, known_ends, lived_on
 from burstlens.workflows.frames.cursor import Attached, Cursor, FileStat, Open, Unit
 from burstlens.workflows.frames.evidence import EvidencePolicy, Scan
-from burstlens.workflows.frames.listing import WatchedFolder
+from burstlens.workflows.frames.listing import AttachedListing, WatchedFolder
 from burstlens.workflows.frames.model_log import Follower, Heard
 from burstlens.workflows.frames.ready import Evidence, loss_of
 from burstlens.workflows.frames.report import ClosedFile, FolderReport
-from burstlens.workflows.frames.server_clock import (
-    ServerClock,
-    after_scan,
-    intervals,
-    usual_interval,
-    with_mtime,
-)
 from burstlens.workflows.frames.speech import Recorded, Speech
 from burstlens.workflows.frames.structure import Structure
 from burstlens.workflows.frames.writers import is_closed
@@ -56,6 +48,8 @@ when the model has said its end, and so do other ranks."""
 FEW = 4
 """Files with declared frames whose dates are compared with a log's."""
 SWEEP_S = 0.1
+KEPT = 9
+"""mtimes that are remembered of a stream."""
 
 
 class AttachedEvidence(EvidencePolicy):
@@ -68,7 +62,7 @@ class AttachedEvidence(EvidencePolicy):
         self.listing: AttachedListing = AttachedListing(folder)
         self.options = self._selection = selection
         self._folder, self._facts = folder, folder.facts
-        self._clock = ServerClock(stamp, folder.path)
+        self._clock = server_clock.ServerClock(stamp, folder.path)
         self._log_ns = 0
         self._restarted = ""
         self._closed: list[ClosedFile] = []
@@ -76,7 +70,14 @@ class AttachedEvidence(EvidencePolicy):
     # What the folder says.
 
     def hear(self, scan: Scan, follower: Follower) -> Heard:
-        self._restarted = self._look_at_logs(scan)
+        speaking = [name for name, speaks in self.listing.logs.items() if speaks]
+        frames = partial(self._declared_files, scan.cursor)
+        found = find_logs(self._folder.path, speaking, scan.cursor, frames)
+        self._log_ns, self._restarted = found.newest_ns, found.restarted
+        for name, known in _state(scan).logs.items():
+            if found.logs[name].mtime_ns > known.mtime_ns:
+                self._clock.note(found.logs[name].mtime_ns, known.device)
+        _note(scan, logs=found.logs, reopened=found.reopened)
         if self._restarted:  # what follows belongs to the next attempt
             return Heard(Speech(caught_up=True))
         heard = follower.hear(self.listing.logs, scan.cursor.speech, scan.now, last=scan.ended)
@@ -84,20 +85,7 @@ class AttachedEvidence(EvidencePolicy):
         heard.speech = replace(heard.speech, bad_ends=ends)
         return heard
 
-    def _look_at_logs(self, scan: Scan) -> str:
-        """The sign that a log of the model began anew; empty if none did."""
-        speaking = [name for name, speaks in self.listing.logs.items() if speaks]
-        frames = partial(self._declared_files, scan.cursor)
-        found = find_logs(self._folder.path, speaking, scan.cursor, frames)
-        self._log_ns = found.newest_ns
-        for name, known in _state(scan).logs.items():
-            if found.logs[name].mtime_ns > known.mtime_ns:
-                self._clock.note(found.logs[name].mtime_ns, known.device)
-        _note(scan, logs=found.logs, reopened=found.reopened)
-        return found.restarted
-
     def _declared_files(self, cursor: Cursor) -> list[str]:
-        """A few files with declared frames."""
         partly = [file for entry in cursor.open if entry.declared for file in entry.files]
         return [*partly[:FEW], *self.listing.finished(cursor, FEW)]
 
@@ -106,7 +94,7 @@ class AttachedEvidence(EvidencePolicy):
         device = self.listing.identity[0] if self.listing.identity else None
         entries = scan.cursor.open
         about = self._log_ns, entries, self._clock, device, scan.elapsed_s
-        state = after_scan(_state(scan), *about)
+        state = server_clock.after_scan(_state(scan), *about)
         newest, quiet_s, name = state.still
         frames_ns = max((entry.mtime_ns for entry in entries), default=0)
         arriving = scan.more or bool(state.pending)
@@ -124,7 +112,7 @@ class AttachedEvidence(EvidencePolicy):
             written=newest / 1e9 if newest else None,
             quiet_s=quiet_s if newest else 0.0,
             dated=state.dated,
-            intervals=intervals(longest),
+            intervals=server_clock.intervals(longest),
             log_is_newest=bool(self._log_ns) and self._log_ns + AFTER_LOG_NS >= frames_ns,
             unsettled=any(
                 not entry.whole
@@ -142,7 +130,7 @@ class AttachedEvidence(EvidencePolicy):
         found = [(frame.stream, frame.written) for frame in scan.frames]
         lost = [(one.stream, one.fingerprint[3] / 1e9) for one in scan.damaged if one.fingerprint]
         for stream, mtime in found + lost:
-            mtimes[stream] = with_mtime(mtimes.get(stream, ()), mtime)
+            mtimes[stream] = tuple(sorted({*mtimes.get(stream, ()), mtime})[-KEPT:])
         _note(scan, mtimes=mtimes)
 
     # Which units, in which order, and which of their records.
@@ -179,7 +167,7 @@ class AttachedEvidence(EvidencePolicy):
         _note(scan, arrived=True, pending=names, unread=names)
         scan.cursor = replace(scan.cursor, done=done)
         for unit in self.listing.units.keys() - set(taken):
-            self.listing.drop(unit)
+            self.listing.units.pop(unit, None)
 
     def choose(self, scan: Scan, entry: Open, whole: Structure) -> Container[int]:
         state = _state(scan)
@@ -195,7 +183,8 @@ class AttachedEvidence(EvidencePolicy):
     def observe(self, before: Open, entry: Open) -> Open:
         stat = entry.stats[0]
         if not before.stats:
-            entry = replace(entry, quiet_s=self._clock.quiet_s(entry.mtime_ns, stat.device))
+            age_s = self._clock.age_s(entry.mtime_ns, stat.device)
+            entry = replace(entry, quiet_s=age_s or 0.0)
         elif entry.mtime_ns > before.mtime_ns:
             self._clock.note(entry.mtime_ns, stat.device)
         if not before.declared:
@@ -271,7 +260,7 @@ class AttachedEvidence(EvidencePolicy):
     @staticmethod
     def _interval(scan: Scan, entry: Open) -> float:
         """The usual seconds between two frames of its stream, by their mtimes; 0.0 if unknown."""
-        return usual_interval(_state(scan).mtimes.get(entry.unit.stream, ()))
+        return server_clock.usual_interval(_state(scan).mtimes.get(entry.unit.stream, ()))
 
 
 def _state(scan: Scan) -> Attached:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from burstlens.workflows.frames.cursor import Attached, Cursor, FileStat
 from burstlens.workflows.frames.log_file import Position, began_anew
-from burstlens.workflows.frames.reason import BadEnd
+from burstlens.workflows.frames.speech import BadEnd
 from burstlens.workflows.models.base import TROUBLE
 
 REOPENED_NS = 10 * 10**9
@@ -60,43 +60,33 @@ def find_logs(
             restarted = f"{name} is a new file"
         elif known is not None and anew:
             restarted = f"{name} began anew"
-        elif known is not None and _is_reopened(known, found):
-            if name not in reopened and not _are_touched(folder, frames(), found.mtime_ns):
-                restarted = f"{name} was opened anew"
-            reopened.add(name)
         elif known is not None and found.size != known.size:
             reopened.discard(name)
+        elif known is not None and found.mtime_ns - known.mtime_ns > REOPENED_NS:
+            touched = name in reopened or all(
+                _written_ns(folder / frame, found.mtime_ns) + TOUCHED_NS >= found.mtime_ns
+                for frame in frames()
+            )
+            restarted = restarted if touched else f"{name} was opened anew"
+            reopened.add(name)
         logs[name] = found
     return FoundLogs(logs, newest_ns, restarted, frozenset(reopened))
 
 
-def _is_reopened(known: FileStat, found: FileStat) -> bool:
-    return found.size == known.size and found.mtime_ns - known.mtime_ns > REOPENED_NS
-
-
-def _are_touched(folder: Path, frames: list[str], log_ns: int) -> bool:
-    """Whether the frames have the log's new date as well, or there is none to tell by."""
-    for name in frames:
-        try:
-            written_ns = os.stat(folder / name).st_mtime_ns
-        except OSError:
-            continue
-        if written_ns + TOUCHED_NS < log_ns:
-            return False
-    return True
+def _written_ns(path: Path, otherwise_ns: int) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return otherwise_ns
 
 
 def known_ends(ends: Mapping[str, BadEnd], folder: Path, log_ns: int) -> Mapping[str, BadEnd]:
     """Those in logs that are as new as the model's own, which was written at ``log_ns``."""
-    fresh: dict[str, BadEnd] = {}
-    for name, end in ends.items():
-        try:
-            written_ns = os.stat(folder / name).st_mtime_ns
-        except OSError:
-            written_ns = log_ns
-        if written_ns + LATER_NS >= log_ns:
-            fresh[name] = end
-    return fresh
+    return {
+        name: end
+        for name, end in ends.items()
+        if _written_ns(folder / name, log_ns) + LATER_NS >= log_ns
+    }
 
 
 def lived_on(cursor: Cursor, *, arriving: bool) -> Cursor:

@@ -74,10 +74,8 @@ def file_format(path: str) -> str:
 
 
 def read_contents(path: str, prober: Prober) -> Contents:
-    """The contents of a file.
-
-    Raises :class:`FrameError` where it cannot be read, perhaps only yet, and OSError.
-    """
+    """The contents of a file. Raises :class:`FrameError` where it cannot be read, perhaps only yet,
+    and OSError."""
     with open_descriptor(path) as descriptor:
         if os.pread(descriptor, 3, 0) == b"CDF":
             return _classic(descriptor)

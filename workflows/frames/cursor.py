@@ -79,7 +79,6 @@ class FileStat(NamedTuple):
 
     @classmethod
     def of(cls, stat: os.stat_result) -> FileStat:
-        """Of what the kernel says about the file."""
         return cls(stat.st_size, stat.st_mtime_ns, stat.st_ino, stat.st_dev)
 
     @property
@@ -103,7 +102,6 @@ class Done(Struct, frozen=True):
 
     @property
     def last(self) -> str:
-        """The greatest name."""
         return self.recent[-1] if self.recent else self.high
 
     def adding(self, name: str, at_most: int | None = RECENT) -> Done:
@@ -245,7 +243,6 @@ class Cursor(Struct, frozen=True):
     """What only the watch of a run that others started keeps."""
 
     def is_done(self, unit: Unit) -> bool:
-        """Whether the unit is finished."""
         if self.attached is not None and unit.name in self.attached.again:
             return False
         done = self.done.get(unit.series)

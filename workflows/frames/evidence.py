@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from burstlens.core.model import Damage, Frame
 from burstlens.workflows.frames.cursor import Cursor, Open, Unit
@@ -23,12 +22,9 @@ from burstlens.workflows.models.base import Facts
 
 @dataclass(slots=True)
 class Scan:
-    """What one scan has found so far, and the cursor as it is by now.
-
-    ``elapsed_s`` after the previous scan, ``now`` in Unix seconds; ``ended``: the model has, and
-    all of its logs is read. ``lost``: how the folder does not answer; ``more``: units are left for
-    the next scan.
-    """
+    """What one scan has found so far, and the cursor as it is by now. ``elapsed_s`` after the
+    previous scan, ``now`` in Unix seconds; ``ended``: the model has, and all of its logs is read.
+    ``lost``: how the folder does not answer; ``more``: units are left for the next scan."""
 
     cursor: Cursor
     listing: Listing
@@ -43,8 +39,7 @@ class Scan:
     undecoded: list[UndecodedFile] = field(default_factory=list)
 
     def finish(self, unit: Unit) -> None:
-        """That unit is finished."""
-        self.listing.drop(unit)
+        self.listing.units.pop(unit, None)
         self.cursor = self.cursor.finishing(unit)
 
     def evidence(self, entry: Open, facts: Facts, *, later: bool) -> Evidence:
@@ -69,44 +64,15 @@ class Scan:
         )
 
 
-class EvidencePolicy(Protocol):
-    """What counts as evidence in one kind of watch, and which units are looked at."""
-
-    follows_rewrites: bool
-    """Whether files may be written anew: then each frame has the fingerprint of its file."""
-
-    options: object
-    """Two watches of one folder with equal options are the same."""
-    listing: Listing
-
-    def hear(self, scan: Scan, follower: Follower) -> Heard:
-        """What is new in the logs. Raises OSError."""
-
-    def visits(self, scan: Scan) -> Iterable[Unit]:
-        """The units to look at in this scan, in order."""
-
-    def observe(self, before: Open, entry: Open) -> Open:
-        """The unit as it is now, with its files' new state; as one that was never read if its files
-        were written anew."""
-
-    def evidence(self, scan: Scan, entry: Open) -> Evidence:
-        """The evidence for a unit apart from its files' bytes, as far as it counts."""
-
-    def choose(self, scan: Scan, entry: Open, whole: Structure) -> Container[int]:
-        """The records that are passed over: they do not become frames."""
-
-    def finished(self, scan: Scan, entry: Open, evidence: Evidence) -> str | None:
-        """What is lost with a unit that is finished, "" for nothing; None while it is not."""
-
-    def report(self, scan: Scan) -> FolderReport | None:
-        """What only this kind of watch reports; called last."""
-
-
-class LaunchedEvidence(EvidencePolicy):
-    """The policy of a launched run. ``baseline`` maps the names that were there before the model
-    began to size and mtime (ns): these count once they change."""
+class EvidencePolicy:
+    """What counts as evidence in one kind of watch, and which units are looked at: here that of a
+    launched run. ``baseline`` maps the names that were there before the model began to size and
+    mtime (ns): these count once they change."""
 
     follows_rewrites = False
+    """Whether files may be written anew: then each frame has the fingerprint of its file."""
+    options: object
+    """Two watches of one folder with equal options are the same."""
 
     def __init__(
         self, folder: WatchedFolder, baseline: Mapping[str, Sequence[int]] | None = None
@@ -116,24 +82,33 @@ class LaunchedEvidence(EvidencePolicy):
         self._facts = folder.facts
 
     def hear(self, scan: Scan, follower: Follower) -> Heard:
+        """What is new in the logs. Raises OSError."""
         return follower.hear(self.listing.logs, scan.cursor.speech, scan.now, last=scan.ended)
 
     def visits(self, scan: Scan) -> Iterable[Unit]:
+        """The units to look at in this scan, in order."""
         return sorted(self.listing.units, key=lambda unit: (unit.stream, unit.order))
 
     def observe(self, before: Open, entry: Open) -> Open:
+        """The unit as it is now, with its files' new state; as one that was never read if its files
+        were written anew."""
         return entry
 
     def evidence(self, scan: Scan, entry: Open) -> Evidence:
+        """The evidence for a unit apart from its files' bytes, as far as it counts."""
         later = self.listing.has_later(entry.unit, scan.cursor)
         return scan.evidence(entry, self._facts, later=later)
 
     def choose(self, scan: Scan, entry: Open, whole: Structure) -> Container[int]:
+        """The records that are passed over: they do not become frames."""
         return ()
 
     def finished(self, scan: Scan, entry: Open, evidence: Evidence) -> str | None:
+        """What is lost with a unit that is finished, "" for nothing; None while it is not."""
         return loss_of(entry, evidence, ended=scan.ended)
 
-    def report(self, scan: Scan) -> None:
+    def report(self, scan: Scan) -> FolderReport | None:
+        """What only this kind of watch reports; called last."""
         if scan.lost:
             scan.complaints.append(f"the model's {scan.lost}")
+        return None

@@ -17,28 +17,26 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from burstlens.core import time_axis
 from burstlens.core.about import answer
 from burstlens.core.errors import FrameError, TimesError, UnreadError
-from burstlens.core.hdf5_filters import missing_filter, plugin_environment
-from burstlens.core.record_axis import no_variable, text_calendar
-from burstlens.core.valid_time import counted_keys
+from burstlens.core.hdf5_filters import plugin_environment
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 LIMIT_S = 5.0
 """Time limit of one probe, after which the child is ended; 0.5 to 0.9 ms is usual."""
 START_LIMIT_S = 60.0
 MEMORY_BYTES = 1 << 30
-MAX_TIMES = 4096
-"""Records asked for in one probe."""
 _REST_S = 10.0
 _GONE_S = 0.5
 _ASKED_AT_MOST = 3
 """Attempts per probe: a child killed from outside (for memory, say) does not mean a bad file."""
-_MAX_USER_BLOCK = 1 << 16
+_OFFSETS = (0, *(1 << power for power in range(9, 17)))
+"""Where a superblock may begin: behind a user block of a power of two, at least 512 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +50,13 @@ class Superblock:
 
 
 def superblock(descriptor: int) -> Superblock | None:
-    """The superblock, or None if there is none yet or its version is unknown.
-
-    Skips a user block in front of it (a power of two, at least 512 bytes).
-    """
-    offset = 0
-    while offset <= _MAX_USER_BLOCK:
+    """The superblock, or None if there is none yet or its version is unknown."""
+    for offset in _OFFSETS:
         block = os.pread(descriptor, 64, offset)
         if block.startswith(SIGNATURE):
             return _superblock(block)
         if block.startswith(b"CDF"):  # a classic file: no need to look further
             return None
-        offset = max(512, offset * 2)
     return None
 
 
@@ -122,7 +115,7 @@ class Prober:
 
         Without a time variable ("") the file is one record, and its time is None.
         ``attributes`` names global attributes to read as integers, if the file has them.
-        ``end``: only the times of records that lie below that address, see :mod:`.flushed`.
+        ``end``: only the times of records that lie below that address, see :mod:`.described`.
 
         Raises :class:`FrameError` if the file cannot be read (yet) or crashes the library,
         :class:`TimesError` if it has no such variable or its times cannot be decoded, and
@@ -130,15 +123,11 @@ class Prober:
         repeatedly. A file that gave no answer is not read for a while.
         """
         answer = self._asked(path, [first, time_variable, [*attributes], end])
-        times = tuple(answer["times"])
-        about = answer["numbers"], answer["is_fixed"], answer["calendar"]
-        return Reply(answer["records"], times, *about)
+        return Reply(**{**answer, "times": tuple(answer["times"])})
 
     def describe(self, path: str) -> dict[str, Any]:
-        """The names, dimensions and attributes in the file, see :mod:`.contents`.
-
-        Raises as :meth:`ask`.
-        """
+        """The names, dimensions and attributes in the file, see :mod:`.contents`. Raises as
+        :meth:`ask`."""
         return self._asked(path, [])
 
     def _asked(self, path: str, about: list[Any]) -> dict[str, Any]:
@@ -160,14 +149,11 @@ class Prober:
                 raise error from failed
             break
         if "error" in answer:
-            raise (
-                TimesError(answer["error"]) if answer.get("times") else FrameError(answer["error"])
-            )
+            raise (TimesError if answer.get("times") else FrameError)(answer["error"])
         return answer
 
     def _answer(self, child: subprocess.Popen[bytes], request: str) -> dict[str, Any]:
-        if child.stdin is None:
-            raise ValueError("no pipe")
+        assert child.stdin is not None
         child.stdin.write(request.encode() + b"\n")
         child.stdin.flush()
         found: dict[str, Any] = json.loads(self._line(child, self._limit_s + 1.0))
@@ -178,18 +164,13 @@ class Prober:
         child, self._child = self._child, None
         if child is None:
             return
-        for pipe in (child.stdin, child.stdout):
-            if pipe is not None:
-                try:
-                    pipe.close()
-                except OSError:
-                    continue
+        for pipe in filter(None, (child.stdin, child.stdout)):
+            with suppress(OSError):
+                pipe.close()
         child.kill()
-        try:
+        # It may hang in the kernel on a file server that does not answer: it cannot be killed.
+        with suppress(subprocess.TimeoutExpired):
             child.wait(1.0)
-        except subprocess.TimeoutExpired:
-            # It hangs in the kernel on a file server that does not answer: it cannot be killed.
-            return
 
     def start(self) -> None:
         """Start the child, and do not wait for it: it imports h5py meanwhile."""
@@ -210,37 +191,29 @@ class Prober:
             self._line(self._child, START_LIMIT_S)
         except ValueError as error:
             self.close()
-            raise UnreadError(
-                "the prober of HDF5 files did not start: is h5py installed?"
-            ) from error
+            text = "the prober of HDF5 files did not start: is h5py installed?"
+            raise UnreadError(text) from error
         self._greeted = True
         return self._child
 
     @staticmethod
     def _line(child: subprocess.Popen[bytes], limit_s: float) -> bytes:
         """One line from the child. Raises ValueError if it ended or sent none in time."""
-        if child.stdout is None:
-            raise ValueError("no pipe")
+        assert child.stdout is not None
         descriptor, line, end = child.stdout.fileno(), b"", time.monotonic() + limit_s
         while not line.endswith(b"\n"):
             if not select.select([descriptor], [], [], max(0.0, end - time.monotonic()))[0]:
                 raise ValueError("no answer in time")
-            more = os.read(descriptor, 1 << 16)
-            if not more:
+            if not (more := os.read(descriptor, 1 << 16)):
                 raise ValueError("the child ended")
             line += more
         return line
 
 
-_shared: Prober | None = None
-
-
+@cache
 def shared_prober() -> Prober:
     """The process's only prober: its child outlives the call, since it takes 0.2 s to start."""
-    global _shared
-    if _shared is None:
-        _shared = Prober()
-    return _shared
+    return Prober()
 
 
 def _killed(child: subprocess.Popen[bytes]) -> bool:
@@ -266,8 +239,7 @@ def main(limit_s: float) -> None:
     import h5py
 
     # Import here what a probe needs, before the alarm runs.
-    from burstlens.workflows.frames import flushed  # noqa: F401
-    from burstlens.workflows.frames.described import described
+    from burstlens.workflows.frames.described import described, raise_for_filter, recorded
 
     pages = int(open("/proc/self/statm").read().split()[0])  # noqa: SIM115
     limit = pages * resource.getpagesize() + MEMORY_BYTES
@@ -281,9 +253,9 @@ def main(limit_s: float) -> None:
             path, *rest = json.loads(line)
             with h5py.File(path, "r", locking=False) as file:
                 try:
-                    answer = _look(file, *rest) if rest else described(file)
+                    answer = recorded(file, *rest) if rest else described(file)
                 except (OSError, RuntimeError):
-                    _raise_for_filter(file, rest[1:2])
+                    raise_for_filter(file, rest[1:2])
                     raise
         except FrameError as error:
             answer = {"error": str(error), "times": isinstance(error, TimesError)}
@@ -292,98 +264,6 @@ def main(limit_s: float) -> None:
             answer = {"error": f"it cannot be read: {str(error)[:200]}"}
         signal.setitimer(signal.ITIMER_REAL, 0)
         print(json.dumps(answer), flush=True)
-
-
-def _raise_for_filter(file: Any, names: Sequence[str]) -> None:
-    """Raise TimesError if one of these variables, else of all, has a filter that is not here."""
-    import h5py
-
-    chosen = [file.get(name) for name in names or file]
-    datasets = [found for found in chosen if isinstance(found, h5py.Dataset)]
-    for found in sorted(datasets, key=lambda found: found.ndim):  # coordinates first
-        if text := missing_filter(found):
-            raise TimesError(text)
-
-
-def _look(
-    file: Any, first: int, variable: str, attributes: list[str], end: int | None
-) -> dict[str, object]:
-    import h5py
-
-    from burstlens.workflows.frames.flushed import flushed_records
-
-    if not variable:
-        if not len(file):
-            raise FrameError("it has no variable yet")
-        none: list[str | None] = [None]
-        records, times, is_fixed, calendar = 1, none[first:], True, ""
-    else:
-        found = file.get(variable)
-        if not isinstance(found, h5py.Dataset):
-            raise TimesError(no_variable(variable, list(file)[:1000]))
-        records, times, is_fixed, calendar = _times(found, first)
-        if end is not None and not is_fixed:
-            times = times[: max(0, flushed_records(file, found, end) - first)]
-    numbers = {key: int(file.attrs[key].flat[0]) for key in attributes if key in file.attrs}
-    return {
-        "records": records, "times": times, "numbers": numbers, "is_fixed": is_fixed,
-        "calendar": calendar,
-    }  # fmt: skip
-
-
-def _times(found: Any, first: int) -> tuple[int, list[str | None], bool, str]:
-    """The number of records, the keys of those from ``first`` on, whether their number is fixed,
-    and the calendar of their dates."""
-    import numpy as np
-
-    from burstlens.workflows.frames.described import (
-        has_no_variable,
-        lengths,
-        plain_attribute,
-        type_code,
-    )
-
-    # A row of single characters is one time.
-    single = not found.shape or (found.dtype == "S1" and found.ndim == 1)
-    records = 1 if single else found.shape[0]
-    is_fixed = single or found.maxshape[0] is not None
-    if has_no_variable(found):
-        along = lengths(found)
-        begun, whole = max(along), min(along)
-        keys = counted_keys(found.file.filename, first, min(whole, first + MAX_TIMES))
-        return begun, [*keys, *[None] * (begun - whole)], is_fixed, ""
-    begin = max(0, first - 1)  # the record before shows whether a zero is a time
-    rows = np.atleast_1d(found[()] if single else found[begin : first + MAX_TIMES])
-
-    def about(variable: Any) -> dict[str, Any]:
-        there = time_axis.ATTRIBUTES & variable.attrs.keys()
-        return {key: plain_attribute(variable.attrs, key) for key in there}
-
-    def beside(name: str) -> dict[str, Any] | None:
-        if not name:
-            return about(found.file)
-        return about(found.parent[name]) if name in found.parent else None
-
-    attributes, calendar = about(found), ""
-    if rows.dtype.kind in "SO":
-        calendar = text_calendar(attributes, beside)
-    if rows.dtype.kind == "S":
-        width = rows.nbytes if single else rows[0].nbytes if len(rows) else 1
-        times = time_axis.text_keys(rows.tobytes(), width, first - begin, calendar)
-    elif rows.dtype.kind == "O":
-        times = time_axis.string_keys(rows.ravel(), first - begin, calendar)
-    else:
-        if rows.dtype.kind not in "fiu" or rows.size != len(rows):
-            raise TimesError("its times are neither texts nor numbers along one dimension")
-        name = found.name.rpartition("/")[2]
-        axis = time_axis.read_axis(attributes, type_code(rows.dtype), found.file.filename, name)
-        if axis.may_be_digits:
-            parts = time_axis.deciding_records(records)
-            deciding = [rows] if single else [found[part.start : part.stop] for part in parts]
-            axis = axis.decided(np.concatenate(deciding).ravel().tolist())
-        times = axis.keys(rows.ravel().tolist(), first - begin, is_fixed=is_fixed)
-        calendar = axis.calendar
-    return records, times[first - begin :], is_fixed, calendar
 
 
 if __name__ == "__main__":

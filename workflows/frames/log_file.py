@@ -21,9 +21,7 @@ _LINE_END = re.compile(rb"[\r\n]")
 @dataclass(frozen=True, slots=True)
 class Position:
     """How far a log is read: ``offset`` in bytes, ``mark`` the CRC-32 of the bytes before it.
-
-    ``inside``: the offset is inside a line that was cut.
-    """
+    ``inside``: the offset is inside a line that was cut."""
 
     offset: int = 0
     mark: int | None = None
@@ -58,11 +56,9 @@ def began_anew(path: Path, position: Position, size: int) -> bool:
 
 def read_piece(path: Path, position: Position, size: int, *, last: bool = False) -> Piece:
     """The lines from ``position`` on, at most ``size`` bytes (at least ``LONGEST_LINE_BYTES``).
-
     Reads from the beginning if the file is shorter than before or was replaced (the mark differs).
-    ``last``: no process writes to it any more, so its last line may lack a line end. Lines end
-    with LF, CR LF or CR alone. Raises OSError.
-    """
+    ``last``: no process writes to it any more, so its last line may lack a line end. Lines end with
+    LF, CR LF or CR alone. Raises OSError."""
     size = max(size, LONGEST_LINE_BYTES)
     with open_regular(path) as file:
         before = min(position.offset, _MARK_BYTES)

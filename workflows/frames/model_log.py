@@ -18,28 +18,22 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from burstlens.core.model import Frame, Progress
-from burstlens.workflows.frames.log_blocks import LogBlock, block_readers
 from burstlens.workflows.frames.log_file import PIECE_BYTES, Position, read_piece
-from burstlens.workflows.frames.log_search import LogPattern, Search
+from burstlens.workflows.frames.log_search import LogBlock, LogPattern, Search, block_readers
 from burstlens.workflows.frames.progress import Pulse, at_speed, progressed, recounted, went_back
-from burstlens.workflows.frames.reason import (
+from burstlens.workflows.frames.speech import (
     LONGEST,
+    MAX_WRITTEN,
     Opened,
     Reason,
+    Recorded,
+    Speech,
+    Written,
     with_line,
     with_reason,
     without,
 )
-from burstlens.workflows.frames.speech import MAX_WRITTEN, Recorded, Speech, Written
-from burstlens.workflows.models.base import (
-    BANNER,
-    CAUSE,
-    SIGNAL,
-    TROUBLE,
-    Facts,
-    LogLine,
-    Model,
-)
+from burstlens.workflows.models.base import BANNER, CAUSE, SIGNAL, TROUBLE, Facts, LogLine, Model
 from burstlens.workflows.models.ends import is_rule, read_end
 
 TAIL_LINES = 400
@@ -53,12 +47,9 @@ _SHOWN = 500
 
 @dataclass(slots=True)
 class Heard:
-    """What the logs said in one scan.
-
-    ``tail`` has the latest of the new ``lines`` of logs that speak for the model.
-    ``behind``: a log has more than was read. ``trouble`` has the most important last.
-    ``unreadable`` says which logs cannot be read, and why.
-    """
+    """What the logs said in one scan. ``tail`` has the latest of the new ``lines`` of logs that
+    speak for the model. ``behind``: a log has more than was read. ``trouble`` has the most
+    important last. ``unreadable`` says which logs cannot be read, and why."""
 
     speech: Speech
     lost: list[LogLine] = field(default_factory=list)
@@ -112,10 +103,8 @@ class Follower:
     def hear(
         self, logs: Mapping[str, bool], speech: Speech, now: float, *, last: bool = False
     ) -> Heard:
-        """Read what is new, a bounded piece of each log. ``last``: the logs are complete.
-
-        Raises OSError if the file system does not answer; a log that is missing is skipped.
-        """
+        """Read what is new, a bounded piece of each log. ``last``: the logs are complete. Raises
+        OSError if the file system does not answer; a log that is missing is skipped."""
         heard = Heard(speech, search=Search(self._patterns))
         positions, opened = dict(speech.positions), dict(speech.opened)
         blocks = {name: copy.deepcopy(readers) for name, readers in speech.blocks.items()}
@@ -153,6 +142,8 @@ class Follower:
         heard.unreadable += self._model.given_up()
         last_line = heard.last_line.strip()[:_SHOWN] or speech.last_line
         idle = block_readers()
+        pulse = speech.pulse.after(now, heard.elapsed, behind=heard.behind)
+        progress = heard.speech.progress
         heard.speech = replace(
             heard.speech,
             positions=positions,
@@ -160,8 +151,9 @@ class Follower:
             last_line=last_line,
             caught_up=speech.caught_up or not heard.behind,
             blocks={name: readers for name, readers in blocks.items() if readers != idle},
+            pulse=pulse,
+            progress=progress and at_speed(progress, pulse.speed),
         )
-        self._measure(heard, now)
         return heard
 
     def recount(self, speech: Speech, frames: Iterable[Frame]) -> Speech:
@@ -170,17 +162,11 @@ class Follower:
         named = next((frame.calendar for frame in frames if frame.calendar), "")
         if not named or speech.calendar:
             return speech
-        progress = speech.progress and recounted(speech.progress, self._facts, "", named)
+        progress = speech.progress and recounted(speech.progress, self._facts, named)
         if progress is None or progress == speech.progress:
             return replace(speech, calendar=named)
         pulse = Pulse(looked=speech.pulse.looked)
         return replace(speech, calendar=named, progress=at_speed(progress, None), pulse=pulse)
-
-    def _measure(self, heard: Heard, now: float) -> None:
-        speech = heard.speech
-        pulse = speech.pulse.after(now, heard.elapsed, behind=heard.behind)
-        progress = speech.progress and at_speed(speech.progress, pulse.speed)
-        heard.speech = replace(speech, pulse=pulse, progress=progress)
 
     def _take(
         self, heard: Heard, opened: dict[str, Opened], name: str, line: str, *, speaks: bool
@@ -207,7 +193,7 @@ class Follower:
         time = (said.time if said and has_time else "") or (
             progress.time if progress and speaks else ""
         )
-        heard.search.take(name, [line], time)
+        heard.search.take(name, line, time)
         banner = said is not None and said.kind == "trouble" and said.weight == BANNER
         if speaks and not banner and not is_rule(line):
             heard.last_line = line

@@ -21,10 +21,8 @@ _SPAN = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """At ``clock`` (Unix seconds, the watcher's) the model had simulated ``elapsed`` seconds.
-
-    The line may have been written up to ``late`` seconds earlier.
-    """
+    """At ``clock`` (Unix seconds, the watcher's) the model had simulated ``elapsed`` seconds. The
+    line may have been written up to ``late`` seconds earlier."""
 
     clock: float
     elapsed: float
@@ -51,9 +49,7 @@ class Pulse:
 
     def after(self, now: float, elapsed: float | None, *, behind: bool) -> Pulse:
         """After a look at ``now``; ``elapsed`` is the value of its newest line, None without one.
-
-        ``behind``: the look did not reach the end of the log.
-        """
+        ``behind``: the look did not reach the end of the log."""
         gap = None if self.looked is None else now - self.looked
         samples = self.samples
         if gap is not None and not 0 <= gap <= _LONGEST_GAP_S:
@@ -61,24 +57,18 @@ class Pulse:
         if behind:
             return Pulse(samples, None)
         if gap is not None and elapsed is not None:
-            samples = _with(samples, Sample(now, elapsed, gap))
+            if samples and elapsed < samples[-1].elapsed:
+                samples = ()
+            # At most one every few seconds, and always the newest.
+            if len(samples) > 1 and now - samples[-2].clock < _SAMPLE_S:
+                samples = samples[:-1]
+            samples = (*samples, Sample(now, elapsed, gap))[-_SAMPLES:]
         return Pulse(samples, now)
 
 
-def _with(samples: tuple[Sample, ...], new: Sample) -> tuple[Sample, ...]:
-    """With one more sample, at most one every few seconds: the newest is always kept."""
-    if samples and new.elapsed < samples[-1].elapsed:
-        samples = ()
-    if len(samples) > 1 and new.clock - samples[-2].clock < _SAMPLE_S:
-        samples = samples[:-1]
-    return (*samples, new)[-_SAMPLES:]
-
-
 def progressed(before: Progress, said: LogLine, facts: Facts, calendar: str = "") -> Progress:
-    """The model's progress after that line (``progress``, ``phase`` or ``end``).
-
-    ``calendar`` is that of its frames, as CF names it; empty for the Gregorian one.
-    """
+    """The model's progress after that line (``progress``, ``phase`` or ``end``). ``calendar`` is
+    that of its frames, as CF names it; empty for the Gregorian one."""
     if said.kind == "phase":
         return replace(before, phase=said.text)
     elapsed = said.elapsed_s
@@ -94,20 +84,16 @@ def progressed(before: Progress, said: LogLine, facts: Facts, calendar: str = ""
     )
 
 
-def recounted(before: Progress, facts: Facts, was: str, calendar: str) -> Progress:
+def recounted(before: Progress, facts: Facts, calendar: str) -> Progress:
     """The same progress with seconds of ``calendar``, where they were counted between times in the
-    calendar ``was``."""
-    known = [
-        seconds_between(facts.start, before.time, name) if facts.start and before.time else None
-        for name in (was, calendar)
-    ]
-    is_counted = known[0] is not None and known[0] == before.elapsed_s
-    total_is_counted = before.total_s is not None and before.total_s == _total_s(facts, was)
-    return replace(
-        before,
-        elapsed_s=known[1] if is_counted else before.elapsed_s,
-        total_s=_total_s(facts, calendar) if total_is_counted else before.total_s,
-    )
+    Gregorian one."""
+    elapsed_s, total_s = before.elapsed_s, before.total_s
+    times = facts.start or "", before.time or ""
+    if elapsed_s is not None and elapsed_s == seconds_between(*times):
+        elapsed_s = seconds_between(*times, calendar)
+    if total_s is not None and total_s == _total_s(facts, ""):
+        total_s = _total_s(facts, calendar)
+    return replace(before, elapsed_s=elapsed_s, total_s=total_s)
 
 
 def _total_s(facts: Facts, calendar: str) -> float | None:

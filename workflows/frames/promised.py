@@ -25,10 +25,8 @@ CUT = "the log cuts its time, and there may be more of them"
 
 
 class Promised:
-    """The lines of one attempt that call a frame of a watched stream written.
-
-    ``streams`` are those of the model's settings; the log may cut off a file's name.
-    """
+    """The lines of one attempt that call a frame of a watched stream written. ``streams`` are those
+    of the model's settings; the log may cut off a file's name."""
 
     def __init__(
         self, run: str, folder: str, model: Model, history: History, streams: Iterable[str]
@@ -49,11 +47,9 @@ class Promised:
         )
 
     def placed(self, damage: Damage) -> Damage:
-        """The damage with the valid time of its frame, if only the log has it.
-
-        In a growing file that is the first frame, from the file's start, that the log calls
-        written and that is not whole.
-        """
+        """The damage with the valid time of its frame, if only the log has it. In a growing file
+        that is the first frame, from the file's start, that the log calls written and that is not
+        whole."""
         if damage.time is not None or not damage.paths:
             return damage
         named = self._model.identify(in_model_folder(damage.paths[0]))
@@ -69,11 +65,9 @@ class Promised:
         return replace(damage, time=min(times)) if times else damage
 
     def lost(self, report: Report, attempt: int) -> list[Damage]:
-        """The frames that the log calls written and that are neither whole nor damaged.
-
-        ``report`` is the attempt's final one: no frame is lost before the end. A log line that
-        comes before its data (quilting) does not count unless the model ended well.
-        """
+        """The frames that the log calls written and that are neither whole nor damaged. ``report``
+        is the attempt's final one: no frame is lost before the end. A log line that comes before
+        its data (quilting) does not count unless the model ended well."""
         speech = report.cursor.speech
         if not report.ended or (speech.asynchronous and not speech.ended_well):
             return []

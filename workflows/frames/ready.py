@@ -25,7 +25,7 @@ witness other than these bytes. Which witnesses count depends on how the file is
 A structure is conclusive for HDF5 (its end of file is written last) and for classic files of one
 writer with a record dimension (the number of records is written last). An HDF5 file in which the
 number of records is fixed is not, while a program has it open for writing: then neither quiet nor
-the model's end count, nor in one that ends in a record that was not flushed (:mod:`.flushed`): of
+the model's end count, nor in one that ends in a record that was not flushed (:mod:`.described`): of
 the records before it the last one needs the log. ``docs/decisions`` has the measurements.
 """
 
@@ -61,12 +61,10 @@ AWAY_S = 600.0
 
 
 class Evidence(Struct, frozen=True):
-    """The evidence that one record is whole, apart from its structure.
-
-    ``lines`` of the log and ``recorded`` may be about its file; ``old_lines`` are these and older
-    ones, which count if a killed writer left the record. Quiet counts after ``steady_s`` where the
-    writer may still have the file open; after ``patience_s`` it is the ``weakest`` witness.
-    """
+    """The evidence that one record is whole, apart from its structure. ``lines`` of the log and
+    ``recorded`` may be about its file; ``old_lines`` are these and older ones, which count if a
+    killed writer left the record. Quiet counts after ``steady_s`` where the writer may still have
+    the file open; after ``patience_s`` it is the ``weakest`` witness."""
 
     conclusive: bool
     logged: bool = False
@@ -101,11 +99,8 @@ class Evidence(Struct, frozen=True):
 def for_record(
     evidence: Evidence, whole: Structure, index: int, *, several: bool, may_be_open: bool
 ) -> Evidence:
-    """The evidence with what its file's structure adds for that record.
-
-    ``several`` processes may write a classic file. ``may_be_open``: an HDF5 file was once seen to
-    be open for writing.
-    """
+    """The evidence with what its file's structure adds for that record. ``several`` processes may
+    write a classic file. ``may_be_open``: an HDF5 file was once seen to be open for writing."""
     quiet_s = evidence.quiet_s
     followed = whole.begun > index + 1
     if whole.is_fixed:

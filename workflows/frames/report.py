@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from burstlens.core.model import Damage, Fingerprint, Frame, Progress
 from burstlens.workflows.frames.cursor import Cursor
-from burstlens.workflows.frames.log_blocks import LogBlock
-from burstlens.workflows.frames.log_search import Hit, together
+from burstlens.workflows.frames.log_search import Hit, LogBlock, together
 from burstlens.workflows.frames.model_log import TAIL_LINES
 from burstlens.workflows.frames.speech import Written
 

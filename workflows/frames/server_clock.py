@@ -25,8 +25,6 @@ FRESH_S = 0.5
 """How long one answer serves."""
 OLD_S = 86400.0
 """What is so much older than this node's clock is old, whichever clock dated it."""
-KEPT = 8
-"""Intervals that are remembered of a stream."""
 
 
 class ServerClock:
@@ -50,10 +48,6 @@ class ServerClock:
         if age > OLD_S:
             return age
         return max(0.0, age) if device is not None and device == self._own_device() else None
-
-    def quiet_s(self, mtime_ns: int, device: int | None) -> float:
-        """The same; 0.0 if no clock can say it."""
-        return self.age_s(mtime_ns, device) or 0.0
 
     def note(self, mtime_ns: int, device: int) -> None:
         """Note that a file got that mtime while it was watched: its server's time is not less."""
@@ -117,7 +111,6 @@ def after_scan(
 
 
 def intervals(mtimes: Sequence[float]) -> tuple[float, ...]:
-    """Those between neighbours."""
     return tuple(later - earlier for earlier, later in itertools.pairwise(mtimes))
 
 
@@ -125,8 +118,3 @@ def usual_interval(mtimes: Sequence[float]) -> float:
     """The median; 0.0 if unknown."""
     found = intervals(mtimes)
     return statistics.median(found) if found else 0.0
-
-
-def with_mtime(mtimes: Sequence[float], mtime: float) -> tuple[float, ...]:
-    """The newest ones, in order, with one more."""
-    return tuple(sorted({*mtimes, mtime})[-KEPT - 1 :])

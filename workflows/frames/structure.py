@@ -2,7 +2,7 @@
 
 For HDF5 the end-of-file address in the superblock must equal the size, before and after h5py has
 read the times: in a file with an unlimited time that holds only while every variable on disk is
-final (:mod:`.flushed`: what a killed writer leaves). With a time of fixed length, or without any,
+final (:mod:`.described`: what a killed writer leaves). With a time of fixed length, or without any,
 it also holds between two writes, as long as the file is open for writing. For classic files the
 number of records in the header and the size must cover the record. No file is opened with a lock
 or with the netCDF library.
@@ -28,6 +28,7 @@ from burstlens.core.record_axis import no_variable, text_calendar
 from burstlens.core.valid_time import counted_keys, file_key
 from burstlens.workflows.frames import hdf5
 from burstlens.workflows.frames.cursor import Open
+from burstlens.workflows.frames.described import MAX_TIMES
 from burstlens.workflows.frames.hdf5 import Prober, Reply
 
 PATCH = tuple(
@@ -36,8 +37,6 @@ PATCH = tuple(
     for part in ("GRID_DIMENSION", "PATCH_START_UNSTAG", "PATCH_END_UNSTAG")
 )
 """Global attributes that say which part of the domain a tile of WRF holds."""
-
-_NO_RECORD = "it has no record yet"
 
 
 class Structure(Struct, frozen=True):
@@ -151,9 +150,8 @@ def _timeless(descriptor: int) -> Structure:
     header = cdf.read_header(descriptor)
     if not header.variables:
         raise FrameError("it has no variable yet")
-    size, end = os.fstat(descriptor).st_size, _end(header)
-    if size < end:
-        raise FrameError(f"it has {size} of {end} bytes")
+    size = os.fstat(descriptor).st_size
+    _check_size(header, size)
     return Structure(begun=1, frame_bytes=size, conclusive=False, is_fixed=True, classic=True)
 
 
@@ -163,12 +161,14 @@ def _nameable(found: Structure, first: int, path: str, time: str | None) -> Stru
     return replace(found, times=times, begun=1, reason="")
 
 
-def _end(header: cdf.Header) -> int:
-    """Where the data of all records ends that the header says there are."""
+def _check_size(header: cdf.Header, size: int) -> None:
+    """Raise FrameError unless the data of all records is there that the header says there are."""
     if header.records is None:
         raise FrameError("its number of records is left open")
     records = header.end_of_record(header.records - 1) if header.records else 0
-    return max(header.end_of_fixed(), records)
+    end = max(header.end_of_fixed(), records)
+    if size < end:
+        raise FrameError(f"it has {size} of {end} bytes")
 
 
 def _classic(
@@ -180,8 +180,7 @@ def _classic(
         raise FrameError("its number of records is left open")
     times = _ClassicTimes(header, descriptor, time_variable, path)
     if times.is_missing:
-        if size < _end(header):
-            raise FrameError(f"it has {size} of {_end(header)} bytes")
+        _check_size(header, size)
         raise TimesError(no_variable(time_variable, header.variables))
     patch = {
         key: int(value)
@@ -189,15 +188,14 @@ def _classic(
         if key in header.attributes and (value := header.attributes[key].number) is not None
     }
     if not times.is_record:
-        if size < _end(header):
-            raise FrameError(f"it has {size} of {_end(header)} bytes")
+        _check_size(header, size)
         fixed = times.all(first)
         share = size // max(1, len(fixed))
         whole = _structure(fixed[first:], first, len(fixed), share, patch, calendar=times.calendar)
         return replace(_fixed(whole, first), classic=True, conclusive=False)
     keys: list[str | None] = []
     short = ""
-    for index in range(first, min(header.records, first + hdf5.MAX_TIMES)):
+    for index in range(first, min(header.records, first + MAX_TIMES)):
         end = max(header.end_of_record(index), header.end_of_fixed())
         if size < end:
             short = f"it has {size} of {end} bytes"
@@ -313,20 +311,16 @@ def _structure(
             break
         times.append(key)
     if not times and not first and not reason:
-        reason = _NO_RECORD
-    cells = _cells(patch)
+        reason = "it has no record yet"
+    cells = 1, 1
+    if len(patch) == len(PATCH):
+        west_east, south_north = patch[PATCH[0]] - 1, patch[PATCH[3]] - 1
+        mine = (patch[PATCH[2]] - patch[PATCH[1]] + 1) * (patch[PATCH[5]] - patch[PATCH[4]] + 1)
+        cells = mine, west_east * south_north
     return Structure(
         tuple(times), begun, frame_bytes, cells=cells, classic=classic, reason=reason,
         calendar=calendar,
     )  # fmt: skip
-
-
-def _cells(patch: Mapping[str, int]) -> tuple[int, int]:
-    if len(patch) != len(PATCH):
-        return 1, 1
-    west_east, south_north = patch[PATCH[0]] - 1, patch[PATCH[3]] - 1
-    mine = (patch[PATCH[2]] - patch[PATCH[1]] + 1) * (patch[PATCH[5]] - patch[PATCH[4]] + 1)
-    return mine, west_east * south_north
 
 
 def structure_of(
@@ -339,10 +333,8 @@ def structure_of(
     thorough: bool,
     settled: bool,
 ) -> Structure:
-    """One structure for the files of a unit; the first one without a new record decides.
-
-    ``ranks`` are those that wrote the files. Raises OSError if the file system cannot read one.
-    """
+    """One structure for the files of a unit; the first one without a new record decides. ``ranks``
+    are those that wrote the files. Raises OSError if the file system cannot read one."""
     found: list[Structure] = []
     tiled = entry.unit.tiled
     for path in paths:
@@ -360,11 +352,9 @@ def structure_of(
 def together(
     tiles: Sequence[Structure], first: int, time: str | None, ranks: Sequence[int] = (0,)
 ) -> Structure:
-    """One structure for the files of a frame: what all have, if they cover the domain.
-
-    ``time`` is the time in their name, which the first record must have; ``ranks`` are the ranks
-    that wrote the files.
-    """
+    """One structure for the files of a frame: what all have, if they cover the domain. ``time`` is
+    the time in their name, which the first record must have; ``ranks`` are the ranks that wrote the
+    files."""
     reason = next((tile.reason for tile in tiles if tile.reason), "")
     times = min([tile.times for tile in tiles], key=len)
     if time is not None and first == 0 and times and times[0] != time:

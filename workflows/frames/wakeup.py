@@ -56,19 +56,19 @@ class Wakeup:
         self._folders: list[str] = []
 
     def arm(self, folders: Iterable[str], logs: Iterable[str]) -> bool:
-        """Note every change from now on; returns False where only polling serves.
-
-        Call it after each scan. What is new to it, as a folder that was replaced, is ``fresh``: it
-        may have changed since that scan, and is to be scanned again. Folders and logs that are
-        missing are passed over: the folder around them reports them.
-        """
+        """Note every change from now on; returns False where only polling serves. Call it after
+        each scan. What is new to it, as a folder that was replaced, is ``fresh``: it may have
+        changed since that scan, and is to be scanned again. Folders and logs that are missing are
+        passed over: the folder around them reports them."""
         self.fresh, wanted = False, [*folders]
         if new := wanted != self._folders:
             self._folders, self.why = wanted, ""
         if not self.why:
             masks = dict.fromkeys(wanted, FOLDER) | dict.fromkeys(islice(logs, MOST_LOGS), LOG)
             try:
-                self._open()
+                if self._queue is None:
+                    self._queue = _call("inotify_init1", os.O_CLOEXEC | os.O_NONBLOCK)
+                    self._events.register(self._queue, select.POLLIN)
                 for path in masks.keys() | self._watches.keys():
                     self._watch(path, masks.get(path))
             except _SharedError as error:
@@ -90,17 +90,11 @@ class Wakeup:
         return True
 
     def close(self) -> None:
-        """Watch nothing any more."""
         queue, self._queue = self._queue, None
         self._watches.clear()
         if queue is not None:
             self._events.unregister(queue)
             os.close(queue)
-
-    def _open(self) -> None:
-        if self._queue is None:
-            self._queue = _call("inotify_init1", os.O_CLOEXEC | os.O_NONBLOCK)
-            self._events.register(self._queue, select.POLLIN)
 
     def _watch(self, path: str, mask: int | None) -> None:
         """Watch it for these events, or, without any, no more."""

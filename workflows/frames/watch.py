@@ -18,7 +18,7 @@ from burstlens.core.model import Fingerprint
 from burstlens.workflows.frames.arrival import Selection
 from burstlens.workflows.frames.attached import AttachedEvidence, sweep
 from burstlens.workflows.frames.cursor import Cursor
-from burstlens.workflows.frames.evidence import EvidencePolicy, LaunchedEvidence
+from burstlens.workflows.frames.evidence import EvidencePolicy
 from burstlens.workflows.frames.listing import WatchedFolder
 from burstlens.workflows.frames.log_search import LogPattern
 from burstlens.workflows.frames.report import Report
@@ -65,10 +65,8 @@ _wakeup = Wakeup()
 
 
 def _continued(watcher: Watcher) -> Watcher:
-    """The watcher of this worker's previous call, if it fits: that saves the first listing.
-
-    All state is in the cursor: without this a call is slower, never different.
-    """
+    """The watcher of this worker's previous call, if it fits: that saves the first listing. All
+    state is in the cursor: without this a call is slower, never different."""
     global _warm
     if _warm is None or not _warm.adopt(watcher):
         _warm = watcher
@@ -103,10 +101,8 @@ def watch(
     not raised: they become notices. ``attachment``: the model was started by others.
     """
     place = WatchedFolder.of(root, folder, model)
-    policy: EvidencePolicy
-    if attachment is None:
-        policy = LaunchedEvidence(place, baseline)
-    else:
+    policy = EvidencePolicy(place, baseline)
+    if attachment is not None:
         policy = AttachedEvidence(place, attachment.selection, Path(attachment.stamp))
         cursor = sweep(cursor, place, attachment.sweep)
     watcher = _continued(Watcher(place, run, attempt, cursor, policy, patterns=patterns))
@@ -139,7 +135,7 @@ def watch(
             return replace(report, stopping=asked)
         left = timeout_s - waited
         pause = max(0.0, min(pause, left))
-        if more or not _wakeup.arm(*watcher.places()):
+        if more or not _wakeup.arm(*watcher.listing.places()):
             time.sleep(pause)
             continue
         # Scans that changes order in vain come less and less often, down to the rate of polling.

@@ -46,7 +46,7 @@ class Watcher:
     ) -> None:
         self._folder, self._run, self._attempt = folder, run, attempt
         self.cursor = cursor
-        self._policy, self._listing = policy, policy.listing
+        self._policy, self.listing = policy, policy.listing
         self._prober = prober or shared_prober()
         self._same = folder, run, attempt, policy.options, patterns
         about = folder.path, folder.model, folder.facts
@@ -56,25 +56,21 @@ class Watcher:
         """Take over the other watcher's cursor if it is a later one of the same watch."""
         if self._same != other._same or other.cursor.scans < self.cursor.scans:
             return False
-        if not self._listing.units.keys() >= {entry.unit for entry in other.cursor.open}:
+        if not self.listing.units.keys() >= {entry.unit for entry in other.cursor.open}:
             return False
-        for unit in [unit for unit in self._listing.units if other.cursor.is_done(unit)]:
-            self._listing.drop(unit)
+        for unit in [unit for unit in self.listing.units if other.cursor.is_done(unit)]:
+            self.listing.units.pop(unit, None)
         self.cursor = other.cursor
         return True
-
-    def places(self) -> tuple[list[str], list[str]]:
-        """The paths of the folders and logs whose changes matter."""
-        return self._listing.places()
 
     def scan(self, *, elapsed_s: float, now: float, ended: bool) -> Report:
         """Scan once, ``elapsed_s`` after this object's previous scan; ``now`` in Unix seconds."""
         before = self.cursor
-        scan = Scan(before, self._listing, elapsed_s, now, ended)
+        scan = Scan(before, self.listing, elapsed_s, now, ended)
         heard = Heard(before.speech)
         try:
-            self._listing.refresh(before)
-            begun = ((unit.stream, unit.order) for unit in self._listing.units)
+            self.listing.refresh(before)
+            begun = ((unit.stream, unit.order) for unit in self.listing.units)
             recorded = with_files(before.speech.recorded, begun)
             scan.cursor = replace(before, speech=replace(before.speech, recorded=recorded))
             heard = self._policy.hear(scan, self._follower)
@@ -115,7 +111,7 @@ class Watcher:
         known = {entry.unit: entry for entry in scan.cursor.open}
         still: list[Open] = []
         for unit in self._policy.visits(scan):
-            tiles = self._listing.units[unit]
+            tiles = self.listing.units[unit]
             files = tuple(tiles[tile] for tile in sorted(tiles))
             before = known.pop(unit, None) or Open(unit, files)
             entry = replace(before, files=files)
@@ -129,7 +125,7 @@ class Watcher:
                 self._keep(scan, entry, self._policy.evidence(scan, entry), still)
                 continue
             if not files:
-                self._listing.drop(unit)
+                self.listing.units.pop(unit, None)
                 if entry.declared:
                     scan.finish(unit)
                 continue
@@ -144,7 +140,7 @@ class Watcher:
             if entry.undecoded:
                 self._note_undecoded(scan, entry, evidence)
             self._keep(scan, entry, evidence, still)
-        left = (entry for unit, entry in known.items() if unit in self._listing.units)
+        left = (entry for unit, entry in known.items() if unit in self.listing.units)
         speech = self._follower.recount(scan.cursor.speech, scan.frames)
         scan.cursor = replace(scan.cursor, open=(*still, *left), speech=speech)
 
@@ -163,7 +159,7 @@ class Watcher:
 
     def _look(self, scan: Scan, entry: Open, evidence: Evidence, changed: bool) -> Open:
         """Read the unit if anything relevant has changed, and declare the ready records."""
-        unit, flags, recorded = entry.unit, self._listing.flags, evidence.recorded
+        unit, flags, recorded = entry.unit, self.listing.flags, evidence.recorded
         asked = (
             *evidence.changing,
             (unit.stream, unit.time) in flags,
@@ -190,7 +186,7 @@ class Watcher:
         ended = scan.ended
         whole = structure_of(
             entry, paths, self._folder.model.time_variable, self._prober,
-            ranks=sorted(self._listing.units[unit]), thorough=ended or not changed,
+            ranks=sorted(self.listing.units[unit]), thorough=ended or not changed,
             settled=ended or entry.quiet_s >= ready.SETTLED_S,
         )  # fmt: skip
         entry = replace(entry, unread=whole.unread, undecoded=whole.undecoded)
@@ -233,7 +229,7 @@ class Watcher:
         unit = entry.unit
         lines = evidence.old_lines if whole.cut else evidence.lines
         logged = any(matching(lines, unit.stream, key, (unit.name, *entry.files), index))
-        flagged = evidence.flagged or (unit.stream, key) in self._listing.flags
+        flagged = evidence.flagged or (unit.stream, key) in self.listing.flags
         return for_record(
             replace(
                 evidence,
@@ -279,8 +275,7 @@ class Watcher:
     def _lose(self, scan: Scan, file: str, reason: str) -> None:
         """Report the damage of a frame that the model itself says it could not write."""
         output = self._folder.model.identify(file)
-        unit = None if output is None else Unit.of(file, output)
-        if unit is None or scan.cursor.is_done(unit):
+        if output is None or scan.cursor.is_done(unit := Unit.of(file, output)):
             return
         known = next((entry for entry in scan.cursor.open if entry.unit == unit), None)
         scan.finish(unit)

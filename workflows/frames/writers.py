@@ -18,20 +18,16 @@ SAMPLES, SAMPLE_BYTES, LAST_BYTES = 64, 256, 1 << 16
 
 def has_writer(path: str) -> bool:
     """Whether an HDF5 file says that a program has it open for writing: False is not a proof.
-
-    Raises OSError if the file system cannot read it.
-    """
+    Raises OSError if the file system cannot read it."""
     with open_descriptor(path) as descriptor:
         block = hdf5.superblock(descriptor)
     return block is not None and block.has_writer
 
 
 def has_gap(path: str, index: int) -> bool:
-    """Whether a classic file has a hole in that record: bytes that were never written.
-
-    A full disk leaves one if there is room again for the next record. False if the file system
-    does not report holes.
-    """
+    """Whether a classic file has a hole in that record: bytes that were never written. A full disk
+    leaves one if there is room again for the next record. False if the file system does not report
+    holes."""
     try:
         with open_descriptor(path) as descriptor:
             header = cdf.read_header(descriptor)

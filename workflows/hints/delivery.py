@@ -95,20 +95,16 @@ def merged(hints: Hints) -> tuple[dict[str, str], list[Conflict]]:
 
 
 def spread(cb_nodes: str, nodes: int) -> str | None:
-    """The ``cb_config_list`` that allows so many aggregators on ``nodes`` nodes, evenly.
-
-    ROMIO's own default, ``*:1``, allows one per node and silently lowers ``cb_nodes`` to that.
-    """
+    """The ``cb_config_list`` that allows so many aggregators on ``nodes`` nodes, evenly. ROMIO's
+    own default, ``*:1``, allows one per node and silently lowers ``cb_nodes`` to that."""
     number = int(cb_nodes) if cb_nodes.isdecimal() else 0
     return f"*:{-(-number // max(1, nodes))}" if number > 0 else None
 
 
 def deliver(hints: Hints, mpi: Mpi | None, *, nodes: int = 1, report: bool = False) -> Delivery:
-    """The hints as that MPI takes them; None: as Cray MPICH, which others ignore.
-
-    ``nodes`` are those of the model. ``report``: Cray MPICH prints hints, counts and times in the
-    model's log, ROMIO the hints in force at each open, OMPIO those that the program gives.
-    """
+    """The hints as that MPI takes them; None: as Cray MPICH, which others ignore. ``nodes`` are
+    those of the model. ``report``: Cray MPICH prints hints, counts and times in the model's log,
+    ROMIO the hints in force at each open, OMPIO those that the program gives."""
     environment = dict(_REPORTS[mpi or "cray-mpich"]) if report else {}
     files: dict[str, str] = {}
     if not any(hints.values()) or mpi == "none":

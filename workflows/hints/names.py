@@ -39,7 +39,6 @@ _CRAY = {
     **_GENERIC,
     "cray_cb_nodes_multiplier": (), "cray_cb_write_lock_mode": (), "cray_fileoff_based_aggr": (),
     "aggregator_placement_stride": (), "abort_on_rw_error": (), "overstriping_factor": (),
-    "romio_no_indep_rw": TRUTH,
 }  # fmt: skip
 
 VALUES: Mapping[Mpi, Mapping[str, tuple[str, ...]]] = {"romio": _ROMIO, "cray-mpich": _CRAY}
@@ -68,11 +67,9 @@ _SIEVING = {
 
 
 def parameter(hint: str, value: str) -> tuple[str, str] | None:
-    """The MCA parameter of OMPIO that does what a hint of ROMIO asks, and its value.
-
-    Its own parameters (``io_ompio_grouping_option``) stay as they are. None if there is none.
-    Data sieving can be switched from Open MPI 5.0 on; older ones ignore the parameter.
-    """
+    """The MCA parameter of OMPIO that does what a hint of ROMIO asks, and its value. Its own
+    parameters (``io_ompio_grouping_option``) stay as they are. None if there is none. Data sieving
+    can be switched from Open MPI 5.0 on; older ones ignore the parameter."""
     if _PARAMETER.fullmatch(hint):
         return hint, value
     if hint in _SAME:
@@ -109,10 +106,8 @@ _SIGNS: tuple[tuple[str, Mpi], ...] = (
 
 
 def mpi_of(site: Site) -> Mpi | None:
-    """The MPI that the site file names, else the one of the launcher on this machine.
-
-    None if neither says it: a batch system's launcher (``srun``) starts programs of any MPI.
-    """
+    """The MPI that the site file names, else the one of the launcher on this machine. None if
+    neither says it: a batch system's launcher (``srun``) starts programs of any MPI."""
     if site.mpi is not None:
         return site.mpi
     if site.scheduler != "local":

@@ -1,7 +1,8 @@
 """A small MPI program that shows which hints are in force, built and started once on a site.
 
 ``probe.c`` is built by the site's compiler and started by its launcher, with the variables and
-files that a model would get. Both are other people's programs: each has a time limit.
+files that a model would get. Both are other people's programs: each has a time limit. What it
+prints is compared with the hints that were asked for.
 """
 
 from __future__ import annotations
@@ -12,27 +13,26 @@ import shlex
 import shutil
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from burstlens.cluster_configs.schedulers import LOCAL, own_job, scheduler
 from burstlens.cluster_configs.site import Mpi, Site
 from burstlens.core.errors import SiteError
 from burstlens.core.quantity import counted
-from burstlens.workflows.hints.delivery import Hints, deliver
-from burstlens.workflows.hints.in_force import (
-    Printed,
-    Row,
-    example,
-    mpi_of_library,
-    read_printed,
-    rows,
-    variables_of,
-)
-from burstlens.workflows.hints.names import mpi_of, search_path
+from burstlens.workflows.hints.delivery import Hints, deliver, text
+from burstlens.workflows.hints.names import STRIPING, mpi_of, parameter, search_path, understood
 from burstlens.workflows.hints.striping import file_system
 
+MARK = "burstlens-probe"
+_LIBRARIES: tuple[tuple[str, Mpi], ...] = (
+    (r"cray mpich", "cray-mpich"),
+    (r"open mpi", "openmpi"),
+    (r"mpich|mvapich", "romio"),
+)
+"""What ``MPI_Get_library_version`` says, the most exact first."""
+_STRIPED = re.compile(r"lustre|datawarp|\bdw\b", re.IGNORECASE)
 SOURCE = Path(__file__).with_name("probe.c")
 BUILD_LIMIT_S = 120.0
 RUN_LIMIT_S = 60.0
@@ -41,6 +41,33 @@ QUEUE_LIMIT_S = 900.0
 END_S = 5.0
 _LAST = 3
 """Lines of a failed program to show."""
+
+
+@dataclass(slots=True)
+class Printed:
+    """What the probe printed: the MPI library, the ranks, the hints of each file, variables of
+    MPI_T, why files were refused. ``whole``: it came to its end."""
+
+    mpi_library: str = ""
+    ranks: int = 0
+    hints: dict[str, dict[str, str]] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One hint: ``asked`` for files of ``pattern`` ``by`` a variable, ``in_force`` (None: the MPI
+    shows no value), the ``verdict`` in words, and whether it ``arrived``."""
+
+    pattern: str
+    hint: str
+    asked: str
+    by: str
+    in_force: str | None
+    verdict: str
+    arrived: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +84,6 @@ class Probed:
 
     @property
     def arrived(self) -> bool:
-        """Whether every hint did."""
         return all(row.arrived for row in self.rows)
 
     @property
@@ -77,9 +103,7 @@ def probe(
     site: Site, hints: Hints, *, ranks: int, build: Path, folder: Path, limit_s: float | None = None
 ) -> Probed:
     """Build the probe in ``build`` and start it in ``folder``, both empty folders, on one node.
-
-    Raises SiteError, with the last lines of a compiler or launcher that fails.
-    """
+    Raises SiteError, with the last lines of a compiler or launcher that fails."""
     mpi = mpi_of(site)
     if mpi == "none":
         raise SiteError(f'site {site.name} has mpi = "none": there is nothing to probe')
@@ -112,11 +136,8 @@ def probe(
 
 def launcher_words(site: Site, ranks: int) -> list[str]:
     """The launcher for one node; from a login node with what its scheduler needs to give one.
-
-    Raises SiteError where the launcher cannot ask for a node itself.
-    """
-    values = {"ranks": ranks, "ranks_per_node": ranks}
-    words = [word.format(**values) for word in site.mpi_launcher]
+    Raises SiteError where the launcher cannot ask for a node itself."""
+    words = [word.format(ranks=ranks, ranks_per_node=ranks) for word in site.mpi_launcher]
     if site.scheduler == LOCAL or own_job() is not None:
         return words
     asking = scheduler(site.scheduler)(site.batch).ask_for_node(words, ranks)
@@ -202,3 +223,105 @@ def _last(output: str) -> str:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     named = next((line for line in lines if re.search(r"\b(fatal )?error: ", line)), None)
     return named or " | ".join(lines[-_LAST:])
+
+
+def read_printed(output: str) -> Printed:
+    """The probe's lines among whatever else MPI and launchers print."""
+    found = Printed()
+    for line in output.splitlines():
+        words = line.rstrip().split("\t")
+        match words:
+            case [mark, *_] if mark != MARK:
+                continue
+            case [_, "mpi", *name]:
+                found.mpi_library = " ".join(" ".join(name).partition(",")[0].split())
+            case [_, "ranks", number] if number.isdecimal():
+                found.ranks = int(number)
+            case [_, "hint", file, key, *value]:
+                found.hints.setdefault(file, {})[key] = " ".join(value).strip()
+            case [_, "variable", name, *value]:
+                found.variables[name] = " ".join(value).strip()
+            case [_, "refused", file, *why]:
+                found.refused[file] = " ".join(why)
+            case [_, "end"]:
+                found.whole = True
+    return found
+
+
+def mpi_of_library(library: str) -> Mpi | None:
+    """The MPI that a library's version names, as a site file calls it."""
+    names = (mpi for sign, mpi in _LIBRARIES if re.search(sign, library, re.IGNORECASE))
+    return next(names, None)
+
+
+def example(pattern: str) -> str:
+    """A file that the pattern matches: ``out/wrf_probe`` of ``out/wrf_*``."""
+    name = re.sub(r"\[([^\]!])[^\]]*\]", r"\1", pattern.strip("/")).replace("?", "x")
+    return name.replace("*", "probe")
+
+
+def variables_of(hints: Hints) -> list[str]:
+    """The MCA parameters that Open MPI gets, for the probe to print."""
+    found = (parameter(key, text(value)) for one in hints.values() for key, value in one.items())
+    return list(dict.fromkeys(one[0] for one in found if one))
+
+
+def rows(hints: Hints, mpi: Mpi | None, printed: Printed) -> list[Row]:
+    """One row for each hint, in the order of the recipe, with those that Burstlens adds."""
+    if mpi == "openmpi":
+        return list(_of_parameters(hints, printed))
+    if mpi == "romio":
+        (lines,) = deliver(hints, mpi).files.values()
+        them = [line.partition(" ") for line in lines.splitlines()]
+        shown = next(iter(printed.hints.values()), {})
+        return [_row("*", key, value, "ROMIO_HINTS", shown, printed) for key, _, value in them]
+    return [
+        _row(pattern, key, text(value), "MPICH_MPIIO_HINTS", shown, printed)
+        for pattern, values in hints.items()
+        for shown in [printed.hints.get(example(pattern), {})]
+        for key, value in values.items()
+    ]
+
+
+def _of_parameters(hints: Hints, printed: Printed) -> Iterator[Row]:
+    for pattern, values in hints.items():
+        for key, value in values.items():
+            taken = parameter(key, text(value))
+            if taken is None:
+                known = understood("openmpi", key, text(value))
+                verdict = "its default" if known else "no such hint"
+                yield Row(pattern, key, text(value), "", None, verdict, known)
+                continue
+            name, asked = taken
+            shown = printed.variables.get(name)
+            arrived = shown is not None and _same(asked, shown)
+            verdict = "in force" if arrived else "not in force"
+            if shown is None and name.startswith("fs_lustre"):
+                verdict, arrived = "no effect without Lustre", True
+            elif shown is None:  # a parameter of a newer or an older Open MPI
+                verdict = "no such parameter"
+            yield Row(pattern, key, asked, f"OMPI_MCA_{name}", shown or None, verdict, arrived)
+
+
+def _row(
+    pattern: str, key: str, asked: str, by: str, shown: dict[str, str], printed: Printed
+) -> Row:
+    value = shown.get(key)
+    driver = shown.get("romio_filesystem_type", "")
+    striped = not driver or bool(_STRIPED.search(driver))
+    if key in STRIPING and not striped:
+        verdict, arrived = f"no effect on {driver.partition(':')[0]}", True
+    elif value is not None and _same(asked, value):
+        verdict, arrived = "in force", True
+    elif key == "cb_nodes" and value == str(printed.ranks) and int(asked or 0) > printed.ranks:
+        verdict, arrived = f"in force for {printed.ranks} ranks", True
+    elif key == "cb_nodes" and value is not None and asked.isdecimal() and int(value) < int(asked):
+        verdict, arrived = "lowered", False
+    else:
+        verdict, arrived = "not in force", False
+    return Row(pattern, key, asked, by, value, verdict, arrived)
+
+
+def _same(asked: str, shown: str) -> bool:
+    truths = {"true": "1", "false": "0"}
+    return asked == shown or truths.get(asked, asked) == truths.get(shown, shown)

@@ -24,11 +24,9 @@ _ESCAPES = {r"\040": " ", r"\011": "\t", r"\012": "\n", r"\134": "\\"}
 def set_stripes(
     base: Path, stripes: Iterable[Mapping[str, Any]], mounts: Path = MOUNTS
 ) -> Iterator[tuple[bool, str]]:
-    """Make the folders below ``base`` and set their stripes, one ``lfs setstripe`` each.
-
-    Each has a ``folder`` relative to ``base``, a ``count`` of stripes (-1: all targets) and their
-    ``size`` in bytes, or None. Yields for each whether it worked, and what was done or why not.
-    """
+    """Make the folders below ``base`` and set their stripes, one ``lfs setstripe`` each. Each has a
+    ``folder`` relative to ``base``, a ``count`` of stripes (-1: all targets) and their ``size`` in
+    bytes, or None. Yields for each whether it worked, and what was done or why not."""
     for one in stripes:
         folder = base / one["folder"]
         wanted = stripe_text(one["count"], one["size"])
@@ -85,10 +83,8 @@ def _lfs(folder: Path, count: int, size: int | None) -> str:
 
 
 def file_system(folder: str | Path, mounts: Path = MOUNTS) -> str:
-    """The type of the mount that holds ``folder`` or would hold it: ``lustre``, ``ext4``.
-
-    Empty where the kernel's table of mounts cannot be read.
-    """
+    """The type of the mount that holds ``folder`` or would hold it: ``lustre``, ``ext4``. Empty
+    where the kernel's table of mounts cannot be read."""
     path = os.path.realpath(folder)
     found, longest = "", -1
     try:

@@ -5,7 +5,7 @@
 side, ``document`` is JSON of them. ``block`` is one report of an MPI library, ``mpiio_blocks``
 finds them in a log line by line, ``mpiio_log`` makes files of them.
 Darshan logs are read by a process of its own (``darshan_records``).
-A leaf room: the watcher reaches it by ``frames/log_blocks``. Imports ``core``.
+A leaf room: the watcher reaches it by ``frames/log_search``. Imports ``core``.
 """
 
 __all__ = [

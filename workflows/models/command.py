@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
-from burstlens.core.errors import FrameError, RecipeError
+from burstlens.core.errors import RecipeError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.pattern import expression
 from burstlens.core.valid_time import file_key
-from burstlens.workflows.models import command_files
+from burstlens.workflows.models import name_patterns
 from burstlens.workflows.models.base import (
     Facts,
     Lack,
@@ -26,9 +26,8 @@ from burstlens.workflows.models.base import (
     OutputNames,
     seconds_of,
 )
-from burstlens.workflows.models.command_files import flag_patterns, frame_patterns, globs
 from burstlens.workflows.models.ends import read_end
-from burstlens.workflows.models.inputs import earlier_frame, old_output
+from burstlens.workflows.models.inputs import earlier_frame, known_header, old_output
 
 if TYPE_CHECKING:
     from burstlens.viz.frames.outline import Known
@@ -38,18 +37,10 @@ if TYPE_CHECKING:
 class Command(Model):
     """The adapter.
 
-    ``argv``, in recipes ``command``, starts the program. ``frames`` is the glob of its output, or
-    one per stream (``{ surface = "surface_*.nc" }``); files of a stream follow each other by name.
-    ``ready`` is the name of the flag file of a frame, or one per stream: its ``{name}`` are those
-    of ``frames``. ``time_variable`` holds the times (CF units; a bare unit means elapsed time).
-    Regular expressions for lines of its standard output, all optional: ``progress`` with the groups
-    ``elapsed`` and perhaps ``total`` (simulated seconds), ``written`` with the groups ``file`` or
-    ``record`` and perhaps ``stream`` and ``seconds``, which the output took (the program says so
-    after it has closed or flushed the file),
-    ``trouble``, ``done``. ``parallel``: several processes write one classic file (PnetCDF).
-    ``mpi``: the site's launcher starts it.
-
-    Raises :class:`RecipeError` for an empty ``argv``, a bad expression or a bad pattern.
+    Files of a stream follow each other by name; the ``{name}`` of ``ready`` are those of
+    ``frames``. ``progress`` is in simulated seconds. ``written`` may have a group ``stream``; the
+    program says so after it has closed or flushed the file. Raises :class:`RecipeError` for an
+    empty ``argv``, a bad expression or a bad pattern.
     """
 
     # Recipes say `command`, as in steps and products; here that is the name of a method.
@@ -87,17 +78,21 @@ class Command(Model):
     def __post_init__(self) -> None:
         if not self.argv or not all(isinstance(word, str) for word in self.argv):
             raise RecipeError("simulation.command must be a list of at least one word")
-        command_files.check(self.frames, self.ready)
+        name_patterns.check(self.frames, self.ready)
         self._check_expression("progress", "elapsed")
         self._check_expression("written", "file", "record")
         self._check_expression("trouble")
         self._check_expression("done")
         groups = expression(self.written).compiled.groupindex if self.written else {}
-        if groups and not groups.keys() & {"file", "stream"} and len(globs(self.frames)) > 1:
+        if groups and not groups.keys() & {"file", "stream"} and len(self._streams) > 1:
             raise RecipeError(
                 f"simulation.written: {self.written!r} does not say which stream is written: it "
                 "lacks a group (?P<stream>...) or (?P<file>...)"
             )
+
+    @property
+    def _streams(self) -> tuple[str, ...]:
+        return tuple(name_patterns.globs(self.frames))
 
     def _check_expression(self, key: str, *needed: str) -> None:
         """``needed`` are the groups of which the expression must have one."""
@@ -114,41 +109,37 @@ class Command(Model):
             raise RecipeError(f"simulation.{key}: {text!r} lacks the group {groups}")
 
     def command(self) -> list[str]:
-        """The argument list as given."""
         return list(self.argv)
 
     def runs(self) -> str:
-        """The program and its arguments, all given by the recipe."""
         return " ".join(self.argv)
 
     def environment(self) -> dict[str, str]:
-        """As given; nothing is added."""
         return dict(self.env)
 
     def identify(self, name: str) -> OutputName | None:
         """The first stream whose pattern matches. Only of a file without any time does the name
         give the time."""
-        for stream, pattern in frame_patterns(self.frames):
+        for stream, pattern in name_patterns.frame_patterns(self.frames).items():
             if pattern.match(name):
                 time = None if self.time_variable else file_key(name, pattern.varying(name))
                 return OutputName(stream, time)
         return None
 
     def main_stream(self, inputs: Path) -> str | None:
-        """The first one of ``frames``."""
-        return next((stream for stream, _ in globs(self.frames)), None)
+        return next(iter(self._streams), None)
 
     def is_leftover(self, name: str) -> bool:
         """Whether it would be taken for a frame or a flag."""
-        flags = flag_patterns(self.frames, self.ready).values()
+        flags = name_patterns.flag_patterns(self.frames, self.ready).values()
         return self.identify(name) is not None or any(flag.match(name) for flag in flags)
 
     def flag_of(self, name: str) -> str | None:
         """The flag that announces the frame in the file of that name, by ``ready``."""
         if not self.ready:
             return None
-        flags = flag_patterns(self.frames, self.ready)
-        for stream, pattern in frame_patterns(self.frames):
+        flags = name_patterns.flag_patterns(self.frames, self.ready)
+        for stream, pattern in name_patterns.frame_patterns(self.frames).items():
             if match := pattern.match(name):
                 return flags[stream].filled(match.groupdict()) if stream in flags else None
         return None
@@ -173,7 +164,6 @@ class Command(Model):
         return None
 
     def given_up(self) -> list[str]:
-        """Which of the recipe's expressions took too long on a line of this process's logs."""
         used = {key: getattr(self, key) for key in ("written", "trouble", "done", "progress")}
         known = {key: expression(text) for key, text in used.items() if text}
         return [
@@ -201,43 +191,38 @@ class Command(Model):
     def _stream(self, text: str | None) -> str | None:
         """The stream that a log calls so (programs write HIS in a log and his in names of files);
         without a text the only one."""
-        streams = [stream for stream, _ in globs(self.frames)]
         if text is None:
-            return streams[0] if len(streams) == 1 else None
-        if text in streams:
+            return self._streams[0] if len(self._streams) == 1 else None
+        if text in self._streams:
             return text
-        return next((stream for stream in streams if stream.lower() == text.lower()), None)
+        return next((one for one in self._streams if one.lower() == text.lower()), None)
 
     def facts(self, folder: Path) -> Facts:
         """Classic files have one writer, unless the recipe says otherwise."""
-        patterns = command_files.all_patterns(self.frames, self.ready)
+        patterns = name_patterns.all_patterns(self.frames, self.ready)
         folders = tuple(sorted({pattern.folder for pattern in patterns})) or ("",)
         return Facts(
             serial_classic=not self.parallel,
             tells_end=self.done is not None,
             folders=folders,
-            streams=tuple(stream for stream, _ in globs(self.frames)),
+            streams=self._streams,
         )
 
     def output_names(self, inputs: Path) -> OutputNames:
         """The patterns of its frames and flags. It makes its folders itself, if they are not
         there."""
-        patterns = command_files.all_patterns(self.frames, self.ready)
+        patterns = name_patterns.all_patterns(self.frames, self.ready)
         return OutputNames(written=tuple(pattern.glob for pattern in patterns))
 
     def outline(self, inputs: Path, stream: str) -> Known | None:
         """What a frame of an earlier run holds, where there is one."""
         from burstlens.viz.frames.outline import Known
-        from burstlens.workflows.models.header import read_header
 
-        names = [name for name, _ in globs(self.frames)]
-        if names and stream not in names:
-            raise RecipeError(f"frames names no stream {stream!r}{did_you_mean(stream, names)}")
+        if self._streams and stream not in self._streams:
+            near = did_you_mean(stream, self._streams)
+            raise RecipeError(f"frames names no stream {stream!r}{near}")
         earlier = earlier_frame(inputs, self.identify, stream)
-        try:
-            header = read_header(earlier) if earlier else None
-        except FrameError:
-            return None
+        header = known_header(earlier)
         if header is None:
             return None
         return Known(
@@ -248,7 +233,6 @@ class Command(Model):
         )  # fmt: skip
 
     def check(self, inputs: Path) -> list[str]:
-        """A program that is not on the path or cannot run; old output."""
         messages = []
         program = self.argv[0]
         local = inputs / program

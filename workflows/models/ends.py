@@ -10,8 +10,7 @@ import re
 
 from burstlens.workflows.models.base import BANNER, CAUSE, SIGNAL, TROUBLE, LogLine
 
-_RULE = r"\s*[-=*]{8,}"
-_PROSE = rf"(?!{_RULE})"
+_PROSE = r"(?!\s*[-=*]{8,})"
 """Until a line of dashes: Open MPI frames its messages so."""
 
 _TABLE: tuple[tuple[str, int, str], ...] = (

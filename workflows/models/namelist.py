@@ -1,9 +1,9 @@
 """A reader of Fortran namelists for the few settings that are needed.
 
-It never fails: it leaves out what it does not understand, and says in :class:`NamelistFault` what
-is broken. It reads at most 1 MiB. f90nml reads the same (its texts are in the tests); it is not
-used because it raises without a message on an open quote, gives up a file at its first fault, and
-allocates whatever a repeat count asks for.
+It never fails: it leaves out what it does not understand, and says in words what is broken. It
+reads at most 1 MiB. f90nml reads the same (its texts are in the tests); it is not used because it
+raises without a message on an open quote, gives up a file at its first fault, and allocates
+whatever a repeat count asks for.
 
 Rules: Fortran 2018, 13.11 (groups, indices, repeat counts, null values, comments), with ``$`` and
 ``&end`` of older compilers. Text outside of groups is no setting. Of groups of the same name the
@@ -47,29 +47,16 @@ _OPEN = "a text begins here and has no closing quote"
 
 
 @dataclass(frozen=True, slots=True)
-class NamelistFault:
-    """What is broken in a namelist, in words, and the number of its line."""
-
-    line: int
-    text: str
-
-    def __str__(self) -> str:
-        return f"line {self.line}: {self.text}"
-
-
-@dataclass(frozen=True, slots=True)
 class NamelistContents:
-    """The settings of all groups that were asked for, and what is broken there."""
+    """The settings of all groups that were asked for, and what is broken there, with its line."""
 
     settings: Namelist
-    faults: list[NamelistFault]
+    faults: list[str]
 
 
 def read(path: Path, groups: Collection[str] | None = None) -> NamelistContents:
-    """The settings in a namelist file, none when it is missing or not readable.
-
-    ``groups`` are those that the program reads, in lower case; None: all.
-    """
+    """The settings in a namelist file, none when it is missing or not readable. ``groups`` are
+    those that the program reads, in lower case; None: all."""
     try:
         with open(path, "rb") as file:
             text = file.read(MAX_BYTES).decode("utf-8", "replace")
@@ -94,7 +81,8 @@ def parse(text: str, groups: Collection[str] | None = None) -> NamelistContents:
             known.add(name)
             found.settings.update(group.settings)
             for position, fault in group.faults[: _MOST_FAULTS - len(found.faults)]:
-                found.faults.append(NamelistFault(text.count("\n", 0, position) + 1, fault))
+                line = text.count("\n", 0, position) + 1
+                found.faults.append(f"line {line}: {fault}")
         begin = _NEXT.match(text, end) or _BEGIN.search(text, end)
     return found
 

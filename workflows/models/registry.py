@@ -24,11 +24,9 @@ Adapter = Callable[..., Model]
 
 
 def load(name: str) -> Adapter:
-    """The adapter of that name: a built-in one, else that of an entry point.
-
-    Raises :class:`RecipeError` with near names when there is none, and for a plugin of that name
-    that cannot be imported. Broken plugins of other names are not looked at.
-    """
+    """The adapter of that name: a built-in one, else that of an entry point. Raises
+    :class:`RecipeError` with near names when there is none, and for a plugin of that name that
+    cannot be imported. Broken plugins of other names are not looked at."""
     if name in BUILT_IN:
         adapter: Adapter | None = leaf(BUILT_IN[name])
         if adapter is not None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from burstlens.core.valid_time import calendar_key, wrf_key
-from burstlens.workflows.models import namelist, wrf_checks, wrf_files, wrf_names, wrf_settings
+from burstlens.workflows.models import namelist, wrf_checks, wrf_files, wrf_names
 from burstlens.workflows.models.base import (
     CAUSE,
     ERROR,
@@ -28,7 +28,7 @@ from burstlens.workflows.models.base import (
     seconds_of,
 )
 from burstlens.workflows.models.inputs import earlier_frame
-from burstlens.workflows.models.wrf_settings import read_settings
+from burstlens.workflows.models.wrf_names import read_settings
 
 if TYPE_CHECKING:
     from burstlens.viz.frames.outline import Known
@@ -56,9 +56,7 @@ _MORE_FATAL = rf"(?!\s*(?:d\d\d \S+ +)?-{{8,}})(?!.*FATAL CALLED)(?!{_SUMMARY})"
 class Wrf(Model):
     """The adapter. ``executable`` is a file among the inputs, or an absolute path.
 
-    ``outnames`` (stream, template of file names), ``innames`` and ``restarts`` (templates of input
-    and restart files) and ``restart`` (whether the run starts from restart files; None: not known)
-    follow the namelist: :meth:`configured` sets them.
+    :meth:`configured` sets what follows the namelist; ``restart`` is None while it is not known.
     """
 
     executable: str = "wrf.exe"
@@ -98,7 +96,6 @@ class Wrf(Model):
         )
 
     def command(self) -> list[str]:
-        """The executable in the model's folder, and its arguments."""
         path = self.executable if "/" in self.executable else f"./{self.executable}"
         return [path, *self.arguments]
 
@@ -116,7 +113,6 @@ class Wrf(Model):
         return wrf_names.stream_of(name, self.outnames)
 
     def main_stream(self, inputs: Path) -> str | None:
-        """The history of the outermost domain."""
         return "d01"
 
     def is_leftover(self, name: str) -> bool:
@@ -133,11 +129,9 @@ class Wrf(Model):
         return wrf_names.flag(name)
 
     def read_line(self, line: str) -> LogLine | None:
-        """What a line of ``rsl.error`` means; durations may read ``*****``, dates never do.
-
-        WRF gives its reason between two lines of dashes, below ``FATAL CALLED FROM FILE``; errors
-        of the namelist come before.
-        """
+        """What a line of ``rsl.error`` means; durations may read ``*****``, dates never do. WRF
+        gives its reason between two lines of dashes, below ``FATAL CALLED FROM FILE``; errors of
+        the namelist come before."""
         if match := _WRITTEN.match(line):
             return self._written(match[1], line, match[2])
         if match := _STEP.match(line):
@@ -166,12 +160,11 @@ class Wrf(Model):
         return {"cfl": r"(?P<points>\d+)\s+points exceeded (?:v_)?cfl"}
 
     def facts(self, folder: Path) -> Facts:
-        """Start, length, I/O forms and folders as ``namelist.input`` has them."""
         settings = read_settings(folder)
-        about = settings, self.outnames, _date(settings, "start"), _total_s(settings) or 0.0
+        total_s = _total_s(settings)
+        about = settings, self.outnames, _date(settings, "start"), total_s or 0.0
         quilting = wrf_checks.is_quilting(settings)
         frames, size = _output(settings) or (None, None)
-        total_s = _total_s(settings)
         return Facts(
             start=_key(settings, "start"),
             end=_key(settings, "end") if total_s and not _run_s(settings) else None,
@@ -186,8 +179,8 @@ class Wrf(Model):
         )
 
     def check(self, inputs: Path) -> list[str]:
-        """A missing executable or namelist, and the namelist's traps."""
-        return wrf_checks.check(self.configured(inputs), inputs)
+        model = self.configured(inputs)
+        return wrf_checks.check(inputs, model.executable, model.outnames, model.is_leftover)
 
     def other_writers(self, inputs: Path) -> list[str]:
         """A file per rank, parallel files and I/O ranks, as ``namelist.input`` asks for them."""
@@ -253,16 +246,14 @@ def _date(settings: namelist.Namelist, which: str) -> datetime | None:
 
 def _key(settings: namelist.Namelist, which: str) -> str | None:
     date = _date(settings, which)
-    if date is None:
-        return None
-    return calendar_key(date.year, date.month, date.day, date.hour, date.minute, date.second)
+    return calendar_key(*date.timetuple()[:6]) if date is not None else None
 
 
 def _streams(settings: namelist.Namelist) -> tuple[str, ...]:
     """History of each domain, and the auxiliary history that the namelist sets."""
     if not settings:
         return ()
-    domains = [f"d{number:02d}" for number in wrf_settings.domains(settings)]
+    domains = [f"d{number:02d}" for number in wrf_names.domains(settings)]
     numbers = {match[1] for key in settings if (match := re.match(r"auxhist(\d+)_", key))}
     auxiliary = [f"auxhist{number}_{d}" for number in sorted(numbers, key=int) for d in domains]
     return (*domains, *auxiliary)
@@ -293,7 +284,7 @@ def _output(settings: namelist.Namelist) -> tuple[int, int] | None:
     if total is None or "e_we" not in settings:
         return None
     size, frames = 0.0, 0
-    for index in range(len(wrf_settings.domains(settings))):
+    for index in range(len(wrf_names.domains(settings))):
         west_east, south_north, levels = (
             namelist.number(settings, name, index) for name in ("e_we", "e_sn", "e_vert")
         )

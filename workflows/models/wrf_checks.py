@@ -4,29 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Protocol
 
 from burstlens.workflows.models.base import QUIET_S
 from burstlens.workflows.models.inputs import old_output
 from burstlens.workflows.models.namelist import Namelist, flag, number
-from burstlens.workflows.models.wrf_names import DATED, templates
-from burstlens.workflows.models.wrf_settings import read_faults, read_settings
+from burstlens.workflows.models.wrf_names import DATED, read_faults, read_settings, templates
 
+OutNames = Sequence[tuple[str, str]]
 _OF_WRF = re.compile(r"namelist\.|wrf|real\.exe|rsl\.|met_em\.")
 """How file names in a WRF run directory begin."""
-
-
-class Checked(Protocol):
-    """What the checks ask of the model."""
-
-    @property
-    def executable(self) -> str: ...
-    @property
-    def outnames(self) -> Sequence[tuple[str, str]]: ...
-    def is_leftover(self, name: str, /) -> bool: ...
 
 
 SERIAL = (2.0, 102.0)
@@ -100,25 +89,27 @@ def is_script(path: Path) -> bool:
         return False
 
 
-def check(model: Checked, inputs: Path) -> list[str]:
+def check(
+    inputs: Path, executable: str, outnames: OutNames, is_leftover: Callable[[str], bool]
+) -> list[str]:
     """One message each, worst first; those that stop the run start with ``error: ``."""
     try:
         names = sorted(os.listdir(inputs))
     except OSError as error:
         return [f"error: the inputs cannot be listed: {inputs} ({error.strerror})"]
-    messages = [*_executable(model.executable, inputs, names)]
+    messages = _executable(executable, inputs, names)
     settings = read_settings(inputs)
     if not settings and messages and not any(_OF_WRF.match(name) for name in names):
         return [
-            f"error: there is no executable {model.executable} in {inputs}, no namelist.input and "
+            f"error: there is no executable {executable} in {inputs}, no namelist.input and "
             "no wrfinput_d01: name a WRF run directory"
         ]
     if not settings:
         messages.append(f"error: {inputs / 'namelist.input'} is missing, empty or not a namelist")
     messages += [f"namelist.input, {fault}" for fault in read_faults(inputs)]
     messages += _places(inputs, settings)
-    messages += _traps(model, settings)
-    return [*messages, *old_output(inputs, model.is_leftover)]
+    messages += _traps(outnames, settings)
+    return [*messages, *old_output(inputs, is_leftover)]
 
 
 def _executable(executable: str, inputs: Path, names: list[str]) -> list[str]:
@@ -153,51 +144,44 @@ def _places(inputs: Path, settings: Namelist) -> list[str]:
         else:
             found += [
                 f"error: {what} needs a folder {parent}, and {inputs / parent} is a file"
-                for parent in one.parents
+                for parent in one.parents or ()
                 if (inputs / parent).is_file()
             ]
     return sorted(found, key=lambda text: not text.startswith("error: "))
 
 
-def _traps(model: Checked, settings: Namelist) -> list[str]:
-    quilting, classic = is_quilting(settings), flag(settings, "use_netcdf_classic")
+def _traps(outnames: OutNames, settings: Namelist) -> Iterator[str]:
+    quilting, flagged = is_quilting(settings), flag(settings, "output_ready_flag")
     form = number(settings, "io_form_history", default=2)
     growing = number(settings, "frames_per_outfile", default=1) > 1
-    netcdf4 = form in SERIAL and (quilting or not classic)
-    found = []
+    netcdf4 = form in SERIAL and (quilting or not flag(settings, "use_netcdf_classic"))
     if quilting and growing and netcdf4:
-        found.append(
+        yield (
             "quilting with several frames in a netCDF-4 file: nothing of it can be read before "
             "the file is closed; set frames_per_outfile = 1"
         )
-    if quilting and flag(settings, "output_ready_flag"):
-        found.append("output_ready_flag has no effect with quilting (nio_tasks_per_group > 0)")
+    if quilting and flagged:
+        yield "output_ready_flag has no effect with quilting (nio_tasks_per_group > 0)"
     if quilting and number(settings, "nio_groups", default=1) > 1:
-        until = (
-            f"its file is seen to be closed, or after {QUIET_S:g} s of quiet"
-            if netcdf4
-            else "the model has ended"
-        )
-        found.append(
+        closed = f"its file is seen to be closed, or after {QUIET_S:g} s of quiet"
+        yield (
             "nio_groups > 1: frames may come out of order, so a later frame proves nothing; each "
-            f"is taken to be whole when {until}"
+            f"is taken to be whole when {closed if netcdf4 else 'the model has ended'}"
         )
     if growing and netcdf4 and not quilting:
-        found.append(
+        yield (
             "frames_per_outfile > 1 with netCDF-4: frames are seen one by one, but their file "
             "can be released only when the next one is begun"
         )
     if form == 102:
-        found.append("io_form_history = 102: one file per rank; a frame is complete when all are")
-    if flag(settings, "nocolons") and flag(settings, "output_ready_flag"):
-        found.append("nocolons: the names of ready flags keep their colons")
-    renamed = [stream for stream, template in model.outnames if not DATED.search(template)]
-    found += [
-        f"{stream}_outname has no <date>: every frame of it goes to one name" for stream in renamed
-    ]
-    if flag(settings, "output_ready_flag") and any(
+        yield "io_form_history = 102: one file per rank; a frame is complete when all are"
+    if flagged and flag(settings, "nocolons"):
+        yield "nocolons: the names of ready flags keep their colons"
+    for stream, template in outnames:
+        if not DATED.search(template):
+            yield f"{stream}_outname has no <date>: every frame of it goes to one name"
+    if flagged and any(
         stream == "history" and not template.startswith("wrfout_d<domain>_")
-        for stream, template in model.outnames
+        for stream, template in outnames
     ):
-        found.append("history_outname: the names of ready flags do not follow it")
-    return found
+        yield "history_outname: the names of ready flags do not follow it"

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from burstlens.core.errors import FrameError
 from burstlens.workflows.models.base import Lack
-from burstlens.workflows.models.header import Header, read_header
+from burstlens.workflows.models.inputs import Header, known_header, read_header
 from burstlens.workflows.models.namelist import Namelist, first, flag, number
-from burstlens.workflows.models.wrf_settings import domains
+from burstlens.workflows.models.wrf_names import domains
 
 NETCDF = (2, 11, 13, 102)
 """io_form of netCDF: serial, PnetCDF, parallel netCDF-4, a file per rank."""
@@ -46,19 +46,12 @@ def found(inputs: Path, name: str) -> tuple[Path, ...]:
 def initial(settings: Namelist, inputs: Path, domain: int) -> Header | None:
     """The header of a domain's initial state; None if it is missing or cannot be read."""
     name = input_name(settings, domain)
-    paths = found(inputs, name) if name else ()
-    try:
-        return read_header(paths) if paths else None
-    except FrameError:
-        return None
+    return known_header(found(inputs, name)) if name else None
 
 
 def lacks(settings: Namelist, inputs: Path, start: datetime | None, *, script: bool) -> list[Lack]:
-    """What is missing for WRF, or does not have the namelist's size.
-
-    ``script``: the executable is a script. If there is no initial state at all, the script is
-    assumed to make it.
-    """
+    """What is missing for WRF, or does not have the namelist's size. ``script``: the executable is
+    a script. If there is no initial state at all, the script is assumed to make it."""
     if not settings:
         return []
     if script and not flag(settings, "restart") and not _is_prepared(inputs):

@@ -1,4 +1,5 @@
-"""The names of the files that WRF writes: the defaults, and those set in ``namelist.input``.
+"""The settings of a WRF run, as its ``namelist.input`` has them in the groups that WRF reads, and
+the names of the files that it writes: the defaults, and those set there.
 
 A template of WRF holds ``<domain>``, ``<date>``, ``<year>``, ``<month>``, ``<day>`` and ``<hour>``,
 each any number of times (share/module_io_domain.F); ``<number>`` is ours, for streams.
@@ -12,13 +13,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from burstlens.core.valid_time import wrf_key
+from burstlens.workflows.models import namelist
 from burstlens.workflows.models.base import OutputName, OutputNames
-from burstlens.workflows.models.namelist import Namelist
-from burstlens.workflows.models.wrf_settings import domains
+from burstlens.workflows.models.namelist import Namelist, number
 
+FILE = "namelist.input"
+GROUPS = frozenset(
+    {"time_control", "domains", "dfi_control", "physics", "fdda", "dynamics", "bdy_control",
+     "grib2", "namelist_quilt", "scm", "tc", "fire", "diags", "stoch", "perturbation", "noah_mp",
+     "afwa", "chem", "hydro", "ideal", "logging", "lsm", "urban", "derived"}
+)  # fmt: skip
+"""Of WRF's Registry, and of WRF-Chem. WRF passes over any other, so its settings are none."""
+_MOST_DOMAINS = 99
+"""WRF's names of files have two digits for them."""
 _COLON = r"(?:[-:_]|%3A)"
 """WRF writes ``:`` or ``_``; copies have ``-``, or what URLs put for a colon."""
 DATE = rf"\d{{4}}-\d\d-\d\d_\d\d{_COLON}\d\d{_COLON}\d\d"
@@ -46,6 +56,23 @@ _OTHERS = ("wrfoutReady_d??_*", "rsl.out.*", "namelist.output", "*.d??.[TUVWPQ][
 _MOST_HOURS = 24 * 366
 
 
+def read_settings(folder: Path) -> Namelist:
+    """The settings in the ``namelist.input`` of a folder, none when it is missing or not
+    readable."""
+    return namelist.read(folder / FILE, GROUPS).settings
+
+
+def read_faults(folder: Path) -> list[str]:
+    """What is broken in it, with the numbers of the lines."""
+    return namelist.read(folder / FILE, GROUPS).faults
+
+
+def domains(settings: Namelist) -> range:
+    """The numbers of the domains, from 1."""
+    last = int(number(settings, "max_dom", default=1))
+    return range(1, max(1, min(last, _MOST_DOMAINS)) + 1)
+
+
 @dataclass(frozen=True, slots=True)
 class Template:
     """An output name in the namelist, of ``stream`` or another setting."""
@@ -66,7 +93,7 @@ class Template:
     @property
     def leads_out(self) -> bool:
         """Whether it leads out of the model's folder at any point."""
-        return self._walk is None
+        return self.parents is None
 
     @property
     def dated_folder(self) -> bool:
@@ -74,12 +101,8 @@ class Template:
         return "<date>" in posixpath.dirname(self.text)
 
     @property
-    def parents(self) -> tuple[str, ...]:
-        """Each folder of the path, parents first; empty if it leads out."""
-        return self._walk or ()
-
-    @property
-    def _walk(self) -> tuple[str, ...] | None:
+    def parents(self) -> tuple[str, ...] | None:
+        """Each folder of the path, parents first; None if it leads out."""
         found: list[str] = []
         here: list[str] = []
         for part in PurePosixPath(self.text).parent.parts:
@@ -167,10 +190,8 @@ def flag(name: str) -> OutputName | None:
 
 
 def is_old(name: str, restarted: bool | None) -> bool:
-    """Whether a name, in any folder, is a default name of WRF's output.
-
-    Restart files count if the run does not start from them.
-    """
+    """Whether a name, in any folder, is a default name of WRF's output. Restart files count if the
+    run does not start from them."""
     base = PurePosixPath(name).name
     if is_of(base, (HISTORY[1], AUXILIARY[1])) or _FLAG.fullmatch(base) or _RSL.fullmatch(base):
         return True
@@ -186,7 +207,7 @@ def output_names(
     written += [RESTART[1], HISTORY[1], *(template for _, template in outnames)]
     # WRF writes no restart file at its start: it only reads the one that it starts from.
     read = [] if start is None else [_glob(one, start) for one in restarts(settings)]
-    parents = (parent for one in given if not one.dated_folder for parent in one.parents)
+    parents = (parent for one in given if not one.dated_folder for parent in one.parents or ())
     made = {folder for parent in parents for folder in _made(parent, settings, start, total_s)}
     return OutputNames(
         tuple(sorted(made)),

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 
-from burstlens.core.errors import FrameError, RecipeError
+from burstlens.core.errors import RecipeError
 from burstlens.viz.frames.outline import Column, Described, Known
 from burstlens.viz.geometry.grid import GRAVITY
 from burstlens.workflows.models import wrf_files
-from burstlens.workflows.models.header import Header, read_header
+from burstlens.workflows.models.inputs import Header, known_header
 from burstlens.workflows.models.namelist import Namelist, number
 
 TABLE = Path(__file__).with_name("wrf_variables.tsv")
@@ -46,9 +46,7 @@ class TableLine:
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What ``iofields_filename`` adds to a stream and takes out of it, names in lower case.
-
-    ``is_known``: the file could be read, or no file is set.
-    """
+    ``is_known``: the file could be read, or no file is set."""
 
     added: frozenset[str] = frozenset()
     taken: frozenset[str] = frozenset()
@@ -57,7 +55,6 @@ class Asked:
 
 @lru_cache(maxsize=1)
 def table() -> Mapping[str, TableLine]:
-    """WRF's variables by name."""
     found = {}
     for line in TABLE.read_text(encoding="utf-8").splitlines():
         name, dimensions, units, streams, chem = line.split("\t")
@@ -71,10 +68,8 @@ def outline(
     settings: Namelist, inputs: Path, stream: str, earlier: tuple[Path, ...]
 ) -> Known | None:
     """What the frames of a stream will hold; None if the namelist does not give the grid size.
-
-    RecipeError if WRF has no stream of that name.
-    ``earlier`` is a frame of it from an earlier run, perhaps in tiles; empty if there is none.
-    """
+    RecipeError if WRF has no stream of that name. ``earlier`` is a frame of it from an earlier run,
+    perhaps in tiles; empty if there is none."""
     match = _STREAM.fullmatch(stream)
     if match is None:
         raise RecipeError(
@@ -82,7 +77,7 @@ def outline(
             "auxiliary one"
         )
     auxiliary, domain = int(match[1] or 0), int(match[2])
-    start, sample = wrf_files.initial(settings, inputs, domain), _sample(earlier)
+    start, sample = wrf_files.initial(settings, inputs, domain), known_header(earlier)
     sizes = _sizes(settings, domain) | dict(start.sizes if start else {})
     fits = sample is not None and all(
         sizes.get(name, size) == size for name, size in sample.sizes.items()
@@ -118,13 +113,6 @@ def _silent(settings: Namelist, auxiliary: int, domain: int) -> str:
     if any(number(settings, name, domain - 1) for name in given) or not (given or auxiliary):
         return ""
     return f"{key} is {'0' if given else 'not set'} in namelist.input"
-
-
-def _sample(earlier: tuple[Path, ...]) -> Header | None:
-    try:
-        return read_header(earlier) if earlier else None
-    except FrameError:
-        return None
 
 
 def _sizes(settings: Namelist, domain: int) -> dict[str, int]:

@@ -114,12 +114,9 @@ def _is_shown(value: object, text: str) -> bool:
 def placed(
     faults: Iterable[Fault], source: Source, settled: Settled, unknown: Collection[KeyPath] = ()
 ) -> list[Fault]:
-    """The faults with place, dotted key and value.
-
-    ``unknown`` are paths of texts that name an unknown parameter. Faults that only follow from
-    another one are left out: from a value or a file that could not be read, or from a parameter
-    that is unknown or has no valid value.
-    """
+    """The faults with place, dotted key and value. ``unknown`` are paths of texts that name an
+    unknown parameter. Faults that only follow from another one are left out: from a value or a file
+    that could not be read, or from a parameter that is unknown or has no valid value."""
     broken = {_line(fault.place) for fault in source.faults if fault.value is not None}
     found: dict[tuple[KeyPath, str], Fault] = {}
     for fault in faults:

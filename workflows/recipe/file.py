@@ -64,11 +64,8 @@ def find(name: str) -> Path:
 
 
 def read(name: str) -> Source:
-    """The merged table of a recipe and of those that it extends.
-
-    Raises RecipeError when the file itself cannot be read; faults of syntax and of ``extends`` are
-    in the source's ``faults``.
-    """
+    """The merged table of a recipe and of those that it extends. Raises RecipeError when the file
+    itself cannot be read; faults of syntax and of ``extends`` are in the source's ``faults``."""
     path = find(name).resolve()
     own = path.parent.name if path.name == "recipe.toml" else path.stem
     layers = [layer(path)]
@@ -114,20 +111,11 @@ def _extended(layers: list[Layer], wanted: object) -> Layer:
 def _anchor(table: dict[str, Any], folder: Path) -> None:
     """Let relative inputs of an extended recipe, and the defaults of its parameters that are paths,
     start at that recipe's folder."""
-    simulation, parameters = table.get("simulation"), table.get("parameters")
-    if isinstance(simulation, dict):
-        table["simulation"] = _anchored(simulation, "inputs", folder)
-    if isinstance(parameters, dict):
-        table["parameters"] = {
-            name: _anchored(entry, "default", folder)
-            if isinstance(entry, dict) and entry.get("type") == "path"
-            else entry
-            for name, entry in parameters.items()
-        }
-
-
-def _anchored(table: dict[str, Any], key: str, folder: Path) -> dict[str, Any]:
-    path = table.get(key)
-    if not isinstance(path, str) or not path or path.startswith(("/", "~", "{")):
-        return table
-    return {**table, key: str((folder / path).resolve())}
+    parts: list[tuple[Any, str]] = [(table.get("simulation"), "inputs")]
+    if isinstance(parameters := table.get("parameters"), dict):
+        parts += [(entry, "default") for entry in parameters.values()]
+    for part, key in parts:
+        is_path = isinstance(part, dict) and (key == "inputs" or part.get("type") == "path")
+        path = part.get(key) if is_path else None
+        if isinstance(path, str) and path and not path.startswith(("/", "~", "{")):
+            part[key] = str((folder / path).resolve())

@@ -14,11 +14,9 @@ ERROR, WARNING, NOTE = LEVELS = ("error", "warning", "note")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One finding about the key ``path`` (dotted, empty if it is not about a key).
-
-    ``level``: an ``error`` stops the run before it starts, a ``warning`` is shown when it starts, a
-    ``note`` only by check.
-    """
+    """One finding about the key ``path`` (dotted, empty if it is not about a key). ``level``: an
+    ``error`` stops the run before it starts, a ``warning`` is shown when it starts, a ``note`` only
+    by check."""
 
     level: str
     text: str

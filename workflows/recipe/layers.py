@@ -22,10 +22,8 @@ class Layer:
     text: TomlText
 
     def place(self, merged: Any, path: KeyPath) -> tuple[int, Place, bool]:
-        """How far into the merged table this file follows ``path``, and the place there.
-
-        The third is true if the files below do not contribute to the value at ``path``.
-        """
+        """How far into the merged table this file follows ``path``, and the place there. The third
+        is true if the files below do not contribute to the value at ``path``."""
         own: KeyPath = ()
         here: Any = self.table
         for step in path:
@@ -47,9 +45,7 @@ class Layer:
 @dataclass(frozen=True, slots=True)
 class Source:
     """A recipe as read: its name, its file, the merged table, and the files that it comes from.
-
-    ``faults`` are those of the files themselves; ``notes`` are warnings.
-    """
+    ``faults`` are those of the files themselves; ``notes`` are warnings."""
 
     name: str
     path: Path
@@ -109,9 +105,7 @@ def rename(table: dict[str, Any], model: object = None) -> bool:
 
 def drop_first_frames(table: dict[str, Any]) -> list[tuple[int, str]]:
     """Remove ``limits = { first = n }``, which formerly froze colour limits, from all products.
-
-    Returns number and dotted key of each.
-    """
+    Returns number and dotted key of each."""
     products = table.get("product")
     found = []
     for number, product in enumerate(products if isinstance(products, list) else ()):

@@ -46,10 +46,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 def load(name: str, settings: Sequence[str] = ()) -> tuple[Recipe, dict[str, Any]]:
     """The checked recipe and its table with every parameter filled in (what a run records).
-
     ``settings`` are ``key=value`` as given to ``--set``: a parameter's name or a dotted path
-    (``simulation.nodes=4``, ``product.t2.variable=PSFC``). Raises RecipeError with all faults.
-    """
+    (``simulation.nodes=4``, ``product.t2.variable=PSFC``). Raises RecipeError with all faults."""
     return check(read(name), settings)
 
 
@@ -63,10 +61,8 @@ def check(source: Source, settings: Sequence[str] = ()) -> tuple[Recipe, dict[st
 
 
 def drafted(source: Source, settings: Sequence[str] = ()) -> Draft:
-    """The faults of a source, and a recipe from its valid parts.
-
-    Raises RecipeError only for a faulty user configuration.
-    """
+    """The faults of a source, and a recipe from its valid parts. Raises RecipeError only for a
+    faulty user configuration."""
     rename(source.table)  # the record of an older run may have former keys
     drop_first_frames(source.table)
     faults = Faults()
@@ -287,7 +283,9 @@ def check_references(
         if product is not None
     }
     # A product that could not be made may be a valid target.
-    names = {str(entry.get("name")) for entry in _tables(table.get("product"))}
+    entries = table.get("product")
+    tables = entries if isinstance(entries, list) else ()
+    names = {str(entry.get("name")) for entry in tables if isinstance(entry, Mapping)}
     unknown = names - known.keys()
     chains = [name for name, (_, _, needs) in known.items() if needs.chained]
     for path, product, needs in known.values():
@@ -295,25 +293,20 @@ def check_references(
             if other in unknown:
                 continue
             if other not in chains:
-                hint = did_you_mean(other, chains)
-                what = (
-                    f'follows "{other}", which is not a product that goes from frame to frame{hint}'
-                )
+                near = did_you_mean(other, chains)
+                what = f"is not a product that goes from frame to frame{near}"
             elif known[other][2].follows:
-                what = f'follows "{other}", which itself follows another product'
+                what = "itself follows another product"
             elif known[other][1].common.stream != product.common.stream:
-                what = f'follows "{other}", which is made of another stream'
+                what = "is made of another stream"
             else:
                 continue
-            entry = table["product"][path[1]]
-            faults.add((*path, *where(entry, other)), what, other, lacking=other not in chains)
+            place = (*path, *where(table["product"][path[1]], other))
+            text = f'follows "{other}", which {what}'
+            faults.add(place, text, other, lacking=other not in chains)
         if needs.chained and product.kind.widens(product.options):
             what = "goes from frame to frame, so its colour limits cannot widen: give [low, high]"
             faults.add((*path, "limits"), what)
-
-
-def _tables(value: Any) -> list[Mapping[str, Any]]:
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
 
 
 def where(value: Any, name: str) -> KeyPath:

@@ -112,30 +112,20 @@ def _without_stream(
     recipe: Recipe, streams: Sequence[str], impossible: Collection[str], paths: Mapping[str, str]
 ) -> Iterator[Finding]:
     """Streams that the model's settings do not ask for, and which products they affect."""
-    made, beside = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+    affected = defaultdict[str, defaultdict[str, list[str]]](lambda: defaultdict(list))
     for product in recipe.products:
         if product.common.stream is not None:
-            made[product.common.stream].append(product.name)
+            affected[product.common.stream]["not made"].append(product.name)
+    for product in recipe.products:
         for stream in product.kind.wants(product.options).beside:
-            beside[stream].append(product.name)
-    blind = defaultdict[str, list[str]](list)
+            affected[stream]["made without it"].append(product.name)
     for guard in recipe.guards:
         if guard.stream is not None:
-            blind[guard.stream].append(guard.called)
-    for stream in made | beside | blind:
+            affected[guard.stream]["guards without frames"].append(guard.called)
+    for stream, names in affected.items():
         if not streams or stream in streams or stream in impossible:
             continue
-        means = []
-        if stream in made:
-            means.append(f"not made: {', '.join(made[stream])}")
-        if stream in beside:
-            means.append(f"made without it: {', '.join(beside[stream])}")
-        if stream in blind:
-            means.append(f"guards without frames: {', '.join(blind[stream])}")
+        means = "; ".join(f"{how}: {', '.join(them)}" for how, them in names.items())
         there = ", ".join(streams)
-        yield Finding(
-            WARNING,
-            f"the model's settings ask for no stream {stream!r} (there will be {there}): "
-            f"{'; '.join(means)}",
-            paths[stream],
-        )
+        text = f"the model's settings ask for no stream {stream!r} (there will be {there}): {means}"
+        yield Finding(WARNING, text, paths[stream])

@@ -51,19 +51,15 @@ class Settled:
 
 
 def settle(table: dict[str, Any], settings: Sequence[str], faults: Faults) -> Settled:
-    """The table without ``[parameters]``, with their values and all settings filled in.
-
-    A parameter's value comes from ``settings``, else from the user's configuration file, else
-    from its default; a parameter without a value is a fault.
-    """
+    """The table without ``[parameters]``, with their values and all settings filled in. A
+    parameter's value comes from ``settings``, else from the user's configuration file, else from
+    its default; a parameter without a value is a fault."""
     table = dict(table)
     entries = table.pop("parameters", {})
     if not isinstance(entries, Mapping):
         faults.add(("parameters",), "expected a table [parameters]", entries)
         entries = {}
-    declared: dict[str, Parameter | None] = {}
-    for name, entry in entries.items():
-        declared[name] = _declared(entry, name, faults)
+    declared = {name: _declared(entry, name, faults) for name, entry in entries.items()}
     made = Settled(table, tuple(declared))
     values = _user_parameters(faults)
     made.by_name = {name: Place(config_path()) for name in values}

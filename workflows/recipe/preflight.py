@@ -30,11 +30,9 @@ Look = Callable[[Recipe, Site | None], Iterable[Finding]]
 
 def preflight(recipe: Recipe, site: Site | None = None, look: Look | None = None) -> list[Finding]:
     """Findings on the inputs and the recipe's own files, for a run on that site, errors first.
-
     ``look`` gives the findings on the inputs; by default :func:`surveyed`, a separate process. If
     the file system does not answer, it takes ``LIMIT_S``, and up to ``START_LIMIT_S`` more if it
-    cannot be ended.
-    """
+    cannot be ended."""
     seen = look(recipe, site) if look else surveyed(recipe, site=site)
     found = [*seen, *_reaching_out(recipe), *_running(recipe)]
     return sorted(found, key=lambda finding: LEVELS.index(finding.level))
@@ -47,11 +45,9 @@ def surveyed(
     command: Sequence[str] = PROGRAM,
     site: Site | None = None,
 ) -> list[Finding]:
-    """The findings of :mod:`burstlens.workflows.recipe.survey`, made in a separate process.
-
-    The process ends itself after ``limit_s`` of reading, and is killed after ``start_limit_s``
-    more. Its findings so far count, and a warning says that they are not complete.
-    """
+    """The findings of :mod:`burstlens.workflows.recipe.survey`, made in a separate process. The
+    process ends itself after ``limit_s`` of reading, and is killed after ``start_limit_s`` more.
+    Its findings so far count, and a warning says that they are not complete."""
     try:
         packed = pickle.dumps((recipe, site))
     except (pickle.PicklingError, AttributeError, TypeError):  # a plugin's options may be anything
@@ -113,18 +109,13 @@ def _reaching_out(recipe: Recipe) -> Iterator[Finding]:
 
 def _running(recipe: Recipe) -> Iterator[Finding]:
     """One note with all code of the recipe that the run will start."""
-    code = {}
-    if started := recipe.model.runs():
-        code["simulation"] = started
+    code = {"simulation": recipe.model.runs()}
     code |= {f"step.{step.name}": " ".join(step.command) for step in recipe.steps}
-    for product in recipe.products:
-        if started := product.kind.runs(product.options):
-            code[f"product.{product.name}"] = started
-    code |= {f"guard.{guard.called}": " ".join(guard.run) for guard in recipe.guards if guard.run}
-    if recipe.notify.run:
-        code["notify"] = " ".join(recipe.notify.run)
-    if code:
-        listed = "; ".join(f"{path}: {what}" for path, what in code.items())
+    code |= {f"product.{one.name}": one.kind.runs(one.options) for one in recipe.products}
+    code |= {f"guard.{guard.called}": " ".join(guard.run) for guard in recipe.guards}
+    code["notify"] = " ".join(recipe.notify.run)
+    listed = "; ".join(f"{path}: {what}" for path, what in code.items() if what)
+    if listed:
         yield Finding(NOTE, f"code of the recipe that will run: {listed}")
 
 

@@ -18,10 +18,10 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from burstlens.core.allowance import memory_of
 from burstlens.core.naming import Name
 from burstlens.core.plugins import load
-from burstlens.core.quantity import parse_bytes, parse_duration
+from burstlens.core.quantity import parse_duration
 from burstlens.viz.kinds.base import ProductKind
 from burstlens.workflows.hints import delivery
-from burstlens.workflows.hints.stripes import Stripe, check_patterns
+from burstlens.workflows.hints.stripes import Bytes, Stripe, check_patterns
 from burstlens.workflows.models.base import Model
 from burstlens.workflows.notify.options import Notify
 
@@ -37,7 +37,6 @@ def inside(pattern: str) -> str:
 
 
 _LONGEST_PATH, _LONGEST_FILE_NAME = 4000, 255
-Bytes = Annotated[int, BeforeValidator(parse_bytes, json_schema_input_type=str | int)]
 Memory = Annotated[Bytes, AfterValidator(memory_of)]
 Seconds = Annotated[
     float, Field(gt=0), BeforeValidator(parse_duration, json_schema_input_type=str | float)

@@ -58,11 +58,9 @@ _PHASES = ("before", "beside", "after")
 
 
 def recipe_schema() -> Schema:
-    """A JSON Schema (2020-12) of the whole recipe: every model's and product kind's keys.
-
-    A recipe that extends another one may leave out everything else, so each table exists twice:
-    as a part, without required keys, and as a whole.
-    """
+    """A JSON Schema (2020-12) of the whole recipe: every model's and product kind's keys. A recipe
+    that extends another one may leave out everything else, so each table exists twice: as a part,
+    without required keys, and as a whole."""
     defs: Schema = {"placeholder": _PLACEHOLDER}
     parts, wholes = _tables("part", defs), _tables("whole", defs)
     described = {

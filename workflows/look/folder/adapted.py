@@ -16,8 +16,7 @@ from burstlens.workflows.look.folder.names import NETCDF, grouped, natural
 from burstlens.workflows.look.folder.sampling import Sampler
 from burstlens.workflows.models import registry
 from burstlens.workflows.models.base import Model, OutputName
-from burstlens.workflows.models.wrf_names import DATE, HISTORY
-from burstlens.workflows.models.wrf_settings import read_faults, read_settings
+from burstlens.workflows.models.wrf_names import DATE, HISTORY, read_faults, read_settings
 
 _WRF_KEYS = frozenset(
     {"e_we", "history_interval", "frames_per_outfile", "io_form_history", "run_hours", "max_dom",

@@ -6,7 +6,7 @@ from fnmatch import fnmatch
 
 import pytest
 
-from burstlens.workflows.hints.in_force import example, mpi_of_library, read_printed, rows
+from burstlens.workflows.hints.probe import example, mpi_of_library, read_printed, rows
 
 UFS = "UFS: Generic ROMIO driver for all UNIX-like file systems"
 
