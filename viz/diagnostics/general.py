@@ -7,9 +7,8 @@ level (``temp@-50m``, ``T@500hPa``), see :mod:`burstlens.viz.diagnostics.level`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from burstlens.viz.diagnostics import velocity
 from burstlens.viz.diagnostics.level import AT, Level, parse_level
 from burstlens.viz.diagnostics.levels import interpolate, layer_mean
 from burstlens.viz.diagnostics.slabs import Computation
+from burstlens.viz.frames.held import slices
 from burstlens.viz.geometry import grid, vertical
 from burstlens.viz.seams import OpenFrame, Variable, Window
 
@@ -43,9 +43,7 @@ _FLOWS = {
     "u_earth": _Flow("eastward wind", "eastward_wind", "air", 0),
     "v_earth": _Flow("northward wind", "northward_wind", "air", 1),
 }
-_POSITIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {"height": ("height above sea level", "m"), "pressure": ("air pressure", "Pa")}
-)
+_POSITIONS = {"height": ("height above sea level", "m"), "pressure": ("air pressure", "Pa")}
 NAMES = frozenset(_FLOWS) | frozenset(_POSITIONS)
 """What a frame of any model may have under these names, if no variable has the name."""
 
@@ -72,19 +70,14 @@ def describe(frame: OpenFrame, name: str) -> Variable:
     )  # fmt: skip
 
 
-_KEPT = frozenset(
-    {"coordinates", "grid_mapping", "standard_name", "units_metadata", "cell_methods"}
-)
+_KEPT = {"coordinates", "grid_mapping", "standard_name", "units_metadata", "cell_methods"}
 
 
 def plan(frame: OpenFrame, name: str, window: Window | None = None) -> Computation:
     """How one of them is computed within a window, one axis for each dimension; NaN where it has no
     value."""
     described = frame.variable(name)
-    window = {
-        dimension: slice(*(window or {}).get(dimension, slice(None)).indices(size))
-        for dimension, size in zip(described.dimensions, described.shape, strict=True)
-    }
+    window = dict(zip(described.dimensions, slices(described, window), strict=True))
     base, at, text = name.partition(AT)
 
     def of(frame: OpenFrame, part: Window) -> Array:
@@ -230,12 +223,10 @@ def _at_level(
 
 def _coordinate(frame: OpenFrame, base: str, part: Window, level: Level) -> Array:
     """Positions of the levels of a variable in what the level is counted in."""
-    if level.coordinate == "pressure":
-        found = vertical.pascals(frame, base, part)
-    else:
-        found = vertical.metres(frame, base, part)
+    is_pressure = level.coordinate == "pressure"
+    found = (vertical.pascals if is_pressure else vertical.metres)(frame, base, part)
     if found is None:
-        what = "pressure" if level.coordinate == "pressure" else "height"
+        what = "pressure" if is_pressure else "height"
         raise FrameError(f"{base}{AT}{level.text}: the {what} of its levels is not known")
     if level.coordinate != "height_agl":
         if found.is_sea and level.low > 0:
