@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from burstlens.viz.diagnostics.diagnostic import SURFACE, VOLUME, Block, Diagnostic
+from burstlens.viz.diagnostics.diagnostic import SURFACE, VOLUME, Array, Block, Diagnostic
 from burstlens.viz.diagnostics.thermodynamics import RD
 from burstlens.viz.geometry.grid import GRAVITY
-
-Array = NDArray[Any]
 
 LAPSE_RATE = 0.0065
 """K m-1, of the US Standard Atmosphere."""

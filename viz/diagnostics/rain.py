@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
-from burstlens.viz.diagnostics.diagnostic import SURFACE, Block, Diagnostic
+from burstlens.viz.diagnostics.diagnostic import SURFACE, Array, Block, Diagnostic
 from burstlens.viz.diagnostics.interval import RAIN, RAIN_RATE
 from burstlens.viz.product import ProductFrame
 
-Array = NDArray[Any]
-
 _PARTS = ("RAINNC", "RAINC", "RAINSH")
 _BUCKETS = ("I_RAINNC", "I_RAINC")
+_USES = (*_PARTS[1:], *_BUCKETS)
 
 
 def accumulated(block: Block) -> Array:
@@ -81,17 +77,16 @@ def _since(frame: ProductFrame) -> str:
 DIAGNOSTICS = (
     Diagnostic(
         "rain", "accumulated precipitation", "mm", ("RAINNC",), SURFACE, accumulated,
-        "thickness_of_precipitation_amount", uses=(*_PARTS[1:], *_BUCKETS),
+        "thickness_of_precipitation_amount", uses=_USES,
     ),
     Diagnostic(
         RAIN, "precipitation since the frame before", "mm", ("RAINNC",), SURFACE, since_previous,
-        "thickness_of_precipitation_amount", uses=(*_PARTS[1:], *_BUCKETS),
+        "thickness_of_precipitation_amount", uses=_USES,
         words=lambda frame: f"precipitation {_since(frame)}", halo=None,
     ),
     Diagnostic(
         RAIN_RATE, "precipitation rate since the frame before", "mm h-1", ("RAINNC",), SURFACE,
-        rate, "lwe_precipitation_rate", uses=(*_PARTS[1:], *_BUCKETS),
-        words=lambda frame: f"precipitation rate, mean {_since(frame)}",
-        halo=None,
+        rate, "lwe_precipitation_rate", uses=_USES,
+        words=lambda frame: f"precipitation rate, mean {_since(frame)}", halo=None,
     ),
 )  # fmt: skip

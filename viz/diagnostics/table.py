@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError, RecipeError
 from burstlens.viz.diagnostics import (
@@ -26,15 +24,13 @@ from burstlens.viz.diagnostics import (
     vorticity,
     wind,
 )
-from burstlens.viz.diagnostics.diagnostic import Block, Diagnostic
+from burstlens.viz.diagnostics.diagnostic import Array, Block, Diagnostic
 from burstlens.viz.diagnostics.level import AT, Level, parse_level
 from burstlens.viz.diagnostics.levels import Between, Within, between, within
 from burstlens.viz.diagnostics.slabs import Computation
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.product import ProductFrame
 from burstlens.viz.seams import Variable, Window
-
-Array = NDArray[Any]
 
 _KINDS = (pressure, moisture, wind, vorticity, convection, reflectivity, cloud, rain)
 DIAGNOSTICS: Mapping[str, Diagnostic] = MappingProxyType(

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError, RecipeError
-from burstlens.viz.diagnostics.diagnostic import OR, SURFACE, VOLUME, Block, Diagnostic
+from burstlens.viz.diagnostics.diagnostic import (
+    OR,
+    SURFACE,
+    VOLUME,
+    Array,
+    Block,
+    Diagnostic,
+    made_of,
+)
 from burstlens.viz.diagnostics.levels import layer_mean
 from burstlens.viz.geometry.grid import to_centres
-
-Array = NDArray[Any]
 
 
 def _vorticity(block: Block) -> Array:
@@ -37,10 +40,6 @@ def _divergence(block: Block) -> Array:
     spreading += np.diff(v, axis=1) / dense.attribute("DY")
     spreading *= _area_factor(dense)
     return block.trimmed(spreading, dense)
-
-
-def _absolute_vorticity(block: Block) -> Array:
-    return block["vorticity"] + block["F"]
 
 
 def updraft_helicity(
@@ -99,7 +98,7 @@ DIAGNOSTICS = (
     ),
     Diagnostic(
         "absolute_vorticity", "absolute vorticity", "s-1", (*_ROTATION, "F"), VOLUME,
-        _absolute_vorticity, "atmosphere_upward_absolute_vorticity", halo=1,
+        made_of(np.add, "vorticity", "F"), "atmosphere_upward_absolute_vorticity", halo=1,
     ),
     Diagnostic(
         "divergence", "divergence of the wind", "s-1", _SPREAD, VOLUME, _divergence,
