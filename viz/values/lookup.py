@@ -65,15 +65,14 @@ class Grid:
             self._pixels: tuple[Array, Array] | None = None
             self._nodes: Array | None = None
             self._at: tuple[Array, Array] | None = None
-            if facts["kind"] == "pixels":
-                self._read_pixels()
-            else:
+            if facts["kind"] != "pixels":
                 self._along_x, self._along_y = _points(self.x), _points(self.y)
-            if facts["kind"] == "pixels" and "cells" in facts:
-                lon, lat, ends = read_cells(facts["cells"], self.rows, self.columns)
-                self._at, self._cells = (lon, lat), SphereCells(lon, lat, ends)
-            mesh = facts.get("mesh")
-            if mesh:
+            else:
+                self._read_pixels()
+                if "cells" in facts:
+                    lon, lat, ends = read_cells(facts["cells"], self.rows, self.columns)
+                    self._at, self._cells = (lon, lat), SphereCells(lon, lat, ends)
+            if mesh := facts.get("mesh"):
                 lon, lat = (
                     np.array(mesh[name], np.float64).reshape(mesh["n"], mesh["n"])
                     for name in ("lon", "lat")
@@ -156,12 +155,9 @@ class Grid:
             return Place(along["lat"][column], along["lon"][column], x, y)
         if self._nodes is None:
             return Place(x=x, y=y)
-        at = [
-            (value - axis["edges"][0]) / (axis["edges"][1] - axis["edges"][0])
-            for axis, value in ((self.y, y), (self.x, x))
-        ]
         last = self._nodes.shape[0] - 1
-        lon_at, lat_at = degrees(bilinear(self._nodes, at[0] * last, at[1] * last))
+        shares = _share(self.y, y) * last, _share(self.x, x) * last
+        lon_at, lat_at = degrees(bilinear(self._nodes, *shares))
         return Place(float(lat_at), float(lon_at), x, y)
 
     def axes(self) -> tuple[Array, Array] | None:
@@ -196,10 +192,7 @@ class Grid:
         if self._nodes is None or self._pixels is not None:
             return None
         last = self._nodes.shape[0] - 1
-        shares = [
-            (points - axis["edges"][0]) / (axis["edges"][1] - axis["edges"][0]) * last
-            for axis, points in ((self.y, self._along_y), (self.x, self._along_x))
-        ]
+        shares = _share(self.y, self._along_y) * last, _share(self.x, self._along_x) * last
         return degrees(bilinear(self._nodes, *np.meshgrid(*shares, indexing="ij")))
 
     def index(self, row: int, column: int) -> dict[str, int]:
@@ -261,10 +254,8 @@ class Grid:
         if not (height > 0 and width > 0 and height * width <= _MOST_PIXELS):
             raise ValueError(f"{height} x {width} pixels")
         first = blocks.count(height, width)
-        self._pixels = (
-            blocks.decode(stream, height, width),
-            blocks.decode(stream, height, width, first),
-        )
+        rows, columns = (blocks.decode(stream, height, width, at) for at in (0, first))
+        self._pixels = rows, columns
 
 
 def _points(axis: Mapping[str, Any]) -> Array:
@@ -272,6 +263,11 @@ def _points(axis: Mapping[str, Any]) -> Array:
         return np.array(axis["points"], np.float64)
     numbers = np.arange(int(axis["n"]), dtype=np.float64)
     return np.asarray(axis["start"] + axis["step"] * numbers)
+
+
+def _share(axis: Mapping[str, Any], at: Any) -> Any:
+    """How far along an axis something lies, from 0 at its first edge to 1 at its last."""
+    return (at - axis["edges"][0]) / (axis["edges"][1] - axis["edges"][0])
 
 
 def _nearest(axis: Mapping[str, Any], points: Array, at: float) -> int | None:
