@@ -27,10 +27,9 @@ from burstlens.viz.geometry.projection import EARTH_RADIUS_M, Projection
 from burstlens.viz.geometry.sphere import angle, bilinear, vectors
 from burstlens.viz.geometry.sphere_cells import Ends, SphereCells
 from burstlens.viz.values import blocks
-from burstlens.viz.values.cells import cells_facts
+from burstlens.viz.values.cells import Array, cells_facts
 from burstlens.viz.values.lookup import FORMAT, NO_POINT
 
-Array = NDArray[Any]
 _MESH = (3, 5, 9, 17, 33, 65, 129)
 _MESH_SHARE = 0.02
 """The mesh's error, as a part of the distance between points, below which it is fine enough."""

@@ -13,16 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.durable import open_regular
 from burstlens.core.errors import ValuesError
 from burstlens.viz.geometry.sphere import bilinear, degrees, middles, steps_to, vectors
 from burstlens.viz.geometry.sphere_cells import SphereCells
 from burstlens.viz.values import blocks
-from burstlens.viz.values.cells import read_cells
+from burstlens.viz.values.cells import Array, read_cells
 
-Array = NDArray[Any]
 FORMAT = 1
 NO_POINT = 0xFFFF
 """Row and column of a pixel that shows no point."""

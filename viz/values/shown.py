@@ -115,6 +115,8 @@ def header(
     """
     scale = style.SCALES.get(colours.name)
     names = {"names": list(scale.names)} if scale and scale.names else {}
+    shares = np.linspace(0, 1, len(edges) - 1 if edges else 256)
+    table = np.rint(colours(shares)[:, :3] * 255).astype(np.uint8)  # red, green and blue bytes
     return {
         "product": context.product,
         "stream": context.stream,
@@ -124,7 +126,7 @@ def header(
         **{name: facts[name] for name in _IN_HEADER if name in facts},
         "colours": {
             "map": colours.name,
-            "table": _table(colours, len(edges) - 1 if edges else 256),
+            "table": base64.b64encode(table).decode(),
             "under": _hex(colours.get_under()),
             "over": _hex(colours.get_over()),
             "bad": _hex(colours.get_bad()),
@@ -191,9 +193,3 @@ def _reversed(axis: Axis) -> Axis:
 
 def _hex(colour: Any) -> str:
     return to_hex(colour)
-
-
-def _table(colours: Colormap, count: int) -> str:
-    """The colours from low to high: base64 of red, green and blue bytes."""
-    table = np.rint(colours(np.linspace(0, 1, count))[:, :3] * 255).astype(np.uint8)
-    return base64.b64encode(table).decode()
