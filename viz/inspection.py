@@ -29,16 +29,17 @@ from burstlens.viz.diagnostics.domain import (
 from burstlens.viz.diagnostics.level import LEVEL, parse_level
 from burstlens.viz.frames.outline import Column, Outline, UnknownYet
 from burstlens.viz.geometry.crop import Crop, resolve
-from burstlens.viz.geometry.place import End
+from burstlens.viz.geometry.grid import axes
+from burstlens.viz.geometry.place import End, Place, Source, read_places
+from burstlens.viz.seams import Variable
 
 if TYPE_CHECKING:
     from burstlens.viz.drawing.maps.layers import Contours
-    from burstlens.viz.geometry.place import Place, Source
-    from burstlens.viz.seams import Variable
 
 _AT = re.compile(rf"@\s*({LEVEL})", re.IGNORECASE)
 _HELD = 8
 """Bytes for each point of a field that is held: itself, and what is written of it."""
+_GROUND = frozenset({"x", "y", "lon", "lat", "west_east", "south_north"})
 _SHOWN = 3
 """Names of places in one message."""
 
@@ -139,12 +140,13 @@ class Inspection:
 
     def quiet(self, name: str) -> Variable | None:
         """The same for a name that was looked up already."""
-        return self.frame.variable(name) if self._has(name) else None
+        try:
+            return self.frame.variable(name)
+        except BurstlensError:
+            return None
 
     def is_deep(self, name: str) -> bool:
         """Whether a variable has levels."""
-        from burstlens.viz.geometry.grid import axes
-
         return self._has(name) and "z" in axes(self.frame, name)
 
     def noted(self, path: str, rule: Callable[[], object]) -> None:
@@ -177,7 +179,7 @@ class Inspection:
         with self._noting(key):
             from burstlens.viz.geometry.field import one_level_of
 
-            inner = replace(crop, range={k: v for k, v in crop.range.items() if _is_level(k)})
+            inner = replace(crop, range={k: v for k, v in crop.range.items() if k not in _GROUND})
             try:
                 window = resolve(_still(inner), self.frame, name)
             except FrameError:  # the misfit is the crop's
@@ -206,11 +208,11 @@ class Inspection:
         """Whether fields that are held whole, not computed by slabs, fit a worker's memory."""
         points = 0
         for name in dict.fromkeys(names):
-            if not self._has(name):
+            stored = self.quiet(name)
+            if stored is None:
                 continue
             with self._noting(path, sure=False):
                 window = resolve(_still(crop), self.frame, name)
-                stored = self.frame.variable(name)
                 sizes = zip(stored.dimensions, stored.shape, strict=True)
                 points += prod(len(range(*window.get(d, slice(None)).indices(n))) for d, n in sizes)
         taken = _HELD * points
@@ -271,8 +273,6 @@ class Inspection:
         if isinstance(places, str):
             if not (self.folder / places).is_file():  # shipped files are checked elsewhere
                 return
-            from burstlens.viz.geometry.place import read_places
-
             try:
                 places = read_places(places, self.folder)
             except RecipeError as error:
@@ -294,11 +294,7 @@ class Inspection:
             self.add(path, f"outside of the domain: {shown}", sure=False)
 
     def _has(self, name: str) -> bool:
-        try:
-            self.frame.variable(name)
-        except BurstlensError:
-            return False
-        return True
+        return self.quiet(name) is not None
 
     def _any(self) -> list[str]:
         """A field of the stream with the most dimensions, for checks that name no variable."""
@@ -331,7 +327,3 @@ def numbered(key: str, given: Any) -> Iterator[tuple[str, Any]]:
 def _still(crop: Crop) -> Crop:
     """The crop without what moves with a frame's values."""
     return replace(crop, follow=None, half_width_km=None, half_width=None)
-
-
-def _is_level(name: str) -> bool:
-    return name not in ("x", "y", "lon", "lat", "west_east", "south_north")

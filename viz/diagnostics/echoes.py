@@ -6,15 +6,11 @@ for negative values, which keeps loops from vectors.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.loops import compiled
-from burstlens.viz.diagnostics.echo import echo
+from burstlens.viz.diagnostics.echo import Array, echo
 
-Array = NDArray[Any]
 _echo = compiled(echo, inline="always")  # no loop with a call in it is vectorised
 
 

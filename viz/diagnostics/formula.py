@@ -246,6 +246,5 @@ def _may_be_a_name(text: str) -> bool:
     """Whether netCDF allows it as a name, and it does not look like a mistake in an expression."""
     if not _PLAIN.fullmatch(text) or text != text.strip() or _SPACED.search(text):
         return False
-    return not any(
-        did_you_mean(called, FUNCTIONS).startswith(NEAR) for called in _CALLED.findall(text)
-    )
+    called = _CALLED.findall(text)
+    return not any(did_you_mean(name, FUNCTIONS).startswith(NEAR) for name in called)

@@ -29,14 +29,6 @@ def precipitable_water(
     return np.asarray(reduce(np.add, layers))
 
 
-def _rh_2m(block: Block) -> Array:
-    return air.relative_humidity(block["T2"], block["Q2"], _surface_pressure(block))
-
-
-def _dew_point_2m(block: Block) -> Array:
-    return air.dew_point(block["Q2"], _surface_pressure(block))
-
-
 def _surface_pressure(block: Block) -> Array:
     """PSFC, NaN where it is 0: idealized cases without surface physics do not set it."""
     pressure = block["PSFC"]
@@ -92,12 +84,13 @@ DIAGNOSTICS = (
         made_of(air.dew_point, "QVAPOR", "pressure"), "dew_point_temperature",
     ),
     Diagnostic(
-        "rh_2m", "2 m relative humidity", "%", ("T2", "Q2", "PSFC"), SURFACE, _rh_2m,
+        "rh_2m", "2 m relative humidity", "%", ("T2", "Q2", "PSFC"), SURFACE,
+        lambda block: air.relative_humidity(block["T2"], block["Q2"], _surface_pressure(block)),
         "relative_humidity",
     ),
     Diagnostic(
-        "dew_point_2m", "2 m dew point", "K", ("Q2", "PSFC"), SURFACE, _dew_point_2m,
-        "dew_point_temperature",
+        "dew_point_2m", "2 m dew point", "K", ("Q2", "PSFC"), SURFACE,
+        lambda block: air.dew_point(block["Q2"], _surface_pressure(block)), "dew_point_temperature",
     ),
     Diagnostic(
         "precipitable_water", "precipitable water", "kg m-2", (*_MOIST, "PH", "PHB"), SURFACE,

@@ -33,7 +33,6 @@ _MOST = 0.5
 """The part of it that one row may take."""
 _TEMPORARIES = 3
 """Arrays of a variable's size that a formula needs beside it, about."""
-ROWS, COLUMNS = "south_north", "west_east"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ class Computation:
     compute: Callable[[ProductFrame, Window], Array]
     reads: Sequence[str] = ()
     halo: int | None = None
-    ground: tuple[str, str] = (ROWS, COLUMNS)
+    ground: tuple[str, str] = ("south_north", "west_east")
 
 
 def by_slabs(

@@ -71,7 +71,11 @@ def describe(frame: ProductFrame, name: str) -> Variable:
         if level.coordinate:
             DIAGNOSTICS[level.coordinate].check(frame)
         elif not layer:
-            _check_number(frame, level)
+            number, size = int(level.low), frame.dimensions["bottom_top"]
+            if number >= size:
+                raise FrameError(
+                    f"level {number} is outside of bottom_top, which has 0 to {size - 1}"
+                )
         dimensions = tuple(d for d in dimensions if d != "bottom_top")
         mean = ", mean" if level.high is not None and not layer else ""
         long_name = f"{long_name}{mean} {level.words}"
@@ -118,12 +122,6 @@ def needs(frame: ProductFrame, name: str) -> tuple[list[str], int | None]:
         coordinate = parse_level(text).coordinate
         reads += DIAGNOSTICS[coordinate].reads(frame) if coordinate else []
     return list(dict.fromkeys(reads)), halo
-
-
-def _check_number(frame: ProductFrame, level: Level) -> None:
-    number, size = int(level.low), frame.dimensions["bottom_top"]
-    if number >= size:
-        raise FrameError(f"level {number} is outside of bottom_top, which has 0 to {size - 1}")
 
 
 def _on_level(

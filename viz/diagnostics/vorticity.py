@@ -24,10 +24,14 @@ def _vorticity(block: Block) -> Array:
     Haltiner and Williams 1980, Numerical Prediction and Dynamic Meteorology, ch. 1; m are the
     map factors. Differences are central over two cells, one-sided at the domain's edges.
     """
-    wide = _wide(block)
+    wide = block.widened(1)
+    for dimension in SURFACE:
+        if wide.part[dimension].stop - wide.part[dimension].start < 2:
+            raise FrameError(f"vorticity needs 2 points along {dimension}, the frame has 1")
     v = to_centres(wide.on_faces("V") / _factor(wide, "MAPFAC_VY", "MAPFAC_V"), 1)
     u = to_centres(wide.on_faces("U") / _factor(wide, "MAPFAC_UX", "MAPFAC_U"), 2)
-    turning = _slope(v, 2, wide.attribute("DX")) - _slope(u, 1, wide.attribute("DY"))
+    turning = np.gradient(v, wide.attribute("DX"), axis=2)
+    turning = turning - np.gradient(u, wide.attribute("DY"), axis=1)
     return block.trimmed(turning * _area_factor(wide), wide)
 
 
@@ -63,14 +67,6 @@ def _updraft_helicity(block: Block) -> Array:
     return updraft_helicity(block["W"], block["vorticity"], block["height_agl"], *layer.ends)
 
 
-def _wide(block: Block) -> Block:
-    wide = block.widened(1)
-    for dimension in SURFACE:
-        if wide.part[dimension].stop - wide.part[dimension].start < 2:
-            raise FrameError(f"vorticity needs 2 points along {dimension}, the frame has 1")
-    return wide
-
-
 def _factor(block: Block, *names: str) -> Array:
     """The first map factor that the file has: WRF 2 and older have one for both directions.
 
@@ -82,10 +78,6 @@ def _factor(block: Block, *names: str) -> Array:
 
 def _area_factor(block: Block) -> Array:
     return _factor(block, "MAPFAC_MX", "MAPFAC_M") * _factor(block, "MAPFAC_MY", "MAPFAC_M")
-
-
-def _slope(values: Array, axis: int, spacing: float) -> Array:
-    return np.asarray(np.gradient(values, spacing, axis=axis))
 
 
 _AREA = (f"MAPFAC_MX{OR}MAPFAC_M", f"MAPFAC_MY{OR}MAPFAC_M")
