@@ -99,13 +99,11 @@ class Boxed(Shared):
         if axis is None:
             return self._cut(variable, wanted, held, None)
         levels, chunk = wanted[variable.dimensions[axis]], _levels_held(variable, axis)
-        first, last = levels.start // chunk, max(levels.stop - 1, levels.start) // chunk
-        pieces = [
-            self._cut(variable, wanted, held, (axis, number)) for number in range(first, last + 1)
-        ]
+        numbers = range(levels.start // chunk, max(levels.stop - 1, levels.start) // chunk + 1)
+        pieces = [self._cut(variable, wanted, held, (axis, number)) for number in numbers]
         values = pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis)
         index: list[Any] = [slice(None)] * values.ndim
-        at = first * chunk
+        at = numbers.start * chunk
         index[axis] = slice(levels.start - at, levels.stop - at, levels.step)
         return np.asarray(values[tuple(index)])
 

@@ -74,9 +74,8 @@ def _slp(block: Block) -> Array:
     size = block.frame.dimensions["bottom_top"]
     for count in sorted({min(_ENOUGH, size), size}):
         low = block.lowest(count)
-        values = sea_level_pressure(
-            low["pressure"], low["temperature"], low["QVAPOR"], low["height"]
-        )
+        fields = (low[name] for name in ("pressure", "temperature", "QVAPOR", "height"))
+        values = sea_level_pressure(*fields)
         if not np.isnan(values).any():
             break
     return values

@@ -243,8 +243,8 @@ def _mesh(x: Axis, y: Axis, projection: Projection) -> dict[str, Any]:
         nodes = vectors(lon, lat)
         error, covered = 0.0, True
         for shift in ((0.5, 0.5), (0.5, 0.0), (0.0, 0.5)):
-            step = [np.arange(count - 1) + part for part in shift]
-            rows, columns = np.meshgrid(step[0], step[1], indexing="ij")
+            middles = (np.arange(count - 1) + part for part in shift)
+            rows, columns = np.meshgrid(*middles, indexing="ij")
             between = bilinear(nodes, rows, columns)
             true = vectors(*projection.inverse(
                 np.interp(columns, np.arange(count), np.linspace(*x.edges, count)),

@@ -140,10 +140,7 @@ class Grid:
             rows, columns = np.nonzero((self._pixels[0] == row) & (self._pixels[1] == column))
             if not rows.size:
                 return Place()
-            left, right, bottom, top = self.facts["extent"]
-            height, width = self._pixels[0].shape
-            lon = left + (float(columns.mean()) + 0.5) / width * (right - left)
-            lat = top - (float(rows.mean()) + 0.5) / height * (top - bottom)
+            lon, lat = self._on_picture(float(columns.mean()) + 0.5, float(rows.mean()) + 0.5)
             return Place(lat=lat, lon=_turned(lon))
         x, y = float(self._along_x[column]), float(self._along_y[row])
         if self.facts.get("geographic"):
@@ -170,8 +167,6 @@ class Grid:
             return None
         if self._at is not None:
             return _turned(self._at[0]), self._at[1]
-        left, right, bottom, top = self.facts["extent"]
-        height, width = self._pixels[0].shape
         number = self._pixels[0].astype(np.int64) * self.columns + self._pixels[1]
         shown = (self._pixels[0] < self.rows) & (self._pixels[1] < self.columns)
         rows, columns = np.nonzero(shown)
@@ -182,7 +177,7 @@ class Grid:
                 (np.bincount(number[shown], at + 0.5, size) / count).reshape(self.rows, -1)
                 for at in (columns, rows)
             )
-        x, y = left + x / width * (right - left), top - y / height * (top - bottom)
+        x, y = self._on_picture(x, y)
         return (_turned(x) if self.on_earth else x), y
 
     def lonlat(self) -> tuple[Array, Array] | None:
@@ -209,9 +204,8 @@ class Grid:
             return place.x, place.y
         if self._nodes is not None:
             return self._from_mesh(place.lon, place.lat)
-        left, right = sorted(
-            self.facts["extent"][:2] if self._pixels is not None else self.x["edges"]
-        )
+        ends = self.x["edges"] if self._pixels is None else self.facts["extent"][:2]
+        left, right = sorted(ends)
         lon = left + (place.lon - left) % 360
         return (lon if lon <= right else place.lon, place.lat)
 
@@ -234,6 +228,13 @@ class Grid:
             for axis, share in ((self.x, shares[1]), (self.y, shares[0]))
         )
         return float(x), float(y)
+
+    def _on_picture(self, column: Any, row: Any) -> tuple[Any, Any]:
+        """x and y on the plane of fractional numbers of a pixel's column and row."""
+        assert self._pixels is not None
+        left, right, bottom, top = self.facts["extent"]
+        height, width = self._pixels[0].shape
+        return left + column / width * (right - left), top - row / height * (top - bottom)
 
     def _pixel(self, x: float, y: float) -> tuple[int, int] | None:
         assert self._pixels is not None
