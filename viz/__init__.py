@@ -8,15 +8,6 @@ kinds by name) and ``live`` (the page). A room may import the rooms below it and
 """
 
 __all__ = [
-    "diagnostics",
-    "drawing",
-    "frames",
-    "geometry",
-    "inspection",
-    "kinds",
-    "live",
-    "product",
-    "registry",
-    "seams",
-    "values",
-]
+    "diagnostics", "drawing", "frames", "geometry", "inspection", "kinds", "live", "product",
+    "registry", "seams", "values",
+]  # fmt: skip

@@ -29,16 +29,17 @@ from burstlens.viz.diagnostics.domain import (
 from burstlens.viz.diagnostics.level import LEVEL, parse_level
 from burstlens.viz.frames.outline import Column, Outline, UnknownYet
 from burstlens.viz.geometry.crop import Crop, resolve
-from burstlens.viz.geometry.place import End
+from burstlens.viz.geometry.grid import axes
+from burstlens.viz.geometry.place import End, Place, Source, read_places
+from burstlens.viz.seams import Variable
 
 if TYPE_CHECKING:
     from burstlens.viz.drawing.maps.layers import Contours
-    from burstlens.viz.geometry.place import Place, Source
-    from burstlens.viz.seams import Variable
 
 _AT = re.compile(rf"@\s*({LEVEL})", re.IGNORECASE)
 _HELD = 8
 """Bytes for each point of a field that is held: itself, and what is written of it."""
+_GROUND = frozenset({"x", "y", "lon", "lat", "west_east", "south_north"})
 _SHOWN = 3
 """Names of places in one message."""
 
@@ -61,12 +62,7 @@ class Inspection:
     """
 
     def __init__(
-        self,
-        outline: Outline,
-        folder: Path,
-        *,
-        lenient: bool = False,
-        memory: int = DEFAULT_MEMORY,
+        self, outline: Outline, folder: Path, *, lenient: bool = False, memory: int = DEFAULT_MEMORY
     ) -> None:
         self.outline = outline
         self._memory = memory
@@ -113,10 +109,8 @@ class Inspection:
 
     def _levels(self, name: str, path: str) -> None:
         """Whether the levels that a name holds (``T@850hPa``) are in the domain."""
-        texts = _AT.findall(name)
-        column = self.column() if texts else None
-        for text in texts if column else ():
-            if column and (why := beside_levels(column, parse_level(text))):
+        for text in _AT.findall(name):
+            if (column := self.column()) and (why := beside_levels(column, parse_level(text))):
                 self.add(path, why)
 
     def column(self) -> Column | None:
@@ -128,17 +122,15 @@ class Inspection:
 
     def top(self, top: float | None, vertical: str, path: str = "top") -> None:
         """The upper end of a picture of columns, in hPa or km."""
-        column = self.column() if top is not None else None
-        if column is not None and top is not None:
+        if top is not None and (column := self.column()):
             text, sure = beside_top(column, top, vertical)
             if text:
                 self.add(path, text, sure=sure)
 
     def heights(self, heights: Sequence[float], path: str) -> None:
         """Whether level planes, in km, meet the domain."""
-        column = self.column() if heights else None
-        for height in heights if column else ():
-            if column and (text := beside_height(column, height)):
+        for height in heights:
+            if (column := self.column()) and (text := beside_height(column, height)):
                 self.add(path, text)
 
     def needs(self, names: Iterable[str], path: str) -> bool:
@@ -148,12 +140,13 @@ class Inspection:
 
     def quiet(self, name: str) -> Variable | None:
         """The same for a name that was looked up already."""
-        return self.frame.variable(name) if self._has(name) else None
+        try:
+            return self.frame.variable(name)
+        except BurstlensError:
+            return None
 
     def is_deep(self, name: str) -> bool:
         """Whether a variable has levels."""
-        from burstlens.viz.geometry.grid import axes
-
         return self._has(name) and "z" in axes(self.frame, name)
 
     def noted(self, path: str, rule: Callable[[], object]) -> None:
@@ -169,10 +162,9 @@ class Inspection:
 
     def units(self, found: Variable | None, wanted: str | None, path: str) -> None:
         """Whether a variable can be shown in those units."""
-        if found is None or not wanted:
-            return
-        with self._noting(path):
-            conversion(found.units, wanted)
+        if found is not None and wanted:
+            with self._noting(path):
+                conversion(found.units, wanted)
 
     def plane(
         self, name: str, crop: Crop, *, level: int | None = None, units: str | None = None,
@@ -187,7 +179,7 @@ class Inspection:
         with self._noting(key):
             from burstlens.viz.geometry.field import one_level_of
 
-            inner = replace(crop, range={k: v for k, v in crop.range.items() if _is_level(k)})
+            inner = replace(crop, range={k: v for k, v in crop.range.items() if k not in _GROUND})
             try:
                 window = resolve(_still(inner), self.frame, name)
             except FrameError:  # the misfit is the crop's
@@ -198,12 +190,10 @@ class Inspection:
         """A field of levels at all of them."""
         found = self.variable(name, path)
         self.units(found, units, units_path)
-        if found is None:
-            return
-        with self._noting(path):
+        if found is not None:
             from burstlens.viz.geometry.columns import check_levels
 
-            check_levels(self.frame, name)
+            self.noted(path, lambda: check_levels(self.frame, name))
 
     def volume(self, names: Sequence[str], path: str) -> None:
         """Variables on one grid."""
@@ -218,11 +208,11 @@ class Inspection:
         """Whether fields that are held whole, not computed by slabs, fit a worker's memory."""
         points = 0
         for name in dict.fromkeys(names):
-            if not self._has(name):
+            stored = self.quiet(name)
+            if stored is None:
                 continue
             with self._noting(path, sure=False):
                 window = resolve(_still(crop), self.frame, name)
-                stored = self.frame.variable(name)
                 sizes = zip(stored.dimensions, stored.shape, strict=True)
                 points += prod(len(range(*window.get(d, slice(None)).indices(n))) for d, n in sizes)
         taken = _HELD * points
@@ -272,8 +262,7 @@ class Inspection:
         for name in self._any():
             for direction, values in cuts.items():
                 for value in values:
-                    text = beyond(self.frame, name, direction, value)
-                    if text:
+                    if text := beyond(self.frame, name, direction, value):
                         self.add(f"{path}.{direction}", text, sure=self.outline.known.is_placed)
 
     def places(self, places: Sequence[Place] | str, path: str, *, each: bool = False) -> None:
@@ -284,18 +273,16 @@ class Inspection:
         if isinstance(places, str):
             if not (self.folder / places).is_file():  # shipped files are checked elsewhere
                 return
-            from burstlens.viz.geometry.place import read_places
-
             try:
                 places = read_places(places, self.folder)
             except RecipeError as error:
                 self.add(path, str(error))
                 return
-        name = next(iter(self._any()), None)
-        if not places or name is None:
+        known = self._any()
+        if not places or not known:
             return
         ends = [End(lat=one.lat, lon=one.lon, x=one.x, y=one.y) for one in places]
-        outside = [outside_of(self.frame, name, end, "a place") for end in ends]
+        outside = [outside_of(self.frame, known[0], end, "a place") for end in ends]
         out = [one.name or str(end) for one, end, text in zip(places, ends, outside, strict=True)
                if text]  # fmt: skip
         if len(out) == len(places):
@@ -307,24 +294,16 @@ class Inspection:
             self.add(path, f"outside of the domain: {shown}", sure=False)
 
     def _has(self, name: str) -> bool:
-        try:
-            self.frame.variable(name)
-        except BurstlensError:
-            return False
-        return True
+        return self.quiet(name) is not None
 
     def _any(self) -> list[str]:
         """A field of the stream with the most dimensions, for checks that name no variable."""
-        known = self.outline.known.variables
-        there = self.outline.dimensions
-        dimensions = {
-            name: about[0] for name, about in known.items()
+        known, there = self.outline.known.variables, self.outline.dimensions
+        found = {
+            name: ("_stag" in str(about[0]), -len(about[0])) for name, about in known.items()
             if about and len(about[0]) >= 2 and all(one in there for one in about[0])
         }  # fmt: skip
-        usual = sorted(
-            dimensions, key=lambda n: ("_stag" in str(dimensions[n]), -len(dimensions[n]))
-        )
-        return usual[:1]
+        return sorted(found, key=lambda name: found[name])[:1]
 
     @contextmanager
     def _noting(self, path: str, *, sure: bool = True) -> Iterator[None]:
@@ -339,17 +318,12 @@ class Inspection:
 
 def numbered(key: str, given: Any) -> Iterator[tuple[str, Any]]:
     """Each table of a key that takes one or a list of them, with its path."""
-    if not isinstance(given, tuple):
+    if isinstance(given, tuple):
+        yield from ((f"{key}.{number}", one) for number, one in enumerate(given))
+    else:
         yield key, given
-        return
-    for number, one in enumerate(given):
-        yield f"{key}.{number}", one
 
 
 def _still(crop: Crop) -> Crop:
     """The crop without what moves with a frame's values."""
     return replace(crop, follow=None, half_width_km=None, half_width=None)
-
-
-def _is_level(name: str) -> bool:
-    return name not in ("x", "y", "lon", "lat", "west_east", "south_north")

@@ -49,11 +49,9 @@ def product_kind(name: str) -> ProductKind[Any]:
 
 
 @cache
-def _loaded(home: str) -> ProductKind[Any]:
-    module, _, name = home.partition(":")
-    kind: ProductKind[Any] = getattr(import_module(f"burstlens.viz.kinds.{module}"), name)()
-    return kind
-
-
 def _built_in() -> dict[str, ProductKind[Any]]:
-    return {name: _loaded(home) for name, home in BUILT_IN.items()}
+    homes = {name: home.partition(":") for name, home in BUILT_IN.items()}
+    return {
+        name: getattr(import_module(f"burstlens.viz.kinds.{module}"), kind)()
+        for name, (module, _, kind) in homes.items()
+    }

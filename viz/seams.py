@@ -155,32 +155,26 @@ class FrameWrapper:
 
     @property
     def attributes(self) -> Mapping[str, Any]:
-        """As :attr:`OpenFrame.attributes`."""
         return self.frame.attributes
 
     @property
     def names(self) -> tuple[str, ...]:
-        """As :attr:`OpenFrame.names`."""
         return self.frame.names
 
     @property
     def dimensions(self) -> Mapping[str, int]:
-        """As :attr:`OpenFrame.dimensions`."""
         return self.frame.dimensions
 
     @property
     def time(self) -> str:
-        """As :attr:`OpenFrame.time`."""
         return self.frame.time
 
     @property
     def start(self) -> str | None:
-        """As :attr:`OpenFrame.start`."""
         return self.frame.start
 
     @property
     def record(self) -> int:
-        """As :attr:`OpenFrame.record`."""
         return self.frame.record
 
     def __str__(self) -> str:

@@ -6,18 +6,6 @@
 """
 
 __all__ = [
-    "derived",
-    "diagnostic",
-    "domain",
-    "earth",
-    "formula",
-    "interval",
-    "level",
-    "levels",
-    "parcel",
-    "rain_totals",
-    "seismology",
-    "storms",
-    "thermodynamics",
-    "velocity",
-]
+    "derived", "diagnostic", "domain", "earth", "formula", "interval", "level", "levels", "parcel",
+    "rain", "seismology", "storms", "thermodynamics", "velocity",
+]  # fmt: skip

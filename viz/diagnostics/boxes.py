@@ -7,14 +7,13 @@ from threading import RLock
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from burstlens.viz.diagnostics.strips import Span, Strips
+from burstlens.viz.diagnostics.strips import Array, Span, Strips
+from burstlens.viz.frames.held import slices
 from burstlens.viz.geometry.c_grid import centres
 from burstlens.viz.geometry.staggering import STAGGERED, unstaggered
 from burstlens.viz.seams import OpenFrame, Stored, Variable, Window
 
-Array = NDArray[Any]
 _LEVELS = 8
 """Levels of compressed variables that are read together, at least."""
 
@@ -37,22 +36,18 @@ class Shared:
             return name in self._frame
 
     def variable(self, name: str) -> Variable:
-        """As :meth:`.OpenFrame.variable`."""
         with self._lock:
             return self._frame.variable(name)
 
     def read(self, name: str, window: Window | None = None) -> Array:
-        """As :meth:`.OpenFrame.read`."""
         with self._lock:
             return self._frame.read(name, window)
 
     def stored(self, name: str, window: Window | None = None) -> Stored:
-        """As :meth:`.OpenFrame.stored`."""
         with self._lock:
             return self._frame.stored(name, window)
 
     def hold(self, name: str, window: Window | None, values: Array) -> None:
-        """As :meth:`.OpenFrame.hold`."""
         with self._lock:
             self._frame.hold(name, window, values)
 
@@ -90,13 +85,10 @@ class Boxed(Shared):
             variable = self._frame.variable(name)
             if not variable.chunks or not is_spread(variable, self._frame, tuple(self._parts)):
                 return self._frame.read(name, window)
-            return self._read(variable, window or {})
+            return self._read(variable, window)
 
-    def _read(self, variable: Variable, window: Window) -> Array:
-        wanted = {
-            dimension: slice(*window.get(dimension, slice(None)).indices(size))
-            for dimension, size in zip(variable.dimensions, variable.shape, strict=True)
-        }
+    def _read(self, variable: Variable, window: Window | None) -> Array:
+        wanted = dict(zip(variable.dimensions, slices(variable, window), strict=True))
         held = self._spans(variable)
         for dimension, span in held.items():
             part = wanted[dimension]
@@ -107,13 +99,11 @@ class Boxed(Shared):
         if axis is None:
             return self._cut(variable, wanted, held, None)
         levels, chunk = wanted[variable.dimensions[axis]], _levels_held(variable, axis)
-        first, last = levels.start // chunk, max(levels.stop - 1, levels.start) // chunk
-        pieces = [
-            self._cut(variable, wanted, held, (axis, number)) for number in range(first, last + 1)
-        ]
+        numbers = range(levels.start // chunk, max(levels.stop - 1, levels.start) // chunk + 1)
+        pieces = [self._cut(variable, wanted, held, (axis, number)) for number in numbers]
         values = pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis)
         index: list[Any] = [slice(None)] * values.ndim
-        at = first * chunk
+        at = numbers.start * chunk
         index[axis] = slice(levels.start - at, levels.stop - at, levels.step)
         return np.asarray(values[tuple(index)])
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from burstlens.viz.diagnostics.diagnostic import SURFACE, Block, Diagnostic
+from burstlens.viz.diagnostics.diagnostic import SURFACE, Array, Block, Diagnostic
 from burstlens.viz.diagnostics.levels import interpolate
 from burstlens.viz.diagnostics.thermodynamics import ZERO_C
 from burstlens.viz.geometry.grid import GRAVITY
-
-Array = NDArray[Any]
 
 _WATER, _ICE = 145.0, 272.0
 """Absorption in m2 kg-1 (0.145 and 0.272 m2 g-1 in RIP)."""
 
 
 def cloud_top_temperature(
-    pressure: Array, temperature: Array, water: Array, ice: Array | None
+    pressure: Array, temperature: Array, water: Array, ice: Array | None = None
 ) -> Array:
     """Temperature in K where the optical depth from above reaches 1, as (y, x).
 
@@ -52,10 +47,10 @@ def cloud_top_temperature(
 
 
 def _cloud_top_temperature(block: Block) -> Array:
-    pressure, temperature, water = (block[n] for n in ("pressure", "temperature", "QCLOUD"))
-    if "QICE" not in block:
-        return cloud_top_temperature(pressure, temperature, water, None)
-    return cloud_top_temperature(pressure, temperature, water, block["QICE"])
+    fields = [block[name] for name in ("pressure", "temperature", "QCLOUD")]
+    if "QICE" in block:
+        fields.append(block["QICE"])
+    return cloud_top_temperature(*fields)
 
 
 DIAGNOSTICS = (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from copy import copy
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
@@ -59,7 +60,6 @@ class DerivedFrame(FrameWrapper):
         keeps: bool = False,
         chosen: dict[ChoiceKey, ChosenFrame] | None = None,
         known: KnownPoints = MappingProxyType({}),
-        shown: dict[str, dict[str, Any]] | None = None,
     ) -> None:
         super().__init__(frame if isinstance(frame, ChosenFrame) else ChosenFrame(frame))
         self.paths = tuple(paths)
@@ -71,7 +71,7 @@ class DerivedFrame(FrameWrapper):
         self._keeps = keeps
         self._chosen = {} if chosen is None else chosen
         self._known = known
-        self.shown = {} if shown is None else shown
+        self.shown: dict[str, dict[str, Any]] = {}
         self._described: dict[str, Variable] = {}
 
     def variable(self, name: str) -> Variable:
@@ -141,11 +141,10 @@ class DerivedFrame(FrameWrapper):
                 )
             if self._chosen[key].shares(self._known):
                 break
-        return DerivedFrame(
-            self._chosen[key], paths=self.paths, stream=self.stream, previous=self.previous,
-            followed=self.followed, beside=self.beside, held=Held(key, self._held),
-            keeps=self._keeps, chosen=self._chosen, known=self._known, shown=self.shown,
-        )  # fmt: skip
+        chosen = copy(self)
+        chosen.frame, chosen._held = self._chosen[key], Held(key, self._held)
+        chosen._described = {}
+        return chosen
 
     def _plan(self, name: str, window: Window | None) -> Computation:
         """How a quantity that is not stored is computed."""
@@ -219,14 +218,10 @@ def open_frame(
     file without times is one record. Raises FrameError when a file is
     missing, empty, truncated or not netCDF, or holds another time than ``time``.
     """
-    shared = SharedFrame(
-        [Path(path) for path in paths], record, stream=stream, time=time,
-        time_variable=time_variable,
-    )  # fmt: skip
-    try:
+    files = [Path(path) for path in paths]
+    shared = SharedFrame(files, record, stream=stream, time=time, time_variable=time_variable)
+    with closing(shared):
         yield shared.view(previous=previous, followed=followed, beside=beside)
-    finally:
-        shared.close()
 
 
 class SharedFrame:

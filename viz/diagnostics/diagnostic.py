@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,6 @@ OR = "|"
 """Separates names of variables of which a diagnostic needs one."""
 _INSTEAD = {"P": "P_HYD", "PB": "P_HYD"}
 """Substitutes for missing variables (as :func:`pressure.pressure` uses them)."""
-
-
-class Values(Protocol):
-    """Arrays by name."""
-
-    def __getitem__(self, name: str, /) -> Array: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +66,11 @@ class Diagnostic:
         names = [one for need in (*self.needs, *self.uses) for one in need.split(OR)]
         names += [_INSTEAD[name] for name in names if name not in frame and name in _INSTEAD]
         return [name for name in dict.fromkeys(names) if name in frame]
+
+
+def made_of(function: Callable[..., Array], *names: str) -> Callable[[Any], Array]:
+    """Computes a diagnostic as that function of fields of a block, or of a mapping."""
+    return lambda fields: function(*(fields[name] for name in names))
 
 
 def check_needs(frame: ProductFrame, name: str, needs: tuple[str, ...]) -> None:

@@ -83,17 +83,14 @@ def beside_top(column: Column, top: float, vertical: str) -> tuple[str, bool]:
         if 100 * top >= HIGHEST_PA:
             return f"top = {top:g} hPa is below the ground: nothing is left of the column", True
         if column.top_pa is not None and 100 * top * SLACK < column.top_pa:
-            return f"top = {top:g} hPa is above the domain, whose top is at " + _hpa(
-                column.top_pa
-            ), False
+            where = _hpa(column.top_pa)
+            return f"top = {top:g} hPa is above the domain, whose top is at {where}", False
     elif not column.is_depth:
         if 1000 * top <= column.bottom_m:
             return f"top = {top:g} km is below the ground: nothing is left of the column", True
         if 1000 * top > SLACK * column.top_m:
-            return (
-                f"top = {top:g} km is above the domain, whose top is at "
-                f"{column.top_m / 1000:.3g} km"
-            ), False
+            where = f"{column.top_m / 1000:.3g} km"
+            return f"top = {top:g} km is above the domain, whose top is at {where}", False
     return "", False
 
 

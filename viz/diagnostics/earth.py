@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
-from burstlens.viz.diagnostics.diagnostic import Block
+from burstlens.viz.diagnostics.diagnostic import Array, Block
 from burstlens.viz.diagnostics.wind import rotation, turned
 from burstlens.viz.geometry.grid import Plane
 from burstlens.viz.geometry.projection import EARTH_RADIUS_M
 from burstlens.viz.product import ProductFrame
 from burstlens.viz.seams import Window
-
-Array = NDArray[Any]
 
 
 def points(plane: Plane, height: Array) -> Array:

@@ -1,22 +1,17 @@
 """The echo of rain, snow and graupel in loops over points, compiled. Importing this needs numba.
 
 Square roots are vectorised where powers are not; indices are unsigned, as numba checks signed ones
-for negative values, which keeps loops from vectors. The formula is that of
-:func:`.echo.echo`; numba keeps what it compiled until this file changes, so touch it too.
+for negative values, which keeps loops from vectors.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from burstlens.viz.diagnostics.compiled import compiled, inlined
-from burstlens.viz.diagnostics.echo import echo
+from burstlens.core.loops import compiled
+from burstlens.viz.diagnostics.echo import Array, echo
 
-Array = NDArray[Any]
-_echo = inlined(echo)
+_echo = compiled(echo, inline="always")  # no loop with a call in it is vectorised
 
 
 @compiled

@@ -15,14 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from burstlens.core.difference import DIFFERENCE, ON_SCALE
 from burstlens.core.errors import FrameError, RecipeError
-from burstlens.core.expression import (
-    FUNCTIONS,
-    GATHERING,
-    VARIABLE,
-    names_in,
-    number_of,
-    parse,
-)
+from burstlens.core.expression import FUNCTIONS, GATHERING, VARIABLE, names_in, number_of, parse
 from burstlens.core.nearness import NEAR, did_you_mean
 from burstlens.core.selection import SELECTION, parse_selection
 from burstlens.core.units import is_temperature
@@ -64,7 +57,13 @@ def is_formula(name: str) -> bool:
     plain = _CHOSEN.sub("", _AT_LEVEL.sub("_", bare(name)))
     if _OPERATOR.search(plain) is None:
         return False
-    return not _may_be_a_name(name) or _computes(name)
+    if not _may_be_a_name(name):
+        return True
+    try:
+        parse_formula(name)
+    except RecipeError:
+        return False
+    return True
 
 
 def bare(name: str) -> str:
@@ -94,7 +93,8 @@ def parse_formula(text: str) -> Formula:
         raise RecipeError(f"{plain!r} {error}") from None
     if kind.truth:
         raise RecipeError(f"{plain!r} gives a yes or no, not a number")
-    if any(isinstance(node, ast.Call) and _gathers(node) for node in ast.walk(tree)):
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    if any(isinstance(called, ast.Name) and called.id in GATHERING for called in calls):
         raise RecipeError(
             f"{plain!r} takes a statistic, which would change with the crop: only what is computed "
             "point by point"
@@ -111,21 +111,14 @@ def check_names(names: Iterable[str]) -> None:
     for name in names:
         if not name.strip():
             raise ValueError("a variable needs a name")
-        if not is_formula(name):
-            check_levels((name,))
-            _check_choice(name)
-            continue
         try:
-            check_levels(parse_formula(name).variables.values())
+            if is_formula(name):
+                check_levels(parse_formula(name).variables.values())
+            else:
+                check_levels((name,))
+                parse_selection(name.partition(AT)[0])
         except RecipeError as error:
             raise ValueError(str(error)) from None
-
-
-def _check_choice(name: str) -> None:
-    try:
-        parse_selection(name.partition(AT)[0])
-    except RecipeError as error:
-        raise ValueError(str(error)) from None
 
 
 def describe(frame: OpenFrame, text: str) -> Variable:
@@ -173,21 +166,19 @@ def plan(
     ``needs`` gives the stored variables of a name and how many points around a column it needs.
     """
     from burstlens.viz.diagnostics.slabs import Computation
+    from burstlens.viz.frames.held import slices
     from burstlens.viz.geometry.grid import axes
 
     formula, described = parse_formula(text), describe(frame, text)
-    part = {
-        dimension: slice(*(window or {}).get(dimension, slice(None)).indices(size))
-        for dimension, size in zip(described.dimensions, described.shape, strict=True)
-    }
+    part = dict(zip(described.dimensions, slices(described, window), strict=True))
+    of = partial(_compute, formula, described.dimensions)
     found = [needs(name) for name in formula.variables.values()]
     reads = list(dict.fromkeys(name for names, _ in found for name in names))
     halos = [halo for _, halo in found]
     along = axes(frame, text)
     if None in halos or not along.keys() >= {"x", "y"}:
-        return Computation(described, part, partial(_compute, formula, described.dimensions))
+        return Computation(described, part, of)
     halo = 1 + max(halo or 0 for halo in halos)  # faces of other models lie on either side
-    of = partial(_compute, formula, described.dimensions)
     return Computation(described, part, of, reads, halo, (along["y"], along["x"]))
 
 
@@ -255,18 +246,5 @@ def _may_be_a_name(text: str) -> bool:
     """Whether netCDF allows it as a name, and it does not look like a mistake in an expression."""
     if not _PLAIN.fullmatch(text) or text != text.strip() or _SPACED.search(text):
         return False
-    return not any(
-        did_you_mean(called, FUNCTIONS).startswith(NEAR) for called in _CALLED.findall(text)
-    )
-
-
-def _computes(text: str) -> bool:
-    try:
-        parse_formula(text)
-    except RecipeError:
-        return False
-    return True
-
-
-def _gathers(node: ast.Call) -> bool:
-    return isinstance(node.func, ast.Name) and node.func.id in GATHERING
+    called = _CALLED.findall(text)
+    return not any(did_you_mean(name, FUNCTIONS).startswith(NEAR) for name in called)

@@ -7,23 +7,19 @@ level (``temp@-50m``, ``T@500hPa``), see :mod:`burstlens.viz.diagnostics.level`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError, RecipeError
 from burstlens.viz.diagnostics import velocity
 from burstlens.viz.diagnostics.level import AT, Level, parse_level
-from burstlens.viz.diagnostics.levels import interpolate, layer_mean
+from burstlens.viz.diagnostics.levels import Array, interpolate, layer_mean
 from burstlens.viz.diagnostics.slabs import Computation
+from burstlens.viz.frames.held import slices
 from burstlens.viz.geometry import grid, vertical
 from burstlens.viz.seams import OpenFrame, Variable, Window
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +39,11 @@ _FLOWS = {
     "u_earth": _Flow("eastward wind", "eastward_wind", "air", 0),
     "v_earth": _Flow("northward wind", "northward_wind", "air", 1),
 }
-_POSITIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {"height": ("height above sea level", "m"), "pressure": ("air pressure", "Pa")}
-)
+_POSITIONS = {
+    "height": ("height above sea level", "m", "altitude"),
+    "pressure": ("air pressure", "Pa", "air_pressure"),
+}
+_KEPT = {"coordinates", "grid_mapping", "standard_name", "units_metadata", "cell_methods"}
 NAMES = frozenset(_FLOWS) | frozenset(_POSITIONS)
 """What a frame of any model may have under these names, if no variable has the name."""
 
@@ -58,10 +56,9 @@ def describe(frame: OpenFrame, name: str) -> Variable:
     about = frame.variable(base)
     level = parse_level(text)
     z = _levels_of(frame, base)
-    if not level.coordinate and level.low >= frame.dimensions[z]:
-        raise FrameError(
-            f"level {text} is outside of {z}, which has 0 to {frame.dimensions[z] - 1}"
-        )
+    size = frame.dimensions[z]
+    if not level.coordinate and level.low >= size:
+        raise FrameError(f"level {text} is outside of {z}, which has 0 to {size - 1}")
     dimensions = tuple(d for d in about.dimensions if d != z)
     mean = ", mean" if level.high is not None else ""
     attributes = {k: v for k, v in about.attributes.items() if k in _KEPT}
@@ -72,19 +69,11 @@ def describe(frame: OpenFrame, name: str) -> Variable:
     )  # fmt: skip
 
 
-_KEPT = frozenset(
-    {"coordinates", "grid_mapping", "standard_name", "units_metadata", "cell_methods"}
-)
-
-
 def plan(frame: OpenFrame, name: str, window: Window | None = None) -> Computation:
     """How one of them is computed within a window, one axis for each dimension; NaN where it has no
     value."""
     described = frame.variable(name)
-    window = {
-        dimension: slice(*(window or {}).get(dimension, slice(None)).indices(size))
-        for dimension, size in zip(described.dimensions, described.shape, strict=True)
-    }
+    window = dict(zip(described.dimensions, slices(described, window), strict=True))
     base, at, text = name.partition(AT)
 
     def of(frame: OpenFrame, part: Window) -> Array:
@@ -115,11 +104,10 @@ def needs(frame: OpenFrame, name: str) -> tuple[list[str], int]:
 
 def _described(frame: OpenFrame, name: str) -> Variable:
     if name in _POSITIONS:
-        long_name, units = _POSITIONS[name]
+        long_name, units, standard_name = _POSITIONS[name]
         about = frame.variable(_reference(frame, name))
         attributes = {key: about.attributes[key] for key in _KEPT if key in about.attributes}
-        attributes |= {"long_name": long_name, "units": units}
-        attributes["standard_name"] = "altitude" if name == "height" else "air_pressure"
+        attributes |= {"long_name": long_name, "units": units, "standard_name": standard_name}
         return Variable(name, about.dimensions, about.shape, attributes)
     flow = _FLOWS[name]
     of = _pair(frame, name)
@@ -230,12 +218,10 @@ def _at_level(
 
 def _coordinate(frame: OpenFrame, base: str, part: Window, level: Level) -> Array:
     """Positions of the levels of a variable in what the level is counted in."""
-    if level.coordinate == "pressure":
-        found = vertical.pascals(frame, base, part)
-    else:
-        found = vertical.metres(frame, base, part)
+    is_pressure = level.coordinate == "pressure"
+    found = (vertical.pascals if is_pressure else vertical.metres)(frame, base, part)
     if found is None:
-        what = "pressure" if level.coordinate == "pressure" else "height"
+        what = "pressure" if is_pressure else "height"
         raise FrameError(f"{base}{AT}{level.text}: the {what} of its levels is not known")
     if level.coordinate != "height_agl":
         if found.is_sea and level.low > 0:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.viz.diagnostics import thermodynamics as air
-from burstlens.viz.diagnostics.diagnostic import SURFACE, VOLUME, Block, Diagnostic
+from burstlens.viz.diagnostics.diagnostic import SURFACE, VOLUME, Array, Block, Diagnostic, made_of
 from burstlens.viz.diagnostics.levels import interpolate
 from burstlens.viz.diagnostics.pressure import face_heights
-
-Array = NDArray[Any]
 
 BASE_THETA = 300.0
 """K: WRF's T is the potential temperature less this (its variable T00 is something else)."""
@@ -31,36 +27,6 @@ def precipitable_water(
     layers = r / (1 + r) * density * np.diff(faces, axis=0)
     # One by one: numpy sums a single column in another order, with other last bits.
     return np.asarray(reduce(np.add, layers))
-
-
-def _theta(block: Block) -> Array:
-    return block["T"] + BASE_THETA
-
-
-def _temperature(block: Block) -> Array:
-    return air.temperature(block["theta"], block["pressure"])
-
-
-def _theta_e(block: Block) -> Array:
-    return air.equivalent_potential_temperature(
-        block["temperature"], block["QVAPOR"], block["pressure"]
-    )
-
-
-def _rh(block: Block) -> Array:
-    return air.relative_humidity(block["temperature"], block["QVAPOR"], block["pressure"])
-
-
-def _dew_point(block: Block) -> Array:
-    return air.dew_point(block["QVAPOR"], block["pressure"])
-
-
-def _rh_2m(block: Block) -> Array:
-    return air.relative_humidity(block["T2"], block["Q2"], _surface_pressure(block))
-
-
-def _dew_point_2m(block: Block) -> Array:
-    return air.dew_point(block["Q2"], _surface_pressure(block))
 
 
 def _surface_pressure(block: Block) -> Array:
@@ -92,29 +58,39 @@ def _lapse_rate(block: Block) -> Array:
     return np.asarray((warm - cold) / (top - bottom) * 1000)
 
 
+_MOIST_AIR = ("temperature", "QVAPOR", "pressure")
 _STATE = ("T", "P", "PB")
 _MOIST = (*_STATE, "QVAPOR")
 DIAGNOSTICS = (
     Diagnostic(
-        "theta", "potential temperature", "K", ("T",), VOLUME, _theta, "air_potential_temperature",
+        "theta", "potential temperature", "K", ("T",), VOLUME,
+        lambda block: block["T"] + BASE_THETA, "air_potential_temperature",
     ),
-    Diagnostic("temperature", "temperature", "K", _STATE, VOLUME, _temperature, "air_temperature"),
     Diagnostic(
-        "theta_e", "equivalent potential temperature", "K", _MOIST, VOLUME, _theta_e,
+        "temperature", "temperature", "K", _STATE, VOLUME,
+        made_of(air.temperature, "theta", "pressure"), "air_temperature",
+    ),
+    Diagnostic(
+        "theta_e", "equivalent potential temperature", "K", _MOIST, VOLUME,
+        made_of(air.equivalent_potential_temperature, *_MOIST_AIR),
         "air_equivalent_potential_temperature",
     ),
-    Diagnostic("rh", "relative humidity", "%", _MOIST, VOLUME, _rh, "relative_humidity"),
     Diagnostic(
-        "dew_point", "dew point", "K", ("QVAPOR", "P", "PB"), VOLUME, _dew_point,
-        "dew_point_temperature",
+        "rh", "relative humidity", "%", _MOIST, VOLUME,
+        made_of(air.relative_humidity, *_MOIST_AIR), "relative_humidity",
     ),
     Diagnostic(
-        "rh_2m", "2 m relative humidity", "%", ("T2", "Q2", "PSFC"), SURFACE, _rh_2m,
+        "dew_point", "dew point", "K", ("QVAPOR", "P", "PB"), VOLUME,
+        made_of(air.dew_point, "QVAPOR", "pressure"), "dew_point_temperature",
+    ),
+    Diagnostic(
+        "rh_2m", "2 m relative humidity", "%", ("T2", "Q2", "PSFC"), SURFACE,
+        lambda block: air.relative_humidity(block["T2"], block["Q2"], _surface_pressure(block)),
         "relative_humidity",
     ),
     Diagnostic(
-        "dew_point_2m", "2 m dew point", "K", ("Q2", "PSFC"), SURFACE, _dew_point_2m,
-        "dew_point_temperature",
+        "dew_point_2m", "2 m dew point", "K", ("Q2", "PSFC"), SURFACE,
+        lambda block: air.dew_point(block["Q2"], _surface_pressure(block)), "dew_point_temperature",
     ),
     Diagnostic(
         "precipitable_water", "precipitable water", "kg m-2", (*_MOIST, "PH", "PHB"), SURFACE,

@@ -8,12 +8,13 @@ numbers instead of arrays, as the compiler needs them. Importing this needs numb
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.viz.diagnostics.compiled import compiled, inlined
+from burstlens.core.loops import compiled
 from burstlens.viz.diagnostics.thermodynamics import CP, EPSILON, P0, RD
 
 LATENT_HEAT = 2.501e6
@@ -87,7 +88,7 @@ def _slope(temperature: float, pressure: float) -> Any:
     return square * (RD * temperature * dry + heated) / (CP * square * dry + _HEATED * heated)
 
 
-@inlined
+@partial(compiled, inline="always")  # no loop with a call in it is vectorised
 def _risen(temperature: float, pressure: float, h: float) -> Any:
     """Temperature on the pseudoadiabat after one classical Runge-Kutta step ``h`` of ln p."""
     y = 0.5 * h

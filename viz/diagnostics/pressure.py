@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from burstlens.viz.diagnostics.diagnostic import SURFACE, VOLUME, Block, Diagnostic
+from burstlens.viz.diagnostics.diagnostic import SURFACE, VOLUME, Array, Block, Diagnostic
 from burstlens.viz.diagnostics.thermodynamics import RD
 from burstlens.viz.geometry.grid import GRAVITY
-
-Array = NDArray[Any]
 
 LAPSE_RATE = 0.0065
 """K m-1, of the US Standard Atmosphere."""
@@ -79,9 +74,8 @@ def _slp(block: Block) -> Array:
     size = block.frame.dimensions["bottom_top"]
     for count in sorted({min(_ENOUGH, size), size}):
         low = block.lowest(count)
-        values = sea_level_pressure(
-            low["pressure"], low["temperature"], low["QVAPOR"], low["height"]
-        )
+        fields = (low[name] for name in ("pressure", "temperature", "QVAPOR", "height"))
+        values = sea_level_pressure(*fields)
         if not np.isnan(values).any():
             break
     return values

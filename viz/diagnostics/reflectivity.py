@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from burstlens.viz.diagnostics.diagnostic import SURFACE, VOLUME, Block, Diagnostic
+from burstlens.viz.diagnostics.diagnostic import SURFACE, VOLUME, Array, Block, Diagnostic
 from burstlens.viz.diagnostics.echo import echo, factor
-
-Array = NDArray[Any]
 
 LEAST_DBZ = -30.0
 """dBZ of air without precipitation."""

@@ -12,23 +12,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise, product
 from math import prod
 from threading import RLock
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.allowance import allowance
 from burstlens.core.errors import RecipeError
 from burstlens.core.quantity import show_bytes
 from burstlens.viz.diagnostics.boxes import Boxed, Shared, along, is_spread
+from burstlens.viz.diagnostics.strips import Array
 from burstlens.viz.product import ProductFrame
 from burstlens.viz.seams import OpenFrame, Variable, Window
 
-Array = NDArray[Any]
 SHARE = 0.05
 """The part of a worker's memory for the variables of its slabs, with the temporaries of a formula;
 larger slabs would be no faster."""
@@ -36,7 +33,6 @@ _MOST = 0.5
 """The part of it that one row may take."""
 _TEMPORARIES = 3
 """Arrays of a variable's size that a formula needs beside it, about."""
-ROWS, COLUMNS = "south_north", "west_east"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +49,7 @@ class Computation:
     compute: Callable[[ProductFrame, Window], Array]
     reads: Sequence[str] = ()
     halo: int | None = None
-    ground: tuple[str, str] = (ROWS, COLUMNS)
+    ground: tuple[str, str] = ("south_north", "west_east")
 
 
 def by_slabs(
@@ -75,6 +71,10 @@ def by_slabs(
     source = frame
     if boxed is not None or cores > 1:
         source = over(frame, boxed or Shared(frame, lock))
+
+    def compute(part: Window) -> None:
+        whole.put(part, _computed(of, source, part))
+
     for numbers in product(*map(range, map(len, boxes.values()))):
         if boxed is not None:
             boxed.enter(*numbers)
@@ -82,13 +82,10 @@ def by_slabs(
         parts = list(slabs.within(box))
         if cores == 1 or len(parts) == 1:
             for part in parts:
-                whole.put(part, _computed(of, source, part))
+                compute(part)
             continue
         with ThreadPoolExecutor(cores, "slab") as pool:
-            made = [
-                pool.submit(copy_context().run, partial(_put, whole, of, source, part))
-                for part in parts
-            ]
+            made = [pool.submit(copy_context().run, compute, part) for part in parts]
             try:
                 for one in made:
                     one.result()
@@ -101,10 +98,6 @@ def by_slabs(
 def _computed(of: Computation, frame: ProductFrame, part: Window) -> Array:
     with np.errstate(all="ignore"):
         return of.compute(frame, part)
-
-
-def _put(whole: _Whole, of: Computation, frame: ProductFrame, part: Window) -> None:
-    whole.put(part, _computed(of, frame, part))
 
 
 class _Whole:

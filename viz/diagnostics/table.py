@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError, RecipeError
 from burstlens.viz.diagnostics import (
@@ -26,15 +24,13 @@ from burstlens.viz.diagnostics import (
     vorticity,
     wind,
 )
-from burstlens.viz.diagnostics.diagnostic import Block, Diagnostic
+from burstlens.viz.diagnostics.diagnostic import Array, Block, Diagnostic
 from burstlens.viz.diagnostics.level import AT, Level, parse_level
 from burstlens.viz.diagnostics.levels import Between, Within, between, within
 from burstlens.viz.diagnostics.slabs import Computation
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.product import ProductFrame
 from burstlens.viz.seams import Variable, Window
-
-Array = NDArray[Any]
 
 _KINDS = (pressure, moisture, wind, vorticity, convection, reflectivity, cloud, rain)
 DIAGNOSTICS: Mapping[str, Diagnostic] = MappingProxyType(
@@ -75,7 +71,11 @@ def describe(frame: ProductFrame, name: str) -> Variable:
         if level.coordinate:
             DIAGNOSTICS[level.coordinate].check(frame)
         elif not layer:
-            _check_number(frame, level)
+            number, size = int(level.low), frame.dimensions["bottom_top"]
+            if number >= size:
+                raise FrameError(
+                    f"level {number} is outside of bottom_top, which has 0 to {size - 1}"
+                )
         dimensions = tuple(d for d in dimensions if d != "bottom_top")
         mean = ", mean" if level.high is not None and not layer else ""
         long_name = f"{long_name}{mean} {level.words}"
@@ -122,12 +122,6 @@ def needs(frame: ProductFrame, name: str) -> tuple[list[str], int | None]:
         coordinate = parse_level(text).coordinate
         reads += DIAGNOSTICS[coordinate].reads(frame) if coordinate else []
     return list(dict.fromkeys(reads)), halo
-
-
-def _check_number(frame: ProductFrame, level: Level) -> None:
-    number, size = int(level.low), frame.dimensions["bottom_top"]
-    if number >= size:
-        raise FrameError(f"level {number} is outside of bottom_top, which has 0 to {size - 1}")
 
 
 def _on_level(

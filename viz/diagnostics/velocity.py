@@ -54,11 +54,6 @@ class Pair:
     v: str
     to_earth: bool
 
-    @property
-    def words(self) -> str:
-        """Both names."""
-        return f"{self.u}, {self.v}"
-
 
 def find(frame: OpenFrame, medium: Medium) -> Pair | None:
     """The components of the wind or the current, None if the frame has none."""
@@ -142,7 +137,7 @@ def placed_like(frame: OpenFrame, of: Pair) -> str:
     named = [n for n in there if "coordinates" in frame.variable(n).attributes]
     found = next(iter([*named, *there]), None)
     if found is None:
-        raise FrameError(f"the frame has no variable at the centres ({y}, {x}) of {of.words}")
+        raise FrameError(f"the frame has no variable at the centres ({y}, {x}) of {of.u}, {of.v}")
     return found
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError, RecipeError
-from burstlens.viz.diagnostics.diagnostic import OR, SURFACE, VOLUME, Block, Diagnostic
+from burstlens.viz.diagnostics.diagnostic import (
+    OR,
+    SURFACE,
+    VOLUME,
+    Array,
+    Block,
+    Diagnostic,
+    made_of,
+)
 from burstlens.viz.diagnostics.levels import layer_mean
 from burstlens.viz.geometry.grid import to_centres
-
-Array = NDArray[Any]
 
 
 def _vorticity(block: Block) -> Array:
@@ -21,10 +24,14 @@ def _vorticity(block: Block) -> Array:
     Haltiner and Williams 1980, Numerical Prediction and Dynamic Meteorology, ch. 1; m are the
     map factors. Differences are central over two cells, one-sided at the domain's edges.
     """
-    wide = _wide(block)
+    wide = block.widened(1)
+    for dimension in SURFACE:
+        if wide.part[dimension].stop - wide.part[dimension].start < 2:
+            raise FrameError(f"vorticity needs 2 points along {dimension}, the frame has 1")
     v = to_centres(wide.on_faces("V") / _factor(wide, "MAPFAC_VY", "MAPFAC_V"), 1)
     u = to_centres(wide.on_faces("U") / _factor(wide, "MAPFAC_UX", "MAPFAC_U"), 2)
-    turning = _slope(v, 2, wide.attribute("DX")) - _slope(u, 1, wide.attribute("DY"))
+    turning = np.gradient(v, wide.attribute("DX"), axis=2)
+    turning = turning - np.gradient(u, wide.attribute("DY"), axis=1)
     return block.trimmed(turning * _area_factor(wide), wide)
 
 
@@ -37,10 +44,6 @@ def _divergence(block: Block) -> Array:
     spreading += np.diff(v, axis=1) / dense.attribute("DY")
     spreading *= _area_factor(dense)
     return block.trimmed(spreading, dense)
-
-
-def _absolute_vorticity(block: Block) -> Array:
-    return block["vorticity"] + block["F"]
 
 
 def updraft_helicity(
@@ -64,14 +67,6 @@ def _updraft_helicity(block: Block) -> Array:
     return updraft_helicity(block["W"], block["vorticity"], block["height_agl"], *layer.ends)
 
 
-def _wide(block: Block) -> Block:
-    wide = block.widened(1)
-    for dimension in SURFACE:
-        if wide.part[dimension].stop - wide.part[dimension].start < 2:
-            raise FrameError(f"vorticity needs 2 points along {dimension}, the frame has 1")
-    return wide
-
-
 def _factor(block: Block, *names: str) -> Array:
     """The first map factor that the file has: WRF 2 and older have one for both directions.
 
@@ -85,10 +80,6 @@ def _area_factor(block: Block) -> Array:
     return _factor(block, "MAPFAC_MX", "MAPFAC_M") * _factor(block, "MAPFAC_MY", "MAPFAC_M")
 
 
-def _slope(values: Array, axis: int, spacing: float) -> Array:
-    return np.asarray(np.gradient(values, spacing, axis=axis))
-
-
 _AREA = (f"MAPFAC_MX{OR}MAPFAC_M", f"MAPFAC_MY{OR}MAPFAC_M")
 _ROTATION = ("U", "V", f"MAPFAC_UX{OR}MAPFAC_U", f"MAPFAC_VY{OR}MAPFAC_V", *_AREA)
 _SPREAD = ("U", "V", f"MAPFAC_UY{OR}MAPFAC_U", f"MAPFAC_VX{OR}MAPFAC_V", *_AREA)
@@ -99,7 +90,7 @@ DIAGNOSTICS = (
     ),
     Diagnostic(
         "absolute_vorticity", "absolute vorticity", "s-1", (*_ROTATION, "F"), VOLUME,
-        _absolute_vorticity, "atmosphere_upward_absolute_vorticity", halo=1,
+        made_of(np.add, "vorticity", "F"), "atmosphere_upward_absolute_vorticity", halo=1,
     ),
     Diagnostic(
         "divergence", "divergence of the wind", "s-1", _SPREAD, VOLUME, _divergence,

@@ -6,21 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
-from burstlens.viz.diagnostics.diagnostic import SURFACE, VOLUME, Block, Diagnostic
+from burstlens.viz.diagnostics.diagnostic import SURFACE, VOLUME, Array, Block, Diagnostic, made_of
 from burstlens.viz.geometry.projection import true_latitudes, wrf_projection
 from burstlens.viz.seams import OpenFrame
 
-Array = NDArray[Any]
-
 _IDEALIZED, _LAMBERT, _POLAR, _MERCATOR, _LATLON = 0, 1, 2, 3, 6
-
-
-def speed(u: Array, v: Array) -> Array:
-    """Length of the vector, in the components' units."""
-    return np.hypot(u, v)
 
 
 def direction(u: Array, v: Array) -> Array:
@@ -114,14 +106,9 @@ def _earth(u: str, v: str, which: int) -> Any:
     return component
 
 
-def _put_together(function: Any, parts: tuple[str, str]) -> Any:
-    return lambda values: function(values[parts[0]], values[parts[1]])
-
-
 _NEAR_GROUND = ("U|U10", "V|V10")
 _ALPHA = ("COSALPHA", "SINALPHA", "XLONG")
 _LEVEL = ("u_earth", "v_earth")
-_10M = ("u10_earth", "v10_earth")
 DIAGNOSTICS = (
     Diagnostic(
         "u_earth", "eastward wind", "m s-1", ("U", "V"), VOLUME, _earth("U", "V", 0),
@@ -133,12 +120,12 @@ DIAGNOSTICS = (
     ),
     Diagnostic(
         # A speed is the same on the grid and on the earth.
-        "wind", "wind speed", "m s-1", ("U", "V"), VOLUME, _put_together(speed, ("U", "V")),
+        "wind", "wind speed", "m s-1", ("U", "V"), VOLUME, made_of(np.hypot, "U", "V"),
         "wind_speed", parts=("U", "V"),
     ),
     Diagnostic(
         "wind_direction", "wind direction", "degrees", ("U", "V"), VOLUME,
-        _put_together(direction, _LEVEL), "wind_from_direction", uses=_ALPHA, parts=_LEVEL,
+        made_of(direction, *_LEVEL), "wind_from_direction", uses=_ALPHA, parts=_LEVEL,
     ),
     Diagnostic(
         "u10_earth", "10 m eastward wind", "m s-1", ("U10", "V10"), SURFACE,
@@ -150,11 +137,11 @@ DIAGNOSTICS = (
     ),
     Diagnostic(
         "wind10", "10 m wind speed", "m s-1", ("U10", "V10"), SURFACE,
-        _put_together(speed, ("U10", "V10")), "wind_speed",
+        made_of(np.hypot, "U10", "V10"), "wind_speed",
     ),
     Diagnostic(
         "wind10_direction", "10 m wind direction", "degrees", ("U10", "V10"), SURFACE,
-        _put_together(direction, _10M), "wind_from_direction", uses=_ALPHA,
+        made_of(direction, "u10_earth", "v10_earth"), "wind_from_direction", uses=_ALPHA,
     ),
     Diagnostic(
         "surface_u", "wind near the ground, x component", "m s-1", _NEAR_GROUND, SURFACE,
@@ -168,7 +155,7 @@ DIAGNOSTICS = (
     ),
     Diagnostic(
         "surface_wind", "wind speed near the ground", "m s-1", _NEAR_GROUND, SURFACE,
-        _put_together(speed, ("surface_u", "surface_v")), "wind_speed", uses=("U10", "V10"),
+        made_of(np.hypot, "surface_u", "surface_v"), "wind_speed", uses=("U10", "V10"),
         words=_near_ground_words("wind speed"), halo=None,
     ),
 )  # fmt: skip

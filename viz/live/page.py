@@ -11,7 +11,6 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Mapping
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -27,6 +26,7 @@ _SHEET = re.compile(r'^import (\w+) from "([./\w]+\.css)" with \{ type: "css" \}
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 _DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 _CSS_COMMENT = re.compile(r"^/\*[^\n]*\*/\n", re.MULTILINE)
+_STYLE = "html,body{height:100%;margin:0}body{background:Canvas}"
 
 
 @cache
@@ -42,17 +42,14 @@ def module_text() -> str:
 def page_text() -> str:
     """The whole page; the only other files that it needs are a run's data."""
     script = f"{module_text()}\n$open_page.openPage(document);\n"
-    fields = {"POLICY": _policy(script, _STYLE), "STYLE": _STYLE, "SCRIPT": script}
+    fields = {"POLICY": _policy(script), "STYLE": _STYLE, "SCRIPT": script}
     template = (_FOLDER / "page.html").read_text(encoding="utf-8")
-    return _fill(template, fields)
+    return re.sub(r"@(\w+)@", lambda match: fields[match[1]], template)
 
 
 def write_page(run: RunDir) -> None:
     """Put the page into a run's products. Raises OSError."""
     write_whole(run.products / "index.html", page_text(), sync=False)
-
-
-_STYLE = "html,body{height:100%;margin:0}body{background:Canvas}"
 
 
 def _text(path: Path) -> str:
@@ -89,16 +86,12 @@ def _sheet(name: str, file: Path) -> str:
     return f"const {name} = new CSSStyleSheet();\n{name}.replaceSync({json.dumps(css)});\n"
 
 
-def _fill(template: str, fields: Mapping[str, str]) -> str:
-    return re.sub(r"@(\w+)@", lambda match: fields[match[1]], template)
-
-
-def _policy(script: str, style: str) -> str:
+def _policy(script: str) -> str:
     """What the page may load: itself, and files beside it (``file:`` where there is no server)."""
     rules = {
         "default-src": "'none'",
         "script-src": f"'sha256-{_digest(script)}' 'self' file:",
-        "style-src": f"'sha256-{_digest(style)}'",
+        "style-src": f"'sha256-{_digest(_STYLE)}'",
         "img-src": "'self' file: blob: data:",
         "connect-src": "'self'",
         "worker-src": "blob:",

@@ -14,7 +14,7 @@ import json
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,10 +27,9 @@ from burstlens.viz.geometry.projection import EARTH_RADIUS_M, Projection
 from burstlens.viz.geometry.sphere import angle, bilinear, vectors
 from burstlens.viz.geometry.sphere_cells import Ends, SphereCells
 from burstlens.viz.values import blocks
-from burstlens.viz.values.cells import cells_facts
+from burstlens.viz.values.cells import Array, cells_facts
 from burstlens.viz.values.lookup import FORMAT, NO_POINT
 
-Array = NDArray[Any]
 _MESH = (3, 5, 9, 17, 33, 65, 129)
 _MESH_SHARE = 0.02
 """The mesh's error, as a part of the distance between points, below which it is fine enough."""
@@ -57,9 +56,7 @@ class Axis:
 
     def thinned(self, stride: int) -> Axis:
         """Every ``stride``-th point; the edges stay."""
-        points = self.points[::stride]
-        return Axis(points, self.edges, self.name, self.units, self.log,
-                    self.dimension, self.first, self.step * stride)  # fmt: skip
+        return replace(self, points=self.points[::stride], step=self.step * stride)
 
     def facts(self) -> dict[str, Any]:
         """As JSON values."""
@@ -74,10 +71,7 @@ class Axis:
         if self.log:
             found["log"] = True
         if self.dimension:
-            found |= {
-                "dimension": self.dimension,
-                "index": [int(self.first), int(self.step)],
-            }
+            found |= {"dimension": self.dimension, "index": [int(self.first), int(self.step)]}
         return found
 
 
@@ -96,13 +90,8 @@ def axes_grid(
 
     ``along`` are ``lon`` and ``lat`` of each point of x, for a section.
     """
-    key: tuple[object, ...] = (
-        "axes",
-        digest_arrays(x.points, y.points),
-        _words(x),
-        _words(y),
-        projection,
-    )
+    digest = digest_arrays(x.points, y.points, *(along or {}).values())
+    key = ("axes", digest, _words(x), _words(y), along is None, projection)
 
     def make() -> dict[str, Any]:
         facts: dict[str, Any] = {"kind": "axes", "x": x.facts(), "y": y.facts()}
@@ -116,8 +105,6 @@ def axes_grid(
             facts["mesh"] = _mesh(x, y, projection)
         return facts
 
-    if along is not None:
-        key = (*key, digest_arrays(*along.values()))
     return _kept(key, make)
 
 
@@ -179,11 +166,8 @@ def _ends(shape: tuple[int, ...], stride: int) -> Ends:
 
 
 def _numbers(axis: Axis) -> dict[str, Any]:
-    return {
-        "n": int(axis.points.size),
-        "dimension": axis.dimension,
-        "index": [int(axis.first), int(axis.step)],
-    }
+    index = [int(axis.first), int(axis.step)]
+    return {"n": int(axis.points.size), "dimension": axis.dimension, "index": index}
 
 
 def _pixels(
@@ -259,8 +243,8 @@ def _mesh(x: Axis, y: Axis, projection: Projection) -> dict[str, Any]:
         nodes = vectors(lon, lat)
         error, covered = 0.0, True
         for shift in ((0.5, 0.5), (0.5, 0.0), (0.0, 0.5)):
-            step = [np.arange(count - 1) + part for part in shift]
-            rows, columns = np.meshgrid(step[0], step[1], indexing="ij")
+            middles = (np.arange(count - 1) + part for part in shift)
+            rows, columns = np.meshgrid(*middles, indexing="ij")
             between = bilinear(nodes, rows, columns)
             true = vectors(*projection.inverse(
                 np.interp(columns, np.arange(count), np.linspace(*x.edges, count)),
@@ -271,12 +255,8 @@ def _mesh(x: Axis, y: Axis, projection: Projection) -> dict[str, Any]:
             covered &= not (np.isfinite(true[..., 0]) & np.isnan(away)).any()
         if covered and error <= near:
             break
-    return {
-        "n": count,
-        "lon": _degrees(lon),
-        "lat": _degrees(lat),
-        "error_km": float(f"{error:.3g}"),
-    }
+    rounded = float(f"{error:.3g}")
+    return {"n": count, "lon": _degrees(lon), "lat": _degrees(lat), "error_km": rounded}
 
 
 def _digits(near_km: float) -> int:

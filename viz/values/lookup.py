@@ -13,16 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.durable import open_regular
 from burstlens.core.errors import ValuesError
 from burstlens.viz.geometry.sphere import bilinear, degrees, middles, steps_to, vectors
 from burstlens.viz.geometry.sphere_cells import SphereCells
 from burstlens.viz.values import blocks
-from burstlens.viz.values.cells import read_cells
+from burstlens.viz.values.cells import Array, read_cells
 
-Array = NDArray[Any]
 FORMAT = 1
 NO_POINT = 0xFFFF
 """Row and column of a pixel that shows no point."""
@@ -65,15 +63,14 @@ class Grid:
             self._pixels: tuple[Array, Array] | None = None
             self._nodes: Array | None = None
             self._at: tuple[Array, Array] | None = None
-            if facts["kind"] == "pixels":
-                self._read_pixels()
-            else:
+            if facts["kind"] != "pixels":
                 self._along_x, self._along_y = _points(self.x), _points(self.y)
-            if facts["kind"] == "pixels" and "cells" in facts:
-                lon, lat, ends = read_cells(facts["cells"], self.rows, self.columns)
-                self._at, self._cells = (lon, lat), SphereCells(lon, lat, ends)
-            mesh = facts.get("mesh")
-            if mesh:
+            else:
+                self._read_pixels()
+                if "cells" in facts:
+                    lon, lat, ends = read_cells(facts["cells"], self.rows, self.columns)
+                    self._at, self._cells = (lon, lat), SphereCells(lon, lat, ends)
+            if mesh := facts.get("mesh"):
                 lon, lat = (
                     np.array(mesh[name], np.float64).reshape(mesh["n"], mesh["n"])
                     for name in ("lon", "lat")
@@ -143,10 +140,7 @@ class Grid:
             rows, columns = np.nonzero((self._pixels[0] == row) & (self._pixels[1] == column))
             if not rows.size:
                 return Place()
-            left, right, bottom, top = self.facts["extent"]
-            height, width = self._pixels[0].shape
-            lon = left + (float(columns.mean()) + 0.5) / width * (right - left)
-            lat = top - (float(rows.mean()) + 0.5) / height * (top - bottom)
+            lon, lat = self._on_picture(float(columns.mean()) + 0.5, float(rows.mean()) + 0.5)
             return Place(lat=lat, lon=_turned(lon))
         x, y = float(self._along_x[column]), float(self._along_y[row])
         if self.facts.get("geographic"):
@@ -156,12 +150,9 @@ class Grid:
             return Place(along["lat"][column], along["lon"][column], x, y)
         if self._nodes is None:
             return Place(x=x, y=y)
-        at = [
-            (value - axis["edges"][0]) / (axis["edges"][1] - axis["edges"][0])
-            for axis, value in ((self.y, y), (self.x, x))
-        ]
         last = self._nodes.shape[0] - 1
-        lon_at, lat_at = degrees(bilinear(self._nodes, at[0] * last, at[1] * last))
+        shares = _share(self.y, y) * last, _share(self.x, x) * last
+        lon_at, lat_at = degrees(bilinear(self._nodes, *shares))
         return Place(float(lat_at), float(lon_at), x, y)
 
     def axes(self) -> tuple[Array, Array] | None:
@@ -176,8 +167,6 @@ class Grid:
             return None
         if self._at is not None:
             return _turned(self._at[0]), self._at[1]
-        left, right, bottom, top = self.facts["extent"]
-        height, width = self._pixels[0].shape
         number = self._pixels[0].astype(np.int64) * self.columns + self._pixels[1]
         shown = (self._pixels[0] < self.rows) & (self._pixels[1] < self.columns)
         rows, columns = np.nonzero(shown)
@@ -188,7 +177,7 @@ class Grid:
                 (np.bincount(number[shown], at + 0.5, size) / count).reshape(self.rows, -1)
                 for at in (columns, rows)
             )
-        x, y = left + x / width * (right - left), top - y / height * (top - bottom)
+        x, y = self._on_picture(x, y)
         return (_turned(x) if self.on_earth else x), y
 
     def lonlat(self) -> tuple[Array, Array] | None:
@@ -196,10 +185,7 @@ class Grid:
         if self._nodes is None or self._pixels is not None:
             return None
         last = self._nodes.shape[0] - 1
-        shares = [
-            (points - axis["edges"][0]) / (axis["edges"][1] - axis["edges"][0]) * last
-            for axis, points in ((self.y, self._along_y), (self.x, self._along_x))
-        ]
+        shares = _share(self.y, self._along_y) * last, _share(self.x, self._along_x) * last
         return degrees(bilinear(self._nodes, *np.meshgrid(*shares, indexing="ij")))
 
     def index(self, row: int, column: int) -> dict[str, int]:
@@ -218,9 +204,8 @@ class Grid:
             return place.x, place.y
         if self._nodes is not None:
             return self._from_mesh(place.lon, place.lat)
-        left, right = sorted(
-            self.facts["extent"][:2] if self._pixels is not None else self.x["edges"]
-        )
+        ends = self.x["edges"] if self._pixels is None else self.facts["extent"][:2]
+        left, right = sorted(ends)
         lon = left + (place.lon - left) % 360
         return (lon if lon <= right else place.lon, place.lat)
 
@@ -244,6 +229,13 @@ class Grid:
         )
         return float(x), float(y)
 
+    def _on_picture(self, column: Any, row: Any) -> tuple[Any, Any]:
+        """x and y on the plane of fractional numbers of a pixel's column and row."""
+        assert self._pixels is not None
+        left, right, bottom, top = self.facts["extent"]
+        height, width = self._pixels[0].shape
+        return left + column / width * (right - left), top - row / height * (top - bottom)
+
     def _pixel(self, x: float, y: float) -> tuple[int, int] | None:
         assert self._pixels is not None
         left, right, bottom, top = self.facts["extent"]
@@ -261,10 +253,8 @@ class Grid:
         if not (height > 0 and width > 0 and height * width <= _MOST_PIXELS):
             raise ValueError(f"{height} x {width} pixels")
         first = blocks.count(height, width)
-        self._pixels = (
-            blocks.decode(stream, height, width),
-            blocks.decode(stream, height, width, first),
-        )
+        rows, columns = (blocks.decode(stream, height, width, at) for at in (0, first))
+        self._pixels = rows, columns
 
 
 def _points(axis: Mapping[str, Any]) -> Array:
@@ -272,6 +262,11 @@ def _points(axis: Mapping[str, Any]) -> Array:
         return np.array(axis["points"], np.float64)
     numbers = np.arange(int(axis["n"]), dtype=np.float64)
     return np.asarray(axis["start"] + axis["step"] * numbers)
+
+
+def _share(axis: Mapping[str, Any], at: Any) -> Any:
+    """How far along an axis something lies, from 0 at its first edge to 1 at its last."""
+    return (at - axis["edges"][0]) / (axis["edges"][1] - axis["edges"][0])
 
 
 def _nearest(axis: Mapping[str, Any], points: Array, at: float) -> int | None:

@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 Codes = NDArray[np.uint16]
 Array = NDArray[Any]
+Mask = NDArray[np.bool_]
 
+Outliers = tuple[tuple[int, int, float], ...]
 Transform = Literal["linear", "log"]
 SPECIAL = 4
 """Codes with a meaning of their own: from the top none, infinite, minus infinite, zero."""
@@ -44,7 +46,7 @@ class Scale:
     scale: float
     transform: Transform = "linear"
     negative: int | None = None
-    outliers: tuple[tuple[int, int, float], ...] = ()
+    outliers: Outliers = ()
 
     @property
     def top(self) -> int:
@@ -83,7 +85,7 @@ def quantised(
         values = np.ma.filled(values.astype(np.float64), np.nan)
     finite = np.isfinite(values)
     kept = _within(values, finite, log=log)
-    outliers: tuple[tuple[int, int, float], ...] = ()
+    outliers: Outliers = ()
     if kept is not finite:
         rows, columns = np.nonzero(finite & ~kept)
         outliers = tuple(
@@ -150,7 +152,7 @@ def _codes(values: Array, scale: Scale) -> Codes:
     return codes
 
 
-def _beside(edges: Sequence[float], scale: Scale) -> NDArray[np.bool_] | None:
+def _beside(edges: Sequence[float], scale: Scale) -> Mask | None:
     """Which codes lie next to an edge of colours; None where no value can be taken across one."""
     if scale.transform != "linear" or not scale.scale:
         return None
@@ -164,7 +166,7 @@ def _beside(edges: Sequence[float], scale: Scale) -> NDArray[np.bool_] | None:
 
 
 def _keep_sides(
-    codes: Codes, values: Array, scale: Scale, edges: Sequence[float], beside: NDArray[np.bool_]
+    codes: Codes, values: Array, scale: Scale, edges: Sequence[float], beside: Mask
 ) -> None:
     """Move codes by one where rounding took a value across an edge."""
     near = beside[codes]
@@ -178,15 +180,13 @@ def _keep_sides(
     codes[near] = moved
 
 
-def _mark_special(codes: Codes, values: Array, finite: NDArray[np.bool_], top: int) -> None:
+def _mark_special(codes: Codes, values: Array, finite: Mask, top: int) -> None:
     codes[~finite] = top + 3
     codes[np.isposinf(values)] = top + 2
     codes[np.isneginf(values)] = top + 1
 
 
-def _linear_scale(
-    values: Array, kept: NDArray[np.bool_], bits: int, outliers: tuple[Any, ...]
-) -> Scale:
+def _linear_scale(values: Array, kept: Mask, bits: int, outliers: Outliers) -> Scale:
     low, high = _ends(values, kept)
     step = high / ((1 << bits) - SPECIAL - 1) - low / ((1 << bits) - SPECIAL - 1)
     if low + step * ((1 << bits) - SPECIAL - 1) < high:  # rounded down: much among denormal numbers
@@ -194,9 +194,7 @@ def _linear_scale(
     return Scale(bits, low, step, outliers=outliers)
 
 
-def _log_scale(
-    values: Array, kept: NDArray[np.bool_], bits: int, outliers: tuple[Any, ...]
-) -> Scale:
+def _log_scale(values: Array, kept: Mask, bits: int, outliers: Outliers) -> Scale:
     top = (1 << bits) - SPECIAL
     low, high = _ends(np.abs(values), kept & (values != 0))
     negative = top // 2 if bool((values[kept] < 0).any()) else None
@@ -207,13 +205,13 @@ def _log_scale(
     return Scale(bits, offset, (math.log(high) - offset) / most, "log", negative, outliers)
 
 
-def _ends(values: Array, kept: NDArray[np.bool_]) -> tuple[float, float]:
+def _ends(values: Array, kept: Mask) -> tuple[float, float]:
     low = float(values.min(where=kept, initial=np.inf))
     high = float(values.max(where=kept, initial=-np.inf))
     return (low, high) if low <= high else (0.0, 0.0)
 
 
-def _within(values: Array, finite: NDArray[np.bool_], *, log: bool) -> NDArray[np.bool_]:
+def _within(values: Array, finite: Mask, *, log: bool) -> Mask:
     """Finite points that are not outliers: ``finite`` itself where there are none.
 
     Outliers lie so far from all other values that these would share a few codes.

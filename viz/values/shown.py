@@ -1,25 +1,29 @@
 """What a kind calls once its picture is drawn: the fields as shown become values beside it.
 
-A kind passes each field with the plane that it is drawn on; :func:`write` puts ``values.js`` and
+A kind passes each field with the plane that it is drawn on; :func:`header` says which picture that
+is, where its field lies in it and in which colours; :func:`write` puts ``values.js`` and
 the grids' ``grid-<hash>.js`` into the folder that the context names.
 """
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.colors import Colormap, to_hex
 from numpy.typing import NDArray
 
 from burstlens.core.units import printed
+from burstlens.viz.drawing import style
 from burstlens.viz.drawing.maps.overlay import Overlay
 from burstlens.viz.drawing.maps.reach import corners
 from burstlens.viz.geometry.field import Field
 from burstlens.viz.geometry.grid import Plane
-from burstlens.viz.product import whole_file
+from burstlens.viz.product import Context, whole_file
 from burstlens.viz.values.grid import Axis, GridScript, axes_grid, pixel_grid
 from burstlens.viz.values.names import GRID, VALUES
 from burstlens.viz.values.options import Values, stride
@@ -27,6 +31,9 @@ from burstlens.viz.values.quantised import quantised
 from burstlens.viz.values.script import script
 
 Array = NDArray[Any]
+_IN_HEADER = (
+    "size", "box", "extent", "projection", "length_units", "title", "smooth", "resampled",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +73,9 @@ def shown_on_map(
         size = box[2] - box[0], box[3] - box[1]
         rows, columns = down.thinned(every), across.thinned(every)
         return Shown(facts, values, pixel_grid(plane, extent, size, every, rows, columns))
-    edges_x, edges_y = (_ends(edges) for edges in corners(plane))
-    across = _on_plane(across, edges_x).thinned(every)
-    down = _on_plane(down, edges_y).thinned(every)
+    edges_x, edges_y = ((float(edges[0]), float(edges[-1])) for edges in corners(plane))
+    across = replace(across, edges=edges_x).thinned(every)
+    down = replace(down, edges=edges_y).thinned(every)
     if down.points[0] < down.points[-1] or edges_y[0] < edges_y[1]:
         values, down = values[::-1], _reversed(down)
     if across.edges[0] > across.edges[1]:
@@ -92,6 +99,46 @@ def shown_in_section(
     return Shown({**facts, "stride": every}, values[::every, ::every], grid)
 
 
+def header(
+    context: Context,
+    picture: int,
+    facts: Mapping[str, Any],
+    colours: Colormap,
+    edges: tuple[float, ...],
+    *,
+    log: bool,
+) -> dict[str, Any]:
+    """The header's part that all fields share.
+
+    ``picture`` is the CRC-32 of the picture that these values belong to: a reader who finds
+    another one in the index has values of an older or a newer picture. ``facts`` are the product's.
+    """
+    scale = style.SCALES.get(colours.name)
+    names = {"names": list(scale.names)} if scale and scale.names else {}
+    shares = np.linspace(0, 1, len(edges) - 1 if edges else 256)
+    table = np.rint(colours(shares)[:, :3] * 255).astype(np.uint8)  # red, green and blue bytes
+    return {
+        "product": context.product,
+        "stream": context.stream,
+        "time": context.time,
+        "attempt": context.attempt,
+        "picture": picture,
+        **{name: facts[name] for name in _IN_HEADER if name in facts},
+        "colours": {
+            "map": colours.name,
+            "table": base64.b64encode(table).decode(),
+            "under": _hex(colours.get_under()),
+            "over": _hex(colours.get_over()),
+            "bad": _hex(colours.get_bad()),
+            "ground": _hex(facts.get("ground", colours.get_bad())),
+            "limits": facts["limits"],
+            "edges": list(edges),
+            "log": log,
+            **names,
+        },
+    }
+
+
 def write(
     folder: Path,
     header: Mapping[str, Any],
@@ -111,9 +158,8 @@ def write(
         values = np.ascontiguousarray(one.values)
         codes, scale = quantised(values, asked.bits, log=log, edges=edges)
         parts.append(({**one.facts, "grid": one.grid.hash}, codes, scale))
-    pieces = [overlaid.piece for overlaid in overlay]
+    images = [piece for overlaid in overlay if (piece := overlaid.piece) is not None]
     words = [one.facts() for overlaid in overlay for one in overlaid.words]
-    images = [piece for piece in pieces if piece is not None]
     text = script({**header, "words": words}, parts, images)
     folder.mkdir(exist_ok=True)
     for grid in {one.grid.hash: one.grid for one in fields}.values():
@@ -138,16 +184,12 @@ def _axis(field: Field, direction: int, points: Array, units: str, name: str) ->
     )
 
 
-def _on_plane(axis: Axis, edges: tuple[float, float]) -> Axis:
-    return Axis(axis.points, edges, axis.name, axis.units, axis.log,
-                axis.dimension, axis.first, axis.step)  # fmt: skip
-
-
-def _ends(edges: Array) -> tuple[float, float]:
-    return float(edges[0]), float(edges[-1])
-
-
 def _reversed(axis: Axis) -> Axis:
     last = axis.first + axis.step * (axis.points.size - 1)
-    return Axis(axis.points[::-1], axis.edges[::-1], axis.name, axis.units, axis.log,
-                axis.dimension, last, -axis.step)  # fmt: skip
+    return replace(
+        axis, points=axis.points[::-1], edges=axis.edges[::-1], first=last, step=-axis.step
+    )
+
+
+def _hex(colour: Any) -> str:
+    return to_hex(colour)

@@ -7,19 +7,14 @@ ones as the smallest and the largest value of each interval. docs/values.md desc
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from isal import isal_zlib
 from numpy.typing import NDArray
 
-from burstlens.core.errors import ValuesError
-from burstlens.viz.values.script import FORMAT, TRACES, packed, read_payload
+from burstlens.viz.values.script import FORMAT, TRACES, packed
 
 Array = NDArray[Any]
 Codes = NDArray[np.int16]
@@ -35,33 +30,6 @@ _EVEN = 0.01
 _WIDEST = 4
 """An even row of times may have that many times the samples; more holes are left out."""
 _LEVEL, _RAW = 2, -15
-_FIXED = 8
-
-
-@dataclass(frozen=True, slots=True)
-class TracesFile:
-    """The traces beside a picture: by component and station the smallest and the largest values
-    (point) from ``times`` (point) in s on, in the header's units; both are the same where nothing
-    is thinned, and NaN in holes. Stations without samples are missing."""
-
-    header: dict[str, Any]
-    times: Array
-    traces: dict[tuple[int, int], tuple[Array, Array]]
-
-    @classmethod
-    def read(cls, path: Path) -> TracesFile:
-        """Raises ValuesError where the script is missing, damaged or holds something else."""
-        payload = read_payload(path)
-        if payload[:4] != TRACES:
-            raise ValuesError(f"{path} does not hold traces of stations")
-        try:
-            begin = _FIXED + int.from_bytes(payload[4:_FIXED], "little")
-            header = json.loads(payload[_FIXED:begin])
-            if header["format"] != FORMAT:
-                raise ValuesError(f"{path} is of another version of Burstlens")
-            return cls(header, *_unpacked(header, payload[begin:]))
-        except (ValueError, KeyError, TypeError, AttributeError, zlib.error) as error:
-            raise ValuesError(f"{path}: its traces cannot be read: {error!r}") from error
 
 
 def traces_script(
@@ -159,37 +127,3 @@ def _folded(codes: Codes) -> bytes:
     change = np.diff(codes, prepend=np.int16(0)).astype(np.int16)
     folded = ((change << 1) ^ (change >> 15)).astype("<u2")
     return folded.view(np.uint8).reshape(-1, 2).T.tobytes()
-
-
-def _unpacked(
-    header: Mapping[str, Any], packed_: bytes
-) -> tuple[Array, dict[tuple[int, int], tuple[Array, Array]]]:
-    points, each, step = int(header["points"]), int(header["each"]), float(header["step"])
-    scales = {
-        (n, m): float(scale)
-        for n, row in enumerate(header["scales"])
-        for m, scale in enumerate(row)
-        if scale is not None
-    }
-    if not (0 < points <= SAMPLES and each > 0):
-        raise ValueError(f"{points} points of {each} samples each")
-    width = points * (1 if each == 1 else 2)
-    at = 0 if step else 8 * points
-    wanted = at + 2 * width * len(scales)
-    # Never more than the header says: a small stream may inflate to gigabytes.
-    stream = zlib.decompressobj(_RAW).decompress(packed_, wanted + 1)
-    if len(stream) != wanted:
-        raise ValueError("the stream is cut short or damaged")
-    times = float(header["first"]) + step * each * np.arange(points)
-    if not step:
-        times = np.frombuffer(stream, "<f8", points)
-    traces = {}
-    for key, scale in scales.items():
-        halves = np.frombuffer(stream, np.uint8, 2 * width, at).reshape(2, width)
-        at += 2 * width
-        folded = halves[0].astype(np.uint16) | (halves[1].astype(np.uint16) << 8)
-        change = (folded >> 1) ^ -(folded & 1)
-        codes = np.cumsum(change, dtype=np.uint16).view(np.int16)
-        found = np.where(codes == HOLE, np.nan, codes * scale).reshape(points, -1)
-        traces[key] = found[:, 0], found[:, -1]
-    return times, traces

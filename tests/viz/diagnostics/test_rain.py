@@ -14,8 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from burstlens.core.errors import FrameError, OptionsError
 from burstlens.viz.diagnostics.derived import SharedFrame, open_frame
-from burstlens.viz.diagnostics.rain import between
-from burstlens.viz.diagnostics.rain_totals import Totals, read_totals, totals
+from burstlens.viz.diagnostics.rain import Totals, between, read_totals, totals
 from burstlens.viz.drawing.maps.layers import Contours
 from burstlens.viz.frames.reader import netCDF4
 from burstlens.viz.geometry.crop import Crop

@@ -16,6 +16,7 @@ import obspy
 import pytest
 from PIL import Image
 from pydantic import TypeAdapter, ValidationError
+from traces_file import TracesFile
 
 from burstlens.core import valid_time
 from burstlens.core.errors import FrameError, RecipeError, StagingError
@@ -28,7 +29,6 @@ from burstlens.viz.kinds.seismogram.options import SeismogramOptions
 from burstlens.viz.product import Context
 from burstlens.viz.registry import product_kind
 from burstlens.viz.values.names import VALUES
-from burstlens.viz.values.traces import TracesFile
 
 pytestmark = pytest.mark.integration
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+Array = NDArray[Any]
 Motion = Literal["pga", "pgv"]
 _MAGNITUDES = 3.0, 7.3
 _DISTANCES_KM = 10.0, 300.0
@@ -45,12 +46,8 @@ RELATIONS: dict[Motion, Relation] = {
 
 
 def intensity(
-    peak: NDArray[Any],
-    motion: Motion,
-    *,
-    magnitude: float | None = None,
-    distance_km: NDArray[Any] | None = None,
-) -> NDArray[Any]:
+    peak: Array, motion: Motion, *, magnitude: float | None = None, distance_km: Array | None = None
+) -> Array:
     """MMI, 1 to 10, of peaks of any shape in m/s2 (``pga``) or m/s (``pgv``); NaN stays NaN.
 
     If both ``magnitude`` and ``distance_km`` (to the rupture; shape of ``peak``) are given, their
@@ -72,24 +69,15 @@ def intensity(
 
 
 def _intensity(
-    peak: NDArray[Any],
-    relation: Relation,
-    magnitude: float | None,
-    distance_km: NDArray[Any] | None,
-) -> NDArray[Any]:
+    peak: Array, relation: Relation, magnitude: float | None, distance_km: Array | None
+) -> Array:
     with np.errstate(divide="ignore"):
         level = np.log10(100.0 * np.asarray(peak, np.float64))
-    found = np.select(
-        [level <= relation.low, level <= relation.high],
-        [_line(relation.faint, level), _line(relation.weak, level)],
-        _line(relation.strong, level),
-    )
+    lines = (relation.faint, relation.weak, relation.strong)
+    faint, weak, strong = (start + slope * level for start, slope in lines)
+    found = np.select([level <= relation.low, level <= relation.high], [faint, weak], strong)
     if magnitude is not None and distance_km is not None:
         constant, per_decade, per_unit = relation.at_source
         decade = np.log10(np.clip(distance_km, *_DISTANCES_KM))
         found += constant + per_decade * decade + per_unit * float(np.clip(magnitude, *_MAGNITUDES))
     return np.asarray(np.clip(found, 1.0, 10.0))
-
-
-def _line(terms: tuple[float, float], level: NDArray[Any]) -> NDArray[Any]:
-    return np.asarray(terms[0] + terms[1] * level)

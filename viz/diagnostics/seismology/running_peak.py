@@ -54,12 +54,10 @@ class HeldMotion:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """As :class:`Motion` has it."""
         number, rows, columns = self.values.shape
         return number, rows, columns
 
     def rows(self, part: slice) -> Array:
-        """As :class:`Motion` has it."""
         return self.values[:, part]
 
 

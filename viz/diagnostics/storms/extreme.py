@@ -24,11 +24,6 @@ class Extreme:
     at_edge: bool
 
 
-def reach_points(sigma: float) -> int:
-    """How many grid points a Gaussian of so many grid points reaches to each side."""
-    return int(np.ceil(_REACH * sigma))
-
-
 def smoothed(values: Array, sigma: tuple[float, float]) -> Array:
     """The field (y, x) under a Gaussian with these standard deviations, in grid points along y, x.
 
@@ -38,7 +33,8 @@ def smoothed(values: Array, sigma: tuple[float, float]) -> Array:
     """
     missing = ~np.isfinite(values)
     field = np.where(missing, np.nan, values).astype(np.float64)
-    reaches = [min(reach_points(w), size - 1) for w, size in zip(sigma, field.shape, strict=True)]
+    widths = zip(sigma, field.shape, strict=True)
+    reaches = [min(int(np.ceil(_REACH * width)), size - 1) for width, size in widths]
     for axis, reach in enumerate(reaches):
         pad = [(reach, reach) if n == axis else (0, 0) for n in (0, 1)]
         field = np.pad(field, pad, mode="reflect", reflect_type="odd") if reach > 0 else field

@@ -198,10 +198,8 @@ def followed_track(frame: ProductFrame, name: str) -> Track:
     FrameError when there is none yet, or when the product keeps no track.
     """
     path = frame.followed.get(name)
-    if path is None:
-        raise FrameError(f"the track {name!r} has no position yet")
-    track = read_track(path)
-    if not track.points:
+    track = None if path is None else read_track(path)
+    if track is None or not track.points:
         raise FrameError(f"the track {name!r} has no position yet")
     return track
 

@@ -31,8 +31,7 @@ from burstlens.viz.kinds.map.legend import entries
 from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.kinds.map.read import Layers
 from burstlens.viz.product import Context
-from burstlens.viz.values.header import header
-from burstlens.viz.values.shown import shown_on_map
+from burstlens.viz.values.shown import header, shown_on_map
 from burstlens.viz.values.shown import write as write_values
 
 

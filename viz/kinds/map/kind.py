@@ -81,7 +81,7 @@ class MapKind(ProductKind[MapOptions]):
     def make(self, options: MapOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
         """Draw the PNG. FrameError when all values are NaN."""
         from burstlens.viz.diagnostics.derived import choosing
-        from burstlens.viz.diagnostics.rain_totals import keep_totals
+        from burstlens.viz.diagnostics.rain import keep_totals
         from burstlens.viz.diagnostics.storms.track import centred
         from burstlens.viz.drawing.limits import fitted
         from burstlens.viz.frames.times import lead

@@ -48,7 +48,7 @@ class NetcdfKind(ProductKind[NetcdfOptions]):
         self, options: NetcdfOptions, frame: ProductFrame, out: Path, context: Context
     ) -> Made:
         """Write the crop. FrameError when a variable is missing or the crop is outside."""
-        from burstlens.viz.diagnostics.rain_totals import keep_totals
+        from burstlens.viz.diagnostics.rain import keep_totals
         from burstlens.viz.diagnostics.storms.track import centred
         from burstlens.viz.kinds.netcdf.draw import write_netcdf
 

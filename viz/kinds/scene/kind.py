@@ -72,7 +72,7 @@ class SceneKind(ProductKind[SceneOptions]):
         """Draw the PNG. FrameError when all values are NaN, when a slice lies outside of the
         domain, and when it cannot be rendered on this machine."""
         from burstlens.viz.diagnostics.derived import choosing
-        from burstlens.viz.diagnostics.rain_totals import keep_totals
+        from burstlens.viz.diagnostics.rain import keep_totals
         from burstlens.viz.diagnostics.storms.track import centred
         from burstlens.viz.drawing.limits import fitted
         from burstlens.viz.frames.times import lead

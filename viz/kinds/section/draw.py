@@ -40,7 +40,7 @@ from burstlens.viz.kinds.section.options import SectionOptions
 from burstlens.viz.kinds.section.read import Sections, Slice
 from burstlens.viz.kinds.section.values import cell_faces, of_cells, section_values
 from burstlens.viz.product import Context
-from burstlens.viz.values.header import header
+from burstlens.viz.values.shown import header
 from burstlens.viz.values.shown import write as write_values
 
 Array = NDArray[Any]

@@ -118,7 +118,7 @@ class VtkKind(ProductKind[VtkOptions]):
 
         Volumes are read and written in slabs, but for compressed ones, which take all in memory.
         """
-        from burstlens.viz.diagnostics.rain_totals import keep_totals
+        from burstlens.viz.diagnostics.rain import keep_totals
         from burstlens.viz.kinds.vtk.draw import draw, draw_slabs
         from burstlens.viz.kinds.vtk.pieces import slabs_of, split_of
 
