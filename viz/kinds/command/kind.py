@@ -16,15 +16,12 @@ class CommandKind(ProductKind[CommandOptions]):
     options = CommandOptions
 
     def extensions(self, options: CommandOptions) -> tuple[str, ...]:
-        """The stated extension."""
         return (options.extension,)
 
     def ships(self, options: CommandOptions) -> tuple[str, ...]:
-        """The stated files."""
         return options.files
 
     def runs(self, options: CommandOptions) -> str:
-        """The program and its arguments."""
         return " ".join(options.command)
 
     def make(

@@ -38,7 +38,6 @@ class MapKind(ProductKind[MapOptions]):
         return tuple(name for name in named if isinstance(name, str))
 
     def follows(self, options: MapOptions) -> tuple[str, ...]:
-        """The tracks that the crop follows and that are drawn."""
         drawn = (options.storm,) if options.storm else ()
         return tuple(dict.fromkeys((*options.crop.tracks, *drawn)))
 
@@ -47,15 +46,12 @@ class MapKind(ProductKind[MapOptions]):
         return tuple(nest for nest in options.nests if isinstance(nest, str))
 
     def chained(self, options: MapOptions) -> bool:
-        """Whether it shows a quantity of the interval since the frame before."""
         return options.of_interval
 
     def widens(self, options: MapOptions) -> bool:
-        """Whether the limits follow the frames: none are given, and colours have no steps."""
         return options.limits is None and not options.in_steps
 
     def inspect(self, options: MapOptions, seen: Inspection) -> None:
-        """Its field, layers and crop."""
         seen.choose(options.crop)
         seen.plane(options.variable, options.crop, level=options.level, units=options.units)
         seen.crop(options.crop, (options.variable,))

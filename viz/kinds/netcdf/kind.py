@@ -22,23 +22,18 @@ class NetcdfKind(ProductKind[NetcdfOptions]):
     options = NetcdfOptions
 
     def preload(self) -> None:
-        """Import what reads and writes."""
         import burstlens.viz.kinds.netcdf.draw  # noqa: F401
 
     def extensions(self, options: NetcdfOptions) -> tuple[str, ...]:
-        """Always ``nc``."""
         return ("nc",)
 
     def follows(self, options: NetcdfOptions) -> tuple[str, ...]:
-        """The track that the crop follows."""
         return options.crop.tracks
 
     def chained(self, options: NetcdfOptions) -> bool:
-        """Whether a variable covers the interval since the frame before."""
         return of_interval((*options.variables, options.crop.follow or ""))
 
     def inspect(self, options: NetcdfOptions, seen: Inspection) -> None:
-        """Its variables, each on its own points, and the crop."""
         for name in options.variables:
             seen.units(seen.variable(name, "variables"), options.units.get(name), f"units.{name}")
         seen.crop(options.crop, options.variables)

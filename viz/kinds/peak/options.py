@@ -9,15 +9,14 @@ from burstlens.viz.drawing.colour_names import Colormap
 from burstlens.viz.drawing.maps.layers import Contours
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.place import Place, Source
+from burstlens.viz.kinds.base import Table
 from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.values.options import Values
 
 
 @dataclass(frozen=True, slots=True)
-class PeakOptions:
+class PeakOptions(Table):
     """Which peak of which motion, and how it is shown."""
-
-    __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
 
     quantity: Literal["pgv", "pga", "pgd", "intensity"] = "pgv"
     """Peak ground velocity, acceleration or displacement, or the intensity that follows from one.

@@ -21,7 +21,6 @@ class SeismogramKind(ProductKind[SeismogramOptions]):
     options = SeismogramOptions
 
     def preload(self) -> None:
-        """Import what reads and draws."""
         from burstlens.viz.kinds.seismogram import draw, read  # noqa: F401
 
     def chained(self, options: SeismogramOptions) -> bool:
@@ -29,7 +28,6 @@ class SeismogramKind(ProductKind[SeismogramOptions]):
         return True
 
     def extensions(self, options: SeismogramOptions) -> tuple[str, ...]:
-        """``png``, ``mseed`` or ``zip``."""
         return (EXTENSIONS[options.format],)
 
     def ships(self, options: SeismogramOptions) -> tuple[str, ...]:
@@ -37,7 +35,6 @@ class SeismogramKind(ProductKind[SeismogramOptions]):
         return (options.stations,) if isinstance(options.stations, str) else ()
 
     def inspect(self, options: SeismogramOptions, seen: Inspection) -> None:
-        """Its components, and the stations where it has its own."""
         for name in options.components:
             seen.units(seen.variable(name, "components"), options.units, "units")
         seen.places(options.stations, "stations", each=True)

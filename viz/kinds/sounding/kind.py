@@ -24,7 +24,6 @@ class SoundingKind(ProductKind[SoundingOptions]):
         from burstlens.viz.kinds.sounding import draw  # noqa: F401
 
     def inspect(self, options: SoundingOptions, seen: Inspection) -> None:
-        """What a column needs, and its point."""
         names = ("pressure", "temperature", "QVAPOR", "dew_point", "u_earth", "v_earth")
         seen.needs(names, "kind")
         seen.ends({"at": options.at}, "T")

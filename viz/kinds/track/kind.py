@@ -20,11 +20,9 @@ class TrackKind(ProductKind[TrackOptions]):
     options = TrackOptions
 
     def preload(self) -> None:
-        """Import what reads and searches."""
         from burstlens.viz.kinds.track import draw, read  # noqa: F401
 
     def extensions(self, options: TrackOptions) -> tuple[str, ...]:
-        """That of the format."""
         return (options.format,)
 
     def chained(self, options: TrackOptions) -> bool:
@@ -32,7 +30,6 @@ class TrackKind(ProductKind[TrackOptions]):
         return True
 
     def inspect(self, options: TrackOptions, seen: Inspection) -> None:
-        """The field that is followed."""
         from burstlens.viz.geometry.crop import Crop
 
         seen.choose(Crop())

@@ -16,7 +16,6 @@ class TrackMapKind(ProductKind[TrackMapOptions]):
     options = TrackMapOptions
 
     def preload(self) -> None:
-        """Import matplotlib and the colour maps, which takes a worker about a second."""
         import pyproj  # noqa: F401
 
         from burstlens.viz.drawing import style
@@ -29,7 +28,6 @@ class TrackMapKind(ProductKind[TrackMapOptions]):
         return (options.cities,) if isinstance(options.cities, str) else ()
 
     def follows(self, options: TrackMapOptions) -> tuple[str, ...]:
-        """The track that is shown."""
         return (options.track,)
 
     def make(

@@ -25,7 +25,6 @@ class VtkKind(ProductKind[VtkOptions]):
     options = VtkOptions
 
     def preload(self) -> None:
-        """Import what reads and writes."""
         from burstlens.viz.kinds.vtk import draw, read  # noqa: F401
 
     def extensions(self, options: VtkOptions) -> tuple[str, ...]:
@@ -38,15 +37,12 @@ class VtkKind(ProductKind[VtkOptions]):
         return of_one + tuple(f"p{extension}" for extension in of_one)
 
     def follows(self, options: VtkOptions) -> tuple[str, ...]:
-        """The track that the crop follows."""
         return options.crop.tracks
 
     def chained(self, options: VtkOptions) -> bool:
-        """Whether a variable covers the interval since the frame before."""
         return of_interval((*options.variables, options.crop.follow or ""))
 
     def inspect(self, options: VtkOptions, seen: Inspection) -> None:
-        """Its variables, which share a grid, and the crop."""
         seen.choose(options.crop)
         wind = () if options.wind is None else (options.wind.u, options.wind.v, options.wind.w)
         seen.volume(options.variables, "variables")
