@@ -26,8 +26,7 @@ from burstlens.viz.frames import times
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.around_pole import pole_centred
 from burstlens.viz.geometry.field import Field
-from burstlens.viz.kinds.map.layers import drawn, placed_on
-from burstlens.viz.kinds.map.legend import entries
+from burstlens.viz.kinds.map.layers import drawn, entries, placed_on
 from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.kinds.map.read import Layers
 from burstlens.viz.product import Context

@@ -13,7 +13,6 @@ from typing import Any
 
 import netCDF4
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core import valid_time
 from burstlens.core.calendars import WITH_YEAR_0
@@ -22,13 +21,13 @@ from burstlens.viz.frames import times
 from burstlens.viz.geometry import grid, vertical
 from burstlens.viz.geometry.cf_plane import mapping_names
 from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.kinds.full_disk import raise_if_full
 from burstlens.viz.kinds.netcdf.read import read_part
 from burstlens.viz.product import Context, ProductFrame, whole_file
 from burstlens.viz.seams import Variable
 
-Array = NDArray[Any]
 _TIME = "time"
 _DROPPED = {"_FillValue", "coordinates", "scale_factor", "add_offset", "missing_value"}
 """Attributes that no longer hold: values are unpacked, NaN where missing."""

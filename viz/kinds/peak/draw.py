@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.viz.frames.times import lead
 from burstlens.viz.geometry.field import read_field
@@ -17,7 +15,6 @@ from burstlens.viz.kinds.peak.options import PeakOptions
 from burstlens.viz.kinds.peak.read import Peaks
 from burstlens.viz.product import Context, Made, ProductFrame
 
-Array = NDArray[Any]
 _ROUND = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.core.lengths import metres
@@ -27,11 +25,11 @@ from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.enriched import EnrichedFrame
 from burstlens.viz.geometry.field import Field, read_plain_field, read_values
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.kinds.peak.options import PeakOptions
 from burstlens.viz.product import Context, ProductFrame
 
-Array = NDArray[Any]
 _MOTIONS = {"pgd": "m", "pgv": "m s-1", "pga": "m s-2"}
 """In the order of :data:`.ground_motion.MOTIONS`."""
 _WORDS = {

@@ -9,7 +9,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.core.units import printed
@@ -22,7 +21,6 @@ from burstlens.viz.kinds.profile.read import Profile, Profiles
 from burstlens.viz.kinds.section.axes import label_levels, on_axis
 from burstlens.viz.product import Context
 
-Array = NDArray[Any]
 _RIGHT, _TOP, _BOTTOM, _GAP = 14.0, 56.0, 76.0, 16.0
 """Margins, and between panels, in points."""
 _LINE = "#2c5f8a"

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.viz.drawing.maps.graticule import latitude, longitude
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.columns import Points, Vertical, along, check_top, heights, pressures
 from burstlens.viz.geometry.crop import resolve
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.transect import spot
 from burstlens.viz.kinds.profile.options import ProfileOptions
 from burstlens.viz.product import ProductFrame
 
-Array = NDArray[Any]
 _SPREAD = 5, 95
 """Percentiles between which the band of an area's values lies."""
 

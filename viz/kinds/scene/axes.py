@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 
 from burstlens.viz.drawing import style
 from burstlens.viz.drawing.colour_bar import STEPS, minus
 from burstlens.viz.drawing.maps.graticule import latitude, longitude
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.kinds.scene.read import Scene
 from burstlens.viz.kinds.scene.stage import View
 
-Array = NDArray[Any]
 _TICK, _NUMBER, _NAME = 4.0, 13.0, 33.0
 """Points from an edge to the end of its ticks, to the middle of its numbers and of its name."""
 _SAMPLES = 101

@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm, LogNorm, Normalize, is_color_like, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from numpy.typing import NDArray
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.units import printed
@@ -20,6 +19,7 @@ from burstlens.viz.drawing.coast.lines import lines as coast_lines
 from burstlens.viz.drawing.colour_bar import ColourBar, minus, range_caption
 from burstlens.viz.drawing.colours import colours, norm
 from burstlens.viz.drawing.picture import blank, letters_dpi
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.kinds.scene.axes import label_box
 from burstlens.viz.kinds.scene.options import Haze, SceneOptions
 from burstlens.viz.kinds.scene.read import Coloured, Scene
@@ -27,7 +27,6 @@ from burstlens.viz.kinds.scene.renderer import renderer
 from burstlens.viz.kinds.scene.stage import Body, Fog, Lines, Sheet, Shell, Stage, View
 from burstlens.viz.product import Context
 
-Array = NDArray[Any]
 _LEFT, _RIGHT, _BAR, _TOP, _BOTTOM = 10.0, 10.0, 84.0, 48.0, 24.0
 """Margins in points; at the right with a colour bar and without."""
 _ROW = 14.0

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.core.lengths import metres
@@ -18,6 +17,7 @@ from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.crop import Crop, resolve
 from burstlens.viz.geometry.destaggered import read_centred
 from burstlens.viz.geometry.field import finite_range
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.projection import EARTH_RADIUS_M, Projection
 from burstlens.viz.kinds.scene.haze import Density, read_density
 from burstlens.viz.kinds.scene.options import Isosurface, SceneOptions
@@ -25,7 +25,6 @@ from burstlens.viz.kinds.vtk.read import open_box
 from burstlens.viz.kinds.vtk.volume import Volume
 from burstlens.viz.product import ProductFrame
 
-Array = NDArray[Any]
 _WIDE = 0.3
 """Default height of a box, as a part of its longer side."""
 _FLAT = 0.02

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNLocator, NullLocator
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.core.units import printed
@@ -17,10 +14,10 @@ from burstlens.viz.drawing.colour_bar import STEPS, Numbers, plain_frame, tick_l
 from burstlens.viz.drawing.legend import rows_pt
 from burstlens.viz.drawing.maps.graticule import latitude, longitude
 from burstlens.viz.geometry.columns import Vertical
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.transect import Transect
 from burstlens.viz.kinds.section.read import Sections
 
-Array = NDArray[Any]
 _RIGHT, _TOP, _BOTTOM = 84.0, 68.0, 72.0
 _PLACE, _DIGIT = 64.0, 11.0
 """Points that a latitude and a longitude take, without decimals, and for each decimal of both."""

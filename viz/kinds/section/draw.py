@@ -10,7 +10,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.patheffects import AbstractPathEffect, withStroke
-from numpy.typing import NDArray
 
 from burstlens.core.units import printed
 from burstlens.viz.drawing import heading, style
@@ -27,6 +26,7 @@ from burstlens.viz.drawing.signs import Sign
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.columns import Vertical
 from burstlens.viz.geometry.field import Field
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.kinds.section.axes import (
     ends,
     ends_label,
@@ -43,7 +43,6 @@ from burstlens.viz.product import Context
 from burstlens.viz.values.header import header
 from burstlens.viz.values.shown import write as write_values
 
-Array = NDArray[Any]
 _GROUND = "#7d746b"
 _ROWS = 300
 """Heights that a column is interpolated to."""

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.units import printed
 from burstlens.viz.geometry.columns import Vertical
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.kinds.section.axes import off_axis, on_axis
 from burstlens.viz.kinds.section.read import Sections
 from burstlens.viz.values.grid import Axis
 from burstlens.viz.values.options import Values
 from burstlens.viz.values.shown import Shown, shown_in_section
-
-Array = NDArray[Any]
 
 
 def cell_faces(vertical: Vertical) -> Array:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from burstlens.core.errors import FrameError, RecipeError
 from burstlens.core.extras import install_command
 from burstlens.viz.kinds.seismogram.options import SeismogramOptions
-from burstlens.viz.kinds.seismogram.record_section import RecordSection
+from burstlens.viz.kinds.seismogram.read import RecordSection
 from burstlens.viz.product import Made, whole_file
 
 if TYPE_CHECKING:

@@ -48,8 +48,7 @@ class SeismogramKind(ProductKind[SeismogramOptions]):
         RecipeError when ObsPy is asked for and not installed.
         """
         from burstlens.viz.frames.times import lead
-        from burstlens.viz.kinds.seismogram.beside import write_beside
-        from burstlens.viz.kinds.seismogram.draw import draw_section
+        from burstlens.viz.kinds.seismogram.draw import draw_section, write_beside
         from burstlens.viz.kinds.seismogram.file import write_traces
         from burstlens.viz.kinds.seismogram.read import is_recorded, read_seismograms
         from burstlens.viz.kinds.seismogram.spectra import draw_spectra

@@ -6,20 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError, StateError
 from burstlens.viz.frames.state import read_arrays, write_arrays
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.field import Field, read_field
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.place import Place, located_on
 from burstlens.viz.product import ProductFrame
 
-Array = NDArray[Any]
 KIND = "traces 1"
 
 

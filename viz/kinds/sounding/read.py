@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.viz.diagnostics.diagnostic import check_needs
 from burstlens.viz.diagnostics.parcel import cape_cin, lifted_path
 from burstlens.viz.geometry.destaggered import read_centred
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.place import End
 from burstlens.viz.geometry.transect import spot
 from burstlens.viz.product import ProductFrame
 
-Array = NDArray[Any]
 _NEEDS = ("T", "P", "PB", "QVAPOR", "U", "V")
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError, RecipeError
 from burstlens.core.units import convert
@@ -17,10 +14,10 @@ from burstlens.viz.geometry import grid, position
 from burstlens.viz.geometry.around import columns_round, read_around
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.field import Field, read_field
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.kinds.track.options import TrackOptions
 from burstlens.viz.seams import OpenFrame
 
-Array = NDArray[Any]
 _WIND = ("U10", "V10")
 _SLACK = 1.25
 """Grid spacing at the rim of a search over that in its middle, at most."""

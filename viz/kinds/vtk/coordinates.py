@@ -4,10 +4,8 @@ mesh that coordinates make."""
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.core.units import convert
@@ -15,13 +13,13 @@ from burstlens.viz.geometry import grid, vertical
 from burstlens.viz.geometry.around_pole import pole_centred
 from burstlens.viz.geometry.columns import check_grid, dimensions_of
 from burstlens.viz.geometry.destaggered import read_centred
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.kinds.vtk.options import Coordinates
 from burstlens.viz.kinds.vtk.xml_file import Curvilinear, Rectilinear, Uniform
 from burstlens.viz.product import ProductFrame
 from burstlens.viz.seams import Window
 
-Array = NDArray[Any]
 _HEIGHT = "z height"
 
 

@@ -20,15 +20,13 @@ os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"
 
 import h5py
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.viz.kinds.vtk.image import Image
 from burstlens.viz.kinds.vtk.markup import Place
-from burstlens.viz.kinds.vtk.placed import Named, Placed, native, write_held
+from burstlens.viz.kinds.vtk.placed import Array, Named, Placed, native, write_held
 from burstlens.viz.kinds.vtk.xml_file import Curvilinear, Mesh, check_shapes
 from burstlens.viz.product import whole_file
 
-Array = NDArray[Any]
 Layout = Mapping[str, tuple[str, tuple[int, ...]]]
 """The type (as numpy writes it) and the shape of each array, by its path in the file."""
 _VERSION = (2, 7)

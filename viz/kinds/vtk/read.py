@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.core.units import convert
@@ -16,6 +14,7 @@ from burstlens.viz.diagnostics import earth
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.columns import check_grid, order_of
 from burstlens.viz.geometry.crop import Crop, resolve
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.staggering import unstaggered, with_faces
 from burstlens.viz.kinds.vtk.coordinates import (
     curvilinear,
@@ -31,8 +30,6 @@ from burstlens.viz.kinds.vtk.split import Part
 from burstlens.viz.kinds.vtk.volume import EARTH_CENTRED, WIND, Volume
 from burstlens.viz.kinds.vtk.xml_file import Curvilinear, Mesh, Rectilinear, Uniform
 from burstlens.viz.product import ProductFrame
-
-Array = NDArray[Any]
 
 
 def open_box(

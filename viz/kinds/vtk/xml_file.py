@@ -14,13 +14,11 @@ from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.viz.kinds.vtk.markup import Place, extent, opening
-from burstlens.viz.kinds.vtk.placed import Named, Placed, native, write_at, write_held
+from burstlens.viz.kinds.vtk.placed import Array, Named, Placed, native, write_at, write_held
 from burstlens.viz.product import whole_file
 
-Array = NDArray[Any]
 _TYPES = {
     "f4": "Float32", "f8": "Float64", "i1": "Int8", "u1": "UInt8", "i2": "Int16", "u2": "UInt16",
     "i4": "Int32", "u4": "UInt32", "i8": "Int64", "u8": "UInt64",

@@ -9,7 +9,6 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 import numpy as np
-from numpy.typing import NDArray
 from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import vtkPoints, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkRectilinearGrid, vtkStructuredGrid
@@ -20,7 +19,7 @@ from vtkmodules.vtkIOXML import (
 )
 
 from burstlens.viz.kinds.vtk.markup import Place
-from burstlens.viz.kinds.vtk.placed import native
+from burstlens.viz.kinds.vtk.placed import Array, native
 from burstlens.viz.kinds.vtk.xml_file import (
     Mesh,
     Rectilinear,
@@ -29,7 +28,6 @@ from burstlens.viz.kinds.vtk.xml_file import (
 )
 from burstlens.viz.product import whole_file
 
-Array = NDArray[Any]
 _LEVEL = 1
 # vtkErrorCode, which Python does not see: below the first one the code is the system's errno.
 _FIRST_VTK_ERROR, _OUT_OF_DISK_SPACE = 20000, 20007
