@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from burstlens.viz.kinds.vtk.facts import Form, check_values, field_data, joined_facts
-from burstlens.viz.kinds.vtk.markup import Place
 from burstlens.viz.kinds.vtk.options import VtkOptions
 from burstlens.viz.kinds.vtk.read import Box
 from burstlens.viz.kinds.vtk.split import Part
 from burstlens.viz.kinds.vtk.volume import Volume
-from burstlens.viz.kinds.vtk.xml_file import Mesh, write_vtk_parts
+from burstlens.viz.kinds.vtk.xml_file import MeshPart, write_vtk_parts
 from burstlens.viz.product import Context, Made, whole_file
 
 
@@ -54,7 +53,7 @@ def draw_slabs(
     forms: list[Form] = []
     shape, first, corner = box.shape_of(part), box.first_of(part), box.corner()
 
-    def each() -> Iterator[tuple[Mesh, Mapping[str, Any], Place]]:
+    def each() -> Iterator[MeshPart]:
         for slab in slabs:
             volume = box.read(slab)
             facts.append(volume.facts())

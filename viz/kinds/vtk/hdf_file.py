@@ -21,10 +21,10 @@ os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"
 import h5py
 import numpy as np
 
+from burstlens.viz.kinds.vtk.facts import Fields, Shape
 from burstlens.viz.kinds.vtk.image import Image
-from burstlens.viz.kinds.vtk.markup import Place
 from burstlens.viz.kinds.vtk.placed import Array, Named, Placed, native, write_held
-from burstlens.viz.kinds.vtk.xml_file import Curvilinear, Mesh, check_shapes
+from burstlens.viz.kinds.vtk.xml_file import Arrays, Curvilinear, Mesh, MeshPart, check_shapes
 from burstlens.viz.product import whole_file
 
 Layout = Mapping[str, tuple[str, tuple[int, ...]]]
@@ -58,17 +58,11 @@ class Reference:
 
 
 def write_vtkhdf(
-    out: Path,
-    points: Array,
-    arrays: Mapping[str, Array],
-    *,
-    fields: Mapping[str, float | str],
-    compress: bool = False,
-) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """Write point data on ``points`` (z, y, x, 3) as one file, and return its :data:`Layout`.
+    out: Path, points: Array, arrays: Arrays, *, fields: Fields, compress: bool = False
+) -> Layout:
+    """Write point data on ``points`` (z, y, x, 3) as one file, and return its layout.
 
-    ``arrays`` and ``fields`` are those of :func:`.xml_file.write_vtk`. Raises
-    ValueError when a shape does not fit, StagingError when ``out`` cannot be written.
+    Raises ValueError when a shape does not fit, StagingError when ``out`` cannot be written.
     """
     mesh = Curvilinear(points)
     if not compress:
@@ -88,16 +82,11 @@ def write_vtkhdf(
 
 
 def write_vtkhdf_parts(
-    out: Path,
-    shape: tuple[int, int, int],
-    parts: Iterable[tuple[Mesh, Mapping[str, Array], Place]],
-    *,
-    fields: Mapping[str, float | str],
-) -> dict[str, tuple[str, tuple[int, ...]]]:
+    out: Path, shape: Shape, parts: Iterable[MeshPart], *, fields: Fields
+) -> Layout:
     """Write what :func:`write_vtkhdf` writes uncompressed, from parts that together fill ``shape``.
 
-    Each is a curvilinear mesh, its arrays and its place, and is taken when the one before has been
-    written.
+    Each has a curvilinear mesh, and is taken when the one before has been written.
     """
     places: dict[str, Placed] = {}
     with whole_file(out), out.open("wb", buffering=0) as file:
@@ -106,23 +95,18 @@ def write_vtkhdf_parts(
             held = _named(mesh, arrays)
             if not places:
                 places = _head(file, held, shape, fields)
-            write_held(file, list(places.values()), held, place)
+            write_held(file, places.values(), held, place)
     return {path: (place.kind.str, place.shape) for path, place in places.items()}
 
 
-def _named(mesh: Mesh, arrays: Mapping[str, Array]) -> list[Named]:
+def _named(mesh: Mesh, arrays: Arrays) -> list[Named]:
     if not isinstance(mesh, Curvilinear):
         raise ValueError("VTKHDF holds curvilinear meshes")
     named: list[Named] = [("Points", native(mesh.points), (0, 1, 2))]
     return named + [(f"PointData/{_name(n)}", native(a), (0, 1, 2)) for n, a in arrays.items()]
 
 
-def _head(
-    file: BinaryIO,
-    held: Sequence[Named],
-    shape: tuple[int, int, int],
-    fields: Mapping[str, float | str],
-) -> dict[str, Placed]:
+def _head(file: BinaryIO, held: Sequence[Named], shape: Shape, fields: Fields) -> dict[str, Placed]:
     """Write all but the values, and return their places, by path.
 
     HDF5 makes the file in memory and allots one run of bytes to each array, without writing it.
@@ -150,15 +134,9 @@ def _head(
     return places
 
 
-def write_table(
-    out: Path,
-    shape: tuple[int, int, int],
-    pieces: Sequence[Reference],
-    *,
-    fields: Mapping[str, float | str],
-) -> Layout:
-    """Write one file that shows the pieces of a volume of ``shape`` (z, y, x) as a whole, and
-    return its :data:`Layout`. StagingError when ``out`` cannot be written.
+def write_table(out: Path, shape: Shape, pieces: Sequence[Reference], *, fields: Fields) -> Layout:
+    """Write one file that shows the pieces of a volume of ``shape`` as a whole, and return its
+    layout. StagingError when ``out`` cannot be written.
     """
     layout = {}
     with whole_file(out), _hdf5(out, _REST) as file:
@@ -253,7 +231,7 @@ def _source(name: str, path: str, kind: str, shape: tuple[int, ...]) -> h5py.Vir
     return h5py.VirtualSource(name.replace("%", "%%"), f"{_ROOT}/{path}", shape=shape, dtype=kind)
 
 
-def _write_fields(root: h5py.Group, fields: Mapping[str, float | str]) -> None:
+def _write_fields(root: h5py.Group, fields: Fields) -> None:
     for name, value in fields.items():
         kind: Any = np.float64
         held: list[Any] = [value]
@@ -264,7 +242,7 @@ def _write_fields(root: h5py.Group, fields: Mapping[str, float | str]) -> None:
         root.create_dataset(f"FieldData/{_name(name)}", data=held, dtype=kind)
 
 
-def _root(file: h5py.File, shape: tuple[int, int, int]) -> h5py.Group:
+def _root(file: h5py.File, shape: Shape) -> h5py.Group:
     root = file.create_group(_ROOT)
     root.attrs["Version"] = np.array(_VERSION)
     root.attrs.create("Type", _KIND, dtype=f"S{len(_KIND)}")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
+
+from burstlens.viz.kinds.vtk.facts import Place
 
 Array = NDArray[Any]
 Named = tuple[str, Array, tuple[int, ...]]
@@ -42,7 +44,7 @@ class Placed:
 
 
 def write_held(
-    file: BinaryIO, places: Sequence[Placed], held: Sequence[Named], place: tuple[int, int, int]
+    file: BinaryIO, places: Iterable[Placed], held: Sequence[Named], place: Place
 ) -> None:
     """Write the arrays of a part that begins at ``place`` of the whole, as (z, y, x).
 

@@ -15,8 +15,14 @@ from xml.sax.saxutils import quoteattr
 
 from burstlens.core.errors import FrameError
 from burstlens.core.valid_time import label
-from burstlens.viz.kinds.vtk.facts import Form, check_values, field_data, joined_facts
-from burstlens.viz.kinds.vtk.markup import extent, opening
+from burstlens.viz.kinds.vtk.facts import (
+    Form,
+    check_values,
+    extent,
+    field_data,
+    joined_facts,
+    opening,
+)
 from burstlens.viz.kinds.vtk.options import VtkOptions
 from burstlens.viz.product import Context, Made, whole_file
 
