@@ -97,18 +97,13 @@ def draw(
     ]
     beyond = [each.count_beyond(limits) for _, each in shown]
     below, above = (sum(counts) for counts in zip(*beyond, strict=True))
-    words = (
-        times.stamp(context.time),
-        lead,
-        _caption(field, layers, note),
-    )
+    words = times.stamp(context.time), lead, _caption(field, layers, note)
     with drawn(layers, paper.axes, plane, paper.reserved) as laid_over:
         over = laid_over.artists + _marks(paper, plane, field, options.mark)
         over += rings(paper, plane, field, context.marks)
         legend = entries(layers, options, laid_over.levels)
         kept = context.values is not None and bool(options.values)
-        beyond_ends = below, above
-        pixels, overlay = paper.print(painted, words, beyond_ends, over, legend, apart=kept)
+        pixels, overlay = paper.print(painted, words, (below, above), over, legend, apart=kept)
         texts = heading.texts(f"{field.name} {field.level}".rstrip(), context, field.long_name)
         picture = write_png(pixels, out, texts, options.dpi)
     box = paper.axes.bbox

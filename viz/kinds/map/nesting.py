@@ -185,13 +185,8 @@ def _field(inner: ProductFrame, options: MapOptions) -> Field:
     """The map's field on the nest's whole domain; of the crop only the level is used."""
     index = {name: at for name, at in options.crop.index.items() if name not in _HORIZONTAL}
     range_ = {name: at for name, at in options.crop.range.items() if name not in _HORIZONTAL}
-    return read_field(
-        inner,
-        options.variable,
-        level=options.level,
-        crop=Crop(index=index, range=range_),
-        units=options.units,
-    )
+    crop = Crop(index=index, range=range_)
+    return read_field(inner, options.variable, level=options.level, crop=crop, units=options.units)
 
 
 def _border(plane: Plane) -> NDArray[np.float64]:

@@ -99,8 +99,7 @@ def _fill(
             attributes["units"] = units[name]
         if coordinates:
             attributes["coordinates"] = " ".join(coordinates)
-        stored = part.values[None]
-        _add(data, _stored_name(name), dimensions, stored, attributes, compression)
+        _add(data, _stored_name(name), dimensions, part.values[None], attributes, compression)
         ranges[name] = part.extent()
     data.setncatts(_provenance(frame, crop, context))
     return {"dimensions": sizes, "variables": ranges}
@@ -187,9 +186,8 @@ def _write_coordinates(
                 ("longitude", plane.x, "degrees_east"),
                 ("latitude", plane.y, "degrees_north"),
             ):
-                _add_once(
-                    data, name + suffix, (y, x), values, {"units": units, "standard_name": name}
-                )
+                about = {"units": units, "standard_name": name}
+                _add_once(data, name + suffix, (y, x), values, about)
                 auxiliary.append(name + suffix)
         elif plane.units == "m":
             for direction, dimension, values in (("x", x, plane.x), ("y", y, plane.y)):
@@ -202,15 +200,12 @@ def _write_coordinates(
     z = directions.get("z")
     if z == "bottom_top" and actual[z] == z and len(variable.dimensions) == 3:
         found = vertical.heights(frame, variable.name, window)
-        if found is not None and found.z.ndim == 3 and _is_centred(variable, actual):
+        centred = all(base == stored for base, stored in actual.items())
+        if found is not None and found.z.ndim == 3 and centred:
             about = {"units": "m", "standard_name": "altitude", "positive": "up"}
             _add_once(data, "altitude", variable.dimensions, found.z, about)
             auxiliary.append("altitude")
     return auxiliary
-
-
-def _is_centred(variable: Variable, actual: Mapping[str, str]) -> bool:
-    return all(base == stored for base, stored in actual.items())
 
 
 def _add_once(

@@ -59,9 +59,8 @@ def read_peaks(options: PeakOptions, frame: ProductFrame, context: Context) -> P
     where, motion, order = read_motion(frame, options.components, options.level, options.motion)
     combine = options.combine or ("larger" if options.quantity == "intensity" else "vector")
     peak = advanced(
-        read_peak(frame.previous), motion, elapsed_s(frame, context), order=order,
-        combine=combine,
-    )  # fmt: skip
+        read_peak(frame.previous), motion, elapsed_s(frame, context), order=order, combine=combine
+    )
     motion.check_known()
     shaken = _shaken(options.components, where.long_name, combine)
     added = _variables(options, frame, where, peak, shaken)

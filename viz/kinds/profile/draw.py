@@ -108,11 +108,9 @@ def _draw_profile(
     ticks = MaxNLocator(4, steps=STEPS).tick_values(low, high)
     axes.xaxis.set_major_locator(FixedLocator([t for t in ticks if low + room < t < high - room]))
     axes.xaxis.set_major_formatter(Numbers())
-    unit = printed(one.units)
-    name = style.words(one.name, one.long_name)
-    axes.set_xlabel(
-        f"{name}\n({unit})" if unit else name, fontsize=9, color=style.INK, family=style.FONT
-    )
+    unit, name = printed(one.units), style.words(one.name, one.long_name)
+    label = f"{name}\n({unit})" if unit else name
+    axes.set_xlabel(label, fontsize=9, color=style.INK, family=style.FONT)
 
 
 def _padded(one: Profile, found: Profiles, span: tuple[float, float]) -> tuple[float, float]:

@@ -73,10 +73,8 @@ def read_profiles(options: ProfileOptions, frame: ProductFrame) -> Profiles:
             values = along(frame, points, name)
             key = str(points.window), grid.axes(frame, name)["z"]
             if key not in known:
-                by_pressure = options.vertical == "pressure"
-                known[key] = (
-                    pressures(frame, points, name) if by_pressure else heights(frame, points, name)
-                )
+                read_levels = pressures if options.vertical == "pressure" else heights
+                known[key] = read_levels(frame, points, name)
             vertical = known[key]
             if options.vertical == "height":
                 check_top(options.top, vertical, "profile")
@@ -116,7 +114,6 @@ def _points(options: ProfileOptions, frame: ProductFrame, name: str) -> tuple[Po
 
 
 def _profile(name: str, long_name: str, units: str, vertical: Vertical, values: Array) -> Profile:
-    order = slice(None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a level without a value is NaN
         levels = np.asarray(np.nanmean(vertical.levels, axis=1))
@@ -125,8 +122,6 @@ def _profile(name: str, long_name: str, units: str, vertical: Vertical, values: 
         if values.shape[1] > 1:
             low, high = (np.asarray(np.nanpercentile(values, part, axis=1)) for part in _SPREAD)
             spread = low, high
-    rises = levels[-1] > levels[0]
-    if rises == vertical.log:
-        order = slice(None, None, -1)
+    order = slice(None, None, -1 if (levels[-1] > levels[0]) == vertical.log else 1)
     ordered = None if spread is None else (spread[0][order], spread[1][order])
     return Profile(name, long_name, units, levels[order], middle[order], ordered)

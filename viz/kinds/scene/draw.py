@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +69,15 @@ def draw(
     )  # fmt: skip
     shades = _shades(options)
     bodies += _surroundings(scene, options, view, tall)
-    bodies += _shells(scene, shades[: len(scene.shells)])
-    bodies += _fogs(scene, shades[len(scene.shells) :], 0.1 * (view.high[2] - view.low[2]))
+    bodies += [
+        Shell(points, values, asked.value, to_rgb(shade), asked.opacity)
+        for (asked, points, values, _, _), shade in zip(scene.shells, shades, strict=False)
+    ]
+    thickness = 0.1 * (view.high[2] - view.low[2])
+    bodies += [
+        Fog(one.corners, one.values, to_rgb(shade), one.asked.opacity, thickness)
+        for one, shade in zip(scene.hazes, shades[len(scene.shells) :], strict=True)
+    ]
     width, height = round(axes.bbox.width), round(axes.bbox.height)
     # Isosurfaces share their points, which travel to the renderer once.
     raised: dict[int, Array] = {}
@@ -86,10 +94,9 @@ def draw(
     where = scene.coloured.where if scene.coloured is not None else ""
     words = lead, _caption(scene, tall)
     heading.write_picture(figure, out, context, options.dpi, title, where, words, texts)
-    camera = {"azimuth": view.azimuth, "elevation": view.elevation, "zoom": view.zoom}
     facts: dict[str, Any] = {
         "size": [options.width_px, options.height_px],
-        "camera": camera,
+        "camera": {"azimuth": view.azimuth, "elevation": view.elevation, "zoom": view.zoom},
         "exaggeration": tall,
         "isosurfaces": [
             {"variable": asked.variable, "value": asked.value, "units": units}
@@ -145,20 +152,6 @@ def _shades(options: SceneOptions) -> list[str]:
             raise RecipeError(f"{where}: {colour!r} is not a colour")
         found.append(colour)
     return found
-
-
-def _shells(scene: Scene, shades: list[str]) -> list[Body]:
-    return [
-        Shell(points, values, asked.value, to_rgb(shade), asked.opacity)
-        for (asked, points, values, _, _), shade in zip(scene.shells, shades, strict=True)
-    ]
-
-
-def _fogs(scene: Scene, shades: list[str], thickness: float) -> list[Body]:
-    return [
-        Fog(one.corners, one.values, to_rgb(shade), one.asked.opacity, thickness)
-        for one, shade in zip(scene.hazes, shades, strict=True)
-    ]
 
 
 def _sheets(coloured: Coloured, scale: Normalize, colormap: Any) -> list[Body]:
@@ -232,16 +225,14 @@ def _edges(scene: Scene, view: View) -> Array:
     depth = (view.axes[2] @ (corners * 1.0).T).reshape(2, 2, 2)[:, :, 1]
     nearest = np.unravel_index(int(np.argmin(depth)), depth.shape)
     path = []
-    for a in range(8):
-        for b in range(a + 1, 8):
-            one, other = np.unravel_index(a, (2, 2, 2)), np.unravel_index(b, (2, 2, 2))
-            differs = [n for n in range(3) if one[n] != other[n]]
-            ends = (one[:2], other[:2])
-            front = any(tuple(end) == tuple(nearest) for end in ends)
-            # Of the edges at the front the two along the bottom stay: numbers stand on them.
-            if len(differs) != 1 or (front and (differs == [2] or one[2] == 1)):
-                continue
-            path += [corners[a], corners[b], np.full(3, np.nan)]
+    for a, b in combinations(range(8), 2):
+        one, other = np.unravel_index(a, (2, 2, 2)), np.unravel_index(b, (2, 2, 2))
+        differs = [n for n in range(3) if one[n] != other[n]]
+        front = any(tuple(end[:2]) == tuple(nearest) for end in (one, other))
+        # Of the edges at the front the two along the bottom stay: numbers stand on them.
+        if len(differs) != 1 or (front and (differs == [2] or one[2] == 1)):
+            continue
+        path += [corners[a], corners[b], np.full(3, np.nan)]
     return np.array(path)
 
 

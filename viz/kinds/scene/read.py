@@ -93,9 +93,7 @@ def read_scene(options: SceneOptions, frame: ProductFrame) -> Scene:
     slice lies outside of the domain.
     """
     names = tuple(dict.fromkeys(asked.variable for asked in options.seen))
-    deep = None
-    if names:
-        deep = open_box(frame, names, options.crop, simplest=False).read()
+    deep = open_box(frame, names, options.crop, simplest=False).read() if names else None
     units = {options.variable: options.units} if options.variable and options.units else {}
     shown = None
     if options.variable is not None:
@@ -106,9 +104,7 @@ def read_scene(options: SceneOptions, frame: ProductFrame) -> Scene:
     placed = _placed(first)
     shells = [_shell(asked, frame, deep, placed) for asked in options.isosurfaces if deep]
     hazes = [read_density(asked, frame, deep, placed) for asked in options.haze if deep]
-    coloured = None
-    if options.variable is not None and shown is not None:
-        coloured = _coloured(options, frame, shown)
+    coloured = _coloured(options, frame, shown) if shown is not None else None
     flat = deep is None and coloured is not None and coloured.on_ground
     named = names[0] if names else str(options.variable)
     ground, water = _ground(frame, options.crop, named, placed)
@@ -125,7 +121,8 @@ def read_scene(options: SceneOptions, frame: ProductFrame) -> Scene:
         high[2] = max(high[2], low[2] + _FLAT * float((high - low)[:2].max()))
     else:
         high[2] = max(_ceiling(frame, options.crop, named) or high[2], ground[..., 2].max())
-    _check_size(low, high)
+    if not (np.isfinite(low).all() and np.isfinite(high).all() and (high > low).all()):
+        raise FrameError("a scene needs two points and more along each direction")
     return Scene(
         tuple(shells), tuple(hazes), coloured, ground, water, _corner(low), _corner(high),
         first.plane, _scale(first.plane),
@@ -150,11 +147,6 @@ def _shell(
 def _corner(values: Array) -> tuple[float, float, float]:
     x, y, z = (float(value) for value in values)
     return x, y, z
-
-
-def _check_size(low: Array, high: Array) -> None:
-    if not (np.isfinite(low).all() and np.isfinite(high).all() and (high > low).all()):
-        raise FrameError("a scene needs two points and more along each direction")
 
 
 def _scale(plane: grid.Plane) -> float:

@@ -82,17 +82,9 @@ def draw(
         )
         mesh.set_rasterized(True)
     bar = ColourBar(figure, axes, colormap, scale, printed(field.units))
-    for arrow, beyond in zip(
-        bar.arrows, (np.nanmin(field.values) < limits[0], np.nanmax(field.values) > limits[1]),
-        strict=True,
-    ):  # fmt: skip
-        arrow.set_visible(bool(beyond))
-    lines = [
-        _isolines(
-            axes, asked, one, _between_levels(one.values, vertical, rows), line.distance, rows
-        )
-        for asked, one in sections.contours
-    ]
+    bar.arrows[0].set_visible(bool(np.nanmin(field.values) < limits[0]))
+    bar.arrows[1].set_visible(bool(np.nanmax(field.values) > limits[1]))
+    lines = [_isolines(axes, asked, one, sections, rows) for asked, one in sections.contours]
     if sections.wind is not None:
         _wind(axes, sections, rows, along=options.wind == "along")
     if vertical.ground is not None:
@@ -101,14 +93,8 @@ def draw(
             line.distance, foot, on_axis(vertical, vertical.ground), color=_GROUND, lw=0, zorder=4
         )
     for bend in line.bends:
-        axes.axvline(
-            line.distance[bend],
-            color=style.INK,
-            lw=0.9,
-            ls=(0, (4, 3)),
-            zorder=3,
-            path_effects=_HALO,
-        )
+        at, dashes = line.distance[bend], (0, (4, 3))
+        axes.axvline(at, color=style.INK, lw=0.9, ls=dashes, zorder=3, path_effects=_HALO)
     kinds = axes.collections[1:], axes.patches, axes.lines, axes.texts, axes.artists
     over = sorted((each for kind in kinds for each in kind), key=lambda each: each.get_zorder())
     label_axes(axes, sections)
@@ -123,6 +109,7 @@ def draw(
     )
     low, high = field.extent()
     bottom, top = (float(v) for v in axes.get_ylim())
+    ends_of_line = float(line.distance[0]), float(line.distance[-1])
     box = axes.bbox
     height = options.height_px
     facts = {
@@ -135,11 +122,7 @@ def draw(
         "colormap": name,
         "size": [options.width_px, height],
         "box": [round(v) for v in (box.x0, height - box.y1, box.x1, height - box.y0)],
-        "extent": [
-            float(line.distance[0]),
-            float(line.distance[-1]),
-            *off_axis(vertical, bottom, top),
-        ],
+        "extent": [*ends_of_line, *off_axis(vertical, bottom, top)],
         "length": float(np.ptp(line.distance)),
         "length_units": line.units,
         "ends": ends(sections),
@@ -150,14 +133,9 @@ def draw(
         # The picture's cells have their true edges, to a pixel.
         known |= {"resampled": True} if options.levels == "mass" and box.height > _ROWS else {}
         head = header(context, picture, known, colormap, bounds, log=options.log)
-        write_values(
-            context.values,
-            head,
-            [section_values(sections, shown, rows, options.values)],
-            [Overlay(over, axes, apart=True)],
-            options.values,
-            log=options.log,
-        )
+        values = [section_values(sections, shown, rows, options.values)]
+        overlay = [Overlay(over, axes, apart=True)]
+        write_values(context.values, head, values, overlay, options.values, log=options.log)
     return facts
 
 
@@ -208,11 +186,12 @@ def _entries(
 
 
 def _isolines(
-    axes: Axes, asked: Contours, one: Slice, values: Array, distance: Array, rows: Array
+    axes: Axes, asked: Contours, one: Slice, sections: Sections, rows: Array
 ) -> list[float]:
+    values = _between_levels(one.values, sections.vertical, rows)
     if not np.isfinite(values).any():
         return []
-    plane = grid.Plane(distance, rows, "")
+    plane = grid.Plane(sections.line.distance, rows, "")
     shown = Field(one.name, one.long_name, one.units, values, plane, "", ("z", "x"), (0, 0), (1, 1))
     return draw_isolines(axes, shown, asked)
 

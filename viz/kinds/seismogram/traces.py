@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -76,11 +76,8 @@ def joined(before: Traces | None, more: Traces) -> Traces:
     if before.names.tolist() != more.names.tolist() or len(before.values) != len(more.values):
         raise StateError("the stations or components are not those of the frames before")
     new = more.times > before.times[-1]
-    return Traces(
-        before.names, before.x, before.y, before.geographic,
-        np.concatenate([before.times, more.times[new]]),
-        np.concatenate([before.values, more.values[..., new]], axis=-1),
-    )  # fmt: skip
+    values = np.concatenate([before.values, more.values[..., new]], axis=-1)
+    return replace(before, times=np.concatenate([before.times, more.times[new]]), values=values)
 
 
 def recorded(frame: ProductFrame, components: Sequence[str]) -> Traces:

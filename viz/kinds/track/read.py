@@ -65,9 +65,8 @@ def find_storm(frame: OpenFrame, options: TrackOptions, guess: Guess | None) -> 
     else:
         margin_km = reach_km * _SLACK + 3 * options.smoothing_km
         field = read_around(
-            frame, variable, domain, (guess.x, guess.y), margin_km, level=options.level,
-            units=shown,
-        )  # fmt: skip
+            frame, variable, domain, (guess.x, guess.y), margin_km, level=options.level, units=shown
+        )
     x, y = position.positions(field.plane)
     away = None if guess is None else position.distance_km(units, x, y, guess.x, guess.y)
     found = _extreme(field, options, away, reach_km)

@@ -39,12 +39,7 @@ _ROOM = 0.03
 
 
 def draw_track_map(
-    shown: TrackMap,
-    options: TrackMapOptions,
-    out: Path,
-    context: Context,
-    *,
-    lead: str = "",
+    shown: TrackMap, options: TrackMapOptions, out: Path, context: Context, *, lead: str = ""
 ) -> dict[str, Any]:
     """Draw the track as a PNG, and return what was used.
 
@@ -88,19 +83,14 @@ def draw_track_map(
         )
     )
     colours = ScalarMappable(paper.norm, paper.colours)
-    layers = Layers(
-        storm=TrackLayer(track, colours),
-        cities=shown.cities,
-        dates=shown.dates,
-    )
+    layers = Layers(storm=TrackLayer(track, colours), cities=shown.cities, dates=shown.dates)
     values = [point.value for point in track.points if point.value is not None]
     outside = sum(v < limits[0] for v in values), sum(v > limits[1] for v in values)
     words_of = times.stamp(context.time), lead, _caption(track)
     with drawn(layers, paper.axes, plane, paper.reserved) as laid_over:
         top, _ = paper.print([], words_of, outside, laid_over.artists, entries)
-        below = draw_panels(
-            track, colours, what, width=width, dpi=dpi, maker=heading.maker(context)
-        )
+        maker = heading.maker(context)
+        below = draw_panels(track, colours, what, width=width, dpi=dpi, maker=maker)
         title = f"track of the {track.extreme} of {track.variable}"
         texts = heading.texts(title, context, track.long_name)
         write_png(np.vstack([top, below]), out, texts, options.dpi)

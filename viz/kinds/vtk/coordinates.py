@@ -15,6 +15,7 @@ from burstlens.viz.geometry.columns import check_grid, dimensions_of
 from burstlens.viz.geometry.destaggered import read_centred
 from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.staggering import unstaggered
+from burstlens.viz.kinds.vtk.facts import Place, Shape
 from burstlens.viz.kinds.vtk.options import Coordinates
 from burstlens.viz.kinds.vtk.xml_file import Curvilinear, Rectilinear, Uniform
 from burstlens.viz.product import ProductFrame
@@ -101,9 +102,7 @@ def straight(plane: grid.Plane, z: Array) -> tuple[Rectilinear | Uniform, tuple[
     return Uniform((z.size, y.size, x.size), origin, (spacing[0], spacing[1], spacing[2])), flips
 
 
-def cut_mesh(
-    mesh: Rectilinear | Uniform, first: tuple[int, int, int], shape: tuple[int, int, int]
-) -> Rectilinear | Uniform:
+def cut_mesh(mesh: Rectilinear | Uniform, first: Place, shape: Shape) -> Rectilinear | Uniform:
     """The part of a mesh that begins at its point ``first`` and has ``shape`` points.
 
     The origin of a uniform one stays that of the whole, as VTK wants it of pieces.

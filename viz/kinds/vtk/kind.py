@@ -57,10 +57,7 @@ class VtkKind(ProductKind[VtkOptions]):
             seen.whole((*options.variables, *wind), options.crop)
 
     def pieces(self, options: VtkOptions, frame: ProductFrame, memory: int) -> int:
-        """As many as it takes for each to be made within ``memory`` bytes of arrays; 1: one file.
-
-        One that goes from frame to frame is not split. RecipeError where no piece is small enough.
-        """
+        """One that goes from frame to frame is not split."""
         from burstlens.viz.kinds.vtk.pieces import count_pieces, split_of
 
         if self.chained(options):
@@ -69,16 +66,13 @@ class VtkKind(ProductKind[VtkOptions]):
         # HDF5 makes a compressed file in memory, and hands it out as a copy.
         copies = 2 if options.format == "vtkhdf" and options.compress else 0
         split = split_of(box, shared=_shares(options))
-        return count_pieces(box, split, memory, copies=copies, in_slabs=_is_raw(options))
+        return count_pieces(box, split, memory, copies=copies, in_slabs=not options.compress)
 
     def make_piece(
         self, options: VtkOptions, frame: ProductFrame, out: Path, context: Context, piece: int,
         pieces: int,
     ) -> Made:  # fmt: skip
-        """Write one of so many pieces, counted from 0; raises as :meth:`make`.
-
-        FrameError where the frame has too few points for them: it is not the one that was split.
-        """
+        """FrameError where the frame has too few points: it is not the one that was split."""
         from burstlens.viz.kinds.vtk.draw import draw, draw_slabs
         from burstlens.viz.kinds.vtk.pieces import slabs_of, split_of
         from burstlens.viz.kinds.vtk.table import PIECE, piece_facts
@@ -87,12 +81,12 @@ class VtkKind(ProductKind[VtkOptions]):
         start = context.start or frame.start
         split = split_of(box, shared=shared)
         part = split.parts(pieces)[piece]
-        if _is_raw(options):
-            slabs = slabs_of(box, split, part, room())
-            made, form = draw_slabs(box, part, slabs, options, out, context, start)
-        else:
+        if options.compress:
             volume = box.read(part)
             made, form = draw(volume, options, out, context, start), volume.form()
+        else:
+            slabs = slabs_of(box, split, part, room())
+            made, form = draw_slabs(box, part, slabs, options, out, context, start)
         known = piece_facts(form, part.axis, (piece, pieces), context, start, shared=shared)
         return replace(made, facts={**made.facts, PIECE: known})
 
@@ -100,11 +94,6 @@ class VtkKind(ProductKind[VtkOptions]):
         self, options: VtkOptions, made: Sequence[Made], out: Path, context: Context,
         names: Sequence[str],
     ) -> Made:  # fmt: skip
-        """Write the piece table, with the facts that :meth:`make` gives of the whole.
-
-        ``names`` are the pieces' paths relative to the table's folder. FrameError when a piece is
-        missing or does not belong to the others, StagingError when ``out`` cannot be written.
-        """
         from burstlens.viz.kinds.vtk.table import join_pieces
 
         return join_pieces(made, options, out, context, names)
@@ -121,7 +110,7 @@ class VtkKind(ProductKind[VtkOptions]):
         box, start = self.box(options, frame), context.start or frame.start
         split = split_of(box, shared=False)
         whole = split.whole()
-        slabs = slabs_of(box, split, whole, room()) if _is_raw(options) else (whole,)
+        slabs = (whole,) if options.compress else slabs_of(box, split, whole, room())
         if len(slabs) > 1:
             made, _ = draw_slabs(box, whole, slabs, options, out, context, start)
         else:
@@ -155,8 +144,3 @@ class VtkKind(ProductKind[VtkOptions]):
 def _shares(options: VtkOptions) -> bool:
     """Whether neighbouring pieces need common points: VTK's XML readers leave gaps empty."""
     return options.format == "xml"
-
-
-def _is_raw(options: VtkOptions) -> bool:
-    """Whether each value has a place in the file that is known before any is read."""
-    return not options.compress

@@ -25,6 +25,7 @@ from burstlens.viz.kinds.vtk.coordinates import (
     read_plane,
     straight,
 )
+from burstlens.viz.kinds.vtk.facts import Place, Shape
 from burstlens.viz.kinds.vtk.options import Coordinates, WindVector
 from burstlens.viz.kinds.vtk.split import Part
 from burstlens.viz.kinds.vtk.volume import EARTH_CENTRED, WIND, Volume
@@ -59,9 +60,7 @@ def open_box(
     for name in names:
         check_grid(frame, name, order, first)
     plane = read_plane(frame, first, window, coordinates)
-    box = Box(
-        frame, names, wind, units, surface, order, window, plane, coordinates, exaggeration
-    )  # fmt: skip
+    box = Box(frame, names, wind, units, surface, order, window, plane, coordinates, exaggeration)
     if not simplest or coordinates == "sphere" or plane.x.ndim == 2:
         return box
     column = replace(box, window=box.cut(1, slice(0, 1))).cut(2, slice(0, 1))
@@ -105,18 +104,18 @@ class Box:
         return along[0], along[1], along[2]
 
     @property
-    def shape(self) -> tuple[int, int, int]:
+    def shape(self) -> Shape:
         """The number of points as (z, y, x)."""
         z, y, x = (len(points) for points in self.points)
         return z, y, x
 
-    def shape_of(self, part: Part) -> tuple[int, int, int]:
+    def shape_of(self, part: Part) -> Shape:
         """The number of a part's points as (z, y, x)."""
         shape = list(self.shape)
         shape[part.axis] = part.stop - part.first
         return shape[0], shape[1], shape[2]
 
-    def first_of(self, part: Part) -> tuple[int, int, int]:
+    def first_of(self, part: Part) -> Place:
         """Where a part begins in the mesh of the whole, as (z, y, x)."""
         first = [0, 0, 0]
         is_flipped = self._is_flipped(part)
@@ -197,9 +196,7 @@ class Box:
     def heights(self, window: Mapping[str, slice]) -> tuple[Array, str, str]:
         """Heights as the mesh has them, 1-D or as (z, y, x), their units, and what x, y and z are,
         in words."""
-        z, units, words = read_heights(
-            self.frame, self.reads[0], window, self.surface, self.order
-        )  # fmt: skip
+        z, units, words = read_heights(self.frame, self.reads[0], window, self.surface, self.order)
         if self.coordinates == "sphere":
             z = convert(z, units, "m") if units not in ("m", "") else z
             return z * self.exaggeration, "m", EARTH_CENTRED

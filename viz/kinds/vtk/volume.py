@@ -10,7 +10,7 @@ import numpy as np
 
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.grid import Array
-from burstlens.viz.kinds.vtk.facts import Form, Types
+from burstlens.viz.kinds.vtk.facts import Form, Place, Shape, Types
 from burstlens.viz.kinds.vtk.xml_file import (
     Curvilinear,
     Mesh,
@@ -43,8 +43,8 @@ class Volume:
     height_units: str
     exaggeration: float
     long_names: Mapping[str, str]
-    whole: tuple[int, int, int]
-    first: tuple[int, int, int] = (0, 0, 0)
+    whole: Shape
+    first: Place = (0, 0, 0)
     own: tuple[slice, ...] = ()
 
     @property
