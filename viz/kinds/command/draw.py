@@ -69,9 +69,12 @@ def _run(
     )
     if found is None:
         raise RecipeError(f"the program {program!r} is not there or not executable")
+    # It is killed when this worker dies, where Linux offers that.
+    setpriv = shutil.which("setpriv")
+    prefix = [setpriv, "--pdeathsig", "KILL", "--"] if setpriv else []
     with tempfile.TemporaryFile() as messages:
         process = subprocess.Popen(
-            [*_dying_with_us(), found, *arguments[1:]], cwd=scratch, env=environment,
+            [*prefix, found, *arguments[1:]], cwd=scratch, env=environment,
             stdin=subprocess.DEVNULL, stdout=messages, stderr=subprocess.STDOUT,
             start_new_session=True,
         )  # fmt: skip
@@ -109,12 +112,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, number)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_GRACE_S)
-
-
-def _dying_with_us() -> list[str]:
-    """A command prefix that has the program killed when this worker dies, where Linux offers it."""
-    setpriv = shutil.which("setpriv")
-    return [setpriv, "--pdeathsig", "KILL", "--"] if setpriv else []
 
 
 def _left(scratch: Path, pattern: str, linked: set[Path]) -> Path:

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 
 from burstlens.core.units import printed
 from burstlens.viz.drawing import heading, style
-from burstlens.viz.drawing.coast.lines import KINDS, Kind
+from burstlens.viz.drawing.coast.lines import KINDS
 from burstlens.viz.drawing.colour_bar import low_to_high, range_caption
 from burstlens.viz.drawing.colours import colours, is_constant
 from burstlens.viz.drawing.heading import LEFT
@@ -64,6 +64,7 @@ def draw(
     legend_rows = rows(entries(layers, options), options.width_px, map_dpi(options))
     width, height = picture_size(options, shape, bottom(legend_rows, on_earth=on_earth))
     title = options.title or style.words(field.name, field.long_name)
+    left_out = [kind for kind in ("lakes", "states") if not getattr(options, kind)]
     paper = sheet(
         Look(
             width,
@@ -73,7 +74,7 @@ def draw(
             aspect,
             plane.units,
             plane.projection,
-            _lines(options),
+            tuple(kind for kind in KINDS if options.coast and kind not in left_out),
             style.CALM if options.margin_km else style.MISSING,
             outlines(field, plane, options.nests, options.margin_km),
             limits,
@@ -128,11 +129,6 @@ def draw(
         head = header(context, picture, known, paper.colours, bounds, log=options.log)
         write_values(context.values, head, fields, overlay, options.values, log=options.log)
     return facts
-
-
-def _lines(options: MapOptions) -> tuple[Kind, ...]:
-    left_out = {"lakes": not options.lakes, "states": not options.states}
-    return tuple(kind for kind in KINDS if options.coast and not left_out.get(kind))
 
 
 def map_dpi(options: MapOptions) -> float:

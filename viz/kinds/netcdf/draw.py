@@ -99,7 +99,9 @@ def _fill(
             attributes["units"] = units[name]
         if coordinates:
             attributes["coordinates"] = " ".join(coordinates)
-        _add(data, _stored_name(name), dimensions, part.values[None], attributes, compression)
+        # Letters, digits and underscores (CF 2.3), unlike ``wind@0-6km agl``.
+        stored = re.sub(r"\W+", "_", name)
+        _add(data, stored, dimensions, part.values[None], attributes, compression)
         ranges[name] = part.extent()
     data.setncatts(_provenance(frame, crop, context))
     return {"dimensions": sizes, "variables": ranges}
@@ -120,11 +122,6 @@ def _add(
     )
     variable.setncatts(attributes)
     variable[...] = values
-
-
-def _stored_name(name: str) -> str:
-    """A name of letters, digits and underscores (CF 2.3), unlike ``wind@0-6km agl``."""
-    return re.sub(r"\W+", "_", name)
 
 
 def _storable(values: Array) -> Array:

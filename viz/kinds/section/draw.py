@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import Normalize
 from matplotlib.patheffects import AbstractPathEffect, withStroke
 
 from burstlens.core.units import printed
@@ -74,13 +73,15 @@ def draw(
     rows = np.linspace(*axes.get_ylim(), _ROWS)
     shown = _between_levels(field.values, vertical, rows)
     if options.levels == "mass":
-        _cells(axes, line.distance, field.values, vertical, scale, colormap)
+        faces = cell_faces(vertical)
+        x = np.broadcast_to(line.distance, faces.shape)
+        # A cell between two points has the value of the nearer one.
+        axes.pcolormesh(x, faces, field.values[:, :-1], norm=scale, cmap=colormap, zorder=1)
         shown = of_cells(field.values, vertical, rows)
     else:
-        mesh = axes.pcolormesh(
+        axes.pcolormesh(
             line.distance, rows, shown, shading="nearest", norm=scale, cmap=colormap, zorder=1
         )
-        mesh.set_rasterized(True)
     bar = ColourBar(figure, axes, colormap, scale, printed(field.units))
     bar.arrows[0].set_visible(bool(np.nanmin(field.values) < limits[0]))
     bar.arrows[1].set_visible(bool(np.nanmax(field.values) > limits[1]))
@@ -156,16 +157,6 @@ def _between_levels(values: Array, vertical: Vertical, rows: Array) -> Array:
     return found
 
 
-def _cells(
-    axes: Axes, distance: Array, values: Array, vertical: Vertical, scale: Normalize, colormap: Any
-) -> None:
-    """The model's own cells: edges half-way between levels, the lowest one at the ground."""
-    faces = cell_faces(vertical)
-    x = np.broadcast_to(distance, faces.shape)
-    # A cell between two points has the value of the nearer one.
-    axes.pcolormesh(x, faces, values[:, :-1], norm=scale, cmap=colormap, zorder=1)
-
-
 def _entries(
     sections: Sections, options: SectionOptions, levels: Sequence[Sequence[float]] = ()
 ) -> list[LegendEntry]:
@@ -215,9 +206,10 @@ def _wind(axes: Axes, sections: Sections, rows: Array, *, along: bool) -> None:
     if not x.size:
         return
     if not along:
+        south = line.lat is not None and float(np.mean(line.lat)) < 0
         axes.barbs(
             x, y, across, up, length=5.4, linewidth=0.7, color=style.INK,
-            sizes={"emptybarb": 0.12}, zorder=3, flip_barb=_south(sections), path_effects=_HALO,
+            sizes={"emptybarb": 0.12}, zorder=3, flip_barb=south, path_effects=_HALO,
         )  # fmt: skip
         return
     wide_km = float(line.distance[-1] - line.distance[0])
@@ -240,8 +232,3 @@ def _wind(axes: Axes, sections: Sections, rows: Array, *, along: bool) -> None:
         labelpos="E", labelsep=0.06, coordinates="axes",
         fontproperties={"family": style.FONT, "size": 8},
     )  # fmt: skip
-
-
-def _south(sections: Sections) -> bool:
-    lat = sections.line.lat
-    return lat is not None and float(np.mean(lat)) < 0

@@ -208,13 +208,10 @@ def write_beside(
     picture: Path,
     folder: Path,
     context: Context,
-    *,
-    recorded: bool,
 ) -> int:
     """Write what ``picture`` shows into ``folder``; returns the number of stations.
 
-    ``recorded``: by the model's own stations, else sampled from frames. StagingError when it cannot
-    be written; nothing half-written is left.
+    StagingError when it cannot be written; nothing half-written is left.
     """
     traces = section.traces
     x, y = ("lon", "lat") if traces.geographic else ("x", "y")
@@ -230,7 +227,7 @@ def write_beside(
             "time": context.time,
             "attempt": context.attempt,
             "picture": zlib.crc32(picture.read_bytes()),
-            "recorded": recorded,
+            "recorded": section.is_recorded,
             "step_s": _number(round(traces.step_s, 9)),
             "reference": section.began,
             "units": section.units,

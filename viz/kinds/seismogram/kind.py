@@ -50,7 +50,7 @@ class SeismogramKind(ProductKind[SeismogramOptions]):
         from burstlens.viz.frames.times import lead
         from burstlens.viz.kinds.seismogram.draw import draw_section, write_beside
         from burstlens.viz.kinds.seismogram.file import write_traces
-        from burstlens.viz.kinds.seismogram.read import is_recorded, read_seismograms
+        from burstlens.viz.kinds.seismogram.read import read_seismograms
         from burstlens.viz.kinds.seismogram.spectra import draw_spectra
 
         traces, section = read_seismograms(options, frame, context)
@@ -70,7 +70,5 @@ class SeismogramKind(ProductKind[SeismogramOptions]):
             "max": dict(zip(options.components, greatest, strict=True)),
         }
         if options.beside and context.values is not None:
-            known["traces"] = write_beside(
-                section, options, out, context.values, context, recorded=is_recorded(frame)
-            )
+            known["traces"] = write_beside(section, options, out, context.values, context)
         return replace(made, facts=known | dict(made.facts))

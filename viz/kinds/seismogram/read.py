@@ -26,6 +26,7 @@ class RecordSection:
     ``distances_m`` (station) are None where there is no source; ``arrivals`` are names of phases
     and their times (station) in s. ``titles`` and ``units`` are those of the components;
     ``began`` is the calendar key that times count from, None where the model has no calendar.
+    ``is_recorded``: by the model's own stations, else sampled from frames.
     """
 
     traces: Traces
@@ -34,6 +35,7 @@ class RecordSection:
     titles: tuple[str, ...]
     units: str
     began: str | None
+    is_recorded: bool
 
     @property
     def peaks(self) -> Array:
@@ -56,7 +58,8 @@ def read_seismograms(
 
     FrameError when the frame holds no time series and the options name no stations.
     """
-    if is_recorded(frame):
+    is_recorded = frame.attributes.get("featureType") == "timeSeries"
+    if is_recorded:
         new = recorded(frame, options.components)
     else:
         stations = read_places(options.stations, context.files)
@@ -67,18 +70,6 @@ def read_seismograms(
             )
         new = sampled(frame, options.components, stations, elapsed_s(frame, context))
     traces = joined(read_traces(frame.previous), new)
-    return traces, _record_section(options, frame, traces, context)
-
-
-def is_recorded(frame: ProductFrame) -> bool:
-    """Whether the frame holds what stations recorded; else stations are sampled from it."""
-    return frame.attributes.get("featureType") == "timeSeries"
-
-
-def _record_section(
-    options: SeismogramOptions, frame: ProductFrame, traces: Traces, context: Context
-) -> RecordSection:
-    """The traces in order of distance and in the units that were asked for."""
     about = [frame.variable(name) for name in options.components]
     units = about[0].units
     if any(variable.units != units for variable in about):
@@ -101,7 +92,7 @@ def _record_section(
     began = None
     if valid_time.is_calendar(context.time):
         began = context.start or start(frame) or EPOCH
-    return RecordSection(ordered, distances, arrivals, titles, shown, began)
+    return traces, RecordSection(ordered, distances, arrivals, titles, shown, began, is_recorded)
 
 
 def _source(options: SeismogramOptions, frame: ProductFrame) -> Source | None:

@@ -40,7 +40,7 @@ class Placed:
         begin = self.begin + sum(n * size for n, size in zip(start, strides, strict=False))
         for index in np.ndindex(values.shape[:across]):
             at = begin + sum(n * size for n, size in zip(index, strides, strict=False))
-            write_at(file, _bytes(values[index]), at)
+            write_at(file, values[index].reshape(-1).view(np.uint8).data, at)  # not a copy
 
 
 def write_held(
@@ -70,9 +70,3 @@ def write_at(file: BinaryIO, data: bytes | memoryview, at: int) -> None:
     while rest:
         count = os.pwrite(file.fileno(), rest, at)
         rest, at = rest[count:], at + count
-
-
-def _bytes(values: Array) -> memoryview:
-    """The array's own memory, not a copy."""
-    raw: Any = values.reshape(-1).view(np.uint8)
-    return memoryview(raw)
