@@ -27,7 +27,6 @@ class CommandKind(ProductKind[CommandOptions]):
     def make(
         self, options: CommandOptions, frame: ProductFrame, out: Path, context: Context
     ) -> Made:
-        """Run the program. FrameError with the end of its messages when it fails."""
         from burstlens.viz.kinds.command.draw import run_program
 
         return Made(options.extension, run_program(options, frame, out, context))

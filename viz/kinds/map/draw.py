@@ -67,27 +67,17 @@ def draw(
     left_out = [kind for kind in ("lakes", "states") if not getattr(options, kind)]
     paper = sheet(
         Look(
-            width,
-            height,
-            map_dpi(options),
-            reach,
-            aspect,
-            plane.units,
-            plane.projection,
-            tuple(kind for kind in KINDS if options.coast and kind not in left_out),
-            style.CALM if options.margin_km else style.MISSING,
-            outlines(field, plane, options.nests, options.margin_km),
-            limits,
-            bounds,
-            options.log,
-            name,
-            printed(field.units),
-            title=f"{title}, {field.level}" if field.level else title,
-            subtitle=heading.subtitle(context),
-            maker=heading.maker(context),
+            width, height, map_dpi(options), extent=reach, aspect=aspect, units=plane.units,
+            projection=plane.projection,
+            lines=tuple(kind for kind in KINDS if options.coast and kind not in left_out),
+            ground=style.CALM if options.margin_km else style.MISSING,
+            nests=outlines(field, plane, options.nests, options.margin_km),
+            limits=limits, bounds=bounds, log=options.log, colormap=name,
+            unit=printed(field.units), title=f"{title}, {field.level}" if field.level else title,
+            subtitle=heading.subtitle(context), maker=heading.maker(context),
             legend_rows=legend_rows,
         )
-    )
+    )  # fmt: skip
     if field.plane.goes_around:
         layers = placed_on(plane, layers)
     shown = [(plane, field)]

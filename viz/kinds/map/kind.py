@@ -75,7 +75,6 @@ class MapKind(ProductKind[MapOptions]):
             seen.source(options.source, "source")
 
     def make(self, options: MapOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
-        """Draw the PNG. FrameError when all values are NaN."""
         from burstlens.viz.diagnostics.derived import choosing
         from burstlens.viz.diagnostics.rain_totals import keep_totals
         from burstlens.viz.diagnostics.storms.track import centred

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,14 +41,12 @@ class NetcdfKind(ProductKind[NetcdfOptions]):
     def make(
         self, options: NetcdfOptions, frame: ProductFrame, out: Path, context: Context
     ) -> Made:
-        """Write the crop. FrameError when a variable is missing or the crop is outside."""
         from burstlens.viz.diagnostics.rain_totals import keep_totals
         from burstlens.viz.diagnostics.storms.track import centred
         from burstlens.viz.kinds.netcdf.draw import write_netcdf
 
-        options = replace(options, crop=centred(options.crop, frame))
         facts = write_netcdf(
-            frame, options.variables, options.crop, out, context,
+            frame, options.variables, centred(options.crop, frame), out, context,
             units=options.units,
             classic=options.format == "classic", compression=options.compression,
         )  # fmt: skip

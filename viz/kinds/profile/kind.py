@@ -40,8 +40,6 @@ class ProfileKind(ProductKind[ProfileOptions]):
     def make(
         self, options: ProfileOptions, frame: ProductFrame, out: Path, context: Context
     ) -> Made:
-        """Draw the PNG. FrameError when a variable has no levels or no values, or when the point
-        is outside of the domain."""
         from burstlens.viz.diagnostics.derived import choosing
         from burstlens.viz.diagnostics.storms.track import centred
         from burstlens.viz.frames.times import lead

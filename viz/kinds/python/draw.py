@@ -37,13 +37,8 @@ def call_function(
             raise_if_full(written, error)
             raise FrameError(f"{options.function} failed: {where(error, options.file)}") from error
         finally:
-            _close_figures()
+            # pyplot keeps every figure that is not closed: a worker would grow frame by frame.
+            if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:
+                pyplot.close("all")
         take_over(written, out, f"{options.function} wrote nothing to out_path")
     return dict(returned) if isinstance(returned, dict) else {}
-
-
-def _close_figures() -> None:
-    """pyplot keeps every figure that is not closed: a worker would grow frame by frame."""
-    pyplot = sys.modules.get("matplotlib.pyplot")
-    if pyplot is not None:
-        pyplot.close("all")

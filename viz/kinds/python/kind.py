@@ -36,7 +36,6 @@ class PythonKind(ProductKind[PythonOptions]):
     def make(
         self, options: PythonOptions, frame: ProductFrame, out: Path, context: Context
     ) -> Made:
-        """Call the function. FrameError with its message and line when it fails."""
         from burstlens.viz.kinds.python.draw import call_function
 
         return Made(options.extension, call_function(options, frame, out, context))

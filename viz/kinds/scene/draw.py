@@ -16,6 +16,7 @@ from matplotlib.patches import Patch
 from burstlens.core.errors import RecipeError
 from burstlens.core.units import printed
 from burstlens.viz.drawing import heading, style
+from burstlens.viz.drawing.coast.lines import Kind
 from burstlens.viz.drawing.coast.lines import lines as coast_lines
 from burstlens.viz.drawing.colour_bar import ColourBar, minus, range_caption
 from burstlens.viz.drawing.colours import colours, norm
@@ -189,12 +190,11 @@ def _surroundings(scene: Scene, options: SceneOptions, view: View, tall: float) 
         bodies.append(Sheet(scene.ground, shade, lit=np.ptp(height) > _RELIEF_KM))
     projection = scene.plane.projection
     if options.coast and projection is not None and not scene.plane.geographic:
-        extent = tuple(
-            value / scene.scale
-            for value in (scene.low[0], scene.high[0], scene.low[1], scene.high[1])
-        )
-        for kind, width in (("coast", 1.4), ("borders", 0.8)):
-            found = coast_lines(projection, extent, kind) * scene.scale  # type: ignore[arg-type]
+        low, high, scale = scene.low, scene.high, scene.scale
+        extent = low[0] / scale, high[0] / scale, low[1] / scale, high[1] / scale
+        shown: tuple[tuple[Kind, float], ...] = (("coast", 1.4), ("borders", 0.8))
+        for kind, width in shown:
+            found = coast_lines(projection, extent, kind) * scale
             bodies.append(Lines(_on_ground(found, scene, 2 * lift), _COAST, width))
     bodies.append(Lines(_edges(scene, view), _BOX, 1.0))
     return bodies

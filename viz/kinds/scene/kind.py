@@ -65,8 +65,6 @@ class SceneKind(ProductKind[SceneOptions]):
         seen.whole(names, options.crop, "isosurfaces" if options.seen else "variable")
 
     def make(self, options: SceneOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
-        """Draw the PNG. FrameError when all values are NaN, when a slice lies outside of the
-        domain, and when it cannot be rendered on this machine."""
         from burstlens.viz.diagnostics.derived import choosing
         from burstlens.viz.diagnostics.rain_totals import keep_totals
         from burstlens.viz.diagnostics.storms.track import centred

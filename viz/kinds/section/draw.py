@@ -27,17 +27,19 @@ from burstlens.viz.geometry.columns import Vertical
 from burstlens.viz.geometry.field import Field
 from burstlens.viz.geometry.grid import Array
 from burstlens.viz.kinds.section.axes import (
+    cell_faces,
     ends,
     ends_label,
     label_axes,
+    of_cells,
     off_axis,
     on_axis,
     section_axes,
+    section_values,
     shown_range,
 )
 from burstlens.viz.kinds.section.options import SectionOptions
 from burstlens.viz.kinds.section.read import Sections, Slice
-from burstlens.viz.kinds.section.values import cell_faces, of_cells, section_values
 from burstlens.viz.product import Context
 from burstlens.viz.values.header import header
 from burstlens.viz.values.shown import write as write_values

@@ -54,7 +54,6 @@ class SectionKind(ProductKind[SectionOptions]):
     def make(
         self, options: SectionOptions, frame: ProductFrame, out: Path, context: Context
     ) -> Made:
-        """Draw the PNG. FrameError when an end is outside of the domain or all values are NaN."""
         from burstlens.viz.diagnostics.derived import choosing
         from burstlens.viz.drawing.limits import fitted
         from burstlens.viz.frames.times import lead

@@ -19,6 +19,7 @@ from burstlens.viz.geometry.place import Place, located_on
 from burstlens.viz.product import ProductFrame
 
 KIND = "traces 1"
+_SECONDS = ("s", "sec", "second", "seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +100,8 @@ def recorded(frame: ProductFrame, components: Sequence[str]) -> Traces:
             raise FrameError(f"{component} is not on ({station}, samples)")
         values.append(np.moveaxis(frame.read(component), about.dimensions.index(station), 0))
         samples = next(d for d in about.dimensions if d != station)
-    clock = next(
-        (
-            v for v in frame.names
-            if frame.variable(v).dimensions == (samples,)
-            and frame.variable(v).units.lower() in ("s", "sec", "second", "seconds")
-        ),
-        None,
-    )  # fmt: skip
+    series = (v for v in frame.names if frame.variable(v).dimensions == (samples,))
+    clock = next((v for v in series if frame.variable(v).units.lower() in _SECONDS), None)
     if clock is None:
         raise FrameError(f"no variable on {samples} alone holds times in s")
     letters = np.atleast_2d(frame.stored(name).values)
@@ -131,12 +126,10 @@ def sampled(
         field = read_field(frame, component, level=None, crop=Crop(), units=None)
         for m, station in enumerate(stations):
             values[n, m, 0] = _bilinear(field, station)
-    return Traces(
-        np.array([station.name or str(n + 1) for n, station in enumerate(stations)]),
-        np.array([s.lon if geographic else s.x for s in stations], np.float64),
-        np.array([s.lat if geographic else s.y for s in stations], np.float64),
-        np.array(geographic), np.array([time_s]), values,
-    )  # fmt: skip
+    names = np.array([station.name or str(n + 1) for n, station in enumerate(stations)])
+    x = np.array([s.lon if geographic else s.x for s in stations], np.float64)
+    y = np.array([s.lat if geographic else s.y for s in stations], np.float64)
+    return Traces(names, x, y, np.array(geographic), np.array([time_s]), values)
 
 
 def _bilinear(field: Field, station: Place) -> float:

@@ -31,7 +31,6 @@ class SoundingKind(ProductKind[SoundingOptions]):
     def make(
         self, options: SoundingOptions, frame: ProductFrame, out: Path, context: Context
     ) -> Made:
-        """Draw the PNG. FrameError when the point is outside or a variable is missing."""
         from burstlens.viz.frames.times import lead
         from burstlens.viz.kinds.sounding.draw import draw
         from burstlens.viz.kinds.sounding.read import read_column

@@ -38,7 +38,6 @@ class TrackKind(ProductKind[TrackOptions]):
             seen.places((options.first_guess,), "first_guess")
 
     def make(self, options: TrackOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
-        """Write the track up to this frame, and its state. FrameError as :func:`find_storm`."""
         from burstlens.viz.diagnostics.derived import choosing
         from burstlens.viz.diagnostics.storms.track import read_track
         from burstlens.viz.kinds.track.draw import write_track

@@ -82,17 +82,11 @@ def find_storm(frame: OpenFrame, options: TrackOptions, guess: Guess | None) -> 
     away = position.distance_km(units, x, y, *at)
     sign = 1 if options.extreme == "min" else -1
     near = np.where(away <= max(2 * options.smoothing_km, away.min()), sign * field.values, np.nan)
-    return Point(
-        frame.time,
-        *at,
-        "edge" if found.at_edge else "found",
-        (
-            field.first[0] + found.point[0],
-            (field.first[1] + found.point[1]) % (circle or domain.x.shape[-1]),
-        ),
-        sign * float(np.nanmin(near)),
-        _max_wind(frame, domain, at, options),
-    )
+    value = sign * float(np.nanmin(near))
+    row = field.first[0] + found.point[0]
+    column = (field.first[1] + found.point[1]) % (circle or domain.x.shape[-1])
+    wind = _max_wind(frame, domain, at, options)
+    return Point(frame.time, *at, "edge" if found.at_edge else "found", (row, column), value, wind)
 
 
 def _extreme(

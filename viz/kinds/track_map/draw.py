@@ -61,27 +61,14 @@ def draw_track_map(
     what = f"{'Lowest' if track.extreme == 'min' else 'Highest'} {words[:1].lower()}{words[1:]}"
     paper = sheet(
         Look(
-            width=width,
-            height=height,
-            dpi=dpi,
-            extent=reach,
-            aspect=aspect,
-            units=plane.units,
-            projection=plane.projection,
-            lines=KINDS if options.coast else (),
-            ground=style.CALM,
-            nests=nests,
-            limits=limits,
-            bounds=(),
-            log=False,
-            colormap=colormap,
+            width, height, dpi, extent=reach, aspect=aspect, units=plane.units,
+            projection=plane.projection, lines=KINDS if options.coast else (), ground=style.CALM,
+            nests=nests, limits=limits, bounds=(), log=False, colormap=colormap,
             unit=printed(track.units),
             title=options.title or f"Track: {what[:1].lower()}{what[1:]}",
-            subtitle=heading.subtitle(context),
-            maker="",
-            legend_rows=legend_rows,
+            subtitle=heading.subtitle(context), maker="", legend_rows=legend_rows,
         )
-    )
+    )  # fmt: skip
     colours = ScalarMappable(paper.norm, paper.colours)
     layers = Layers(storm=TrackLayer(track, colours), cities=shown.cities, dates=shown.dates)
     values = [point.value for point in track.points if point.value is not None]

@@ -33,7 +33,6 @@ class TrackMapKind(ProductKind[TrackMapOptions]):
     def make(
         self, options: TrackMapOptions, frame: ProductFrame, out: Path, context: Context
     ) -> Made:
-        """Draw the PNG. FrameError when the track has no position yet."""
         from burstlens.viz.frames.times import lead
         from burstlens.viz.kinds.track_map.draw import draw_track_map
         from burstlens.viz.kinds.track_map.read import read_track_map

@@ -79,15 +79,3 @@ class Image(io.RawIOBase):
         """Set the length; what is added takes no room."""
         self._size = self._at if size is None else size
         return self._size
-
-    def readable(self) -> bool:
-        """True."""
-        return True
-
-    def writable(self) -> bool:
-        """True."""
-        return True
-
-    def seekable(self) -> bool:
-        """True."""
-        return True

@@ -34,17 +34,11 @@ from burstlens.viz.product import ProductFrame
 
 
 def open_box(
-    frame: ProductFrame,
-    names: tuple[str, ...],
-    crop: Crop,
-    *,
-    simplest: bool,
-    coordinates: Coordinates = "auto",
-    exaggeration: float = 1.0,
-    wind: WindVector | None = None,
-    surface: str | None = None,
+    frame: ProductFrame, names: tuple[str, ...], crop: Crop, *,
+    simplest: bool, coordinates: Coordinates = "auto", exaggeration: float = 1.0,
+    wind: WindVector | None = None, surface: str | None = None,
     units: Mapping[str, str] = MappingProxyType({}),
-) -> Box:
+) -> Box:  # fmt: skip
     """The crop of several variables, to be read as a whole or in parts.
 
     ``units`` are the requested ones, by variable; the others keep the file's.
