@@ -139,10 +139,8 @@ def picture_size(options: MapOptions, shape: float = 0.8, foot: float = BOTTOM) 
 
 
 def _marks(paper: Sheet, plane: grid.Plane, field: Field, which: str | None) -> list[Artist]:
-    """A white triangle at the minimum (pointing down) or maximum (pointing up).
-
-    No triangle where all values are the same but for rounding: its place would be arbitrary.
-    """
+    """White triangles at the minimum (pointing down) and maximum (pointing up); none where all
+    values are the same but for rounding: its place would be arbitrary."""
     marks: list[Artist] = []
     low, high = field.extent()
     if is_constant(low, high):

@@ -109,10 +109,8 @@ def drawn(
 def entries(
     layers: Layers, options: MapOptions, levels: Sequence[Sequence[float]] = ()
 ) -> list[LegendEntry]:
-    """An entry for each kind of symbol; ``levels`` are the values of the lines of each contour set.
-
-    Without ``levels`` only the longest texts are right, by which room is kept.
-    """
+    """An entry for each kind of symbol; ``levels`` are the values of the lines of each contour set,
+    without which only the longest texts are right, by which room is kept."""
     found: list[LegendEntry | None] = []
     for n, (asked, field) in enumerate(layers.contours):
         lines = levels[n] if levels else ()

@@ -116,9 +116,7 @@ def _read(
 
 def onto(plane: Plane, target: Plane) -> Plane:
     """A plane's points on another plane: x and y stay 1-D where rows and columns are straight.
-
-    FrameError when one of the two is on the earth and the other is not.
-    """
+    FrameError when one of the two is on the earth and the other is not."""
     if plane.projection == target.projection:
         return plane
     if plane.projection is None or target.projection is None:
@@ -155,10 +153,8 @@ def _domain(frame: ProductFrame) -> Plane:
 
 
 def _shift(inner: ProductFrame, known: Corners) -> tuple[float, float]:
-    """How far a nest has to be moved on a plane that is not on the earth.
-
-    By I_PARENT_START and J_PARENT_START: the parent's cell, from 1, in which the nest begins.
-    """
+    """How far a nest has to be moved on a plane that is not on the earth, by I_PARENT_START and
+    J_PARENT_START: the parent's cell, from 1, in which the nest begins."""
     attributes = inner.attributes
     own, outer = int(attributes.get("GRID_ID", 0)), int(attributes.get("PARENT_ID", 0))
     if outer not in known:

@@ -44,10 +44,8 @@ _SHOWN = {"pgd": "cm", "pgv": "cm s-1", "pga": "%g", "time_of_peak": "s"}
 
 @dataclass(frozen=True, slots=True)
 class Peaks:
-    """The peaks up to a frame: the state, and the frame with them as variables.
-
-    ``shaken`` says in words of which component or combination they are.
-    """
+    """The peaks up to a frame: the state, and the frame with them as variables; ``shaken`` says in
+    words of which component or combination they are."""
 
     state: RunningPeak
     frame: DerivedFrame

@@ -25,10 +25,8 @@ _CROWDED = 0.06
 
 @dataclass(frozen=True, slots=True)
 class _Edge:
-    """An edge of the box from ``begin`` to ``end`` (3), and what is written along it.
-
-    ``values`` at ``_SAMPLES`` equal steps are what the numbers count; ``name`` is the axis.
-    """
+    """An edge of the box from ``begin`` to ``end`` (3), and what is written along it: ``values`` at
+    ``_SAMPLES`` equal steps are what the numbers count; ``name`` is the axis."""
 
     begin: Array
     end: Array

@@ -170,10 +170,8 @@ def cell_faces(vertical: Vertical) -> Array:
 
 
 def of_cells(values: Array, vertical: Vertical, rows: Array) -> Array:
-    """The value of the cell at each place (row, point) of the axis, NaN beyond the column.
-
-    The row that the ground cuts has the lowest cell: the ground is drawn over it.
-    """
+    """The value of the cell at each place (row, point) of the axis, NaN beyond the column. The row
+    that the ground cuts has the lowest cell: the ground is drawn over it."""
     faces = cell_faces(vertical)
     cut = 0.0 if vertical.ground is None else rows[1] - rows[0]
     found = np.full((rows.size, faces.shape[1]), np.nan)

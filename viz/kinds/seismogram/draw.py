@@ -209,10 +209,8 @@ def write_beside(
     folder: Path,
     context: Context,
 ) -> int:
-    """Write what ``picture`` shows into ``folder``; returns the number of stations.
-
-    StagingError when it cannot be written; nothing half-written is left.
-    """
+    """Write what ``picture`` shows into ``folder``; returns the number of stations. StagingError
+    when it cannot be written; nothing half-written is left."""
     traces = section.traces
     x, y = ("lon", "lat") if traces.geographic else ("x", "y")
     stations = [

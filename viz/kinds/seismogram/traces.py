@@ -65,11 +65,8 @@ def read_traces(path: Path | None) -> Traces | None:
 
 
 def joined(before: Traces | None, more: Traces) -> Traces:
-    """Both, one after the other; samples that ``before`` has already are left out.
-
-    StateError when they are not of the same stations and components, FrameError when there are no
-    samples at all.
-    """
+    """Both, one after the other; samples that ``before`` has already are left out. StateError when
+    they are not of the same stations and components, FrameError when there are no samples."""
     if before is None:
         if not more.times.size:
             raise FrameError("no samples: the stations have not recorded anything yet")
@@ -116,10 +113,8 @@ def recorded(frame: ProductFrame, components: Sequence[str]) -> Traces:
 def sampled(
     frame: ProductFrame, components: Sequence[str], stations: Sequence[Place], time_s: float
 ) -> Traces:
-    """One sample: the frame's components at the stations, bilinear between its points.
-
-    NaN at stations outside of the frame. FrameError when a component has no even rows and columns.
-    """
+    """One sample: the frame's components at the stations, bilinear between its points; NaN outside
+    of the frame. FrameError when a component has no even rows and columns."""
     values = np.full((len(components), len(stations), 1), np.nan)
     geographic = bool(stations) and stations[0].lat is not None
     for n, component in enumerate(components):

@@ -55,7 +55,8 @@ def draw_track_map(
     legend_rows = rows(entries, options.width_px, dpi)
     foot = bottom(legend_rows, on_earth=plane.projection is not None)
     width, height = picture_size(asked, min(shape, 0.8), foot)
-    limits = options.limits or _limits(track)
+    values = [point.value for point in track.points if point.value is not None]
+    limits = options.limits or _limits(values)
     colormap = options.colormap or style.colormap_name(track.units, track.long_name, False)
     words = style.words(track.variable, track.long_name)
     what = f"{'Lowest' if track.extreme == 'min' else 'Highest'} {words[:1].lower()}{words[1:]}"
@@ -71,9 +72,8 @@ def draw_track_map(
     )  # fmt: skip
     colours = ScalarMappable(paper.norm, paper.colours)
     layers = Layers(storm=TrackLayer(track, colours), cities=shown.cities, dates=shown.dates)
-    values = [point.value for point in track.points if point.value is not None]
     outside = sum(v < limits[0] for v in values), sum(v > limits[1] for v in values)
-    words_of = times.stamp(context.time), lead, _caption(track)
+    words_of = times.stamp(context.time), lead, _caption(track, values)
     with drawn(layers, paper.axes, plane, paper.reserved) as laid_over:
         top, _ = paper.print([], words_of, outside, laid_over.artists, entries)
         maker = heading.maker(context)
@@ -114,9 +114,8 @@ def _reach(
     return (left, right, bottom, top), aspect, (("", domain),)
 
 
-def _limits(track: Track) -> tuple[float, float]:
+def _limits(values: list[float]) -> tuple[float, float]:
     """Round numbers about the values so far."""
-    values = [point.value for point in track.points if point.value is not None]
     if not values:
         return 0.0, 1.0
     low, high = min(values), max(values)
@@ -138,8 +137,7 @@ def _entries(track: Track, outlined: bool) -> list[LegendEntry]:
     return [*found, box_entry("the domain")] if outlined else found
 
 
-def _caption(track: Track) -> str:
-    values = [point.value for point in track.points if point.value is not None]
+def _caption(track: Track, values: list[float]) -> str:
     parts = []
     if values:
         extent = low_to_high(min(values), max(values))

@@ -43,9 +43,7 @@ def read_plane(
     frame: ProductFrame, variable: str, window: Window, coordinates: Coordinates
 ) -> grid.Plane:
     """The horizontal coordinates that are asked for; FrameError where the frame lacks them.
-
-    ``auto``: the model's plane, of a grid around a pole one that touches the earth there.
-    """
+    ``auto``: the model's plane, of a grid around a pole one that touches the earth there."""
     if coordinates in ("auto", "projection"):
         plane = grid.map_plane(frame, variable, window, centred=True)
         if coordinates == "projection" and plane.geographic:
@@ -66,10 +64,8 @@ def read_plane(
 def read_heights(
     frame: ProductFrame, first: str, window: Window, surface: str | None, order: tuple[str, ...]
 ) -> tuple[Array, str, str]:
-    """Heights upwards, 1-D or as (z, y, x), their unit ("" for the numbers of levels), words.
-
-    Where there are only pressures: their heights in the standard atmosphere.
-    """
+    """Heights upwards, 1-D or as (z, y, x), their unit ("" for the numbers of levels), words; of
+    pressures alone, their heights in the standard atmosphere."""
     heights = vertical.heights(frame, first, window)
     if heights is not None and vertical.is_pressure(heights.units):
         known = vertical.metres(frame, first, window)
@@ -103,10 +99,8 @@ def straight(plane: grid.Plane, z: Array) -> tuple[Rectilinear | Uniform, tuple[
 
 
 def cut_mesh(mesh: Rectilinear | Uniform, first: Place, shape: Shape) -> Rectilinear | Uniform:
-    """The part of a mesh that begins at its point ``first`` and has ``shape`` points.
-
-    The origin of a uniform one stays that of the whole, as VTK wants it of pieces.
-    """
+    """The part of a mesh that begins at its point ``first`` and has ``shape`` points. The origin of
+    a uniform one stays that of the whole, as VTK wants it of pieces."""
     if isinstance(mesh, Uniform):
         return replace(mesh, shape=shape)
     z, y, x = (slice(n, n + size) for n, size in zip(first, shape, strict=True))

@@ -44,11 +44,8 @@ def draw_slabs(
     box: Box, part: Part, slabs: Sequence[Part], options: VtkOptions, out: Path, context: Context,
     start: str | None,
 ) -> tuple[Made, Form]:  # fmt: skip
-    """Write a part of a box, or all of it, as an uncompressed file, slab by slab.
-
-    The values are those of :func:`draw`, which raises the same. Returns what a table must know as
-    well.
-    """
+    """Write a part of a box, or all of it, as an uncompressed file, slab by slab; values and errors
+    are those of :func:`draw`. Returns what a table must know as well."""
     facts: list[dict[str, Any]] = []
     forms: list[Form] = []
     shape, first, corner = box.shape_of(part), box.first_of(part), box.corner()

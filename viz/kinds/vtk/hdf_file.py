@@ -107,10 +107,8 @@ def _named(mesh: Mesh, arrays: Arrays) -> list[Named]:
 
 
 def _head(file: BinaryIO, held: Sequence[Named], shape: Shape, fields: Fields) -> dict[str, Placed]:
-    """Write all but the values, and return their places, by path.
-
-    HDF5 makes the file in memory and allots one run of bytes to each array, without writing it.
-    """
+    """Write all but the values, and return their places, by path: HDF5 makes the file in memory and
+    allots one run of bytes to each array, without writing it."""
     place = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     place.set_layout(h5py.h5d.CONTIGUOUS)
     place.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
@@ -156,10 +154,8 @@ def write_table(out: Path, shape: Shape, pieces: Sequence[Reference], *, fields:
 
 
 def layout_of(facts: Mapping[str, Any]) -> Layout | None:
-    """The layout that :func:`write_vtkhdf` returned for a file; None where the facts hold none.
-
-    A user's own program may make such a file, with any facts or none.
-    """
+    """The layout that :func:`write_vtkhdf` returned for a file; None where the facts hold none, as
+    a user's own program may make such a file."""
     layout = facts.get("layout")
     if not isinstance(layout, Mapping) or "Points" not in layout:
         return None

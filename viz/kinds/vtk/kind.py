@@ -65,7 +65,7 @@ class VtkKind(ProductKind[VtkOptions]):
         box = self.box(options, frame)
         # HDF5 makes a compressed file in memory, and hands it out as a copy.
         copies = 2 if options.format == "vtkhdf" and options.compress else 0
-        split = split_of(box, shared=_shares(options))
+        split = split_of(box, shared=options.format == "xml")
         return count_pieces(box, split, memory, copies=copies, in_slabs=not options.compress)
 
     def make_piece(
@@ -77,7 +77,8 @@ class VtkKind(ProductKind[VtkOptions]):
         from burstlens.viz.kinds.vtk.pieces import slabs_of, split_of
         from burstlens.viz.kinds.vtk.table import PIECE, piece_facts
 
-        box, shared = self.box(options, frame), _shares(options)
+        # VTK's XML readers leave the gap between pieces without common points empty.
+        box, shared = self.box(options, frame), options.format == "xml"
         start = context.start or frame.start
         split = split_of(box, shared=shared)
         part = split.parts(pieces)[piece]
@@ -139,8 +140,3 @@ class VtkKind(ProductKind[VtkOptions]):
         # In degrees the cells at the seam and around poles would lie across all others.
         torn = options.coordinates == "auto" and box.plane.goes_around
         return opened("sphere") if torn else box
-
-
-def _shares(options: VtkOptions) -> bool:
-    """Whether neighbouring pieces need common points: VTK's XML readers leave gaps empty."""
-    return options.format == "xml"

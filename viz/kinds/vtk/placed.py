@@ -46,10 +46,8 @@ class Placed:
 def write_held(
     file: BinaryIO, places: Iterable[Placed], held: Sequence[Named], place: Place
 ) -> None:
-    """Write the arrays of a part that begins at ``place`` of the whole, as (z, y, x).
-
-    ValueError when the type of one is not that of the part before; raises OSError.
-    """
+    """Write the arrays of a part that begins at ``place``. ValueError when the type of one is not
+    that of the part before; raises OSError."""
     for of, (name, values, axes) in zip(places, held, strict=True):
         if values.dtype != of.kind:
             raise ValueError(f"{name} is {values.dtype} in one part, {of.kind} in another")

@@ -87,10 +87,8 @@ def write_vtk(
 def write_vtk_parts(
     out: Path, shape: Shape, parts: Iterable[MeshPart], *, fields: Fields, first: Place = (0, 0, 0)
 ) -> None:
-    """Write what :func:`write_vtk` writes, byte for byte, from parts that together fill ``shape``.
-
-    Each is taken when the one before has been written.
-    """
+    """Write what :func:`write_vtk` writes, byte for byte, from parts that together fill ``shape``,
+    each taken when the one before has been written."""
     with whole_file(out), out.open("wb", buffering=0) as file:
         places: list[Placed] = []
         end = 0
