@@ -36,15 +36,9 @@ from burstlens.viz.values.shown import write as write_values
 
 
 def draw(
-    field: Field,
-    options: MapOptions,
-    out: Path,
-    context: Context,
-    *,
-    lead: str = "",
-    layers: Layers | None = None,
-    note: str = "",
-) -> dict[str, Any]:
+    field: Field, options: MapOptions, out: Path, context: Context, *,
+    lead: str = "", layers: Layers | None = None, note: str = "",
+) -> dict[str, Any]:  # fmt: skip
     """Draw the field as a PNG of exactly the asked size, and return what was used.
 
     The facts are ``limits``, ``colormap``, ``size`` (pixels), ``outside`` (how many values are

@@ -33,8 +33,7 @@ class MapKind(ProductKind[MapOptions]):
 
     def ships(self, options: MapOptions) -> tuple[str, ...]:
         """The CSV files of places and tracks."""
-        track = () if options.storm else options.track
-        named = (options.cities, options.stations, track)
+        named = (options.cities, options.stations, () if options.storm else options.track)
         return tuple(name for name in named if isinstance(name, str))
 
     def follows(self, options: MapOptions) -> tuple[str, ...]:

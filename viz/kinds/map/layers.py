@@ -70,10 +70,8 @@ def placed_on(plane: Plane, layers: Layers) -> Layers:
 def drawn(
     layers: Layers, axes: Axes, plane: Plane, reserved: Sequence[Bbox]
 ) -> Iterator[DrawnLayers]:
-    """The layers on the axes, which they leave again at the end: a sheet is used many times.
-
-    No words stand on ``reserved`` parts of the picture (pixels).
-    """
+    """The layers on the axes, which they leave again at the end: a sheet is used many times. No
+    words stand on ``reserved`` parts of the picture (pixels)."""
     before = set(axes.get_children())
     try:
         if layers.relief is not None:

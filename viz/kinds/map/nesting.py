@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -143,13 +144,12 @@ def onto(plane: Plane, target: Plane) -> Plane:
 
 def _domain(frame: ProductFrame) -> Plane:
     """The plane of all cell centres of a WRF domain. FrameError when the file has none."""
-    for name in frame.names:
-        if frame.variable(name).dimensions == _MASS:
-            return grid.separated(grid.map_plane(frame, name, {}))
-    for name in frame.names:
-        if set(_MASS) <= set(frame.variable(name).dimensions):
-            return grid.separated(grid.map_plane(frame, name, {}))
-    raise FrameError(f"{frame} has no field on the dimensions {', '.join(_MASS)}")
+    flat = (n for n in frame.names if frame.variable(n).dimensions == _MASS)
+    deep = (n for n in frame.names if set(_MASS) <= set(frame.variable(n).dimensions))
+    name = next(chain(flat, deep), None)
+    if name is None:
+        raise FrameError(f"{frame} has no field on the dimensions {', '.join(_MASS)}")
+    return grid.separated(grid.map_plane(frame, name, {}))
 
 
 def _shift(inner: ProductFrame, known: Corners) -> tuple[float, float]:
@@ -163,9 +163,8 @@ def _shift(inner: ProductFrame, known: Corners) -> tuple[float, float]:
         )
     ratio = int(attributes.get("PARENT_GRID_RATIO", 1))
     shift, corner = [], []
-    for at, (letter, spacing, base) in enumerate(
-        (("I", "DX", "west_east"), ("J", "DY", "south_north"))
-    ):
+    sides = (("I", "DX", "west_east"), ("J", "DY", "south_north"))
+    for at, (letter, spacing, base) in enumerate(sides):
         start = int(attributes.get(f"{letter}_PARENT_START", 1))
         corner.append(known[outer][at] + (start - 1) * ratio * float(attributes[spacing]))
         shift.append(corner[at] - nest_corner(attributes, base))

@@ -167,10 +167,8 @@ def _write_coordinates(
     actual = {unstaggered(d, frame): d for d in variable.dimensions}
     for dimension in variable.dimensions:
         if dimension in frame and frame.variable(dimension).dimensions == (dimension,):
-            _add_once(
-                data, dimension, (dimension,), frame.read(dimension, window),
-                _attributes(frame.variable(dimension)),
-            )  # fmt: skip
+            about = _attributes(frame.variable(dimension))
+            _add_once(data, dimension, (dimension,), frame.read(dimension, window), about)
     for mapping in filter(frame.__contains__, mapping_names(variable)):
         about = dict(frame.variable(mapping).attributes)
         _add_once(data, mapping, (), np.array(0, np.int32), about)

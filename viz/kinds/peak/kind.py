@@ -60,11 +60,8 @@ class PeakKind(ProductKind[PeakOptions]):
             seen.source(options.source, "source")
 
     def make(self, options: PeakOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
-        """Update the peak with this frame, and write it and its state.
-
-        FrameError when a component is missing, is not ground motion or lies on another grid than
-        the state, or when the state is damaged.
-        """
+        """FrameError when a component is missing, is not ground motion or lies on another grid than
+        the state, or when the state is damaged."""
         from burstlens.viz.diagnostics.storms.track import centred
         from burstlens.viz.kinds.peak.draw import draw
         from burstlens.viz.kinds.peak.read import read_peaks

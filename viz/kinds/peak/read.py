@@ -26,6 +26,7 @@ from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.enriched import EnrichedFrame
 from burstlens.viz.geometry.field import Field, read_plain_field, read_values
 from burstlens.viz.geometry.grid import Array
+from burstlens.viz.geometry.place import Source
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.kinds.peak.options import PeakOptions
 from burstlens.viz.product import Context, ProductFrame
@@ -165,16 +166,15 @@ def _variables(
     if motion != "pgd":
         distance = None
         if options.magnitude is not None and options.source is not None:
-            distance = _distance_km(options, frame, where)
+            distance = _distance_km(options.source, frame, where)
         felt = intensity(values, motion, magnitude=options.magnitude, distance_km=distance)
         found["intensity"] = (f"{_WORDS['intensity']}, {shaken}", "1", felt)
     return found
 
 
-def _distance_km(options: PeakOptions, frame: ProductFrame, where: Field) -> Array:
+def _distance_km(source: Source, frame: ProductFrame, where: Field) -> Array:
     """Distance from the focus, which for a point source is that of the rupture."""
-    assert options.source is not None
-    focus = located(options.source, frame)
+    focus = located(source, frame)
     window = {name: slice(None) for name in where.dimensions}
     plane = grid.plane(frame, where.name, window)
     x, y = np.meshgrid(plane.x, plane.y) if plane.x.ndim == 1 else (plane.x, plane.y)

@@ -35,9 +35,8 @@ def draw(
     size = options.width_px, options.height_px
     figure = blank(*size, letters_dpi(*size, options.dpi))
     span = _span(found, options.top)
-    for number, (profile, axes) in enumerate(
-        zip(found.profiles, _panels(figure, len(found.profiles)), strict=True)
-    ):
+    panels = _panels(figure, len(found.profiles))
+    for number, (profile, axes) in enumerate(zip(found.profiles, panels, strict=True)):
         axes.set_ylim(span)
         _draw_profile(axes, profile, found, options.limits.get(profile.name))
         label_levels(axes, found.vertical)

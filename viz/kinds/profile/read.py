@@ -23,10 +23,8 @@ _SPREAD = 5, 95
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One variable from the lowest level upwards, (n); ``spread`` is that of an area's values.
-
-    ``levels`` are as on the axis: km or hPa, depths with the sign turned.
-    """
+    """One variable from the lowest level upwards, (n); ``spread`` is that of an area's values,
+    ``levels`` are as on the axis: km or hPa, depths with the sign turned."""
 
     name: str
     long_name: str

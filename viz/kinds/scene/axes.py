@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -44,11 +45,8 @@ def label_box(axes: Axes, scene: Scene, view: View, tall: float) -> None:
     front_x = high[0] if toward[0] > 0 else low[0]
     along_x = np.array([low[0], front_y, low[2]]), np.array([high[0], front_y, low[2]])
     along_y = np.array([front_x, low[1], low[2]]), np.array([front_x, high[1], low[2]])
-    uprights = [
-        (np.array([x, y, low[2]]), np.array([x, y, high[2]]))
-        for x in (low[0], high[0])
-        for y in (low[1], high[1])
-    ]
+    feet = product((low[0], high[0]), (low[1], high[1]))
+    uprights = [(np.array([x, y, low[2]]), np.array([x, y, high[2]])) for x, y in feet]
     leftmost = min(uprights, key=lambda edge: float(view.project(edge[0])[0, 0]))
     middle = view.project((low + high) / 2)[0]
     level = "height (km)" if scene.height_in_km else "level"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -109,11 +109,9 @@ def read_scene(options: SceneOptions, frame: ProductFrame) -> Scene:
     named = names[0] if names else str(options.variable)
     ground, water = _ground(frame, options.crop, named, placed)
     if coloured is not None and coloured.on_ground:
-        on = [(np.concatenate([p[..., :2], ground[..., 2:]], axis=-1), v)
-              for p, v in coloured.parts]  # fmt: skip
-        coloured = Coloured(
-            coloured.name, coloured.long_name, coloured.units, tuple(on), coloured.where, True
-        )
+        height = ground[..., 2:]
+        laid = [(np.concatenate([p[..., :2], height], axis=-1), v) for p, v in coloured.parts]
+        coloured = replace(coloured, parts=tuple(laid))
     every = (ground if flat else placed).reshape(-1, 3)
     low, high = np.nanmin(every, axis=0), np.nanmax(every, axis=0)
     low[2] = min(low[2], float(ground[..., 2].min()))

@@ -42,11 +42,6 @@ class SeismogramKind(ProductKind[SeismogramOptions]):
     def make(
         self, options: SeismogramOptions, frame: ProductFrame, out: Path, context: Context
     ) -> Made:
-        """Add the frame's samples, and write the product, the state and the traces beside it.
-
-        FrameError when a component or the stations are missing, or the state is damaged;
-        RecipeError when ObsPy is asked for and not installed.
-        """
         from burstlens.viz.frames.times import lead
         from burstlens.viz.kinds.seismogram.draw import draw_section, write_beside
         from burstlens.viz.kinds.seismogram.file import write_traces

@@ -54,10 +54,8 @@ class RecordSection:
 def read_seismograms(
     options: SeismogramOptions, frame: ProductFrame, context: Context
 ) -> tuple[Traces, RecordSection]:
-    """The traces up to this frame, which are the state, and what is shown of them.
-
-    FrameError when the frame holds no time series and the options name no stations.
-    """
+    """The traces up to this frame, which are the state, and what is shown of them. FrameError when
+    the frame holds no time series and the options name no stations."""
     is_recorded = frame.attributes.get("featureType") == "timeSeries"
     if is_recorded:
         new = recorded(frame, options.components)

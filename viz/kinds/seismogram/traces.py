@@ -85,7 +85,11 @@ def recorded(frame: ProductFrame, components: Sequence[str]) -> Traces:
     ``timeseries_id`` names the stations, one on the samples alone holds the times in s. FrameError
     says what is missing.
     """
-    name = _named(frame, "timeseries_id")
+    role = "timeseries_id"
+    named = [v for v in frame.names if frame.variable(v).attributes.get("cf_role") == role]
+    if not named:
+        raise FrameError(f"no variable has the cf_role {role}: the file holds no named time series")
+    name = named[0]
     station = frame.variable(name).dimensions[0]
     if not frame.dimensions[station]:
         raise FrameError(f"no stations: {station} has no points")
@@ -132,9 +136,8 @@ def _bilinear(field: Field, station: Place) -> float:
     if plane.x.ndim != 1 or min(plane.x.size, plane.y.size) < 2:
         raise FrameError(f"{field.name}: stations need a grid of straight rows and columns")
     found = field.values
-    for points, at, axis in zip(
-        (plane.x, plane.y), located_on(plane, station), (1, 0), strict=True
-    ):
+    sides = zip((plane.x, plane.y), located_on(plane, station), (1, 0), strict=True)
+    for points, at, axis in sides:
         if points[0] > points[-1]:
             points, found = points[::-1], np.flip(found, axis)
         if not points[0] <= at <= points[-1]:
@@ -156,11 +159,3 @@ def _places(frame: ProductFrame, station: str) -> tuple[Array, Array, bool]:
     raise FrameError(
         f"the file does not say where its stations are: no lon and lat, or x and y, on {station}"
     )
-
-
-def _named(frame: ProductFrame, role: str) -> str:
-    """The variable whose ``cf_role`` that is."""
-    for name in frame.names:
-        if frame.variable(name).attributes.get("cf_role") == role:
-            return name
-    raise FrameError(f"no variable has the cf_role {role}: the file holds no named time series")

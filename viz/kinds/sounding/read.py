@@ -65,7 +65,7 @@ def read_column(frame: ProductFrame, at: End, *, most_unstable: bool) -> Column:
     cape, cin = cape_cin(
         *(values[:, None, None].astype(np.float32) for values in (p, t, q)), int(most_unstable)
     )
-    water = None
+    water = np.nan
     if {"PH", "PHB"} <= set(frame.names):
         water = float(point.sample(frame.read("precipitable_water", point.window))[0])
     place = None
@@ -73,5 +73,5 @@ def read_column(frame: ProductFrame, at: End, *, most_unstable: bool) -> Column:
         place = float(point.lat[0]), float(point.lon[0])
     return Column(
         p, t, dew, u, v, path, (float(base), float(cold)), float(cape[0, 0]), float(cin[0, 0]),
-        water if water is not None and np.isfinite(water) else None, place,
+        water if np.isfinite(water) else None, place,
     )  # fmt: skip

@@ -60,10 +60,8 @@ class Reference:
 def write_vtkhdf(
     out: Path, points: Array, arrays: Arrays, *, fields: Fields, compress: bool = False
 ) -> Layout:
-    """Write point data on ``points`` (z, y, x, 3) as one file, and return its layout.
-
-    Raises ValueError when a shape does not fit, StagingError when ``out`` cannot be written.
-    """
+    """Write point data on ``points`` (z, y, x, 3) as one file, and return its layout. Raises
+    ValueError when a shape does not fit, StagingError when ``out`` cannot be written."""
     mesh = Curvilinear(points)
     if not compress:
         return write_vtkhdf_parts(out, mesh.shape, [(mesh, arrays, (0, 0, 0))], fields=fields)
@@ -84,10 +82,8 @@ def write_vtkhdf(
 def write_vtkhdf_parts(
     out: Path, shape: Shape, parts: Iterable[MeshPart], *, fields: Fields
 ) -> Layout:
-    """Write what :func:`write_vtkhdf` writes uncompressed, from parts that together fill ``shape``.
-
-    Each has a curvilinear mesh, and is taken when the one before has been written.
-    """
+    """Write what :func:`write_vtkhdf` writes uncompressed, from curvilinear parts that together
+    fill ``shape``, each taken when the one before has been written."""
     places: dict[str, Placed] = {}
     with whole_file(out), out.open("wb", buffering=0) as file:
         for mesh, arrays, place in parts:
@@ -134,8 +130,7 @@ def _head(file: BinaryIO, held: Sequence[Named], shape: Shape, fields: Fields) -
 
 def write_table(out: Path, shape: Shape, pieces: Sequence[Reference], *, fields: Fields) -> Layout:
     """Write one file that shows the pieces of a volume of ``shape`` as a whole, and return its
-    layout. StagingError when ``out`` cannot be written.
-    """
+    layout. StagingError when ``out`` cannot be written."""
     layout = {}
     with whole_file(out), _hdf5(out, _REST) as file:
         root = _root(file, shape)
@@ -177,14 +172,20 @@ def write_series(out: Path, steps: Sequence[Step]) -> int:
     """
     layout = steps[-1].layout
     shown = [step for step in steps if step.layout == layout]
+    # VTK's reader (9.7) cannot read the time axis of a single step: until there are two, the
+    # series is a static file.
+    has_times = len(shown) > 1
     part = out.with_name(f".{out.name}.{os.getpid()}.part")
     try:
         with _hdf5(part, _REST) as file:
             points = layout["Points"][1]
             root = _root(file, (points[0], points[1], points[2]))
             for path, (kind, shape) in layout.items():
-                _refer(root, path, kind, shape, shown)
-            if len(shown) > 1:
+                virtual = h5py.VirtualLayout((len(shown), *shape) if has_times else shape, kind)
+                for n, step in enumerate(shown):
+                    virtual[n if has_times else ...] = _source(step.name, path, kind, shape)
+                root.create_virtual_dataset(path, virtual)
+            if has_times:
                 times = root.create_group("Steps")
                 times.attrs["NSteps"] = len(shown)
                 times["Values"] = np.array([step.time for step in shown])
@@ -198,28 +199,14 @@ def write_series(out: Path, steps: Sequence[Step]) -> int:
 
 @contextmanager
 def _hdf5(path: Path, size: int) -> Iterator[h5py.File]:
-    """A new file of about ``size`` bytes, made in memory and written at the end. Raises OSError.
-
-    On a full disk HDF5 can neither write a file nor close it: the worker would keep it for ever.
-    """
+    """A new file of about ``size`` bytes, made in memory and written at the end: on a full disk
+    HDF5 can neither write nor close it, and the worker would keep it for ever. Raises OSError."""
     with h5py.File(path.name, "w", driver="core", backing_store=False, block_size=size) as file:
         yield file
         file.flush()
         image = file.id.get_file_image()
     with path.open("wb") as stream:
         stream.write(image)
-
-
-def _refer(
-    root: h5py.Group, path: str, kind: str, shape: tuple[int, ...], steps: Sequence[Step]
-) -> None:
-    # VTK's reader (9.7) cannot read the time axis of a single step: until there
-    # are two, the series is a static file.
-    whole = shape if len(steps) == 1 else (len(steps), *shape)
-    layout = h5py.VirtualLayout(whole, kind)
-    for n, step in enumerate(steps):
-        layout[... if len(steps) == 1 else n] = _source(step.name, path, kind, shape)
-    root.create_virtual_dataset(path, layout)
 
 
 def _source(name: str, path: str, kind: str, shape: tuple[int, ...]) -> h5py.VirtualSource:

@@ -17,10 +17,8 @@ _PAGE = 4096
 
 
 class Image(io.RawIOBase):
-    """What a library writes that allots places to large arrays; unwritten bytes are zeros.
-
-    h5py asks for ``readinto``, ``write``, ``seek``, ``tell``, ``truncate`` and ``flush``.
-    """
+    """What a library writes that allots places to large arrays; unwritten bytes are zeros. h5py
+    asks for ``readinto``, ``write``, ``seek``, ``tell``, ``truncate`` and ``flush``."""
 
     def __init__(self) -> None:
         self._pages: dict[int, bytearray] = {}

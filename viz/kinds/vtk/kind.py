@@ -100,10 +100,7 @@ class VtkKind(ProductKind[VtkOptions]):
         return join_pieces(made, options, out, context, names)
 
     def make(self, options: VtkOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
-        """Write the crop. FrameError when variables are missing or lie on different grids.
-
-        Volumes are read and written in slabs, but for compressed ones, which take all in memory.
-        """
+        """Read and write it in slabs, but for compressed ones, which take all in memory."""
         from burstlens.viz.diagnostics.rain_totals import keep_totals
         from burstlens.viz.kinds.vtk.draw import draw, draw_slabs
         from burstlens.viz.kinds.vtk.pieces import slabs_of, split_of
@@ -121,7 +118,8 @@ class VtkKind(ProductKind[VtkOptions]):
         return made
 
     def box(self, options: VtkOptions, frame: ProductFrame) -> Box:
-        """The part of the frame that the volume shows. FrameError as :meth:`make`."""
+        """The part of the frame that the volume shows. FrameError when variables are missing or lie
+        on different grids."""
         from burstlens.viz.diagnostics.derived import choosing
         from burstlens.viz.diagnostics.storms.track import centred
         from burstlens.viz.kinds.vtk.read import open_box
