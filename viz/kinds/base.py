@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from burstlens.viz.product import Context, Made, ProductFrame, Wants
 
@@ -17,6 +17,16 @@ if TYPE_CHECKING:
     from burstlens.viz.inspection import Inspection
 
 Options = TypeVar("Options")
+
+
+class Table:
+    """A TOML table as a frozen dataclass: it takes no other keys, and the text below each of its
+    attributes is the key's help."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[dict[str, Any]] = {
+        "extra": "forbid", "use_attribute_docstrings": True,
+    }  # fmt: skip
 
 
 class ProductKind(ABC, Generic[Options]):

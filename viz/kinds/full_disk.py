@@ -12,7 +12,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from burstlens.core.errors import FULL_ERRNO, StagingError
+from burstlens.core.errors import FULL_ERRNO, FrameError, StagingError
 
 ROOM_BYTES = 64 << 20
 """With less room, a product that was not written is taken for one that found the disk full."""
@@ -32,11 +32,21 @@ def raise_if_full(out: Path, error: BaseException | None = None) -> None:
     raise StagingError("the product cannot be written", path=str(out), number=number) from error
 
 
-def may_be_cut(out: Path) -> bool:
-    """Whether there is hardly any room beside ``out``: a library that does not report errors may
-    have written a part of it."""
+def take_over(written: Path, out: Path, fault: str) -> None:
+    """Move what the user's code has written to ``out``; FrameError with the words ``fault`` where
+    that is nothing, StagingError where there was no room for it."""
+    is_empty = not written.is_file() or written.stat().st_size == 0
+    # With hardly any room a library that does not report errors may have written a part.
+    if is_empty or _has_hardly_any_room(written.parent):
+        raise_if_full(written)
+    if is_empty:
+        raise FrameError(fault)
+    written.replace(out)
+
+
+def _has_hardly_any_room(folder: Path) -> bool:
     try:
-        status = os.statvfs(out.parent)
+        status = os.statvfs(folder)
     except OSError:
         return False
     return status.f_bavail * status.f_frsize < _HARDLY_ANY

@@ -23,10 +23,10 @@ from burstlens.viz.frames.reader import netCDF4
 from burstlens.viz.geometry.columns import Vertical
 from burstlens.viz.geometry.place import End
 from burstlens.viz.geometry.transect import transect
+from burstlens.viz.kinds.section.axes import of_cells
 from burstlens.viz.kinds.section.kind import SectionKind
 from burstlens.viz.kinds.section.options import SectionOptions
 from burstlens.viz.kinds.section.read import Sections, read_sections
-from burstlens.viz.kinds.section.values import of_cells
 from burstlens.viz.product import Context
 from burstlens.viz.registry import product_kind
 from burstlens.viz.values.names import VALUES

@@ -16,7 +16,7 @@ from typing import IO, Any
 from burstlens.core.errors import FrameError, RecipeError
 from burstlens.viz.kinds.command.options import CommandOptions
 from burstlens.viz.kinds.command.read import arguments_of, link_files
-from burstlens.viz.kinds.full_disk import may_be_cut, raise_if_full
+from burstlens.viz.kinds.full_disk import raise_if_full, take_over
 from burstlens.viz.product import Context, ProductFrame, whole_file
 
 _POLL_S = 0.05
@@ -49,12 +49,7 @@ def run_program(
         _run(arguments, scratch, options, context, written)
         if options.output is not None:
             written = _left(scratch, options.output, linked)
-        if not written.is_file() or written.stat().st_size == 0:
-            raise_if_full(written)
-            raise FrameError(f"{options.command[0]} wrote nothing to {{out}}")
-        if may_be_cut(written):
-            raise_if_full(written)
-        written.replace(out)
+        take_over(written, out, f"{options.command[0]} wrote nothing to {{out}}")
     return {"seconds": round(clock.monotonic() - began, 3)}
 
 
@@ -74,9 +69,12 @@ def _run(
     )
     if found is None:
         raise RecipeError(f"the program {program!r} is not there or not executable")
+    # It is killed when this worker dies, where Linux offers that.
+    setpriv = shutil.which("setpriv")
+    prefix = [setpriv, "--pdeathsig", "KILL", "--"] if setpriv else []
     with tempfile.TemporaryFile() as messages:
         process = subprocess.Popen(
-            [*_dying_with_us(), found, *arguments[1:]], cwd=scratch, env=environment,
+            [*prefix, found, *arguments[1:]], cwd=scratch, env=environment,
             stdin=subprocess.DEVNULL, stdout=messages, stderr=subprocess.STDOUT,
             start_new_session=True,
         )  # fmt: skip
@@ -99,13 +97,12 @@ def _wait(process: subprocess.Popen[bytes], timeout_s: float, cancel: Path | Non
     while True:
         try:
             process.wait(_POLL_S)
+            return None
         except subprocess.TimeoutExpired:
             if clock.monotonic() > deadline:
                 return f"took longer than {timeout_s:g} s and was ended"
             if cancel is not None and cancel.exists():
                 return "was ended, because the run is being stopped"
-            continue
-        return None
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -115,12 +112,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, number)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_GRACE_S)
-
-
-def _dying_with_us() -> list[str]:
-    """A command prefix that has the program killed when this worker dies, where Linux offers it."""
-    setpriv = shutil.which("setpriv")
-    return [setpriv, "--pdeathsig", "KILL", "--"] if setpriv else []
 
 
 def _left(scratch: Path, pattern: str, linked: set[Path]) -> Path:

@@ -16,21 +16,17 @@ class CommandKind(ProductKind[CommandOptions]):
     options = CommandOptions
 
     def extensions(self, options: CommandOptions) -> tuple[str, ...]:
-        """The stated extension."""
         return (options.extension,)
 
     def ships(self, options: CommandOptions) -> tuple[str, ...]:
-        """The stated files."""
         return options.files
 
     def runs(self, options: CommandOptions) -> str:
-        """The program and its arguments."""
         return " ".join(options.command)
 
     def make(
         self, options: CommandOptions, frame: ProductFrame, out: Path, context: Context
     ) -> Made:
-        """Run the program. FrameError with the end of its messages when it fails."""
         from burstlens.viz.kinds.command.draw import run_program
 
         return Made(options.extension, run_program(options, frame, out, context))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from burstlens.viz.kinds.base import Table
 from burstlens.viz.kinds.shipped import check_extension, check_relative
 
 PLACEHOLDERS = ("frame", "record", "out", "time", "stream")
@@ -12,10 +13,8 @@ _BRACES = re.compile(r"\{(\w*)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class CommandOptions:
+class CommandOptions(Table):
     """A program that is started for each frame."""
-
-    __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
 
     command: tuple[str, ...]
     """Program and arguments, without a shell. `{frame}` is the frame's file, `{record}` its index

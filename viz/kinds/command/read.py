@@ -13,17 +13,12 @@ def link_files(
     scratch: Path, options: CommandOptions, frame: ProductFrame, context: Context
 ) -> set[Path]:
     """Link the files shipped with the run and the frame's into a folder; the links."""
-    linked = set()
-    for name in options.files:
-        link = scratch / name
+    targets = [(scratch / name, inside(context.files, name)) for name in options.files]
+    targets += [(scratch / path.name, path.resolve()) for path in frame.paths]
+    for link, target in targets:
         link.parent.mkdir(parents=True, exist_ok=True)
-        link.symlink_to(inside(context.files, name))
-        linked.add(link)
-    for path in frame.paths:
-        link = scratch / path.name
-        link.symlink_to(path.resolve())
-        linked.add(link)
-    return linked
+        link.symlink_to(target)
+    return {link for link, _ in targets}
 
 
 def arguments_of(

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 
 from burstlens.core.units import printed
 from burstlens.viz.drawing import heading, style
-from burstlens.viz.drawing.coast.lines import KINDS, Kind
+from burstlens.viz.drawing.coast.lines import KINDS
 from burstlens.viz.drawing.colour_bar import low_to_high, range_caption
 from burstlens.viz.drawing.colours import colours, is_constant
 from burstlens.viz.drawing.heading import LEFT
@@ -26,8 +26,7 @@ from burstlens.viz.frames import times
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.around_pole import pole_centred
 from burstlens.viz.geometry.field import Field
-from burstlens.viz.kinds.map.layers import drawn, placed_on
-from burstlens.viz.kinds.map.legend import entries
+from burstlens.viz.kinds.map.layers import drawn, entries, placed_on
 from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.kinds.map.read import Layers
 from burstlens.viz.product import Context
@@ -36,15 +35,9 @@ from burstlens.viz.values.shown import write as write_values
 
 
 def draw(
-    field: Field,
-    options: MapOptions,
-    out: Path,
-    context: Context,
-    *,
-    lead: str = "",
-    layers: Layers | None = None,
-    note: str = "",
-) -> dict[str, Any]:
+    field: Field, options: MapOptions, out: Path, context: Context, *,
+    lead: str = "", layers: Layers | None = None, note: str = "",
+) -> dict[str, Any]:  # fmt: skip
     """Draw the field as a PNG of exactly the asked size, and return what was used.
 
     The facts are ``limits``, ``colormap``, ``size`` (pixels), ``outside`` (how many values are
@@ -64,29 +57,20 @@ def draw(
     legend_rows = rows(entries(layers, options), options.width_px, map_dpi(options))
     width, height = picture_size(options, shape, bottom(legend_rows, on_earth=on_earth))
     title = options.title or style.words(field.name, field.long_name)
+    left_out = [kind for kind in ("lakes", "states") if not getattr(options, kind)]
     paper = sheet(
         Look(
-            width,
-            height,
-            map_dpi(options),
-            reach,
-            aspect,
-            plane.units,
-            plane.projection,
-            _lines(options),
-            style.CALM if options.margin_km else style.MISSING,
-            outlines(field, plane, options.nests, options.margin_km),
-            limits,
-            bounds,
-            options.log,
-            name,
-            printed(field.units),
-            title=f"{title}, {field.level}" if field.level else title,
-            subtitle=heading.subtitle(context),
-            maker=heading.maker(context),
+            width, height, map_dpi(options), extent=reach, aspect=aspect, units=plane.units,
+            projection=plane.projection,
+            lines=tuple(kind for kind in KINDS if options.coast and kind not in left_out),
+            ground=style.CALM if options.margin_km else style.MISSING,
+            nests=outlines(field, plane, options.nests, options.margin_km),
+            limits=limits, bounds=bounds, log=options.log, colormap=name,
+            unit=printed(field.units), title=f"{title}, {field.level}" if field.level else title,
+            subtitle=heading.subtitle(context), maker=heading.maker(context),
             legend_rows=legend_rows,
         )
-    )
+    )  # fmt: skip
     if field.plane.goes_around:
         layers = placed_on(plane, layers)
     shown = [(plane, field)]
@@ -97,18 +81,13 @@ def draw(
     ]
     beyond = [each.count_beyond(limits) for _, each in shown]
     below, above = (sum(counts) for counts in zip(*beyond, strict=True))
-    words = (
-        times.stamp(context.time),
-        lead,
-        _caption(field, layers, note),
-    )
+    words = times.stamp(context.time), lead, _caption(field, layers, note)
     with drawn(layers, paper.axes, plane, paper.reserved) as laid_over:
         over = laid_over.artists + _marks(paper, plane, field, options.mark)
         over += rings(paper, plane, field, context.marks)
         legend = entries(layers, options, laid_over.levels)
         kept = context.values is not None and bool(options.values)
-        beyond_ends = below, above
-        pixels, overlay = paper.print(painted, words, beyond_ends, over, legend, apart=kept)
+        pixels, overlay = paper.print(painted, words, (below, above), over, legend, apart=kept)
         texts = heading.texts(f"{field.name} {field.level}".rstrip(), context, field.long_name)
         picture = write_png(pixels, out, texts, options.dpi)
     box = paper.axes.bbox
@@ -135,11 +114,6 @@ def draw(
     return facts
 
 
-def _lines(options: MapOptions) -> tuple[Kind, ...]:
-    left_out = {"lakes": not options.lakes, "states": not options.states}
-    return tuple(kind for kind in KINDS if options.coast and not left_out.get(kind))
-
-
 def map_dpi(options: MapOptions) -> float:
     """Pixels in an inch of a map's letters, lines and margins."""
     return letters_dpi(options.width_px, options.height_px, options.dpi)
@@ -158,10 +132,8 @@ def picture_size(options: MapOptions, shape: float = 0.8, foot: float = BOTTOM) 
 
 
 def _marks(paper: Sheet, plane: grid.Plane, field: Field, which: str | None) -> list[Artist]:
-    """A white triangle at the minimum (pointing down) or maximum (pointing up).
-
-    No triangle where all values are the same but for rounding: its place would be arbitrary.
-    """
+    """White triangles at the minimum (pointing down) and maximum (pointing up); none where all
+    values are the same but for rounding: its place would be arbitrary."""
     marks: list[Artist] = []
     low, high = field.extent()
     if is_constant(low, high):

@@ -33,12 +33,10 @@ class MapKind(ProductKind[MapOptions]):
 
     def ships(self, options: MapOptions) -> tuple[str, ...]:
         """The CSV files of places and tracks."""
-        track = () if options.storm else options.track
-        named = (options.cities, options.stations, track)
+        named = (options.cities, options.stations, () if options.storm else options.track)
         return tuple(name for name in named if isinstance(name, str))
 
     def follows(self, options: MapOptions) -> tuple[str, ...]:
-        """The tracks that the crop follows and that are drawn."""
         drawn = (options.storm,) if options.storm else ()
         return tuple(dict.fromkeys((*options.crop.tracks, *drawn)))
 
@@ -47,15 +45,12 @@ class MapKind(ProductKind[MapOptions]):
         return tuple(nest for nest in options.nests if isinstance(nest, str))
 
     def chained(self, options: MapOptions) -> bool:
-        """Whether it shows a quantity of the interval since the frame before."""
         return options.of_interval
 
     def widens(self, options: MapOptions) -> bool:
-        """Whether the limits follow the frames: none are given, and colours have no steps."""
         return options.limits is None and not options.in_steps
 
     def inspect(self, options: MapOptions, seen: Inspection) -> None:
-        """Its field, layers and crop."""
         seen.choose(options.crop)
         seen.plane(options.variable, options.crop, level=options.level, units=options.units)
         seen.crop(options.crop, (options.variable,))
@@ -79,7 +74,6 @@ class MapKind(ProductKind[MapOptions]):
             seen.source(options.source, "source")
 
     def make(self, options: MapOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
-        """Draw the PNG. FrameError when all values are NaN."""
         from burstlens.viz.diagnostics.derived import choosing
         from burstlens.viz.diagnostics.rain import keep_totals
         from burstlens.viz.diagnostics.storms.track import centred

@@ -1,4 +1,4 @@
-"""The layers over a map's field, drawn on its axes."""
+"""The layers over a map's field, drawn on its axes, and what their symbols mean."""
 
 from __future__ import annotations
 
@@ -11,15 +11,25 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox
 
+from burstlens.viz.drawing.legend import LegendEntry, lowered
 from burstlens.viz.drawing.maps.isolines import draw_isolines
+from burstlens.viz.drawing.maps.meanings import box_entry, boxes_entry, contours_entry, in_words
 from burstlens.viz.drawing.maps.places import draw_places, draw_source, draw_track
 from burstlens.viz.drawing.maps.relief import draw_relief
 from burstlens.viz.drawing.maps.track_layer import draw_storm, track_boxes
 from burstlens.viz.drawing.maps.wind_symbols import WindField, draw_wind
+from burstlens.viz.drawing.signs import Sign
+from burstlens.viz.drawing.style import words
+from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.field import Field
 from burstlens.viz.geometry.grid import Plane
 from burstlens.viz.kinds.map.nesting import draw_nests, onto
+from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.kinds.map.read import Layers, named
+
+_LOWEST = LegendEntry("lowest value", sign=Sign("lowest"))
+_HIGHEST = LegendEntry("highest value", sign=Sign("highest"))
+_MARKS = {"min": [_LOWEST], "max": [_HIGHEST], "both": [_LOWEST, _HIGHEST]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +70,8 @@ def placed_on(plane: Plane, layers: Layers) -> Layers:
 def drawn(
     layers: Layers, axes: Axes, plane: Plane, reserved: Sequence[Bbox]
 ) -> Iterator[DrawnLayers]:
-    """The layers on the axes, which they leave again at the end: a sheet is used many times.
-
-    No words stand on ``reserved`` parts of the picture (pixels).
-    """
+    """The layers on the axes, which they leave again at the end: a sheet is used many times. No
+    words stand on ``reserved`` parts of the picture (pixels)."""
     before = set(axes.get_children())
     try:
         if layers.relief is not None:
@@ -94,3 +102,47 @@ def drawn(
             # Isolines take their labels along.
             if artist not in before and artist in axes.get_children():
                 artist.remove()
+
+
+def entries(
+    layers: Layers, options: MapOptions, levels: Sequence[Sequence[float]] = ()
+) -> list[LegendEntry]:
+    """An entry for each kind of symbol; ``levels`` are the values of the lines of each contour set,
+    without which only the longest texts are right, by which room is kept."""
+    found: list[LegendEntry | None] = []
+    for n, (asked, field) in enumerate(layers.contours):
+        lines = levels[n] if levels else ()
+        found.append(contours_entry(asked, field, lines, field.level))
+    found += [wind.entry for wind in layers.winds]
+    found += _MARKS[options.mark] if options.mark else []
+    track = Sign("track", width=1.3)
+    if layers.storm is not None:
+        storm = layers.storm.track
+        which = "lowest" if storm.extreme == "min" else "highest"
+        what = f"{which} {lowered(words(storm.variable, storm.long_name))}"
+        found.append(LegendEntry(f"track of the {what}, dotted where it was lost", sign=track))
+        found.append(LegendEntry("newest position", sign=Sign("ring")))
+    elif layers.track:
+        found.append(LegendEntry("track", sign=track))
+    if options.nests:
+        found.append(_boxes(layers, options))
+    if options.margin_km:
+        cropped = options.crop != Crop(stride=options.crop.stride)
+        found.append(box_entry("the part shown" if cropped else "the domain"))
+    if layers.source is not None:
+        found.append(LegendEntry("epicentre", sign=Sign("star")))
+    if layers.stations:
+        found.append(LegendEntry("stations", sign=Sign("triangle")))
+    if layers.relief is not None:
+        shade = f"slopes of {in_words(layers.relief)}"
+        found.append(LegendEntry(shade, sign=Sign("shade")))
+    return [entry for entry in found if entry is not None]
+
+
+def _boxes(layers: Layers, options: MapOptions) -> LegendEntry | None:
+    """The outlined nests, with room for those that are not there yet."""
+    names = [nest if isinstance(nest, str) else nest.name for nest in options.nests]
+    missing = {str(nest.facts["stream"]) for nest in layers.nests if nest.border is None}
+    longest = boxes_entry(names)
+    now = boxes_entry(name for name in names if name not in missing)
+    return longest and replace(longest, text=now.text if now else "", longest=longest.text)

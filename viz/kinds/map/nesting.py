@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -116,9 +117,7 @@ def _read(
 
 def onto(plane: Plane, target: Plane) -> Plane:
     """A plane's points on another plane: x and y stay 1-D where rows and columns are straight.
-
-    FrameError when one of the two is on the earth and the other is not.
-    """
+    FrameError when one of the two is on the earth and the other is not."""
     if plane.projection == target.projection:
         return plane
     if plane.projection is None or target.projection is None:
@@ -145,20 +144,17 @@ def onto(plane: Plane, target: Plane) -> Plane:
 
 def _domain(frame: ProductFrame) -> Plane:
     """The plane of all cell centres of a WRF domain. FrameError when the file has none."""
-    for name in frame.names:
-        if frame.variable(name).dimensions == _MASS:
-            return grid.separated(grid.map_plane(frame, name, {}))
-    for name in frame.names:
-        if set(_MASS) <= set(frame.variable(name).dimensions):
-            return grid.separated(grid.map_plane(frame, name, {}))
-    raise FrameError(f"{frame} has no field on the dimensions {', '.join(_MASS)}")
+    flat = (n for n in frame.names if frame.variable(n).dimensions == _MASS)
+    deep = (n for n in frame.names if set(_MASS) <= set(frame.variable(n).dimensions))
+    name = next(chain(flat, deep), None)
+    if name is None:
+        raise FrameError(f"{frame} has no field on the dimensions {', '.join(_MASS)}")
+    return grid.separated(grid.map_plane(frame, name, {}))
 
 
 def _shift(inner: ProductFrame, known: Corners) -> tuple[float, float]:
-    """How far a nest has to be moved on a plane that is not on the earth.
-
-    By I_PARENT_START and J_PARENT_START: the parent's cell, from 1, in which the nest begins.
-    """
+    """How far a nest has to be moved on a plane that is not on the earth, by I_PARENT_START and
+    J_PARENT_START: the parent's cell, from 1, in which the nest begins."""
     attributes = inner.attributes
     own, outer = int(attributes.get("GRID_ID", 0)), int(attributes.get("PARENT_ID", 0))
     if outer not in known:
@@ -167,9 +163,8 @@ def _shift(inner: ProductFrame, known: Corners) -> tuple[float, float]:
         )
     ratio = int(attributes.get("PARENT_GRID_RATIO", 1))
     shift, corner = [], []
-    for at, (letter, spacing, base) in enumerate(
-        (("I", "DX", "west_east"), ("J", "DY", "south_north"))
-    ):
+    sides = (("I", "DX", "west_east"), ("J", "DY", "south_north"))
+    for at, (letter, spacing, base) in enumerate(sides):
         start = int(attributes.get(f"{letter}_PARENT_START", 1))
         corner.append(known[outer][at] + (start - 1) * ratio * float(attributes[spacing]))
         shift.append(corner[at] - nest_corner(attributes, base))
@@ -185,13 +180,8 @@ def _field(inner: ProductFrame, options: MapOptions) -> Field:
     """The map's field on the nest's whole domain; of the crop only the level is used."""
     index = {name: at for name, at in options.crop.index.items() if name not in _HORIZONTAL}
     range_ = {name: at for name, at in options.crop.range.items() if name not in _HORIZONTAL}
-    return read_field(
-        inner,
-        options.variable,
-        level=options.level,
-        crop=Crop(index=index, range=range_),
-        units=options.units,
-    )
+    crop = Crop(index=index, range=range_)
+    return read_field(inner, options.variable, level=options.level, crop=crop, units=options.units)
 
 
 def _border(plane: Plane) -> NDArray[np.float64]:

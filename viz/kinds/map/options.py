@@ -13,14 +13,13 @@ from burstlens.viz.drawing.picture import Limits, check_limits, check_size
 from burstlens.viz.drawing.style import SCALES
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.place import Place, Source
+from burstlens.viz.kinds.base import Table
 from burstlens.viz.values.options import Values
 
 
 @dataclass(frozen=True, slots=True)
-class MapOptions:
+class MapOptions(Table):
     """What a map shows, and how."""
-
-    __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
 
     variable: str
     """The variable, as the file calls it (`T2`, `W`, `vz`), a diagnostic (`slp`), or either one at

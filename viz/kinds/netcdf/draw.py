@@ -13,7 +13,6 @@ from typing import Any
 
 import netCDF4
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core import valid_time
 from burstlens.core.calendars import WITH_YEAR_0
@@ -22,13 +21,13 @@ from burstlens.viz.frames import times
 from burstlens.viz.geometry import grid, vertical
 from burstlens.viz.geometry.cf_plane import mapping_names
 from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.kinds.full_disk import raise_if_full
 from burstlens.viz.kinds.netcdf.read import read_part
 from burstlens.viz.product import Context, ProductFrame, whole_file
 from burstlens.viz.seams import Variable
 
-Array = NDArray[Any]
 _TIME = "time"
 _DROPPED = {"_FillValue", "coordinates", "scale_factor", "add_offset", "missing_value"}
 """Attributes that no longer hold: values are unpacked, NaN where missing."""
@@ -100,8 +99,9 @@ def _fill(
             attributes["units"] = units[name]
         if coordinates:
             attributes["coordinates"] = " ".join(coordinates)
-        stored = part.values[None]
-        _add(data, _stored_name(name), dimensions, stored, attributes, compression)
+        # Letters, digits and underscores (CF 2.3), unlike ``wind@0-6km agl``.
+        stored = re.sub(r"\W+", "_", name)
+        _add(data, stored, dimensions, part.values[None], attributes, compression)
         ranges[name] = part.extent()
     data.setncatts(_provenance(frame, crop, context))
     return {"dimensions": sizes, "variables": ranges}
@@ -122,11 +122,6 @@ def _add(
     )
     variable.setncatts(attributes)
     variable[...] = values
-
-
-def _stored_name(name: str) -> str:
-    """A name of letters, digits and underscores (CF 2.3), unlike ``wind@0-6km agl``."""
-    return re.sub(r"\W+", "_", name)
 
 
 def _storable(values: Array) -> Array:
@@ -172,10 +167,8 @@ def _write_coordinates(
     actual = {unstaggered(d, frame): d for d in variable.dimensions}
     for dimension in variable.dimensions:
         if dimension in frame and frame.variable(dimension).dimensions == (dimension,):
-            _add_once(
-                data, dimension, (dimension,), frame.read(dimension, window),
-                _attributes(frame.variable(dimension)),
-            )  # fmt: skip
+            about = _attributes(frame.variable(dimension))
+            _add_once(data, dimension, (dimension,), frame.read(dimension, window), about)
     for mapping in filter(frame.__contains__, mapping_names(variable)):
         about = dict(frame.variable(mapping).attributes)
         _add_once(data, mapping, (), np.array(0, np.int32), about)
@@ -188,9 +181,8 @@ def _write_coordinates(
                 ("longitude", plane.x, "degrees_east"),
                 ("latitude", plane.y, "degrees_north"),
             ):
-                _add_once(
-                    data, name + suffix, (y, x), values, {"units": units, "standard_name": name}
-                )
+                about = {"units": units, "standard_name": name}
+                _add_once(data, name + suffix, (y, x), values, about)
                 auxiliary.append(name + suffix)
         elif plane.units == "m":
             for direction, dimension, values in (("x", x, plane.x), ("y", y, plane.y)):
@@ -203,15 +195,12 @@ def _write_coordinates(
     z = directions.get("z")
     if z == "bottom_top" and actual[z] == z and len(variable.dimensions) == 3:
         found = vertical.heights(frame, variable.name, window)
-        if found is not None and found.z.ndim == 3 and _is_centred(variable, actual):
+        centred = all(base == stored for base, stored in actual.items())
+        if found is not None and found.z.ndim == 3 and centred:
             about = {"units": "m", "standard_name": "altitude", "positive": "up"}
             _add_once(data, "altitude", variable.dimensions, found.z, about)
             auxiliary.append("altitude")
     return auxiliary
-
-
-def _is_centred(variable: Variable, actual: Mapping[str, str]) -> bool:
-    return all(base == stored for base, stored in actual.items())
 
 
 def _add_once(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,23 +21,18 @@ class NetcdfKind(ProductKind[NetcdfOptions]):
     options = NetcdfOptions
 
     def preload(self) -> None:
-        """Import what reads and writes."""
         import burstlens.viz.kinds.netcdf.draw  # noqa: F401
 
     def extensions(self, options: NetcdfOptions) -> tuple[str, ...]:
-        """Always ``nc``."""
         return ("nc",)
 
     def follows(self, options: NetcdfOptions) -> tuple[str, ...]:
-        """The track that the crop follows."""
         return options.crop.tracks
 
     def chained(self, options: NetcdfOptions) -> bool:
-        """Whether a variable covers the interval since the frame before."""
         return of_interval((*options.variables, options.crop.follow or ""))
 
     def inspect(self, options: NetcdfOptions, seen: Inspection) -> None:
-        """Its variables, each on its own points, and the crop."""
         for name in options.variables:
             seen.units(seen.variable(name, "variables"), options.units.get(name), f"units.{name}")
         seen.crop(options.crop, options.variables)
@@ -47,14 +41,12 @@ class NetcdfKind(ProductKind[NetcdfOptions]):
     def make(
         self, options: NetcdfOptions, frame: ProductFrame, out: Path, context: Context
     ) -> Made:
-        """Write the crop. FrameError when a variable is missing or the crop is outside."""
         from burstlens.viz.diagnostics.rain import keep_totals
         from burstlens.viz.diagnostics.storms.track import centred
         from burstlens.viz.kinds.netcdf.draw import write_netcdf
 
-        options = replace(options, crop=centred(options.crop, frame))
         facts = write_netcdf(
-            frame, options.variables, options.crop, out, context,
+            frame, options.variables, centred(options.crop, frame), out, context,
             units=options.units,
             classic=options.format == "classic", compression=options.compression,
         )  # fmt: skip

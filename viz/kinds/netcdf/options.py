@@ -7,13 +7,12 @@ from typing import Literal
 
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.kinds.base import Table
 
 
 @dataclass(frozen=True, slots=True)
-class NetcdfOptions:
+class NetcdfOptions(Table):
     """What goes into a netCDF file, and how it is stored."""
-
-    __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
 
     variables: tuple[str, ...]
     """The variables, as the file calls them, each on its own points; or diagnostics."""

@@ -28,10 +28,8 @@ class Part:
 
 
 def read_part(frame: ProductFrame, name: str, crop: Crop, units: str | None) -> Part:
-    """Read the crop of a variable; ``units`` None keeps the file's.
-
-    FrameError when the variable is missing, holds text or no finite value.
-    """
+    """Read the crop of a variable; ``units`` None keeps the file's. FrameError when the variable is
+    missing, holds text or no finite value."""
     variable = frame.variable(name)
     window = resolve(crop, frame, name)
     values = frame.read(name, window)

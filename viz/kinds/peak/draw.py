@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.viz.frames.times import lead
 from burstlens.viz.geometry.field import read_field
@@ -15,22 +13,17 @@ from burstlens.viz.kinds.map.read import read_layers
 from burstlens.viz.kinds.netcdf.draw import write_netcdf
 from burstlens.viz.kinds.peak.options import PeakOptions
 from burstlens.viz.kinds.peak.read import Peaks
-from burstlens.viz.product import Context, Made, ProductFrame
+from burstlens.viz.product import Context, Made
 
-Array = NDArray[Any]
 _ROUND = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
 
 
 def draw(options: PeakOptions, peaks: Peaks, out: Path, context: Context) -> Made:
     """Write the map or the netCDF file. StagingError when ``out`` cannot be written."""
+    frame = peaks.frame
     if options.format == "netcdf":
-        return _netcdf(options, peaks.frame, out, context)
-    return _map(options, peaks.frame, out, context, peaks.shaken)
-
-
-def _map(
-    options: PeakOptions, frame: ProductFrame, out: Path, context: Context, shaken: str
-) -> Made:
+        names = (options.motion, "time_of_peak", *(("intensity",) if "intensity" in frame else ()))
+        return Made("nc", write_netcdf(frame, names, options.crop, out, context))
     variable = options.shown
     shown = read_field(frame, variable, level=None, crop=options.crop, units=None)
     limits = None
@@ -43,7 +36,7 @@ def _map(
     lines = [
         f"lines: {field.long_name}" for _, field in layers.contours if field.name != options.motion
     ]
-    note = "  ·  ".join([f"{options.motion.upper()}: {shaken}", *lines])
+    note = "  ·  ".join([f"{options.motion.upper()}: {peaks.shaken}", *lines])
     drawn = draw_map(
         shown, asked, out, context, lead=lead(frame, context), layers=layers, note=note
     )
@@ -56,8 +49,3 @@ def _round_up(value: float) -> float:
         return 1.0
     decade = 10.0 ** np.floor(np.log10(value))
     return float(next(step * decade for step in _ROUND if step * decade >= 0.999 * value))
-
-
-def _netcdf(options: PeakOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
-    names = (options.motion, "time_of_peak", *(("intensity",) if "intensity" in frame else ()))
-    return Made("nc", write_netcdf(frame, names, options.crop, out, context))

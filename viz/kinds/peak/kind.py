@@ -23,7 +23,6 @@ class PeakKind(ProductKind[PeakOptions]):
     options = PeakOptions
 
     def preload(self) -> None:
-        """Import what draws and writes."""
         from burstlens.viz.kinds.peak import draw  # noqa: F401
 
     def chained(self, options: PeakOptions) -> bool:
@@ -31,7 +30,6 @@ class PeakKind(ProductKind[PeakOptions]):
         return True
 
     def extensions(self, options: PeakOptions) -> tuple[str, ...]:
-        """``png`` or ``nc``."""
         return ("nc",) if options.format == "netcdf" else ("png",)
 
     def ships(self, options: PeakOptions) -> tuple[str, ...]:
@@ -39,11 +37,9 @@ class PeakKind(ProductKind[PeakOptions]):
         return tuple(name for name in (options.cities, options.stations) if isinstance(name, str))
 
     def follows(self, options: PeakOptions) -> tuple[str, ...]:
-        """The track that the crop follows."""
         return options.crop.tracks
 
     def inspect(self, options: PeakOptions, seen: Inspection) -> None:
-        """Its components, which are motion of the ground, and the crop."""
         from burstlens.viz.diagnostics.seismology.ground_motion import motion_of
         from burstlens.viz.inspection import numbered
 
@@ -64,11 +60,8 @@ class PeakKind(ProductKind[PeakOptions]):
             seen.source(options.source, "source")
 
     def make(self, options: PeakOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
-        """Update the peak with this frame, and write it and its state.
-
-        FrameError when a component is missing, is not ground motion or lies on another grid than
-        the state, or when the state is damaged.
-        """
+        """FrameError when a component is missing, is not ground motion or lies on another grid than
+        the state, or when the state is damaged."""
         from burstlens.viz.diagnostics.storms.track import centred
         from burstlens.viz.kinds.peak.draw import draw
         from burstlens.viz.kinds.peak.read import read_peaks

@@ -9,15 +9,14 @@ from burstlens.viz.drawing.colour_names import Colormap
 from burstlens.viz.drawing.maps.layers import Contours
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.place import Place, Source
+from burstlens.viz.kinds.base import Table
 from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.values.options import Values
 
 
 @dataclass(frozen=True, slots=True)
-class PeakOptions:
+class PeakOptions(Table):
     """Which peak of which motion, and how it is shown."""
-
-    __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
 
     quantity: Literal["pgv", "pga", "pgd", "intensity"] = "pgv"
     """Peak ground velocity, acceleration or displacement, or the intensity that follows from one.
@@ -111,11 +110,7 @@ class PeakOptions:
         if self.magnitude is not None and (self.quantity != "intensity" or self.source is None):
             raise ValueError("magnitude goes with quantity = 'intensity' and a source")
         scaled = (self.limits, self.units, self.colormap, self.log or None)
-        if (
-            self.quantity == "intensity"
-            and self.show == "peak"
-            and any(v is not None for v in scaled)
-        ):
+        if self.shown == "intensity" and any(v is not None for v in scaled):
             raise ValueError("intensity has its own steps: no limits, log, units or colormap")
         # The map's own options refuse what a map cannot show.
         self.as_map(self.shown, None)
@@ -132,21 +127,18 @@ class PeakOptions:
 
     def as_map(self, variable: str, limits: tuple[float, float] | None) -> MapOptions:
         """The options of the map that shows ``variable``, a peak or its time."""
-        measured = variable != "intensity"
         asked = {
             name: getattr(self, name)
             for name in (
                 "crop", "title", "mark", "contours", "cities", "stations", "source", "relief",
-                "smooth", "coast", "margin_km", "width_px", "height_px", "dpi",
-                "values",
+                "smooth", "coast", "margin_km", "width_px", "height_px", "dpi", "values",
             )
         }  # fmt: skip
         if variable == "time_of_peak":
             # The time jumps from one wave to the next: values between them are not times of a peak.
             asked["smooth"] = False
-        if measured:
+        if variable != "intensity":
             usual = "cmcrameri.batlow" if variable == "time_of_peak" else "cmocean.amp"
             asked |= {"colormap": self.colormap or usual, "log": self.log}
-            if limits or self.limits:
-                asked["limits"] = self.limits or limits
+            asked["limits"] = self.limits or limits
         return MapOptions(variable, **asked)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.core.lengths import metres
@@ -27,11 +25,12 @@ from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.enriched import EnrichedFrame
 from burstlens.viz.geometry.field import Field, read_plain_field, read_values
+from burstlens.viz.geometry.grid import Array
+from burstlens.viz.geometry.place import Source
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.kinds.peak.options import PeakOptions
 from burstlens.viz.product import Context, ProductFrame
 
-Array = NDArray[Any]
 _MOTIONS = {"pgd": "m", "pgv": "m s-1", "pga": "m s-2"}
 """In the order of :data:`.ground_motion.MOTIONS`."""
 _WORDS = {
@@ -46,10 +45,8 @@ _SHOWN = {"pgd": "cm", "pgv": "cm s-1", "pga": "%g", "time_of_peak": "s"}
 
 @dataclass(frozen=True, slots=True)
 class Peaks:
-    """The peaks up to a frame: the state, and the frame with them as variables.
-
-    ``shaken`` says in words of which component or combination they are.
-    """
+    """The peaks up to a frame: the state, and the frame with them as variables; ``shaken`` says in
+    words of which component or combination they are."""
 
     state: RunningPeak
     frame: DerivedFrame
@@ -61,9 +58,8 @@ def read_peaks(options: PeakOptions, frame: ProductFrame, context: Context) -> P
     where, motion, order = read_motion(frame, options.components, options.level, options.motion)
     combine = options.combine or ("larger" if options.quantity == "intensity" else "vector")
     peak = advanced(
-        read_peak(frame.previous), motion, elapsed_s(frame, context), order=order,
-        combine=combine,
-    )  # fmt: skip
+        read_peak(frame.previous), motion, elapsed_s(frame, context), order=order, combine=combine
+    )
     motion.check_known()
     shaken = _shaken(options.components, where.long_name, combine)
     added = _variables(options, frame, where, peak, shaken)
@@ -170,16 +166,15 @@ def _variables(
     if motion != "pgd":
         distance = None
         if options.magnitude is not None and options.source is not None:
-            distance = _distance_km(options, frame, where)
+            distance = _distance_km(options.source, frame, where)
         felt = intensity(values, motion, magnitude=options.magnitude, distance_km=distance)
         found["intensity"] = (f"{_WORDS['intensity']}, {shaken}", "1", felt)
     return found
 
 
-def _distance_km(options: PeakOptions, frame: ProductFrame, where: Field) -> Array:
+def _distance_km(source: Source, frame: ProductFrame, where: Field) -> Array:
     """Distance from the focus, which for a point source is that of the rupture."""
-    assert options.source is not None
-    focus = located(options.source, frame)
+    focus = located(source, frame)
     window = {name: slice(None) for name in where.dimensions}
     plane = grid.plane(frame, where.name, window)
     x, y = np.meshgrid(plane.x, plane.y) if plane.x.ndim == 1 else (plane.x, plane.y)

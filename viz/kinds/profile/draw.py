@@ -9,7 +9,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.core.units import printed
@@ -22,7 +21,6 @@ from burstlens.viz.kinds.profile.read import Profile, Profiles
 from burstlens.viz.kinds.section.axes import label_levels, on_axis
 from burstlens.viz.product import Context
 
-Array = NDArray[Any]
 _RIGHT, _TOP, _BOTTOM, _GAP = 14.0, 56.0, 76.0, 16.0
 """Margins, and between panels, in points."""
 _LINE = "#2c5f8a"
@@ -32,16 +30,13 @@ _GRID = "#e3e6ea"
 def draw(
     found: Profiles, options: ProfileOptions, out: Path, context: Context, lead: str
 ) -> dict[str, Any]:
-    """Draw the PNG and return what was shown, as JSON facts: ``size`` and, by variable, ``ranges``.
-
-    FrameError when ``top`` leaves nothing of the column.
-    """
+    """Draw the PNG and return what was shown, as JSON facts. FrameError when ``top`` leaves nothing
+    of the column."""
     size = options.width_px, options.height_px
     figure = blank(*size, letters_dpi(*size, options.dpi))
     span = _span(found, options.top)
-    for number, (profile, axes) in enumerate(
-        zip(found.profiles, _panels(figure, len(found.profiles)), strict=True)
-    ):
+    panels = _panels(figure, len(found.profiles))
+    for number, (profile, axes) in enumerate(zip(found.profiles, panels, strict=True)):
         axes.set_ylim(span)
         _draw_profile(axes, profile, found, options.limits.get(profile.name))
         label_levels(axes, found.vertical)
@@ -110,11 +105,9 @@ def _draw_profile(
     ticks = MaxNLocator(4, steps=STEPS).tick_values(low, high)
     axes.xaxis.set_major_locator(FixedLocator([t for t in ticks if low + room < t < high - room]))
     axes.xaxis.set_major_formatter(Numbers())
-    unit = printed(one.units)
-    name = style.words(one.name, one.long_name)
-    axes.set_xlabel(
-        f"{name}\n({unit})" if unit else name, fontsize=9, color=style.INK, family=style.FONT
-    )
+    unit, name = printed(one.units), style.words(one.name, one.long_name)
+    label = f"{name}\n({unit})" if unit else name
+    axes.set_xlabel(label, fontsize=9, color=style.INK, family=style.FONT)
 
 
 def _padded(one: Profile, found: Profiles, span: tuple[float, float]) -> tuple[float, float]:

@@ -21,15 +21,12 @@ class ProfileKind(ProductKind[ProfileOptions]):
     options = ProfileOptions
 
     def preload(self) -> None:
-        """Import what reads and draws."""
         from burstlens.viz.kinds.profile import draw  # noqa: F401
 
     def follows(self, options: ProfileOptions) -> tuple[str, ...]:
-        """The track that the crop follows."""
         return options.crop.tracks
 
     def inspect(self, options: ProfileOptions, seen: Inspection) -> None:
-        """Its fields of levels, and the point or the crop."""
         seen.choose(options.crop)
         for name in options.variables:
             seen.columns(name, "variables", options.units.get(name), f"units.{name}")
@@ -43,8 +40,6 @@ class ProfileKind(ProductKind[ProfileOptions]):
     def make(
         self, options: ProfileOptions, frame: ProductFrame, out: Path, context: Context
     ) -> Made:
-        """Draw the PNG. FrameError when a variable has no levels or no values, or when the point
-        is outside of the domain."""
         from burstlens.viz.diagnostics.derived import choosing
         from burstlens.viz.diagnostics.storms.track import centred
         from burstlens.viz.frames.times import lead

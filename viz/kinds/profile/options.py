@@ -11,15 +11,14 @@ from burstlens.viz.diagnostics.level import AT
 from burstlens.viz.drawing.picture import check_size
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.place import End
+from burstlens.viz.kinds.base import Table
 
 _MOST = 4
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileOptions:
+class ProfileOptions(Table):
     """Which profiles, and where."""
-
-    __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
 
     variables: tuple[str, ...]
     """3-D variables, as the file calls them, or diagnostics: one panel each, at most four."""

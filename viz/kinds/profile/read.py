@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.viz.drawing.maps.graticule import latitude, longitude
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.columns import Points, Vertical, along, check_top, heights, pressures
 from burstlens.viz.geometry.crop import resolve
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.transect import spot
 from burstlens.viz.kinds.profile.options import ProfileOptions
 from burstlens.viz.product import ProductFrame
 
-Array = NDArray[Any]
 _SPREAD = 5, 95
 """Percentiles between which the band of an area's values lies."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One variable from the lowest level upwards, (n); ``spread`` is that of an area's values.
-
-    ``levels`` are as on the axis: km or hPa, depths with the sign turned.
-    """
+    """One variable from the lowest level upwards, (n); ``spread`` is that of an area's values,
+    ``levels`` are as on the axis: km or hPa, depths with the sign turned."""
 
     name: str
     long_name: str
@@ -75,10 +71,8 @@ def read_profiles(options: ProfileOptions, frame: ProductFrame) -> Profiles:
             values = along(frame, points, name)
             key = str(points.window), grid.axes(frame, name)["z"]
             if key not in known:
-                by_pressure = options.vertical == "pressure"
-                known[key] = (
-                    pressures(frame, points, name) if by_pressure else heights(frame, points, name)
-                )
+                read_levels = pressures if options.vertical == "pressure" else heights
+                known[key] = read_levels(frame, points, name)
             vertical = known[key]
             if options.vertical == "height":
                 check_top(options.top, vertical, "profile")
@@ -118,7 +112,6 @@ def _points(options: ProfileOptions, frame: ProductFrame, name: str) -> tuple[Po
 
 
 def _profile(name: str, long_name: str, units: str, vertical: Vertical, values: Array) -> Profile:
-    order = slice(None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a level without a value is NaN
         levels = np.asarray(np.nanmean(vertical.levels, axis=1))
@@ -127,8 +120,6 @@ def _profile(name: str, long_name: str, units: str, vertical: Vertical, values: 
         if values.shape[1] > 1:
             low, high = (np.asarray(np.nanpercentile(values, part, axis=1)) for part in _SPREAD)
             spread = low, high
-    rises = levels[-1] > levels[0]
-    if rises == vertical.log:
-        order = slice(None, None, -1)
+    order = slice(None, None, -1 if (levels[-1] > levels[0]) == vertical.log else 1)
     ordered = None if spread is None else (spread[0][order], spread[1][order])
     return Profile(name, long_name, units, levels[order], middle[order], ordered)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from burstlens.core.errors import BurstlensError, FrameError
-from burstlens.viz.kinds.full_disk import may_be_cut, raise_if_full
+from burstlens.viz.kinds.full_disk import raise_if_full, take_over
 from burstlens.viz.kinds.python.options import PythonOptions
 from burstlens.viz.kinds.python.read import load_function, where
 from burstlens.viz.product import Context, ProductFrame, whole_file
@@ -37,18 +37,8 @@ def call_function(
             raise_if_full(written, error)
             raise FrameError(f"{options.function} failed: {where(error, options.file)}") from error
         finally:
-            _close_figures()
-        if not written.is_file() or written.stat().st_size == 0:
-            raise_if_full(written)
-            raise FrameError(f"{options.function} wrote nothing to out_path")
-        if may_be_cut(written):
-            raise_if_full(written)
-        written.replace(out)
+            # pyplot keeps every figure that is not closed: a worker would grow frame by frame.
+            if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:
+                pyplot.close("all")
+        take_over(written, out, f"{options.function} wrote nothing to out_path")
     return dict(returned) if isinstance(returned, dict) else {}
-
-
-def _close_figures() -> None:
-    """pyplot keeps every figure that is not closed: a worker would grow frame by frame."""
-    pyplot = sys.modules.get("matplotlib.pyplot")
-    if pyplot is not None:
-        pyplot.close("all")

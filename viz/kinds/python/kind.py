@@ -16,33 +16,26 @@ class PythonKind(ProductKind[PythonOptions]):
     options = PythonOptions
 
     def extensions(self, options: PythonOptions) -> tuple[str, ...]:
-        """The stated extension."""
         return (options.extension,)
 
     def ships(self, options: PythonOptions) -> tuple[str, ...]:
-        """The function's file."""
         return (options.file,)
 
     def runs(self, options: PythonOptions) -> str:
-        """The function."""
         return options.function
 
     def chained(self, options: PythonOptions) -> bool:
-        """As stated."""
         return options.chained
 
     def follows(self, options: PythonOptions) -> tuple[str, ...]:
-        """As stated."""
         return options.follows
 
     def beside(self, options: PythonOptions) -> tuple[str, ...]:
-        """As stated."""
         return options.beside
 
     def make(
         self, options: PythonOptions, frame: ProductFrame, out: Path, context: Context
     ) -> Made:
-        """Call the function. FrameError with its message and line when it fails."""
         from burstlens.viz.kinds.python.draw import call_function
 
         return Made(options.extension, call_function(options, frame, out, context))

@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from burstlens.viz.kinds.base import Table
 from burstlens.viz.kinds.shipped import check_extension, check_relative
 
 _FUNCTION = re.compile(r"(?P<file>[^:]+\.py):(?P<name>[^\W\d]\w*)")
 
 
 @dataclass(frozen=True, slots=True)
-class PythonOptions:
+class PythonOptions(Table):
     """A function of the user's, called for each frame."""
-
-    __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
 
     function: str
     """`plots.py:rain`: a file beside the recipe, and in it a function `f(frame, out_path)` that

@@ -51,10 +51,6 @@ def where(error: Exception, shown: str) -> str:
     text = f"{type(error).__name__}: {error}".splitlines()[0]
     if isinstance(error, SyntaxError):
         return text
-    name = Path(shown).name
-    lines = [
-        entry.lineno
-        for entry in traceback.extract_tb(error.__traceback__)
-        if Path(entry.filename).name == name
-    ]
+    calls = traceback.extract_tb(error.__traceback__)
+    lines = [call.lineno for call in calls if Path(call.filename).name == Path(shown).name]
     return f"{text} ({shown}, line {lines[-1]})" if lines else text

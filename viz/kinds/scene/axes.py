@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from itertools import product
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 
 from burstlens.viz.drawing import style
 from burstlens.viz.drawing.colour_bar import STEPS, minus
 from burstlens.viz.drawing.maps.graticule import latitude, longitude
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.kinds.scene.read import Scene
 from burstlens.viz.kinds.scene.stage import View
 
-Array = NDArray[Any]
 _TICK, _NUMBER, _NAME = 4.0, 13.0, 33.0
 """Points from an edge to the end of its ticks, to the middle of its numbers and of its name."""
 _SAMPLES = 101
@@ -27,10 +26,8 @@ _CROWDED = 0.06
 
 @dataclass(frozen=True, slots=True)
 class _Edge:
-    """An edge of the box from ``begin`` to ``end`` (3), and what is written along it.
-
-    ``values`` at ``_SAMPLES`` equal steps are what the numbers count; ``name`` is the axis.
-    """
+    """An edge of the box from ``begin`` to ``end`` (3), and what is written along it: ``values`` at
+    ``_SAMPLES`` equal steps are what the numbers count; ``name`` is the axis."""
 
     begin: Array
     end: Array
@@ -48,11 +45,8 @@ def label_box(axes: Axes, scene: Scene, view: View, tall: float) -> None:
     front_x = high[0] if toward[0] > 0 else low[0]
     along_x = np.array([low[0], front_y, low[2]]), np.array([high[0], front_y, low[2]])
     along_y = np.array([front_x, low[1], low[2]]), np.array([front_x, high[1], low[2]])
-    uprights = [
-        (np.array([x, y, low[2]]), np.array([x, y, high[2]]))
-        for x in (low[0], high[0])
-        for y in (low[1], high[1])
-    ]
+    feet = product((low[0], high[0]), (low[1], high[1]))
+    uprights = [(np.array([x, y, low[2]]), np.array([x, y, high[2]])) for x, y in feet]
     leftmost = min(uprights, key=lambda edge: float(view.project(edge[0])[0, 0]))
     middle = view.project((low + high) / 2)[0]
     level = "height (km)" if scene.height_in_km else "level"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,16 @@ from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm, LogNorm, Normalize, is_color_like, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from numpy.typing import NDArray
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.units import printed
 from burstlens.viz.drawing import heading, style
+from burstlens.viz.drawing.coast.lines import Kind
 from burstlens.viz.drawing.coast.lines import lines as coast_lines
 from burstlens.viz.drawing.colour_bar import ColourBar, minus, range_caption
 from burstlens.viz.drawing.colours import colours, norm
 from burstlens.viz.drawing.picture import blank, letters_dpi
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.kinds.scene.axes import label_box
 from burstlens.viz.kinds.scene.options import Haze, SceneOptions
 from burstlens.viz.kinds.scene.read import Coloured, Scene
@@ -27,7 +29,6 @@ from burstlens.viz.kinds.scene.renderer import renderer
 from burstlens.viz.kinds.scene.stage import Body, Fog, Lines, Sheet, Shell, Stage, View
 from burstlens.viz.product import Context
 
-Array = NDArray[Any]
 _LEFT, _RIGHT, _BAR, _TOP, _BOTTOM = 10.0, 10.0, 84.0, 48.0, 24.0
 """Margins in points; at the right with a colour bar and without."""
 _ROW = 14.0
@@ -69,8 +70,15 @@ def draw(
     )  # fmt: skip
     shades = _shades(options)
     bodies += _surroundings(scene, options, view, tall)
-    bodies += _shells(scene, shades[: len(scene.shells)])
-    bodies += _fogs(scene, shades[len(scene.shells) :], 0.1 * (view.high[2] - view.low[2]))
+    bodies += [
+        Shell(points, values, asked.value, to_rgb(shade), asked.opacity)
+        for (asked, points, values, _, _), shade in zip(scene.shells, shades, strict=False)
+    ]
+    thickness = 0.1 * (view.high[2] - view.low[2])
+    bodies += [
+        Fog(one.corners, one.values, to_rgb(shade), one.asked.opacity, thickness)
+        for one, shade in zip(scene.hazes, shades[len(scene.shells) :], strict=True)
+    ]
     width, height = round(axes.bbox.width), round(axes.bbox.height)
     # Isosurfaces share their points, which travel to the renderer once.
     raised: dict[int, Array] = {}
@@ -87,10 +95,9 @@ def draw(
     where = scene.coloured.where if scene.coloured is not None else ""
     words = lead, _caption(scene, tall)
     heading.write_picture(figure, out, context, options.dpi, title, where, words, texts)
-    camera = {"azimuth": view.azimuth, "elevation": view.elevation, "zoom": view.zoom}
     facts: dict[str, Any] = {
         "size": [options.width_px, options.height_px],
-        "camera": camera,
+        "camera": {"azimuth": view.azimuth, "elevation": view.elevation, "zoom": view.zoom},
         "exaggeration": tall,
         "isosurfaces": [
             {"variable": asked.variable, "value": asked.value, "units": units}
@@ -148,20 +155,6 @@ def _shades(options: SceneOptions) -> list[str]:
     return found
 
 
-def _shells(scene: Scene, shades: list[str]) -> list[Body]:
-    return [
-        Shell(points, values, asked.value, to_rgb(shade), asked.opacity)
-        for (asked, points, values, _, _), shade in zip(scene.shells, shades, strict=True)
-    ]
-
-
-def _fogs(scene: Scene, shades: list[str], thickness: float) -> list[Body]:
-    return [
-        Fog(one.corners, one.values, to_rgb(shade), one.asked.opacity, thickness)
-        for one, shade in zip(scene.hazes, shades, strict=True)
-    ]
-
-
 def _sheets(coloured: Coloured, scale: Normalize, colormap: Any) -> list[Body]:
     sheets: list[Body] = []
     for points, values in coloured.parts:
@@ -197,12 +190,11 @@ def _surroundings(scene: Scene, options: SceneOptions, view: View, tall: float) 
         bodies.append(Sheet(scene.ground, shade, lit=np.ptp(height) > _RELIEF_KM))
     projection = scene.plane.projection
     if options.coast and projection is not None and not scene.plane.geographic:
-        extent = tuple(
-            value / scene.scale
-            for value in (scene.low[0], scene.high[0], scene.low[1], scene.high[1])
-        )
-        for kind, width in (("coast", 1.4), ("borders", 0.8)):
-            found = coast_lines(projection, extent, kind) * scene.scale  # type: ignore[arg-type]
+        low, high, scale = scene.low, scene.high, scene.scale
+        extent = low[0] / scale, high[0] / scale, low[1] / scale, high[1] / scale
+        shown: tuple[tuple[Kind, float], ...] = (("coast", 1.4), ("borders", 0.8))
+        for kind, width in shown:
+            found = coast_lines(projection, extent, kind) * scale
             bodies.append(Lines(_on_ground(found, scene, 2 * lift), _COAST, width))
     bodies.append(Lines(_edges(scene, view), _BOX, 1.0))
     return bodies
@@ -233,16 +225,14 @@ def _edges(scene: Scene, view: View) -> Array:
     depth = (view.axes[2] @ (corners * 1.0).T).reshape(2, 2, 2)[:, :, 1]
     nearest = np.unravel_index(int(np.argmin(depth)), depth.shape)
     path = []
-    for a in range(8):
-        for b in range(a + 1, 8):
-            one, other = np.unravel_index(a, (2, 2, 2)), np.unravel_index(b, (2, 2, 2))
-            differs = [n for n in range(3) if one[n] != other[n]]
-            ends = (one[:2], other[:2])
-            front = any(tuple(end) == tuple(nearest) for end in ends)
-            # Of the edges at the front the two along the bottom stay: numbers stand on them.
-            if len(differs) != 1 or (front and (differs == [2] or one[2] == 1)):
-                continue
-            path += [corners[a], corners[b], np.full(3, np.nan)]
+    for a, b in combinations(range(8), 2):
+        one, other = np.unravel_index(a, (2, 2, 2)), np.unravel_index(b, (2, 2, 2))
+        differs = [n for n in range(3) if one[n] != other[n]]
+        front = any(tuple(end[:2]) == tuple(nearest) for end in (one, other))
+        # Of the edges at the front the two along the bottom stay: numbers stand on them.
+        if len(differs) != 1 or (front and (differs == [2] or one[2] == 1)):
+            continue
+        path += [corners[a], corners[b], np.full(3, np.nan)]
     return np.array(path)
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.core.units import convert
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.kinds.scene.options import Haze
 from burstlens.viz.kinds.scene.stage import DENSEST
 from burstlens.viz.kinds.vtk.volume import Volume
 from burstlens.viz.product import ProductFrame
 
-Array = NDArray[Any]
 _HEIGHTS = 40, 120
 """Between the lowest and the highest point: two for each level, within these numbers."""
 _CROOKED = 0.01

@@ -31,20 +31,16 @@ class SceneKind(ProductKind[SceneOptions]):
         renderer()
 
     def follows(self, options: SceneOptions) -> tuple[str, ...]:
-        """The track that the crop follows."""
         return options.crop.tracks
 
     def chained(self, options: SceneOptions) -> bool:
-        """Whether a variable covers the interval since the frame before."""
         names = [asked.variable for asked in options.seen]
         return of_interval((*names, options.variable or "", options.crop.follow or ""))
 
     def widens(self, options: SceneOptions) -> bool:
-        """Whether the limits follow the frames: something is in colours, and none are given."""
         return options.variable is not None and options.limits is None
 
     def inspect(self, options: SceneOptions, seen: Inspection) -> None:
-        """Its isosurfaces and hazes, on one grid; the coloured variable; the crop."""
         seen.choose(options.crop)
         from burstlens.viz.inspection import numbered
 
@@ -69,8 +65,6 @@ class SceneKind(ProductKind[SceneOptions]):
         seen.whole(names, options.crop, "isosurfaces" if options.seen else "variable")
 
     def make(self, options: SceneOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
-        """Draw the PNG. FrameError when all values are NaN, when a slice lies outside of the
-        domain, and when it cannot be rendered on this machine."""
         from burstlens.viz.diagnostics.derived import choosing
         from burstlens.viz.diagnostics.rain import keep_totals
         from burstlens.viz.diagnostics.storms.track import centred

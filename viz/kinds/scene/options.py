@@ -9,15 +9,12 @@ from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.drawing.colour_names import Colormap, Colour
 from burstlens.viz.drawing.picture import Limits, check_limits, check_size
 from burstlens.viz.geometry.crop import Crop
-
-_CONFIG = {"extra": "forbid", "use_attribute_docstrings": True}
+from burstlens.viz.kinds.base import Table
 
 
 @dataclass(frozen=True, slots=True)
-class Isosurface:
+class Isosurface(Table):
     """Where a 3-D variable has one value."""
-
-    __pydantic_config__ = _CONFIG
 
     variable: str
     """The variable, as the file calls it, or a diagnostic."""
@@ -43,10 +40,8 @@ class Isosurface:
 
 
 @dataclass(frozen=True, slots=True)
-class Haze:
+class Haze(Table):
     """A 3-D variable as a haze that is denser where the value is higher (volume rendering)."""
-
-    __pydantic_config__ = _CONFIG
 
     variable: str
     """The variable, as the file calls it, or a diagnostic."""
@@ -73,10 +68,8 @@ class Haze:
 
 
 @dataclass(frozen=True, slots=True)
-class Slices:
+class Slices(Table):
     """Planes on which a 3-D variable is shown."""
-
-    __pydantic_config__ = _CONFIG
 
     x: tuple[float, ...] = ()
     """Vertical planes at these x, in km, as numbered along the box."""
@@ -102,10 +95,8 @@ class Slices:
 
 
 @dataclass(frozen=True, slots=True)
-class Camera:
+class Camera(Table):
     """The camera. It stays in one place for the whole series."""
-
-    __pydantic_config__ = _CONFIG
 
     azimuth: float = 205.0
     """The side on which the camera stands, in degrees from north, clockwise: 180 in the south."""
@@ -126,10 +117,8 @@ class Camera:
 
 
 @dataclass(frozen=True, slots=True)
-class SceneOptions:
+class SceneOptions(Table):
     """What a scene shows, and how."""
-
-    __pydantic_config__ = _CONFIG
 
     isosurfaces: tuple[Isosurface, ...] = ()
     """Surfaces of equal value: `[{ variable = "W", value = 10, colour = "crimson" }]`."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.core.lengths import metres
@@ -18,6 +17,7 @@ from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.crop import Crop, resolve
 from burstlens.viz.geometry.destaggered import read_centred
 from burstlens.viz.geometry.field import finite_range
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.projection import EARTH_RADIUS_M, Projection
 from burstlens.viz.kinds.scene.haze import Density, read_density
 from burstlens.viz.kinds.scene.options import Isosurface, SceneOptions
@@ -25,7 +25,6 @@ from burstlens.viz.kinds.vtk.read import open_box
 from burstlens.viz.kinds.vtk.volume import Volume
 from burstlens.viz.product import ProductFrame
 
-Array = NDArray[Any]
 _WIDE = 0.3
 """Default height of a box, as a part of its longer side."""
 _FLAT = 0.02
@@ -94,9 +93,7 @@ def read_scene(options: SceneOptions, frame: ProductFrame) -> Scene:
     slice lies outside of the domain.
     """
     names = tuple(dict.fromkeys(asked.variable for asked in options.seen))
-    deep = None
-    if names:
-        deep = open_box(frame, names, options.crop, simplest=False).read()
+    deep = open_box(frame, names, options.crop, simplest=False).read() if names else None
     units = {options.variable: options.units} if options.variable and options.units else {}
     shown = None
     if options.variable is not None:
@@ -107,18 +104,14 @@ def read_scene(options: SceneOptions, frame: ProductFrame) -> Scene:
     placed = _placed(first)
     shells = [_shell(asked, frame, deep, placed) for asked in options.isosurfaces if deep]
     hazes = [read_density(asked, frame, deep, placed) for asked in options.haze if deep]
-    coloured = None
-    if options.variable is not None and shown is not None:
-        coloured = _coloured(options, frame, shown)
+    coloured = _coloured(options, frame, shown) if shown is not None else None
     flat = deep is None and coloured is not None and coloured.on_ground
     named = names[0] if names else str(options.variable)
     ground, water = _ground(frame, options.crop, named, placed)
     if coloured is not None and coloured.on_ground:
-        on = [(np.concatenate([p[..., :2], ground[..., 2:]], axis=-1), v)
-              for p, v in coloured.parts]  # fmt: skip
-        coloured = Coloured(
-            coloured.name, coloured.long_name, coloured.units, tuple(on), coloured.where, True
-        )
+        height = ground[..., 2:]
+        laid = [(np.concatenate([p[..., :2], height], axis=-1), v) for p, v in coloured.parts]
+        coloured = replace(coloured, parts=tuple(laid))
     every = (ground if flat else placed).reshape(-1, 3)
     low, high = np.nanmin(every, axis=0), np.nanmax(every, axis=0)
     low[2] = min(low[2], float(ground[..., 2].min()))
@@ -126,7 +119,8 @@ def read_scene(options: SceneOptions, frame: ProductFrame) -> Scene:
         high[2] = max(high[2], low[2] + _FLAT * float((high - low)[:2].max()))
     else:
         high[2] = max(_ceiling(frame, options.crop, named) or high[2], ground[..., 2].max())
-    _check_size(low, high)
+    if not (np.isfinite(low).all() and np.isfinite(high).all() and (high > low).all()):
+        raise FrameError("a scene needs two points and more along each direction")
     return Scene(
         tuple(shells), tuple(hazes), coloured, ground, water, _corner(low), _corner(high),
         first.plane, _scale(first.plane),
@@ -151,11 +145,6 @@ def _shell(
 def _corner(values: Array) -> tuple[float, float, float]:
     x, y, z = (float(value) for value in values)
     return x, y, z
-
-
-def _check_size(low: Array, high: Array) -> None:
-    if not (np.isfinite(low).all() and np.isfinite(high).all() and (high > low).all()):
-        raise FrameError("a scene needs two points and more along each direction")
 
 
 def _scale(plane: grid.Plane) -> float:

@@ -17,7 +17,6 @@ import numpy as np
 import vtkmodules.vtkInteractionStyle
 import vtkmodules.vtkRenderingOpenGL2
 import vtkmodules.vtkRenderingVolumeOpenGL2  # noqa: F401
-from numpy.typing import NDArray
 from vtkmodules.util.numpy_support import numpy_to_vtk, numpy_to_vtkIdTypeArray, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import (
@@ -46,6 +45,7 @@ from burstlens.core.about import answer
 from burstlens.viz.kinds.scene.stage import (
     DENSEST,
     VIEW_DEGREES,
+    Array,
     Body,
     Fog,
     Lines,
@@ -54,7 +54,6 @@ from burstlens.viz.kinds.scene.stage import (
     Stage,
 )
 
-Array = NDArray[Any]
 _SAMPLES = 8
 _LOOK_S = 2.0
 _OVER = 40.0

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from functools import lru_cache
+from functools import cache
 from multiprocessing import Pipe
 from typing import Any
 
@@ -129,7 +129,7 @@ def _kill(process: subprocess.Popen[bytes], late: threading.Event) -> None:
     process.kill()
 
 
-@lru_cache(maxsize=1)
+@cache
 def _worker_s() -> Renderer:
     held = Renderer()
     atexit.register(held.close)

@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import Normalize
 from matplotlib.patheffects import AbstractPathEffect, withStroke
-from numpy.typing import NDArray
 
 from burstlens.core.units import printed
 from burstlens.viz.drawing import heading, style
@@ -27,23 +25,25 @@ from burstlens.viz.drawing.signs import Sign
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.columns import Vertical
 from burstlens.viz.geometry.field import Field
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.kinds.section.axes import (
+    cell_faces,
     ends,
     ends_label,
     label_axes,
+    of_cells,
     off_axis,
     on_axis,
     section_axes,
+    section_values,
     shown_range,
 )
 from burstlens.viz.kinds.section.options import SectionOptions
 from burstlens.viz.kinds.section.read import Sections, Slice
-from burstlens.viz.kinds.section.values import cell_faces, of_cells, section_values
 from burstlens.viz.product import Context
 from burstlens.viz.values.shown import header
 from burstlens.viz.values.shown import write as write_values
 
-Array = NDArray[Any]
 _GROUND = "#7d746b"
 _ROWS = 300
 """Heights that a column is interpolated to."""
@@ -75,25 +75,19 @@ def draw(
     rows = np.linspace(*axes.get_ylim(), _ROWS)
     shown = _between_levels(field.values, vertical, rows)
     if options.levels == "mass":
-        _cells(axes, line.distance, field.values, vertical, scale, colormap)
+        faces = cell_faces(vertical)
+        x = np.broadcast_to(line.distance, faces.shape)
+        # A cell between two points has the value of the nearer one.
+        axes.pcolormesh(x, faces, field.values[:, :-1], norm=scale, cmap=colormap, zorder=1)
         shown = of_cells(field.values, vertical, rows)
     else:
-        mesh = axes.pcolormesh(
+        axes.pcolormesh(
             line.distance, rows, shown, shading="nearest", norm=scale, cmap=colormap, zorder=1
         )
-        mesh.set_rasterized(True)
     bar = ColourBar(figure, axes, colormap, scale, printed(field.units))
-    for arrow, beyond in zip(
-        bar.arrows, (np.nanmin(field.values) < limits[0], np.nanmax(field.values) > limits[1]),
-        strict=True,
-    ):  # fmt: skip
-        arrow.set_visible(bool(beyond))
-    lines = [
-        _isolines(
-            axes, asked, one, _between_levels(one.values, vertical, rows), line.distance, rows
-        )
-        for asked, one in sections.contours
-    ]
+    bar.arrows[0].set_visible(bool(np.nanmin(field.values) < limits[0]))
+    bar.arrows[1].set_visible(bool(np.nanmax(field.values) > limits[1]))
+    lines = [_isolines(axes, asked, one, sections, rows) for asked, one in sections.contours]
     if sections.wind is not None:
         _wind(axes, sections, rows, along=options.wind == "along")
     if vertical.ground is not None:
@@ -102,14 +96,8 @@ def draw(
             line.distance, foot, on_axis(vertical, vertical.ground), color=_GROUND, lw=0, zorder=4
         )
     for bend in line.bends:
-        axes.axvline(
-            line.distance[bend],
-            color=style.INK,
-            lw=0.9,
-            ls=(0, (4, 3)),
-            zorder=3,
-            path_effects=_HALO,
-        )
+        at, dashes = line.distance[bend], (0, (4, 3))
+        axes.axvline(at, color=style.INK, lw=0.9, ls=dashes, zorder=3, path_effects=_HALO)
     kinds = axes.collections[1:], axes.patches, axes.lines, axes.texts, axes.artists
     over = sorted((each for kind in kinds for each in kind), key=lambda each: each.get_zorder())
     label_axes(axes, sections)
@@ -124,6 +112,7 @@ def draw(
     )
     low, high = field.extent()
     bottom, top = (float(v) for v in axes.get_ylim())
+    ends_of_line = float(line.distance[0]), float(line.distance[-1])
     box = axes.bbox
     height = options.height_px
     facts = {
@@ -136,11 +125,7 @@ def draw(
         "colormap": name,
         "size": [options.width_px, height],
         "box": [round(v) for v in (box.x0, height - box.y1, box.x1, height - box.y0)],
-        "extent": [
-            float(line.distance[0]),
-            float(line.distance[-1]),
-            *off_axis(vertical, bottom, top),
-        ],
+        "extent": [*ends_of_line, *off_axis(vertical, bottom, top)],
         "length": float(np.ptp(line.distance)),
         "length_units": line.units,
         "ends": ends(sections),
@@ -151,14 +136,9 @@ def draw(
         # The picture's cells have their true edges, to a pixel.
         known |= {"resampled": True} if options.levels == "mass" and box.height > _ROWS else {}
         head = header(context, picture, known, colormap, bounds, log=options.log)
-        write_values(
-            context.values,
-            head,
-            [section_values(sections, shown, rows, options.values)],
-            [Overlay(over, axes, apart=True)],
-            options.values,
-            log=options.log,
-        )
+        values = [section_values(sections, shown, rows, options.values)]
+        overlay = [Overlay(over, axes, apart=True)]
+        write_values(context.values, head, values, overlay, options.values, log=options.log)
     return facts
 
 
@@ -177,16 +157,6 @@ def _between_levels(values: Array, vertical: Vertical, rows: Array) -> Array:
     cut = 0.0 if vertical.ground is None else rows[1] - rows[0]
     found[rows[:, None] < bottom - cut] = np.nan
     return found
-
-
-def _cells(
-    axes: Axes, distance: Array, values: Array, vertical: Vertical, scale: Normalize, colormap: Any
-) -> None:
-    """The model's own cells: edges half-way between levels, the lowest one at the ground."""
-    faces = cell_faces(vertical)
-    x = np.broadcast_to(distance, faces.shape)
-    # A cell between two points has the value of the nearer one.
-    axes.pcolormesh(x, faces, values[:, :-1], norm=scale, cmap=colormap, zorder=1)
 
 
 def _entries(
@@ -209,11 +179,12 @@ def _entries(
 
 
 def _isolines(
-    axes: Axes, asked: Contours, one: Slice, values: Array, distance: Array, rows: Array
+    axes: Axes, asked: Contours, one: Slice, sections: Sections, rows: Array
 ) -> list[float]:
+    values = _between_levels(one.values, sections.vertical, rows)
     if not np.isfinite(values).any():
         return []
-    plane = grid.Plane(distance, rows, "")
+    plane = grid.Plane(sections.line.distance, rows, "")
     shown = Field(one.name, one.long_name, one.units, values, plane, "", ("z", "x"), (0, 0), (1, 1))
     return draw_isolines(axes, shown, asked)
 
@@ -237,9 +208,10 @@ def _wind(axes: Axes, sections: Sections, rows: Array, *, along: bool) -> None:
     if not x.size:
         return
     if not along:
+        south = line.lat is not None and float(np.mean(line.lat)) < 0
         axes.barbs(
             x, y, across, up, length=5.4, linewidth=0.7, color=style.INK,
-            sizes={"emptybarb": 0.12}, zorder=3, flip_barb=_south(sections), path_effects=_HALO,
+            sizes={"emptybarb": 0.12}, zorder=3, flip_barb=south, path_effects=_HALO,
         )  # fmt: skip
         return
     wide_km = float(line.distance[-1] - line.distance[0])
@@ -262,8 +234,3 @@ def _wind(axes: Axes, sections: Sections, rows: Array, *, along: bool) -> None:
         labelpos="E", labelsep=0.06, coordinates="axes",
         fontproperties={"family": style.FONT, "size": 8},
     )  # fmt: skip
-
-
-def _south(sections: Sections) -> bool:
-    lat = sections.line.lat
-    return lat is not None and float(np.mean(lat)) < 0

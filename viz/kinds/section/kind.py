@@ -20,22 +20,18 @@ class SectionKind(ProductKind[SectionOptions]):
     options = SectionOptions
 
     def preload(self) -> None:
-        """Import matplotlib and the colour maps."""
         from burstlens.viz.drawing import style
         from burstlens.viz.kinds.section import draw  # noqa: F401
 
         style.colormap("batlow")
 
     def follows(self, options: SectionOptions) -> tuple[str, ...]:
-        """The track that gives its route."""
         return (options.track,) if options.track else ()
 
     def widens(self, options: SectionOptions) -> bool:
-        """Whether the limits follow the frames: none are given."""
         return options.limits is None
 
     def inspect(self, options: SectionOptions, seen: Inspection) -> None:
-        """Its fields of levels, and whether its points lie in the domain."""
         from burstlens.viz.geometry.crop import Crop
 
         seen.choose(Crop())
@@ -58,7 +54,6 @@ class SectionKind(ProductKind[SectionOptions]):
     def make(
         self, options: SectionOptions, frame: ProductFrame, out: Path, context: Context
     ) -> Made:
-        """Draw the PNG. FrameError when an end is outside of the domain or all values are NaN."""
         from burstlens.viz.diagnostics.derived import choosing
         from burstlens.viz.drawing.limits import fitted
         from burstlens.viz.frames.times import lead

@@ -11,17 +11,15 @@ from burstlens.viz.drawing.colour_names import Colormap
 from burstlens.viz.drawing.maps.layers import Contours
 from burstlens.viz.drawing.picture import Limits, check_limits, check_size
 from burstlens.viz.geometry.place import End
+from burstlens.viz.kinds.base import Table
 from burstlens.viz.values.options import Values
 
 _TRACK = "track:"
-_CONFIG = {"extra": "forbid", "use_attribute_docstrings": True}
 
 
 @dataclass(frozen=True, slots=True)
-class SectionOptions:
+class SectionOptions(Table):
     """What a section shows, and how."""
-
-    __pydantic_config__ = _CONFIG
 
     variable: str
     """A 3-D variable, as the file calls it (`W`, `QRAIN`), or a diagnostic (`theta_e`)."""

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError, RecipeError
 from burstlens.viz.diagnostics.diagnostic import check_needs
 from burstlens.viz.drawing.maps.layers import Contours
 from burstlens.viz.geometry.columns import Vertical, along, check_top, heights, pressures
 from burstlens.viz.geometry.field import finite_range
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.transect import Transect
 from burstlens.viz.kinds.section.options import SectionOptions
 from burstlens.viz.kinds.section.route import route
 from burstlens.viz.product import ProductFrame
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,8 +35,7 @@ def route(options: SectionOptions, frame: ProductFrame) -> Transect:
         )
     if options.follow is None:
         return _along(ground, track, options.track)
-    reach = float(options.half_width_km or 0)
-    return _across(ground, track, options.azimuth, reach)
+    return _across(ground, track, options.azimuth, float(options.half_width_km or 0))
 
 
 def _along(ground: Ground, track: Track, name: str) -> Transect:

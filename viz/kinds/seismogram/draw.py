@@ -1,7 +1,12 @@
-"""Seismograms as a picture: one panel per component, one trace per station, by distance."""
+"""Seismograms as a picture: one panel per component, one trace per station, by distance.
+
+The traces are written beside it as a script, for stations on the live page.
+"""
 
 from __future__ import annotations
 
+import math
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +15,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 
 from burstlens.core.digits import format_number
 from burstlens.core.units import printed
 from burstlens.viz.drawing import heading, style
 from burstlens.viz.drawing.colour_bar import STEPS, Numbers, plain_frame
 from burstlens.viz.drawing.picture import blank, letters_dpi
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.kinds.seismogram.options import SeismogramOptions
-from burstlens.viz.kinds.seismogram.record_section import RecordSection
-from burstlens.viz.product import Context
+from burstlens.viz.kinds.seismogram.read import RecordSection
+from burstlens.viz.product import Context, whole_file
+from burstlens.viz.values.names import VALUES
+from burstlens.viz.values.traces import traces_script
 
-Array = NDArray[Any]
 COLOURS = ("#0072b2", "#c04a00", "#00755a")
 """Of the components: distinct for the colour-blind (after Okabe & Ito 2008), dark for lines."""
 _TOP, _BOTTOM, _LEFT, _RIGHT, _BETWEEN = 78.0, 58.0, 74.0, 58.0, 36.0
@@ -194,3 +200,45 @@ def _draw_scale(axes: Axes, highest: float, unit: str) -> None:
         1 + 10 * point, -0.5, f"{length:g}\n{unit}", transform=across, fontsize=8, va="center",
         color=style.INK, family=style.FONT, parse_math=False,
     )  # fmt: skip
+
+
+def write_beside(
+    section: RecordSection,
+    options: SeismogramOptions,
+    picture: Path,
+    folder: Path,
+    context: Context,
+) -> int:
+    """Write what ``picture`` shows into ``folder``; returns the number of stations. StagingError
+    when it cannot be written; nothing half-written is left."""
+    traces = section.traces
+    x, y = ("lon", "lat") if traces.geographic else ("x", "y")
+    stations = [
+        {"name": str(name), x: _number(at_x), y: _number(at_y)}
+        for name, at_x, at_y in zip(traces.names, traces.x, traces.y, strict=True)
+    ]
+    folder.mkdir(exist_ok=True)
+    with whole_file(folder / VALUES):
+        header = {
+            "product": context.product,
+            "stream": context.stream,
+            "time": context.time,
+            "attempt": context.attempt,
+            "picture": zlib.crc32(picture.read_bytes()),
+            "recorded": section.is_recorded,
+            "step_s": _number(round(traces.step_s, 9)),
+            "reference": section.began,
+            "units": section.units,
+            "printed": printed(section.units),
+            "components": [
+                {"name": name, "title": title}
+                for name, title in zip(options.components, section.titles, strict=True)
+            ],
+        }
+        (folder / VALUES).write_bytes(traces_script(header, stations, traces.times, traces.values))
+    return len(stations)
+
+
+def _number(value: float) -> float | None:
+    """For JSON, which has no NaN."""
+    return float(value) if math.isfinite(value) else None

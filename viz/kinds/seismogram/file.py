@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError, RecipeError
 from burstlens.core.extras import install_command
-from burstlens.viz.kinds.seismogram.options import SeismogramOptions
-from burstlens.viz.kinds.seismogram.record_section import RecordSection
+from burstlens.viz.kinds.seismogram.options import EXTENSIONS, SeismogramOptions
+from burstlens.viz.kinds.seismogram.read import RecordSection
 from burstlens.viz.product import Made, whole_file
 
 if TYPE_CHECKING:
@@ -39,9 +39,14 @@ def write_traces(section: RecordSection, options: SeismogramOptions, out: Path) 
     stream = _stream(section, options)
     if not len(stream):
         raise FrameError("no station has a value: they lie outside of the frame")
+    content = io.BytesIO()
+    if options.format == "mseed":
+        stream.write(content, format="MSEED", encoding="FLOAT32")
+    else:
+        _write_sac(content, stream, section)
     with whole_file(out):
-        out.write_bytes(_mseed(stream) if options.format == "mseed" else _sac(stream, section))
-    return Made("mseed" if options.format == "mseed" else "zip", {"traces": len(stream)})
+        out.write_bytes(content.getvalue())
+    return Made(EXTENSIONS[options.format], {"traces": len(stream)})
 
 
 def _stream(section: RecordSection, options: SeismogramOptions) -> Stream:
@@ -79,10 +84,8 @@ def _whole(pieces: list[slice], values: NDArray[Any]) -> Iterator[slice]:
 
 
 def channel_code(title: str, number: int, step_s: float) -> str:
-    """The SEED code of a component: band, X for what is computed, orientation.
-
-    The orientation follows from the title's words, else it is the component's number (1, 2, 3).
-    """
+    """The SEED code of a component: band, X for what is computed, orientation, which follows from
+    the title's words, else it is the component's number (1, 2, 3)."""
     band = next((code for rate, code in _BANDS if step_s * rate < 1.000001), "V")
     codes = (code for word, code in _ORIENTATIONS.items() if word in title.lower())
     return f"{band}X{next(codes, str(number + 1))}"
@@ -106,19 +109,10 @@ def station_codes(names: list[str]) -> list[str]:
     return wanted
 
 
-def _mseed(stream: Stream) -> bytes:
-    content = io.BytesIO()
-    stream.write(content, format="MSEED", encoding="FLOAT32")
-    return content.getvalue()
-
-
-def _sac(stream: Stream, section: RecordSection) -> bytes:
-    """A zip archive of SAC files, named network.station..channel.number.sac.
-
-    SAC's headers are given the station's place and its distance from the source (dist, in km).
-    """
+def _write_sac(content: io.BytesIO, stream: Stream, section: RecordSection) -> None:
+    """A zip archive of SAC files, named network.station..channel.number.sac; headers are given the
+    station's place and its distance from the source (dist, in km)."""
     codes = station_codes(section.traces.names.tolist())
-    content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for number, trace in enumerate(stream):
             at = codes.index(trace.stats.station)
@@ -133,4 +127,3 @@ def _sac(stream: Stream, section: RecordSection) -> bytes:
             # A fixed date, so that the same traces give the same bytes.
             name = zipfile.ZipInfo(f"{trace.id}.{number:03d}.sac")
             archive.writestr(name, one.getvalue(), zipfile.ZIP_DEFLATED)
-    return content.getvalue()

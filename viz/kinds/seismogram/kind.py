@@ -21,7 +21,6 @@ class SeismogramKind(ProductKind[SeismogramOptions]):
     options = SeismogramOptions
 
     def preload(self) -> None:
-        """Import what reads and draws."""
         from burstlens.viz.kinds.seismogram import draw, read  # noqa: F401
 
     def chained(self, options: SeismogramOptions) -> bool:
@@ -29,7 +28,6 @@ class SeismogramKind(ProductKind[SeismogramOptions]):
         return True
 
     def extensions(self, options: SeismogramOptions) -> tuple[str, ...]:
-        """``png``, ``mseed`` or ``zip``."""
         return (EXTENSIONS[options.format],)
 
     def ships(self, options: SeismogramOptions) -> tuple[str, ...]:
@@ -37,7 +35,6 @@ class SeismogramKind(ProductKind[SeismogramOptions]):
         return (options.stations,) if isinstance(options.stations, str) else ()
 
     def inspect(self, options: SeismogramOptions, seen: Inspection) -> None:
-        """Its components, and the stations where it has its own."""
         for name in options.components:
             seen.units(seen.variable(name, "components"), options.units, "units")
         seen.places(options.stations, "stations", each=True)
@@ -45,16 +42,10 @@ class SeismogramKind(ProductKind[SeismogramOptions]):
     def make(
         self, options: SeismogramOptions, frame: ProductFrame, out: Path, context: Context
     ) -> Made:
-        """Add the frame's samples, and write the product, the state and the traces beside it.
-
-        FrameError when a component or the stations are missing, or the state is damaged;
-        RecipeError when ObsPy is asked for and not installed.
-        """
         from burstlens.viz.frames.times import lead
-        from burstlens.viz.kinds.seismogram.beside import write_beside
-        from burstlens.viz.kinds.seismogram.draw import draw_section
+        from burstlens.viz.kinds.seismogram.draw import draw_section, write_beside
         from burstlens.viz.kinds.seismogram.file import write_traces
-        from burstlens.viz.kinds.seismogram.read import is_recorded, read_seismograms
+        from burstlens.viz.kinds.seismogram.read import read_seismograms
         from burstlens.viz.kinds.seismogram.spectra import draw_spectra
 
         traces, section = read_seismograms(options, frame, context)
@@ -74,7 +65,5 @@ class SeismogramKind(ProductKind[SeismogramOptions]):
             "max": dict(zip(options.components, greatest, strict=True)),
         }
         if options.beside and context.values is not None:
-            known["traces"] = write_beside(
-                section, options, out, context.values, context, recorded=is_recorded(frame)
-            )
+            known["traces"] = write_beside(section, options, out, context.values, context)
         return replace(made, facts=known | dict(made.facts))

@@ -10,15 +10,14 @@ from typing import Literal
 
 from burstlens.viz.drawing.picture import check_size
 from burstlens.viz.geometry.place import Place, Source
+from burstlens.viz.kinds.base import Table
 
 EXTENSIONS = {"png": "png", "mseed": "mseed", "sac": "zip"}
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(Table):
     """A flat layer of the rock, down to the next one."""
-
-    __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
 
     vp_m_s: float
     """Speed of compressional waves."""
@@ -35,10 +34,8 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
-class SeismogramOptions:
+class SeismogramOptions(Table):
     """Which seismograms, and how they are shown."""
-
-    __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
 
     components: tuple[str, ...] = ("vx", "vy", "vz")
     """Variables of the ground's motion: of a stream of time series (awm: `stream = "stations"`),

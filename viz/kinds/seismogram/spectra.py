@@ -9,7 +9,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
-from numpy.typing import NDArray
 
 from burstlens.core.units import conversion, printed
 from burstlens.viz.diagnostics.seismology.ground_motion import motion_of
@@ -20,12 +19,12 @@ from burstlens.viz.diagnostics.seismology.response_spectrum import (
 )
 from burstlens.viz.drawing import style
 from burstlens.viz.drawing.colour_bar import Numbers
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.kinds.seismogram.draw import COLOURS, finish, name_panel, paper
 from burstlens.viz.kinds.seismogram.options import SeismogramOptions
-from burstlens.viz.kinds.seismogram.record_section import RecordSection
+from burstlens.viz.kinds.seismogram.read import RecordSection
 from burstlens.viz.product import Context
 
-Array = NDArray[Any]
 _BODY = 300.0
 """Points: height of the panels."""
 _PERIODS = 60
@@ -40,11 +39,8 @@ _DECADES = 3.5
 def draw_spectra(
     section: RecordSection, options: SeismogramOptions, out: Path, context: Context, lead: str
 ) -> dict[str, Any]:
-    """Draw the PNG and return its facts for the index: ``size`` in pixels.
-
-    Response spectra are in %g, Fourier amplitudes in the traces' units times s, of the longest part
-    without a hole.
-    """
+    """Draw the PNG and return its facts: response spectra in %g, Fourier amplitudes in the traces'
+    units times s, of the longest part without a hole."""
     figure, panels = paper(options, len(section.titles), _BODY)
     response = options.show == "response"
     colours = style.colormap("cmcrameri.batlow")

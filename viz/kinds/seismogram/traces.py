@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError, StateError
 from burstlens.viz.frames.state import read_arrays, write_arrays
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.field import Field, read_field
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.place import Place, located_on
 from burstlens.viz.product import ProductFrame
 
-Array = NDArray[Any]
 KIND = "traces 1"
+_SECONDS = ("s", "sec", "second", "seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +65,8 @@ def read_traces(path: Path | None) -> Traces | None:
 
 
 def joined(before: Traces | None, more: Traces) -> Traces:
-    """Both, one after the other; samples that ``before`` has already are left out.
-
-    StateError when they are not of the same stations and components, FrameError when there are no
-    samples at all.
-    """
+    """Both, one after the other; samples that ``before`` has already are left out. StateError when
+    they are not of the same stations and components, FrameError when there are no samples."""
     if before is None:
         if not more.times.size:
             raise FrameError("no samples: the stations have not recorded anything yet")
@@ -78,11 +74,8 @@ def joined(before: Traces | None, more: Traces) -> Traces:
     if before.names.tolist() != more.names.tolist() or len(before.values) != len(more.values):
         raise StateError("the stations or components are not those of the frames before")
     new = more.times > before.times[-1]
-    return Traces(
-        before.names, before.x, before.y, before.geographic,
-        np.concatenate([before.times, more.times[new]]),
-        np.concatenate([before.values, more.values[..., new]], axis=-1),
-    )  # fmt: skip
+    values = np.concatenate([before.values, more.values[..., new]], axis=-1)
+    return replace(before, times=np.concatenate([before.times, more.times[new]]), values=values)
 
 
 def recorded(frame: ProductFrame, components: Sequence[str]) -> Traces:
@@ -92,7 +85,11 @@ def recorded(frame: ProductFrame, components: Sequence[str]) -> Traces:
     ``timeseries_id`` names the stations, one on the samples alone holds the times in s. FrameError
     says what is missing.
     """
-    name = _named(frame, "timeseries_id")
+    role = "timeseries_id"
+    named = [v for v in frame.names if frame.variable(v).attributes.get("cf_role") == role]
+    if not named:
+        raise FrameError(f"no variable has the cf_role {role}: the file holds no named time series")
+    name = named[0]
     station = frame.variable(name).dimensions[0]
     if not frame.dimensions[station]:
         raise FrameError(f"no stations: {station} has no points")
@@ -104,14 +101,8 @@ def recorded(frame: ProductFrame, components: Sequence[str]) -> Traces:
             raise FrameError(f"{component} is not on ({station}, samples)")
         values.append(np.moveaxis(frame.read(component), about.dimensions.index(station), 0))
         samples = next(d for d in about.dimensions if d != station)
-    clock = next(
-        (
-            v for v in frame.names
-            if frame.variable(v).dimensions == (samples,)
-            and frame.variable(v).units.lower() in ("s", "sec", "second", "seconds")
-        ),
-        None,
-    )  # fmt: skip
+    series = (v for v in frame.names if frame.variable(v).dimensions == (samples,))
+    clock = next((v for v in series if frame.variable(v).units.lower() in _SECONDS), None)
     if clock is None:
         raise FrameError(f"no variable on {samples} alone holds times in s")
     letters = np.atleast_2d(frame.stored(name).values)
@@ -126,22 +117,18 @@ def recorded(frame: ProductFrame, components: Sequence[str]) -> Traces:
 def sampled(
     frame: ProductFrame, components: Sequence[str], stations: Sequence[Place], time_s: float
 ) -> Traces:
-    """One sample: the frame's components at the stations, bilinear between its points.
-
-    NaN at stations outside of the frame. FrameError when a component has no even rows and columns.
-    """
+    """One sample: the frame's components at the stations, bilinear between its points; NaN outside
+    of the frame. FrameError when a component has no even rows and columns."""
     values = np.full((len(components), len(stations), 1), np.nan)
     geographic = bool(stations) and stations[0].lat is not None
     for n, component in enumerate(components):
         field = read_field(frame, component, level=None, crop=Crop(), units=None)
         for m, station in enumerate(stations):
             values[n, m, 0] = _bilinear(field, station)
-    return Traces(
-        np.array([station.name or str(n + 1) for n, station in enumerate(stations)]),
-        np.array([s.lon if geographic else s.x for s in stations], np.float64),
-        np.array([s.lat if geographic else s.y for s in stations], np.float64),
-        np.array(geographic), np.array([time_s]), values,
-    )  # fmt: skip
+    names = np.array([station.name or str(n + 1) for n, station in enumerate(stations)])
+    x = np.array([s.lon if geographic else s.x for s in stations], np.float64)
+    y = np.array([s.lat if geographic else s.y for s in stations], np.float64)
+    return Traces(names, x, y, np.array(geographic), np.array([time_s]), values)
 
 
 def _bilinear(field: Field, station: Place) -> float:
@@ -149,9 +136,8 @@ def _bilinear(field: Field, station: Place) -> float:
     if plane.x.ndim != 1 or min(plane.x.size, plane.y.size) < 2:
         raise FrameError(f"{field.name}: stations need a grid of straight rows and columns")
     found = field.values
-    for points, at, axis in zip(
-        (plane.x, plane.y), located_on(plane, station), (1, 0), strict=True
-    ):
+    sides = zip((plane.x, plane.y), located_on(plane, station), (1, 0), strict=True)
+    for points, at, axis in sides:
         if points[0] > points[-1]:
             points, found = points[::-1], np.flip(found, axis)
         if not points[0] <= at <= points[-1]:
@@ -173,11 +159,3 @@ def _places(frame: ProductFrame, station: str) -> tuple[Array, Array, bool]:
     raise FrameError(
         f"the file does not say where its stations are: no lon and lat, or x and y, on {station}"
     )
-
-
-def _named(frame: ProductFrame, role: str) -> str:
-    """The variable whose ``cf_role`` that is."""
-    for name in frame.names:
-        if frame.variable(name).attributes.get("cf_role") == role:
-            return name
-    raise FrameError(f"no variable has the cf_role {role}: the file holds no named time series")

@@ -15,7 +15,6 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FixedLocator, FuncFormatter, MultipleLocator
-from numpy.typing import NDArray
 
 from burstlens.viz.diagnostics import thermodynamics as air
 from burstlens.viz.diagnostics.parcel import lifted_path
@@ -26,11 +25,11 @@ from burstlens.viz.drawing.maps.graticule import latitude, longitude
 from burstlens.viz.drawing.maps.meanings import barbs_entry
 from burstlens.viz.drawing.picture import blank, letters_dpi
 from burstlens.viz.drawing.signs import Sign
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.kinds.sounding.options import SoundingOptions
 from burstlens.viz.kinds.sounding.read import Column
 from burstlens.viz.product import Context
 
-Array = NDArray[Any]
 _RIGHT, _TOP, _BOTTOM = 84.0, 62.0, 65.0
 _BOTTOM_HPA = 1050.0
 _COOLING = 50.0

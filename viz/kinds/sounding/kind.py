@@ -24,7 +24,6 @@ class SoundingKind(ProductKind[SoundingOptions]):
         from burstlens.viz.kinds.sounding import draw  # noqa: F401
 
     def inspect(self, options: SoundingOptions, seen: Inspection) -> None:
-        """What a column needs, and its point."""
         names = ("pressure", "temperature", "QVAPOR", "dew_point", "u_earth", "v_earth")
         seen.needs(names, "kind")
         seen.ends({"at": options.at}, "T")
@@ -32,7 +31,6 @@ class SoundingKind(ProductKind[SoundingOptions]):
     def make(
         self, options: SoundingOptions, frame: ProductFrame, out: Path, context: Context
     ) -> Made:
-        """Draw the PNG. FrameError when the point is outside or a variable is missing."""
         from burstlens.viz.frames.times import lead
         from burstlens.viz.kinds.sounding.draw import draw
         from burstlens.viz.kinds.sounding.read import read_column

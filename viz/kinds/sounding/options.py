@@ -7,13 +7,12 @@ from typing import Literal
 
 from burstlens.viz.drawing.picture import check_size
 from burstlens.viz.geometry.place import End
+from burstlens.viz.kinds.base import Table
 
 
 @dataclass(frozen=True, slots=True)
-class SoundingOptions:
+class SoundingOptions(Table):
     """Where a sounding is, and how it looks."""
-
-    __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
 
     at: End
     """The point: `{ lat = 29.95, lon = -90.07 }`; between grid points it is interpolated."""

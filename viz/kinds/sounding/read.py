@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.viz.diagnostics.diagnostic import check_needs
 from burstlens.viz.diagnostics.parcel import cape_cin, lifted_path
 from burstlens.viz.geometry.destaggered import read_centred
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.place import End
 from burstlens.viz.geometry.transect import spot
 from burstlens.viz.product import ProductFrame
 
-Array = NDArray[Any]
 _NEEDS = ("T", "P", "PB", "QVAPOR", "U", "V")
 
 
@@ -67,7 +65,7 @@ def read_column(frame: ProductFrame, at: End, *, most_unstable: bool) -> Column:
     cape, cin = cape_cin(
         *(values[:, None, None].astype(np.float32) for values in (p, t, q)), int(most_unstable)
     )
-    water = None
+    water = np.nan
     if {"PH", "PHB"} <= set(frame.names):
         water = float(point.sample(frame.read("precipitable_water", point.window))[0])
     place = None
@@ -75,5 +73,5 @@ def read_column(frame: ProductFrame, at: End, *, most_unstable: bool) -> Column:
         place = float(point.lat[0]), float(point.lon[0])
     return Column(
         p, t, dew, u, v, path, (float(base), float(cold)), float(cape[0, 0]), float(cin[0, 0]),
-        water if water is not None and np.isfinite(water) else None, place,
+        water if np.isfinite(water) else None, place,
     )  # fmt: skip

@@ -17,10 +17,8 @@ from burstlens.viz.product import Context, whole_file
 
 
 def write_track(track: Track, out: Path, form: str, context: Context) -> None:
-    """Write all points as ``csv`` or ``geojson``; StagingError when the file cannot be written.
-
-    RecipeError when GeoJSON is asked for a track that is not on the earth.
-    """
+    """Write all points as ``csv`` or ``geojson``; StagingError when the file cannot be written,
+    RecipeError when GeoJSON is asked for a track that is not on the earth."""
     text = _geojson(track, context) if form == "geojson" else _table(track)
     with whole_file(out):
         out.write_text(text, encoding="utf-8", newline="")

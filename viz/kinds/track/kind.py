@@ -20,11 +20,9 @@ class TrackKind(ProductKind[TrackOptions]):
     options = TrackOptions
 
     def preload(self) -> None:
-        """Import what reads and searches."""
         from burstlens.viz.kinds.track import draw, read  # noqa: F401
 
     def extensions(self, options: TrackOptions) -> tuple[str, ...]:
-        """That of the format."""
         return (options.format,)
 
     def chained(self, options: TrackOptions) -> bool:
@@ -32,7 +30,6 @@ class TrackKind(ProductKind[TrackOptions]):
         return True
 
     def inspect(self, options: TrackOptions, seen: Inspection) -> None:
-        """The field that is followed."""
         from burstlens.viz.geometry.crop import Crop
 
         seen.choose(Crop())
@@ -41,7 +38,6 @@ class TrackKind(ProductKind[TrackOptions]):
             seen.places((options.first_guess,), "first_guess")
 
     def make(self, options: TrackOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
-        """Write the track up to this frame, and its state. FrameError as :func:`find_storm`."""
         from burstlens.viz.diagnostics.derived import choosing
         from burstlens.viz.diagnostics.storms.track import read_track
         from burstlens.viz.kinds.track.draw import write_track

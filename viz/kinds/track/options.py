@@ -10,13 +10,12 @@ from burstlens.core.units import conversion
 from burstlens.viz.diagnostics.interval import of_interval
 from burstlens.viz.diagnostics.level import check_levels
 from burstlens.viz.geometry.place import Place
+from burstlens.viz.kinds.base import Table
 
 
 @dataclass(frozen=True, slots=True)
-class TrackOptions:
+class TrackOptions(Table):
     """Which extreme is followed, and how it is looked for."""
-
-    __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
 
     variable: str
     """The field that has the extreme: a variable of the file, a diagnostic (`slp`), or either one

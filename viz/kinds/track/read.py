@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError, RecipeError
 from burstlens.core.units import convert
@@ -17,10 +14,10 @@ from burstlens.viz.geometry import grid, position
 from burstlens.viz.geometry.around import columns_round, read_around
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.field import Field, read_field
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.kinds.track.options import TrackOptions
 from burstlens.viz.seams import OpenFrame
 
-Array = NDArray[Any]
 _WIND = ("U10", "V10")
 _SLACK = 1.25
 """Grid spacing at the rim of a search over that in its middle, at most."""
@@ -68,9 +65,8 @@ def find_storm(frame: OpenFrame, options: TrackOptions, guess: Guess | None) -> 
     else:
         margin_km = reach_km * _SLACK + 3 * options.smoothing_km
         field = read_around(
-            frame, variable, domain, (guess.x, guess.y), margin_km, level=options.level,
-            units=shown,
-        )  # fmt: skip
+            frame, variable, domain, (guess.x, guess.y), margin_km, level=options.level, units=shown
+        )
     x, y = position.positions(field.plane)
     away = None if guess is None else position.distance_km(units, x, y, guess.x, guess.y)
     found = _extreme(field, options, away, reach_km)
@@ -86,17 +82,11 @@ def find_storm(frame: OpenFrame, options: TrackOptions, guess: Guess | None) -> 
     away = position.distance_km(units, x, y, *at)
     sign = 1 if options.extreme == "min" else -1
     near = np.where(away <= max(2 * options.smoothing_km, away.min()), sign * field.values, np.nan)
-    return Point(
-        frame.time,
-        *at,
-        "edge" if found.at_edge else "found",
-        (
-            field.first[0] + found.point[0],
-            (field.first[1] + found.point[1]) % (circle or domain.x.shape[-1]),
-        ),
-        sign * float(np.nanmin(near)),
-        _max_wind(frame, domain, at, options),
-    )
+    value = sign * float(np.nanmin(near))
+    row = field.first[0] + found.point[0]
+    column = (field.first[1] + found.point[1]) % (circle or domain.x.shape[-1])
+    wind = _max_wind(frame, domain, at, options)
+    return Point(frame.time, *at, "edge" if found.at_edge else "found", (row, column), value, wind)
 
 
 def _extreme(

@@ -39,12 +39,7 @@ _ROOM = 0.03
 
 
 def draw_track_map(
-    shown: TrackMap,
-    options: TrackMapOptions,
-    out: Path,
-    context: Context,
-    *,
-    lead: str = "",
+    shown: TrackMap, options: TrackMapOptions, out: Path, context: Context, *, lead: str = ""
 ) -> dict[str, Any]:
     """Draw the track as a PNG, and return what was used.
 
@@ -60,47 +55,29 @@ def draw_track_map(
     legend_rows = rows(entries, options.width_px, dpi)
     foot = bottom(legend_rows, on_earth=plane.projection is not None)
     width, height = picture_size(asked, min(shape, 0.8), foot)
-    limits = options.limits or _limits(track)
+    values = [point.value for point in track.points if point.value is not None]
+    limits = options.limits or _limits(values)
     colormap = options.colormap or style.colormap_name(track.units, track.long_name, False)
     words = style.words(track.variable, track.long_name)
     what = f"{'Lowest' if track.extreme == 'min' else 'Highest'} {words[:1].lower()}{words[1:]}"
     paper = sheet(
         Look(
-            width=width,
-            height=height,
-            dpi=dpi,
-            extent=reach,
-            aspect=aspect,
-            units=plane.units,
-            projection=plane.projection,
-            lines=KINDS if options.coast else (),
-            ground=style.CALM,
-            nests=nests,
-            limits=limits,
-            bounds=(),
-            log=False,
-            colormap=colormap,
+            width, height, dpi, extent=reach, aspect=aspect, units=plane.units,
+            projection=plane.projection, lines=KINDS if options.coast else (), ground=style.CALM,
+            nests=nests, limits=limits, bounds=(), log=False, colormap=colormap,
             unit=printed(track.units),
             title=options.title or f"Track: {what[:1].lower()}{what[1:]}",
-            subtitle=heading.subtitle(context),
-            maker="",
-            legend_rows=legend_rows,
+            subtitle=heading.subtitle(context), maker="", legend_rows=legend_rows,
         )
-    )
+    )  # fmt: skip
     colours = ScalarMappable(paper.norm, paper.colours)
-    layers = Layers(
-        storm=TrackLayer(track, colours),
-        cities=shown.cities,
-        dates=shown.dates,
-    )
-    values = [point.value for point in track.points if point.value is not None]
+    layers = Layers(storm=TrackLayer(track, colours), cities=shown.cities, dates=shown.dates)
     outside = sum(v < limits[0] for v in values), sum(v > limits[1] for v in values)
-    words_of = times.stamp(context.time), lead, _caption(track)
+    words_of = times.stamp(context.time), lead, _caption(track, values)
     with drawn(layers, paper.axes, plane, paper.reserved) as laid_over:
         top, _ = paper.print([], words_of, outside, laid_over.artists, entries)
-        below = draw_panels(
-            track, colours, what, width=width, dpi=dpi, maker=heading.maker(context)
-        )
+        maker = heading.maker(context)
+        below = draw_panels(track, colours, what, width=width, dpi=dpi, maker=maker)
         title = f"track of the {track.extreme} of {track.variable}"
         texts = heading.texts(title, context, track.long_name)
         write_png(np.vstack([top, below]), out, texts, options.dpi)
@@ -137,9 +114,8 @@ def _reach(
     return (left, right, bottom, top), aspect, (("", domain),)
 
 
-def _limits(track: Track) -> tuple[float, float]:
+def _limits(values: list[float]) -> tuple[float, float]:
     """Round numbers about the values so far."""
-    values = [point.value for point in track.points if point.value is not None]
     if not values:
         return 0.0, 1.0
     low, high = min(values), max(values)
@@ -161,8 +137,7 @@ def _entries(track: Track, outlined: bool) -> list[LegendEntry]:
     return [*found, box_entry("the domain")] if outlined else found
 
 
-def _caption(track: Track) -> str:
-    values = [point.value for point in track.points if point.value is not None]
+def _caption(track: Track, values: list[float]) -> str:
     parts = []
     if values:
         extent = low_to_high(min(values), max(values))

@@ -16,7 +16,6 @@ class TrackMapKind(ProductKind[TrackMapOptions]):
     options = TrackMapOptions
 
     def preload(self) -> None:
-        """Import matplotlib and the colour maps, which takes a worker about a second."""
         import pyproj  # noqa: F401
 
         from burstlens.viz.drawing import style
@@ -29,13 +28,11 @@ class TrackMapKind(ProductKind[TrackMapOptions]):
         return (options.cities,) if isinstance(options.cities, str) else ()
 
     def follows(self, options: TrackMapOptions) -> tuple[str, ...]:
-        """The track that is shown."""
         return (options.track,)
 
     def make(
         self, options: TrackMapOptions, frame: ProductFrame, out: Path, context: Context
     ) -> Made:
-        """Draw the PNG. FrameError when the track has no position yet."""
         from burstlens.viz.frames.times import lead
         from burstlens.viz.kinds.track_map.draw import draw_track_map
         from burstlens.viz.kinds.track_map.read import read_track_map

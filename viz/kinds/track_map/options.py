@@ -8,13 +8,12 @@ from burstlens.viz.drawing.colour_names import Colormap
 from burstlens.viz.drawing.maps.layers import names_file
 from burstlens.viz.drawing.picture import check_limits, check_size
 from burstlens.viz.geometry.place import Place
+from burstlens.viz.kinds.base import Table
 
 
 @dataclass(frozen=True, slots=True)
-class TrackMapOptions:
+class TrackMapOptions(Table):
     """Which track is shown, and how."""
-
-    __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
 
     track: str
     """The name of a product of the kind `track`."""

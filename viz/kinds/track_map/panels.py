@@ -71,12 +71,9 @@ def draw_panels(
 
 
 def _curve(
-    axes: Axes,
-    when: NDArray[np.float64],
-    values: Sequence[float | None],
-    colours: ScalarMappable | None,
-    edge: float,
-) -> None:
+    axes: Axes, when: NDArray[np.float64], values: Sequence[float | None],
+    colours: ScalarMappable | None, edge: float,
+) -> None:  # fmt: skip
     """A line, broken where there is no value, with a dot at each."""
     known = np.array([np.nan if value is None else value for value in values])
     plain_frame(axes)
@@ -104,11 +101,9 @@ def _times(track: Track) -> tuple[NDArray[np.float64], str]:
         return _dates.date2num(np.datetime64("1970-01-01", "D")) + seconds / 86400, ""
     seconds = seconds - (seconds[0] if valid_time.is_calendar(keys[0]) else 0.0)
     span = float(np.ptp(seconds))
-    unit, length = next(
-        (unit, length) for unit, length in (("h", 3600.0), ("min", 60.0), ("s", 1.0))
-        if span >= 3 * length or unit == "s"
-    )  # fmt: skip
-    return seconds / length, unit
+    lengths = {"h": 3600.0, "min": 60.0, "s": 1.0}
+    unit = next((unit for unit, length in lengths.items() if span >= 3 * length), "s")
+    return seconds / lengths[unit], unit
 
 
 def _days(when: NDArray[np.float64]) -> str:

@@ -4,10 +4,8 @@ mesh that coordinates make."""
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.core.units import convert
@@ -15,13 +13,14 @@ from burstlens.viz.geometry import grid, vertical
 from burstlens.viz.geometry.around_pole import pole_centred
 from burstlens.viz.geometry.columns import check_grid, dimensions_of
 from burstlens.viz.geometry.destaggered import read_centred
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.staggering import unstaggered
+from burstlens.viz.kinds.vtk.facts import Place, Shape
 from burstlens.viz.kinds.vtk.options import Coordinates
 from burstlens.viz.kinds.vtk.xml_file import Curvilinear, Rectilinear, Uniform
 from burstlens.viz.product import ProductFrame
 from burstlens.viz.seams import Window
 
-Array = NDArray[Any]
 _HEIGHT = "z height"
 
 
@@ -44,9 +43,7 @@ def read_plane(
     frame: ProductFrame, variable: str, window: Window, coordinates: Coordinates
 ) -> grid.Plane:
     """The horizontal coordinates that are asked for; FrameError where the frame lacks them.
-
-    ``auto``: the model's plane, of a grid around a pole one that touches the earth there.
-    """
+    ``auto``: the model's plane, of a grid around a pole one that touches the earth there."""
     if coordinates in ("auto", "projection"):
         plane = grid.map_plane(frame, variable, window, centred=True)
         if coordinates == "projection" and plane.geographic:
@@ -67,10 +64,8 @@ def read_plane(
 def read_heights(
     frame: ProductFrame, first: str, window: Window, surface: str | None, order: tuple[str, ...]
 ) -> tuple[Array, str, str]:
-    """Heights upwards, 1-D or as (z, y, x), their unit ("" for the numbers of levels), words.
-
-    Where there are only pressures: their heights in the standard atmosphere.
-    """
+    """Heights upwards, 1-D or as (z, y, x), their unit ("" for the numbers of levels), words; of
+    pressures alone, their heights in the standard atmosphere."""
     heights = vertical.heights(frame, first, window)
     if heights is not None and vertical.is_pressure(heights.units):
         known = vertical.metres(frame, first, window)
@@ -103,13 +98,9 @@ def straight(plane: grid.Plane, z: Array) -> tuple[Rectilinear | Uniform, tuple[
     return Uniform((z.size, y.size, x.size), origin, (spacing[0], spacing[1], spacing[2])), flips
 
 
-def cut_mesh(
-    mesh: Rectilinear | Uniform, first: tuple[int, int, int], shape: tuple[int, int, int]
-) -> Rectilinear | Uniform:
-    """The part of a mesh that begins at its point ``first`` and has ``shape`` points.
-
-    The origin of a uniform one stays that of the whole, as VTK wants it of pieces.
-    """
+def cut_mesh(mesh: Rectilinear | Uniform, first: Place, shape: Shape) -> Rectilinear | Uniform:
+    """The part of a mesh that begins at its point ``first`` and has ``shape`` points. The origin of
+    a uniform one stays that of the whole, as VTK wants it of pieces."""
     if isinstance(mesh, Uniform):
         return replace(mesh, shape=shape)
     z, y, x = (slice(n, n + size) for n, size in zip(first, shape, strict=True))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from burstlens.viz.kinds.vtk.facts import Form, check_values, field_data, joined_facts
-from burstlens.viz.kinds.vtk.markup import Place
 from burstlens.viz.kinds.vtk.options import VtkOptions
 from burstlens.viz.kinds.vtk.read import Box
 from burstlens.viz.kinds.vtk.split import Part
 from burstlens.viz.kinds.vtk.volume import Volume
-from burstlens.viz.kinds.vtk.xml_file import Mesh, write_vtk_parts
+from burstlens.viz.kinds.vtk.xml_file import MeshPart, write_vtk_parts
 from burstlens.viz.product import Context, Made, whole_file
 
 
@@ -45,16 +44,13 @@ def draw_slabs(
     box: Box, part: Part, slabs: Sequence[Part], options: VtkOptions, out: Path, context: Context,
     start: str | None,
 ) -> tuple[Made, Form]:  # fmt: skip
-    """Write a part of a box, or all of it, as an uncompressed file, slab by slab.
-
-    The values are those of :func:`draw`, which raises the same. Returns what a table must know as
-    well.
-    """
+    """Write a part of a box, or all of it, as an uncompressed file, slab by slab; values and errors
+    are those of :func:`draw`. Returns what a table must know as well."""
     facts: list[dict[str, Any]] = []
     forms: list[Form] = []
     shape, first, corner = box.shape_of(part), box.first_of(part), box.corner()
 
-    def each() -> Iterator[tuple[Mesh, Mapping[str, Any], Place]]:
+    def each() -> Iterator[MeshPart]:
         for slab in slabs:
             volume = box.read(slab)
             facts.append(volume.facts())

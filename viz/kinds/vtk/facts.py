@@ -1,10 +1,12 @@
-"""What is known of a volume without its values: facts for the index, field data, its form.
+"""What is known of a volume without its values: facts for the index, field data, its form; and
+how VTK's XML files say so.
 
 Importable on a login node.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +15,13 @@ from burstlens.core.errors import FrameError
 from burstlens.viz.kinds.vtk.pvd import time_value
 from burstlens.viz.product import Context
 
+ENDIAN = "LittleEndian" if sys.byteorder == "little" else "BigEndian"
+Place = tuple[int, int, int]
+"""The first point of a part in the whole, as (z, y, x)."""
+Shape = tuple[int, int, int]
+"""Numbers of points as (z, y, x)."""
+Fields = Mapping[str, float | str]
+"""Field data by name: numbers, and words."""
 Types = dict[str, list[Any]]
 """VTK's type, and the values per point, of arrays by name."""
 
@@ -26,9 +35,9 @@ class Form:
     about: str
     coordinates: Types
     arrays: Types
-    first: tuple[int, int, int]
-    shape: tuple[int, int, int]
-    whole: tuple[int, int, int]
+    first: Place
+    shape: Shape
+    whole: Shape
 
 
 def joined_facts(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -52,9 +61,7 @@ def check_values(facts: Mapping[str, Any]) -> None:
             raise FrameError(f"{name}: all values are NaN")
 
 
-def field_data(
-    facts: Mapping[str, Any], context: Context, start: str | None
-) -> dict[str, float | str]:
+def field_data(facts: Mapping[str, Any], context: Context, start: str | None) -> Fields:
     """The field data of a file. ``start`` is the valid-time key of the model's start."""
     # TimeValue is the name under which ParaView looks for a file's own time.
     known: dict[str, float | str] = {
@@ -67,3 +74,17 @@ def field_data(
         "Software": f"Burstlens {context.version}".rstrip(),
     }
     return known | {f"{name} units": of["units"] for name, of in facts["variables"].items()}
+
+
+def opening(kind: str) -> list[str]:
+    """The first lines of a file of that kind."""
+    return [
+        '<?xml version="1.0"?>',
+        f'<VTKFile type="{kind}" version="1.0" byte_order="{ENDIAN}" header_type="UInt64">',
+    ]
+
+
+def extent(first: Place, shape: Shape) -> str:
+    """The first and the last point along x, y and z, as VTK writes them."""
+    ends = [f"{n} {n + size - 1}" for n, size in zip(first, shape, strict=True)]
+    return " ".join(reversed(ends))

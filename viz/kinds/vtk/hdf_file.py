@@ -20,15 +20,13 @@ os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"
 
 import h5py
 import numpy as np
-from numpy.typing import NDArray
 
+from burstlens.viz.kinds.vtk.facts import Fields, Shape
 from burstlens.viz.kinds.vtk.image import Image
-from burstlens.viz.kinds.vtk.markup import Place
-from burstlens.viz.kinds.vtk.placed import Named, Placed, native, write_held
-from burstlens.viz.kinds.vtk.xml_file import Curvilinear, Mesh, check_shapes
+from burstlens.viz.kinds.vtk.placed import Array, Named, Placed, native, write_held
+from burstlens.viz.kinds.vtk.xml_file import Arrays, Curvilinear, Mesh, MeshPart, check_shapes
 from burstlens.viz.product import whole_file
 
-Array = NDArray[Any]
 Layout = Mapping[str, tuple[str, tuple[int, ...]]]
 """The type (as numpy writes it) and the shape of each array, by its path in the file."""
 _VERSION = (2, 7)
@@ -60,18 +58,10 @@ class Reference:
 
 
 def write_vtkhdf(
-    out: Path,
-    points: Array,
-    arrays: Mapping[str, Array],
-    *,
-    fields: Mapping[str, float | str],
-    compress: bool = False,
-) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """Write point data on ``points`` (z, y, x, 3) as one file, and return its :data:`Layout`.
-
-    ``arrays`` and ``fields`` are those of :func:`.xml_file.write_vtk`. Raises
-    ValueError when a shape does not fit, StagingError when ``out`` cannot be written.
-    """
+    out: Path, points: Array, arrays: Arrays, *, fields: Fields, compress: bool = False
+) -> Layout:
+    """Write point data on ``points`` (z, y, x, 3) as one file, and return its layout. Raises
+    ValueError when a shape does not fit, StagingError when ``out`` cannot be written."""
     mesh = Curvilinear(points)
     if not compress:
         return write_vtkhdf_parts(out, mesh.shape, [(mesh, arrays, (0, 0, 0))], fields=fields)
@@ -90,17 +80,10 @@ def write_vtkhdf(
 
 
 def write_vtkhdf_parts(
-    out: Path,
-    shape: tuple[int, int, int],
-    parts: Iterable[tuple[Mesh, Mapping[str, Array], Place]],
-    *,
-    fields: Mapping[str, float | str],
-) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """Write what :func:`write_vtkhdf` writes uncompressed, from parts that together fill ``shape``.
-
-    Each is a curvilinear mesh, its arrays and its place, and is taken when the one before has been
-    written.
-    """
+    out: Path, shape: Shape, parts: Iterable[MeshPart], *, fields: Fields
+) -> Layout:
+    """Write what :func:`write_vtkhdf` writes uncompressed, from curvilinear parts that together
+    fill ``shape``, each taken when the one before has been written."""
     places: dict[str, Placed] = {}
     with whole_file(out), out.open("wb", buffering=0) as file:
         for mesh, arrays, place in parts:
@@ -108,27 +91,20 @@ def write_vtkhdf_parts(
             held = _named(mesh, arrays)
             if not places:
                 places = _head(file, held, shape, fields)
-            write_held(file, list(places.values()), held, place)
+            write_held(file, places.values(), held, place)
     return {path: (place.kind.str, place.shape) for path, place in places.items()}
 
 
-def _named(mesh: Mesh, arrays: Mapping[str, Array]) -> list[Named]:
+def _named(mesh: Mesh, arrays: Arrays) -> list[Named]:
     if not isinstance(mesh, Curvilinear):
         raise ValueError("VTKHDF holds curvilinear meshes")
     named: list[Named] = [("Points", native(mesh.points), (0, 1, 2))]
     return named + [(f"PointData/{_name(n)}", native(a), (0, 1, 2)) for n, a in arrays.items()]
 
 
-def _head(
-    file: BinaryIO,
-    held: Sequence[Named],
-    shape: tuple[int, int, int],
-    fields: Mapping[str, float | str],
-) -> dict[str, Placed]:
-    """Write all but the values, and return their places, by path.
-
-    HDF5 makes the file in memory and allots one run of bytes to each array, without writing it.
-    """
+def _head(file: BinaryIO, held: Sequence[Named], shape: Shape, fields: Fields) -> dict[str, Placed]:
+    """Write all but the values, and return their places, by path: HDF5 makes the file in memory and
+    allots one run of bytes to each array, without writing it."""
     place = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     place.set_layout(h5py.h5d.CONTIGUOUS)
     place.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
@@ -152,16 +128,9 @@ def _head(
     return places
 
 
-def write_table(
-    out: Path,
-    shape: tuple[int, int, int],
-    pieces: Sequence[Reference],
-    *,
-    fields: Mapping[str, float | str],
-) -> Layout:
-    """Write one file that shows the pieces of a volume of ``shape`` (z, y, x) as a whole, and
-    return its :data:`Layout`. StagingError when ``out`` cannot be written.
-    """
+def write_table(out: Path, shape: Shape, pieces: Sequence[Reference], *, fields: Fields) -> Layout:
+    """Write one file that shows the pieces of a volume of ``shape`` as a whole, and return its
+    layout. StagingError when ``out`` cannot be written."""
     layout = {}
     with whole_file(out), _hdf5(out, _REST) as file:
         root = _root(file, shape)
@@ -180,10 +149,8 @@ def write_table(
 
 
 def layout_of(facts: Mapping[str, Any]) -> Layout | None:
-    """The layout that :func:`write_vtkhdf` returned for a file; None where the facts hold none.
-
-    A user's own program may make such a file, with any facts or none.
-    """
+    """The layout that :func:`write_vtkhdf` returned for a file; None where the facts hold none, as
+    a user's own program may make such a file."""
     layout = facts.get("layout")
     if not isinstance(layout, Mapping) or "Points" not in layout:
         return None
@@ -205,14 +172,20 @@ def write_series(out: Path, steps: Sequence[Step]) -> int:
     """
     layout = steps[-1].layout
     shown = [step for step in steps if step.layout == layout]
+    # VTK's reader (9.7) cannot read the time axis of a single step: until there are two, the
+    # series is a static file.
+    has_times = len(shown) > 1
     part = out.with_name(f".{out.name}.{os.getpid()}.part")
     try:
         with _hdf5(part, _REST) as file:
             points = layout["Points"][1]
             root = _root(file, (points[0], points[1], points[2]))
             for path, (kind, shape) in layout.items():
-                _refer(root, path, kind, shape, shown)
-            if len(shown) > 1:
+                virtual = h5py.VirtualLayout((len(shown), *shape) if has_times else shape, kind)
+                for n, step in enumerate(shown):
+                    virtual[n if has_times else ...] = _source(step.name, path, kind, shape)
+                root.create_virtual_dataset(path, virtual)
+            if has_times:
                 times = root.create_group("Steps")
                 times.attrs["NSteps"] = len(shown)
                 times["Values"] = np.array([step.time for step in shown])
@@ -226,10 +199,8 @@ def write_series(out: Path, steps: Sequence[Step]) -> int:
 
 @contextmanager
 def _hdf5(path: Path, size: int) -> Iterator[h5py.File]:
-    """A new file of about ``size`` bytes, made in memory and written at the end. Raises OSError.
-
-    On a full disk HDF5 can neither write a file nor close it: the worker would keep it for ever.
-    """
+    """A new file of about ``size`` bytes, made in memory and written at the end: on a full disk
+    HDF5 can neither write nor close it, and the worker would keep it for ever. Raises OSError."""
     with h5py.File(path.name, "w", driver="core", backing_store=False, block_size=size) as file:
         yield file
         file.flush()
@@ -238,24 +209,12 @@ def _hdf5(path: Path, size: int) -> Iterator[h5py.File]:
         stream.write(image)
 
 
-def _refer(
-    root: h5py.Group, path: str, kind: str, shape: tuple[int, ...], steps: Sequence[Step]
-) -> None:
-    # VTK's reader (9.7) cannot read the time axis of a single step: until there
-    # are two, the series is a static file.
-    whole = shape if len(steps) == 1 else (len(steps), *shape)
-    layout = h5py.VirtualLayout(whole, kind)
-    for n, step in enumerate(steps):
-        layout[... if len(steps) == 1 else n] = _source(step.name, path, kind, shape)
-    root.create_virtual_dataset(path, layout)
-
-
 def _source(name: str, path: str, kind: str, shape: tuple[int, ...]) -> h5py.VirtualSource:
     # HDF5 takes % in these names for a pattern.
     return h5py.VirtualSource(name.replace("%", "%%"), f"{_ROOT}/{path}", shape=shape, dtype=kind)
 
 
-def _write_fields(root: h5py.Group, fields: Mapping[str, float | str]) -> None:
+def _write_fields(root: h5py.Group, fields: Fields) -> None:
     for name, value in fields.items():
         kind: Any = np.float64
         held: list[Any] = [value]
@@ -266,7 +225,7 @@ def _write_fields(root: h5py.Group, fields: Mapping[str, float | str]) -> None:
         root.create_dataset(f"FieldData/{_name(name)}", data=held, dtype=kind)
 
 
-def _root(file: h5py.File, shape: tuple[int, int, int]) -> h5py.Group:
+def _root(file: h5py.File, shape: Shape) -> h5py.Group:
     root = file.create_group(_ROOT)
     root.attrs["Version"] = np.array(_VERSION)
     root.attrs.create("Type", _KIND, dtype=f"S{len(_KIND)}")

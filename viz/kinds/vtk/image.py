@@ -17,10 +17,8 @@ _PAGE = 4096
 
 
 class Image(io.RawIOBase):
-    """What a library writes that allots places to large arrays; unwritten bytes are zeros.
-
-    h5py asks for ``readinto``, ``write``, ``seek``, ``tell``, ``truncate`` and ``flush``.
-    """
+    """What a library writes that allots places to large arrays; unwritten bytes are zeros. h5py
+    asks for ``readinto``, ``write``, ``seek``, ``tell``, ``truncate`` and ``flush``."""
 
     def __init__(self) -> None:
         self._pages: dict[int, bytearray] = {}
@@ -79,15 +77,3 @@ class Image(io.RawIOBase):
         """Set the length; what is added takes no room."""
         self._size = self._at if size is None else size
         return self._size
-
-    def readable(self) -> bool:
-        """True."""
-        return True
-
-    def writable(self) -> bool:
-        """True."""
-        return True
-
-    def seekable(self) -> bool:
-        """True."""
-        return True

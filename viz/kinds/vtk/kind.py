@@ -25,7 +25,6 @@ class VtkKind(ProductKind[VtkOptions]):
     options = VtkOptions
 
     def preload(self) -> None:
-        """Import what reads and writes."""
         from burstlens.viz.kinds.vtk import draw, read  # noqa: F401
 
     def extensions(self, options: VtkOptions) -> tuple[str, ...]:
@@ -38,15 +37,12 @@ class VtkKind(ProductKind[VtkOptions]):
         return of_one + tuple(f"p{extension}" for extension in of_one)
 
     def follows(self, options: VtkOptions) -> tuple[str, ...]:
-        """The track that the crop follows."""
         return options.crop.tracks
 
     def chained(self, options: VtkOptions) -> bool:
-        """Whether a variable covers the interval since the frame before."""
         return of_interval((*options.variables, options.crop.follow or ""))
 
     def inspect(self, options: VtkOptions, seen: Inspection) -> None:
-        """Its variables, which share a grid, and the crop."""
         seen.choose(options.crop)
         wind = () if options.wind is None else (options.wind.u, options.wind.v, options.wind.w)
         seen.volume(options.variables, "variables")
@@ -61,10 +57,7 @@ class VtkKind(ProductKind[VtkOptions]):
             seen.whole((*options.variables, *wind), options.crop)
 
     def pieces(self, options: VtkOptions, frame: ProductFrame, memory: int) -> int:
-        """As many as it takes for each to be made within ``memory`` bytes of arrays; 1: one file.
-
-        One that goes from frame to frame is not split. RecipeError where no piece is small enough.
-        """
+        """One that goes from frame to frame is not split."""
         from burstlens.viz.kinds.vtk.pieces import count_pieces, split_of
 
         if self.chained(options):
@@ -72,31 +65,29 @@ class VtkKind(ProductKind[VtkOptions]):
         box = self.box(options, frame)
         # HDF5 makes a compressed file in memory, and hands it out as a copy.
         copies = 2 if options.format == "vtkhdf" and options.compress else 0
-        split = split_of(box, shared=_shares(options))
-        return count_pieces(box, split, memory, copies=copies, in_slabs=_is_raw(options))
+        split = split_of(box, shared=options.format == "xml")
+        return count_pieces(box, split, memory, copies=copies, in_slabs=not options.compress)
 
     def make_piece(
         self, options: VtkOptions, frame: ProductFrame, out: Path, context: Context, piece: int,
         pieces: int,
     ) -> Made:  # fmt: skip
-        """Write one of so many pieces, counted from 0; raises as :meth:`make`.
-
-        FrameError where the frame has too few points for them: it is not the one that was split.
-        """
+        """FrameError where the frame has too few points: it is not the one that was split."""
         from burstlens.viz.kinds.vtk.draw import draw, draw_slabs
         from burstlens.viz.kinds.vtk.pieces import slabs_of, split_of
         from burstlens.viz.kinds.vtk.table import PIECE, piece_facts
 
-        box, shared = self.box(options, frame), _shares(options)
+        # VTK's XML readers leave the gap between pieces without common points empty.
+        box, shared = self.box(options, frame), options.format == "xml"
         start = context.start or frame.start
         split = split_of(box, shared=shared)
         part = split.parts(pieces)[piece]
-        if _is_raw(options):
-            slabs = slabs_of(box, split, part, room())
-            made, form = draw_slabs(box, part, slabs, options, out, context, start)
-        else:
+        if options.compress:
             volume = box.read(part)
             made, form = draw(volume, options, out, context, start), volume.form()
+        else:
+            slabs = slabs_of(box, split, part, room())
+            made, form = draw_slabs(box, part, slabs, options, out, context, start)
         known = piece_facts(form, part.axis, (piece, pieces), context, start, shared=shared)
         return replace(made, facts={**made.facts, PIECE: known})
 
@@ -104,20 +95,12 @@ class VtkKind(ProductKind[VtkOptions]):
         self, options: VtkOptions, made: Sequence[Made], out: Path, context: Context,
         names: Sequence[str],
     ) -> Made:  # fmt: skip
-        """Write the piece table, with the facts that :meth:`make` gives of the whole.
-
-        ``names`` are the pieces' paths relative to the table's folder. FrameError when a piece is
-        missing or does not belong to the others, StagingError when ``out`` cannot be written.
-        """
         from burstlens.viz.kinds.vtk.table import join_pieces
 
         return join_pieces(made, options, out, context, names)
 
     def make(self, options: VtkOptions, frame: ProductFrame, out: Path, context: Context) -> Made:
-        """Write the crop. FrameError when variables are missing or lie on different grids.
-
-        Volumes are read and written in slabs, but for compressed ones, which take all in memory.
-        """
+        """Read and write it in slabs, but for compressed ones, which take all in memory."""
         from burstlens.viz.diagnostics.rain import keep_totals
         from burstlens.viz.kinds.vtk.draw import draw, draw_slabs
         from burstlens.viz.kinds.vtk.pieces import slabs_of, split_of
@@ -125,7 +108,7 @@ class VtkKind(ProductKind[VtkOptions]):
         box, start = self.box(options, frame), context.start or frame.start
         split = split_of(box, shared=False)
         whole = split.whole()
-        slabs = slabs_of(box, split, whole, room()) if _is_raw(options) else (whole,)
+        slabs = (whole,) if options.compress else slabs_of(box, split, whole, room())
         if len(slabs) > 1:
             made, _ = draw_slabs(box, whole, slabs, options, out, context, start)
         else:
@@ -135,7 +118,8 @@ class VtkKind(ProductKind[VtkOptions]):
         return made
 
     def box(self, options: VtkOptions, frame: ProductFrame) -> Box:
-        """The part of the frame that the volume shows. FrameError as :meth:`make`."""
+        """The part of the frame that the volume shows. FrameError when variables are missing or lie
+        on different grids."""
         from burstlens.viz.diagnostics.derived import choosing
         from burstlens.viz.diagnostics.storms.track import centred
         from burstlens.viz.kinds.vtk.read import open_box
@@ -154,13 +138,3 @@ class VtkKind(ProductKind[VtkOptions]):
         # In degrees the cells at the seam and around poles would lie across all others.
         torn = options.coordinates == "auto" and box.plane.goes_around
         return opened("sphere") if torn else box
-
-
-def _shares(options: VtkOptions) -> bool:
-    """Whether neighbouring pieces need common points: VTK's XML readers leave gaps empty."""
-    return options.format == "xml"
-
-
-def _is_raw(options: VtkOptions) -> bool:
-    """Whether each value has a place in the file that is known before any is read."""
-    return not options.compress

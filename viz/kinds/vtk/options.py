@@ -8,15 +8,14 @@ from typing import Literal
 
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.geometry.crop import Crop
+from burstlens.viz.kinds.base import Table
 
 Coordinates = Literal["auto", "projection", "lonlat", "sphere"]
 
 
 @dataclass(frozen=True, slots=True)
-class WindVector:
+class WindVector(Table):
     """The three components of a wind. WRF's by default."""
-
-    __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
 
     u: str = "U"
     """The component along x, as the file calls it."""
@@ -33,10 +32,8 @@ class WindVector:
 
 
 @dataclass(frozen=True, slots=True)
-class VtkOptions:
+class VtkOptions(Table):
     """What goes into a VTK file, and on which grid."""
-
-    __pydantic_config__ = {"extra": "forbid", "use_attribute_docstrings": True}  # noqa: RUF012
 
     variables: tuple[str, ...] = ()
     """The variables, as the file calls them, or diagnostics. All are put on the cell centres:

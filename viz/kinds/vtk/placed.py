@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
+
+from burstlens.viz.kinds.vtk.facts import Place
 
 Array = NDArray[Any]
 Named = tuple[str, Array, tuple[int, ...]]
@@ -38,16 +40,14 @@ class Placed:
         begin = self.begin + sum(n * size for n, size in zip(start, strides, strict=False))
         for index in np.ndindex(values.shape[:across]):
             at = begin + sum(n * size for n, size in zip(index, strides, strict=False))
-            write_at(file, _bytes(values[index]), at)
+            write_at(file, values[index].reshape(-1).view(np.uint8).data, at)  # not a copy
 
 
 def write_held(
-    file: BinaryIO, places: Sequence[Placed], held: Sequence[Named], place: tuple[int, int, int]
+    file: BinaryIO, places: Iterable[Placed], held: Sequence[Named], place: Place
 ) -> None:
-    """Write the arrays of a part that begins at ``place`` of the whole, as (z, y, x).
-
-    ValueError when the type of one is not that of the part before; raises OSError.
-    """
+    """Write the arrays of a part that begins at ``place``. ValueError when the type of one is not
+    that of the part before; raises OSError."""
     for of, (name, values, axes) in zip(places, held, strict=True):
         if values.dtype != of.kind:
             raise ValueError(f"{name} is {values.dtype} in one part, {of.kind} in another")
@@ -68,9 +68,3 @@ def write_at(file: BinaryIO, data: bytes | memoryview, at: int) -> None:
     while rest:
         count = os.pwrite(file.fileno(), rest, at)
         rest, at = rest[count:], at + count
-
-
-def _bytes(values: Array) -> memoryview:
-    """The array's own memory, not a copy."""
-    raw: Any = values.reshape(-1).view(np.uint8)
-    return memoryview(raw)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.core.units import convert
@@ -16,6 +14,7 @@ from burstlens.viz.diagnostics import earth
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.columns import check_grid, order_of
 from burstlens.viz.geometry.crop import Crop, resolve
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.staggering import unstaggered, with_faces
 from burstlens.viz.kinds.vtk.coordinates import (
     curvilinear,
@@ -26,27 +25,20 @@ from burstlens.viz.kinds.vtk.coordinates import (
     read_plane,
     straight,
 )
+from burstlens.viz.kinds.vtk.facts import Place, Shape
 from burstlens.viz.kinds.vtk.options import Coordinates, WindVector
 from burstlens.viz.kinds.vtk.split import Part
 from burstlens.viz.kinds.vtk.volume import EARTH_CENTRED, WIND, Volume
 from burstlens.viz.kinds.vtk.xml_file import Curvilinear, Mesh, Rectilinear, Uniform
 from burstlens.viz.product import ProductFrame
 
-Array = NDArray[Any]
-
 
 def open_box(
-    frame: ProductFrame,
-    names: tuple[str, ...],
-    crop: Crop,
-    *,
-    simplest: bool,
-    coordinates: Coordinates = "auto",
-    exaggeration: float = 1.0,
-    wind: WindVector | None = None,
-    surface: str | None = None,
+    frame: ProductFrame, names: tuple[str, ...], crop: Crop, *,
+    simplest: bool, coordinates: Coordinates = "auto", exaggeration: float = 1.0,
+    wind: WindVector | None = None, surface: str | None = None,
     units: Mapping[str, str] = MappingProxyType({}),
-) -> Box:
+) -> Box:  # fmt: skip
     """The crop of several variables, to be read as a whole or in parts.
 
     ``units`` are the requested ones, by variable; the others keep the file's.
@@ -62,9 +54,7 @@ def open_box(
     for name in names:
         check_grid(frame, name, order, first)
     plane = read_plane(frame, first, window, coordinates)
-    box = Box(
-        frame, names, wind, units, surface, order, window, plane, coordinates, exaggeration
-    )  # fmt: skip
+    box = Box(frame, names, wind, units, surface, order, window, plane, coordinates, exaggeration)
     if not simplest or coordinates == "sphere" or plane.x.ndim == 2:
         return box
     column = replace(box, window=box.cut(1, slice(0, 1))).cut(2, slice(0, 1))
@@ -108,18 +98,18 @@ class Box:
         return along[0], along[1], along[2]
 
     @property
-    def shape(self) -> tuple[int, int, int]:
+    def shape(self) -> Shape:
         """The number of points as (z, y, x)."""
         z, y, x = (len(points) for points in self.points)
         return z, y, x
 
-    def shape_of(self, part: Part) -> tuple[int, int, int]:
+    def shape_of(self, part: Part) -> Shape:
         """The number of a part's points as (z, y, x)."""
         shape = list(self.shape)
         shape[part.axis] = part.stop - part.first
         return shape[0], shape[1], shape[2]
 
-    def first_of(self, part: Part) -> tuple[int, int, int]:
+    def first_of(self, part: Part) -> Place:
         """Where a part begins in the mesh of the whole, as (z, y, x)."""
         first = [0, 0, 0]
         is_flipped = self._is_flipped(part)
@@ -200,9 +190,7 @@ class Box:
     def heights(self, window: Mapping[str, slice]) -> tuple[Array, str, str]:
         """Heights as the mesh has them, 1-D or as (z, y, x), their units, and what x, y and z are,
         in words."""
-        z, units, words = read_heights(
-            self.frame, self.reads[0], window, self.surface, self.order
-        )  # fmt: skip
+        z, units, words = read_heights(self.frame, self.reads[0], window, self.surface, self.order)
         if self.coordinates == "sphere":
             z = convert(z, units, "m") if units not in ("m", "") else z
             return z * self.exaggeration, "m", EARTH_CENTRED

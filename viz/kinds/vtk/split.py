@@ -19,10 +19,8 @@ _PREFERRED = (1, 0, 2)
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The points ``first`` to before ``stop`` along ``axis`` (0, 1, 2: z, y, x) of a box.
-
-    Those from ``own`` on are the next part's as well.
-    """
+    """The points ``first`` to before ``stop`` along ``axis`` (0, 1, 2: z, y, x) of a box; those
+    from ``own`` on are the next part's as well."""
 
     axis: int
     first: int

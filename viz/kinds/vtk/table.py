@@ -15,8 +15,14 @@ from xml.sax.saxutils import quoteattr
 
 from burstlens.core.errors import FrameError
 from burstlens.core.valid_time import label
-from burstlens.viz.kinds.vtk.facts import Form, check_values, field_data, joined_facts
-from burstlens.viz.kinds.vtk.markup import extent, opening
+from burstlens.viz.kinds.vtk.facts import (
+    Form,
+    check_values,
+    extent,
+    field_data,
+    joined_facts,
+    opening,
+)
 from burstlens.viz.kinds.vtk.options import VtkOptions
 from burstlens.viz.product import Context, Made, whole_file
 
@@ -49,7 +55,8 @@ def join_pieces(
     """
     pieces = _checked(made, context, names)
     first = pieces[0][1]
-    facts = joined_facts([_without(one.facts) for one in made])
+    own = (PIECE, "layout")
+    facts = joined_facts([{k: v for k, v in one.facts.items() if k not in own} for one in made])
     check_values(facts)
     if options.format != "xml":
         from burstlens.viz.kinds.vtk.hdf_file import Reference, layout_of, write_table
@@ -144,10 +151,6 @@ def _fit(pieces: Sequence[Mapping[str, Any]]) -> bool:
             return False
         end += piece["shape"][axis] - first["shared"]
     return bool(end + first["shared"] == first["whole"][axis])
-
-
-def _without(facts: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in facts.items() if key not in (PIECE, "layout")}
 
 
 def _frame(context: Context) -> list[Any]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.viz.geometry import grid
-from burstlens.viz.kinds.vtk.facts import Form, Types
+from burstlens.viz.geometry.grid import Array
+from burstlens.viz.kinds.vtk.facts import Form, Place, Shape, Types
 from burstlens.viz.kinds.vtk.xml_file import (
     Curvilinear,
     Mesh,
@@ -20,7 +20,6 @@ from burstlens.viz.kinds.vtk.xml_file import (
     vtk_type,
 )
 
-Array = NDArray[Any]
 WIND = "wind"
 """What the vectors are called in the file."""
 EARTH_CENTRED = "x, y, z from the centre of the earth (m), x to 0° E, z to the north pole"
@@ -44,8 +43,8 @@ class Volume:
     height_units: str
     exaggeration: float
     long_names: Mapping[str, str]
-    whole: tuple[int, int, int]
-    first: tuple[int, int, int] = (0, 0, 0)
+    whole: Shape
+    first: Place = (0, 0, 0)
     own: tuple[slice, ...] = ()
 
     @property

@@ -14,13 +14,11 @@ from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
-from numpy.typing import NDArray
 
-from burstlens.viz.kinds.vtk.markup import Place, extent, opening
-from burstlens.viz.kinds.vtk.placed import Named, Placed, native, write_at, write_held
+from burstlens.viz.kinds.vtk.facts import Fields, Place, Shape, extent, opening
+from burstlens.viz.kinds.vtk.placed import Array, Named, Placed, native, write_at, write_held
 from burstlens.viz.product import whole_file
 
-Array = NDArray[Any]
 _TYPES = {
     "f4": "Float32", "f8": "Float64", "i1": "Int8", "u1": "UInt8", "i2": "Int16", "u2": "UInt16",
     "i4": "Int32", "u4": "UInt32", "i8": "Int64", "u8": "UInt64",
@@ -31,7 +29,7 @@ _TYPES = {
 class Uniform:
     """Equally spaced points, ``shape`` as (z, y, x): ``origin`` and ``spacing`` as (x, y, z)."""
 
-    shape: tuple[int, int, int]
+    shape: Shape
     origin: tuple[float, float, float]
     spacing: tuple[float, float, float]
     extension = "vti"
@@ -47,7 +45,7 @@ class Rectilinear:
     extension = "vtr"
 
     @property
-    def shape(self) -> tuple[int, int, int]:
+    def shape(self) -> Shape:
         """The number of points as (z, y, x)."""
         return self.z.size, self.y.size, self.x.size
 
@@ -60,50 +58,37 @@ class Curvilinear:
     extension = "vts"
 
     @property
-    def shape(self) -> tuple[int, int, int]:
+    def shape(self) -> Shape:
         """The number of points as (z, y, x)."""
         nz, ny, nx, _ = self.points.shape
         return nz, ny, nx
 
 
 Mesh = Uniform | Rectilinear | Curvilinear
-
-
+Arrays = Mapping[str, Array]
+"""Point data by name, of the mesh's shape (z, y, x), or with one more axis of 3 for a vector."""
+MeshPart = tuple[Mesh, Arrays, Place]
+"""A part of a volume: its mesh, its arrays and its place."""
 _SIZE = 8
 """Bytes that say before each array how long it is: ``header_type`` UInt64."""
 
 
 def write_vtk(
-    out: Path,
-    mesh: Mesh,
-    arrays: Mapping[str, Array],
-    *,
-    fields: Mapping[str, float | str],
-    first: Place = (0, 0, 0),
+    out: Path, mesh: Mesh, arrays: Arrays, *, fields: Fields, first: Place = (0, 0, 0)
 ) -> None:
-    """Write point data on a mesh as one file.
+    """Write point data on a mesh as one file; the arrays' types are kept.
 
-    ``arrays`` have the mesh's shape (z, y, x), or one more axis of 3 for a vector; their type is
-    kept. ``fields`` is field data: numbers, and words as strings. ``first`` is the place of the
-    mesh in a whole of which the file is a piece.
+    ``first`` is the place of the mesh in a whole of which the file is a piece.
     Raises ValueError when a shape does not fit, StagingError when ``out`` cannot be written.
     """
-    parts = [(mesh, arrays, (0, 0, 0))]
-    write_vtk_parts(out, mesh.shape, parts, fields=fields, first=first)
+    write_vtk_parts(out, mesh.shape, [(mesh, arrays, (0, 0, 0))], fields=fields, first=first)
 
 
 def write_vtk_parts(
-    out: Path,
-    shape: tuple[int, int, int],
-    parts: Iterable[tuple[Mesh, Mapping[str, Array], Place]],
-    *,
-    fields: Mapping[str, float | str],
-    first: Place = (0, 0, 0),
+    out: Path, shape: Shape, parts: Iterable[MeshPart], *, fields: Fields, first: Place = (0, 0, 0)
 ) -> None:
-    """Write what :func:`write_vtk` writes, byte for byte, from parts that together fill ``shape``.
-
-    Each is a mesh, its arrays and its place, and is taken when the one before has been written.
-    """
+    """Write what :func:`write_vtk` writes, byte for byte, from parts that together fill ``shape``,
+    each taken when the one before has been written."""
     with whole_file(out), out.open("wb", buffering=0) as file:
         places: list[Placed] = []
         end = 0
@@ -119,7 +104,7 @@ def write_vtk_parts(
         write_at(file, b"\n</AppendedData>\n</VTKFile>\n", end)
 
 
-def check_shapes(mesh: Mesh, arrays: Mapping[str, Array]) -> None:
+def check_shapes(mesh: Mesh, arrays: Arrays) -> None:
     """ValueError when an array does not have one value, or vector, per point of the mesh."""
     for name, values in arrays.items():
         if values.shape[:3] != mesh.shape:
@@ -145,9 +130,7 @@ def geometry(mesh: Mesh) -> tuple[str, str]:
     return ("RectilinearGrid" if isinstance(mesh, Rectilinear) else "StructuredGrid"), ""
 
 
-def _named(
-    mesh: Mesh, fields: Mapping[str, float | str], arrays: Mapping[str, Array]
-) -> list[Named]:
+def _named(mesh: Mesh, fields: Fields, arrays: Arrays) -> list[Named]:
     """All arrays of a file in the order of their bytes: coordinates, numbers of fields, data."""
     named: list[Named] = []
     if isinstance(mesh, Rectilinear):
@@ -161,11 +144,7 @@ def _named(
 
 
 def _head(
-    mesh: Mesh,
-    held: Sequence[Named],
-    shape: tuple[int, int, int],
-    first: Place,
-    fields: Mapping[str, float | str],
+    mesh: Mesh, held: Sequence[Named], shape: Shape, first: Place, fields: Fields
 ) -> tuple[bytes, list[Placed], int]:
     """The file up to the arrays, the places of these in a whole of ``shape``, where they end."""
     places: list[Placed] = []  # from the underscore of AppendedData on
@@ -206,7 +185,7 @@ def _head(
     return text, moved, offset + len(text)
 
 
-def _field_data(fields: Mapping[str, float | str], numbers: Iterator[str]) -> Iterator[str]:
+def _field_data(fields: Fields, numbers: Iterator[str]) -> Iterator[str]:
     for name, value in fields.items():
         if not isinstance(value, str):
             yield next(numbers)

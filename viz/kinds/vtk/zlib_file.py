@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
 import numpy as np
-from numpy.typing import NDArray
 from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import vtkPoints, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkRectilinearGrid, vtkStructuredGrid
@@ -19,29 +17,18 @@ from vtkmodules.vtkIOXML import (
     vtkXMLStructuredGridWriter,
 )
 
-from burstlens.viz.kinds.vtk.markup import Place
-from burstlens.viz.kinds.vtk.placed import native
-from burstlens.viz.kinds.vtk.xml_file import (
-    Mesh,
-    Rectilinear,
-    Uniform,
-    check_shapes,
-)
+from burstlens.viz.kinds.vtk.facts import Fields, Place
+from burstlens.viz.kinds.vtk.placed import Array, native
+from burstlens.viz.kinds.vtk.xml_file import Arrays, Mesh, Rectilinear, Uniform, check_shapes
 from burstlens.viz.product import whole_file
 
-Array = NDArray[Any]
 _LEVEL = 1
 # vtkErrorCode, which Python does not see: below the first one the code is the system's errno.
 _FIRST_VTK_ERROR, _OUT_OF_DISK_SPACE = 20000, 20007
 
 
 def write_vtk_zlib(
-    out: Path,
-    mesh: Mesh,
-    arrays: Mapping[str, Array],
-    *,
-    fields: Mapping[str, float | str],
-    first: Place = (0, 0, 0),
+    out: Path, mesh: Mesh, arrays: Arrays, *, fields: Fields, first: Place = (0, 0, 0)
 ) -> None:
     """Write what :func:`~burstlens.viz.kinds.vtk.xml_file.write_vtk` writes, compressed at level 1.
 
