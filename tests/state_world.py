@@ -49,7 +49,7 @@ from burstlens.workflows.tuning.course import Course
 from burstlens.workflows.tuning.driving.collected import Collected
 from burstlens.workflows.tuning.driving.trial_files import TrialFiles
 from burstlens.workflows.tuning.driving.trials_run import TrialsRun
-from burstlens.workflows.tuning.trial import Measured
+from burstlens.workflows.tuning.space import Measured
 
 FRAMES = 5
 """Frames of an attempt."""

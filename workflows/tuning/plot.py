@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from burstlens.workflows.tuning.course import Ending
-from burstlens.workflows.tuning.space import Factor, Space, labels
-from burstlens.workflows.tuning.trial import Trial
+from burstlens.workflows.tuning.space import Factor, Space, Trial, labels
 
 COLOURS = {
     "default": "#555555", "rule": "#d95f02", "model": "#1b7fb8", "again": "#7b3294",

@@ -8,7 +8,7 @@ from typing import Any
 
 from burstlens.core.quantity import show_duration
 from burstlens.workflows.tuning.course import Ending
-from burstlens.workflows.tuning.trial import Trial
+from burstlens.workflows.tuning.space import Trial
 from burstlens.workflows.tuning.verdict import NOISY, PAIRS
 
 COLUMNS = ("trial", "phase", "origin", "seconds", "wall_s", "load", "configuration", "message")

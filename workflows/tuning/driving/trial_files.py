@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,8 @@ from burstlens.workflows.recipe.load import check
 from burstlens.workflows.recipe.recipe import Recipe, Step
 from burstlens.workflows.tuning.driving.collected import Collected
 from burstlens.workflows.tuning.options import configuration_of
+from burstlens.workflows.tuning.space import Plan
 from burstlens.workflows.tuning.table import trial_table
-from burstlens.workflows.tuning.trial import Plan
 
 
 class TrialFiles:
@@ -36,58 +37,45 @@ class TrialFiles:
         self._source = str(facts.recipe), Path(str(facts.source))
         self._table = facts.table or {}
 
-    def recipe(self, values: Mapping[str, Any]) -> Recipe:
-        """The recipe with these values. Raises RecipeError where it does not take one."""
-        table = trial_table(self._table, configuration_of(values))
-        return check(Source(*self._source, table))[0]
-
     def prepared(self, name: str, values: Mapping[str, Any], limit_s: float | None) -> str:
         """Write ``job.json`` unless a former driver has; returns why the values cannot be run, else
         an empty text. For a thread: it may try again for seconds. Raises OSError."""
-        folder = self._context.run.job(name)
-        if again(lambda: check_existence(folder / "job.json")):
+        if self._is_described(name):
             return ""
         try:
-            recipe = self.recipe(values)
-            job = JobFile(
-                self._context.run, recipe, self._context.site, self._context.history,
-                self._provision,
-            )  # fmt: skip
-            job.open(self._buffer(), int(name.rpartition("-")[2]))
-            made = job.simulation(name)
+            table = trial_table(self._table, configuration_of(values))
+            recipe = check(Source(*self._source, table))[0]
+            made = self._job(recipe, int(folder_of(name))).simulation(name)
         except RecipeError as error:
             return f"the recipe does not take these values: {error}"
         made["stop_grace_s"] = 0.0  # a stop waits for no frame: those of a trial are not kept
         if limit_s is not None:
             made["walltime_s"] = min(made["walltime_s"], limit_s)
-        describe(folder, made)
+        describe(self._context.run.job(name), made)
         return ""
 
     def describe_step(self, name: str, step: Step) -> str:
         """Write what the supervisor of a step that prepares the inputs is to do, unless a former
         driver has. As :meth:`prepared`, never refused."""
-        folder = self._context.run.job(name)
-        if not again(lambda: check_existence(folder / "job.json")):
-            context = self._context
-            job = JobFile(
-                context.run, context.recipe, context.site, context.history, self._provision
-            )
-            job.open(self._buffer(), 0)
-            describe(folder, job.step(step, name))
+        if not self._is_described(name):
+            made = self._job(self._context.recipe, 0).step(step, name)
+            describe(self._context.run.job(name), made)
         return ""
 
-    def folder(self, name: str) -> str:
-        """The trial's folder, relative to the run's on the buffer."""
-        return name.rpartition("-")[2]
+    def _is_described(self, name: str) -> bool:
+        return again(lambda: check_existence(self._context.run.job(name) / "job.json"))
 
-    def text(self, values: Mapping[str, Any]) -> str:
-        """The values in words."""
-        return configuration_of(values).text()
-
-    def _buffer(self) -> BufferRef:
-        known = self._context.history.buffer
+    def _job(self, recipe: Recipe, number: int) -> JobFile:
+        context, known = self._context, self._context.history.buffer
         assert known is not None, "the buffer is journalled before the first trial"
-        return BufferRef(**known)
+        job = JobFile(context.run, recipe, context.site, context.history, self._provision)
+        job.open(BufferRef(**known), number)
+        return job
+
+
+def folder_of(name: str) -> str:
+    """The trial's folder, relative to the run's on the buffer."""
+    return name.rpartition("-")[2]
 
 
 def submission(name: str, plan: Plan) -> ev.TrialSubmitting:
@@ -106,7 +94,7 @@ def in_words(event: ev.TrialEnded) -> str:
     return said if event.load is None else f"{said}, load {event.load:.1f}"
 
 
-def is_lost(end: Ended) -> bool:
+def _is_lost(end: Ended) -> bool:
     """Whether the end says nothing about a trial's values: its supervisor was killed, or was told
     to end, as by a scheduler that preempts its job."""
     return end.reason in {"lost", "given up"} or end.reason.startswith("terminated by")
@@ -114,28 +102,14 @@ def is_lost(end: Ended) -> bool:
 
 def lost_in_a_row(trials: Iterable[TrialRecord]) -> int:
     """How many of the latest trials were lost."""
-    count = 0
-    for record in reversed(list(trials)):
-        if record.ended is None or record.ended.outcome != "lost":
-            break
-        count += 1
-    return count
-
-
-def wall_s(end: Ended, took_s: float) -> float:
-    """How long the program ran by its supervisor's clock, else as long as the driver saw it; nobody
-    sets either."""
-    return took_s if end.seconds is None else end.seconds
+    ends = (one.ended for one in reversed(list(trials)))
+    return len(list(takewhile(lambda end: end is not None and end.outcome == "lost", ends)))
 
 
 def judged(
-    name: str,
-    end: Ended,
-    took_s: float,
-    collected: Collected,
-    earlier: Iterable[TrialRecord],
+    name: str, end: Ended, took_s: float, collected: Collected, earlier: Iterable[TrialRecord],
     t: float,
-) -> ev.TrialEnded:
+) -> ev.TrialEnded:  # fmt: skip
     """What the end of a trial and its log say about its values. A trial that wrote other frames
     than the first one that was measured cannot be compared with it. ``earlier`` may hold the trial
     itself. The recipe as it is has no values that can be at fault: where it ran well before, or was
@@ -147,7 +121,7 @@ def judged(
     bad_luck = default and end.reason == "exited" and (known or end.signal == "SIGKILL")
     if end.stopped:
         outcome, message = "stopped", end.text()
-    elif is_lost(end) or (bad_luck and not end.well):
+    elif _is_lost(end) or (bad_luck and not end.well):
         outcome, message = "lost", end.text()
     elif not end.well:
         said = collected.problem if end.reason == "exited" else ""
