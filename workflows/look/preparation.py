@@ -6,7 +6,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -113,11 +113,8 @@ def recognised(path: Path, request: LookRequest, prober: Prober | None = None) -
     found = recognise(
         path, streams=globs, time_variable=request.time_variable, model=request.model, prober=prober
     )
-    said = {
-        "ready": request.ready,
-        "written": request.written,
-        "log_patterns": request.log and [request.log],
-    }
+    logs = request.log and [request.log]
+    said = {"ready": request.ready, "written": request.written, "log_patterns": logs}
     more: dict[str, object] = {key: value for key, value in said.items() if value is not None}
     if found is None or not (more or request.streams):
         return found
@@ -182,7 +179,7 @@ def new_look(path: Path, seen: SeenFolder, request: LookRequest) -> Looked:
         base = (what.base or Path(folder)) / "look.toml"
         recipe, full = check(Source("look", base, table))
         run = create(
-            recipe, full, source, known_as, name, folder=folder_for(path), attached=look.value(),
+            recipe, full, source, known_as, name, folder=folder_for(path), attached=asdict(look),
             complete=complete,
         )  # fmt: skip
     return Looked(run, notes=(found.reason, *left_out))
@@ -214,13 +211,9 @@ def known_look(path: Path, name: str | None, job: str | None = None) -> RunDir |
 
 
 def _look(
-    path: Path,
-    found: Found,
-    request: LookRequest,
-    site: Site,
-    left_out: Sequence[str],
-    inside: Inside | None = None,
-) -> Look:
+    path: Path, found: Found, request: LookRequest, site: Site, left_out: tuple[str, ...],
+    inside: Inside | None,
+) -> Look:  # fmt: skip
     """The options as the site allows them. Raises SiteError, RunError."""
     block = request.site is not None and site.scheduler != LOCAL and inside is None
     _require_allowed(site, in_block=block or inside is not None)
@@ -251,7 +244,7 @@ def _look(
         poll_s=limits.poll_s,
         block=block,
         inside=inside,
-        left_out=tuple(left_out),
+        left_out=left_out,
         streams=tuple(one.name for one in found.streams if one.files),
     )
 
@@ -283,9 +276,8 @@ def _mark(request: LookRequest, site: Site) -> str | None:
     from burstlens.workflows.look.observer.observer import Observer
 
     batch = None if site.scheduler == LOCAL else scheduler(site.scheduler)(site.batch)
-    return Observer(
-        job=request.job, pid=request.pid, scheduler=batch, allow_stop=request.allow_stop
-    ).mark
+    job, pid = request.job, request.pid
+    return Observer(job=job, pid=pid, scheduler=batch, allow_stop=request.allow_stop).mark
 
 
 def _require_allowed(site: Site, *, in_block: bool) -> None:

@@ -24,8 +24,7 @@ from burstlens.workflows.frames.watch import Attachment
 from burstlens.workflows.look.driving.answering import Answering
 from burstlens.workflows.look.driving.choosing import Choosing
 from burstlens.workflows.look.driving.entered_job import EnteredJob
-from burstlens.workflows.look.driving.look_end import LookEnd, Sight, observe
-from burstlens.workflows.look.driving.model_word import ModelWord
+from burstlens.workflows.look.driving.look_end import LookEnd, ModelWord, Sight, observe
 from burstlens.workflows.look.driving.rewrites import Rewrites
 from burstlens.workflows.look.driving.watched_folder import FOLDER, WatchedFolder
 from burstlens.workflows.look.observer.observer import Observation, Observer

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlens.core.model import Frame, in_model_folder
-from burstlens.workflows.look.folder.refitting import Refitted, refitted
+from burstlens.workflows.look.folder.fitting import Refitted, refitted
 from burstlens.workflows.look.options import Look
 from burstlens.workflows.ordering.instructions import URGENT, Ask, AskPlace
 from burstlens.workflows.ordering.production import Production

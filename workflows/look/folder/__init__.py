@@ -6,4 +6,4 @@ of both. Reads names and headers only. Imports ``recipe``, ``models``, ``frames`
 ``viz`` without pages, and ``core``; starts no run and writes nothing.
 """
 
-__all__ = ["found", "recognition", "refitting", "table", "wanted"]
+__all__ = ["fitting", "found", "recognition", "table", "wanted"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -37,19 +39,14 @@ def generic(
     found = sorted_groups(sampler, groups)
     if not found.frames:
         inside = dict(below(folder, top))
-        inner = [
-            group for name, listing in inside.items() for group in grouped(listing.names, name)
-        ]
+        inner = [one for name, listing in inside.items() for one in grouped(listing.names, name)]
         deeper = sorted_groups(sampler, inner)
         if not forced:
             _require_one(folder, runs_in(top, inside, (*deeper.frames, *deeper.timeless)))
-        if inner:
-            if deeper.frames or (deeper.timeless and not found.timeless):
-                found = deeper
-            elif deeper.foreign and not found.foreign:
-                found = Sorted(found.frames, found.timeless, found.others, found.pieces,
-                               deeper.foreign, found.unreadable, found.old,
-                               deeper.in_groups)  # fmt: skip
+        if deeper.frames or (deeper.timeless and not found.timeless):
+            found = deeper
+        elif deeper.foreign and not found.foreign:
+            found = replace(found, foreign=deeper.foreign, in_groups=deeper.in_groups)
     frames = found.frames or found.timeless
     if not frames:
         _nothing(folder, top, found)
@@ -60,18 +57,14 @@ def generic(
 
 
 def asked(
-    folder: Path,
-    top: Listing,
-    sampler: Sampler,
-    streams: Mapping[str, str],
+    folder: Path, top: Listing, sampler: Sampler, streams: Mapping[str, str],
     time_variable: str | None,
-) -> Found:
+) -> Found:  # fmt: skip
     """The streams that the user names. Raises :class:`AttachError` for a faulty pattern."""
     try:
         model = Command(argv=("true",), frames=dict(streams))
     except RecipeError as error:
-        text = str(error).replace("simulation.frames", "--stream", 1)
-        raise AttachError(text) from None
+        raise AttachError(str(error).replace("simulation.frames", "--stream", 1)) from None
     folders = {sub: listing.names for sub, listing in below(folder, top)}
     names = list(top.names)
     for pattern in streams.values():
@@ -124,20 +117,17 @@ def _found(
         others += [f"{one.group.said}: without a time{_counting(one)}" for one in found.timeless]
     by_group = {one.group.path: one for one in fitting}
     made: list[StreamFound] = []
-    taken: list[str] = []
     ordered = main_first([one.group for one in fitting])
     # Products are of the first one: it must have frames.
     ordered.sort(key=lambda group: by_group[group.path].barren)
     stems = Counter(map(_stem, ordered))
     for group in ordered:
         stem = _stem(group)
-        name = unique(f"{group.folder}-{stem}" if stems[stem] > 1 else stem, taken)
-        taken.append(name)
+        stem = f"{group.folder}-{stem}" if stems[stem] > 1 else stem
+        name = unique(stem, [one.name for one in made])
         made.append(StreamFound(name, group.path, group.count, by_group[group.path].name))
-    settings: dict[str, Any] = {
-        "frames": {one.name: one.pattern for one in made}, "time_variable": time or "",
-    }  # fmt: skip
-    settings |= _parallel(fitting)
+    frames = {one.name: one.pattern for one in made}
+    settings = {"frames": frames, "time_variable": time or ""} | _parallel(fitting)
     words = [f"{counted(one.files, 'file')} {one.pattern}" for one in made[:_SHOWN]]
     if len(made) > _SHOWN:
         words.append(f"{len(made) - _SHOWN} more streams")
@@ -163,12 +153,10 @@ def _odd(top: Listing) -> list[str]:
 
 def _what(samples: Sequence[Sample]) -> str:
     """``netCDF``, with what the files say of the program that wrote them."""
-    for sample in samples:
-        attributes = sample.contents.attributes
-        for key in ("source", "model_name", "model", "type"):
-            text = attributes.get(key)
-            if isinstance(text, str) and text.strip():
-                return f"netCDF ({key}: {printable(text.strip())[:48]})"
+    for sample, key in product(samples, ("source", "model_name", "model", "type")):
+        text = sample.contents.attributes.get(key)
+        if isinstance(text, str) and text.strip():
+            return f"netCDF ({key}: {printable(text.strip())[:48]})"
     return "netCDF"
 
 
@@ -212,12 +200,8 @@ def _agreed(samples: Sequence[Sample]) -> str | None:
 
 def _check_time(samples: Sequence[Sample], name: str) -> None:
     if name and not any(_has(one, name) for one in samples):
-        known = {
-            variable
-            for one in samples
-            for variable, about in one.contents.variables.items()
-            if len(about.dimensions) < 3
-        }
+        variables = [about for one in samples for about in one.contents.variables.items()]
+        known = {variable for variable, about in variables if len(about.dimensions) < 3}
         raise AttachError(
             f"--time-variable: no file here has a variable {name!r}{did_you_mean(name, known)}"
         )
@@ -239,8 +223,6 @@ def _nothing(folder: Path, top: Listing, found: Sorted) -> None:
     if found.others or found.unreadable:
         return
     stores = [name for name in top.folders if is_zarr(folder / name)]
-    if is_zarr(folder):
-        stores = ["."]
-    there = kinds(folder, found.foreign, stores)
+    there = kinds(folder, found.foreign, ["."] if is_zarr(folder) else stores)
     if there:
         raise AttachError(message(folder, there))
