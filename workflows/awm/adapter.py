@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from burstlens.core import valid_time
 from burstlens.core.errors import RecipeError
+from burstlens.workflows.awm import forecast
 from burstlens.workflows.awm import parameters as awm
-from burstlens.workflows.awm import sizes
 from burstlens.workflows.models.base import (
     CAUSE,
     Facts,
@@ -130,8 +130,8 @@ class Awm(Model):
             start=valid_time.elapsed_key(0.0),
             total_s=given.time.count * given.time.step_s,
             serial_classic=True,
-            output_bytes=sum(sizes.output_bytes(given).values()),
-            frames=sizes.frames(given),
+            output_bytes=sum(forecast.output_bytes(given).values()),
+            frames=forecast.frames(given),
         )
 
     def check(self, inputs: Path) -> list[str]:
