@@ -93,14 +93,10 @@ class Awm(Model):
             return None
         text = line.removeprefix("awm: ")
         if match := _STEP.fullmatch(line):
-            elapsed, total, rate = (float(part) for part in match.groups())
+            elapsed, total, rate = map(float, match.groups())
+            key = valid_time.elapsed_key(elapsed)
             return LogLine(
-                "progress",
-                text,
-                time=valid_time.elapsed_key(elapsed),
-                elapsed_s=elapsed,
-                total_s=total,
-                rate_mpps=rate,
+                "progress", text, time=key, elapsed_s=elapsed, total_s=total, rate_mpps=rate
             )
         if match := _WROTE.fullmatch(line):
             key = valid_time.elapsed_key(float(match[3]))

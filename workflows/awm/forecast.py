@@ -90,22 +90,15 @@ class Forecast:
         h, wanted = given.grid.spacing_m, given.grid.points_per_wavelength
         highest = given.source.highest_hz
         return cls(
-            nodes=(given.grid.nx, given.grid.ny, given.grid.nz),
-            points=solver.points,
-            steps=given.time.count,
-            step_s=given.time.step_s,
+            nodes=(given.grid.nx, given.grid.ny, given.grid.nz), points=solver.points,
+            steps=given.time.count, step_s=given.time.step_s,
             step_limit_s=limits.longest_step(h, speeds.vp_max),
-            highest_hz=highest,
-            points_per_wavelength=speeds.vs_min / highest / h,
-            points_wanted=wanted,
-            highest_right_hz=speeds.vs_min / h / wanted,
-            contrast=speeds.contrast,
-            friction=solver.robust,
-            memory_bytes=memory_bytes(given),
-            output_bytes=output_bytes(given),
-            threads=threads,
-            step_takes_s=step_takes_s,
-        )
+            highest_hz=highest, points_per_wavelength=speeds.vs_min / highest / h,
+            points_wanted=wanted, highest_right_hz=speeds.vs_min / h / wanted,
+            contrast=speeds.contrast, friction=solver.robust,
+            memory_bytes=memory_bytes(given), output_bytes=output_bytes(given),
+            threads=threads, step_takes_s=step_takes_s,
+        )  # fmt: skip
 
     @property
     def takes_s(self) -> float:

@@ -78,14 +78,9 @@ class Look:
     def shown(self, more: tuple[str, ...] = ()) -> AttachedPart:
         """As ``status.json`` has it, before anything is observed; ``more`` was left out later."""
         return AttachedPart(
-            path=self.path,
-            model=self.model,
-            reason=self.reason,
-            allow_stop=self.allow_stop,
-            left_out=[*self.left_out, *more],
-            job=self.job,
-            pid=self.pid,
-        )
+            path=self.path, model=self.model, reason=self.reason, allow_stop=self.allow_stop,
+            left_out=[*self.left_out, *more], job=self.job, pid=self.pid,
+        )  # fmt: skip
 
     def selection(self, history: History) -> Selection:
         """What is wanted of the frames that are there; what came since an earlier look always."""

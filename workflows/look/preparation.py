@@ -229,24 +229,13 @@ def _look(
             raise RunError(f"--max-read-rate: site {site.name} allows {allowed} per second")
         rate = rate or limits.max_read_rate
     return Look(
-        path=str(path),
-        model=found.model,
-        reason=found.reason,
-        **frames_of(request),
-        job=request.job,
-        pid=request.pid,
-        mark=_mark(request, site),
-        allow_stop=request.allow_stop,
-        page=request.page,
-        quiet_after_s=quiet_after_of(request),
-        workers=request.workers or (0 if block else 1),
-        max_read_rate=rate,
-        poll_s=limits.poll_s,
-        block=block,
-        inside=inside,
-        left_out=left_out,
+        path=str(path), model=found.model, reason=found.reason, **frames_of(request),
+        job=request.job, pid=request.pid, mark=_mark(request, site), allow_stop=request.allow_stop,
+        page=request.page, quiet_after_s=quiet_after_of(request),
+        workers=request.workers or (0 if block else 1), max_read_rate=rate, poll_s=limits.poll_s,
+        block=block, inside=inside, left_out=left_out,
         streams=tuple(one.name for one in found.streams if one.files),
-    )
+    )  # fmt: skip
 
 
 def frames_of(request: LookRequest) -> dict[str, Any]:

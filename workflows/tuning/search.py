@@ -56,13 +56,9 @@ def proposed(space: Space, trials: Sequence[Trial], seed: int) -> Configuration:
         for trial in known:
             chosen = dict(trial.plan.configuration.values)
             seconds = FAILED_TIMES * slowest if trial.seconds is None else trial.seconds
-            study.add_trial(
-                optuna.trial.create_trial(
-                    params=chosen,
-                    distributions={key: values[key] for key in chosen},
-                    value=math.log(max(seconds, 1e-9)),
-                )
-            )
+            given = {"params": chosen, "distributions": {key: values[key] for key in chosen}}
+            value = math.log(max(seconds, 1e-9))
+            study.add_trial(optuna.trial.create_trial(**given, value=value))
         tried = {trial.plan.configuration for trial in known}
         for _ in range(ASKS):
             found = _suggested(space, study.ask())

@@ -68,10 +68,8 @@ class AttachedRun(Policy):
     ) -> None:
         super().__init__(state)
         context, outbox = state.context, state.outbox
-        self._place = place
-        self.look, self.observer = look, observer
-        self._without_process = without_process
-        self._ending = LookEnd()
+        self.look, self.observer, self._without_process = look, observer, without_process
+        self._place, self._ending = place, LookEnd()
         self.guarding = Guarding(context, outbox, self._has_ended)
         self.buffer = BufferRef("posix", str(state.run.path / "watched"), FOLDER, owned=False)
         self.production = Production(context, outbox, self.buffer, self.guarding, shown)
@@ -152,23 +150,16 @@ class AttachedRun(Policy):
         poll_s = self.look.poll_s or self.state.site.viewing.poll_interval_s
         self._since = self.state.now
         ended = self._ending.finished
+        clock = str(self.state.run.path / "watched" / "clock")
+        swept = self._folder.to_sweep(self.rewrites.comparing)
+        watched_all = ended and self._ending.watched_all
         attachment = Attachment(
-            self.look.selection(self.state.history),
-            str(self.state.run.path / "watched" / "clock"),
-            self._folder.to_sweep(self.rewrites.comparing),
-            ended,
-            ended and self._ending.watched_all,
+            self.look.selection(self.state.history), clock, swept, ended, watched_all
         )
+        times = self._longest_s(idle=idle), max(poll_s, IDLE_POLL_S) if idle else poll_s
+        patterns = self.guarding.patterns
         self.state.do(
-            todo.Watch(
-                self.buffer,
-                self.attempt,
-                self._cursor,
-                self._longest_s(idle=idle),
-                max(poll_s, IDLE_POLL_S) if idle else poll_s,
-                self.guarding.patterns,
-                attachment,
-            )
+            todo.Watch(self.buffer, self.attempt, self._cursor, *times, patterns, attachment)
         )
 
     def _longest_s(self, *, idle: bool) -> float:

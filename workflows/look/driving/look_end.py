@@ -35,8 +35,7 @@ class Sight:
 
 def observe(observer: Observer, now: float, activity: Activity | None, page: bool) -> Sight:
     """Ask the observer, with the watcher's latest report; with a ``page`` quiet ends nothing."""
-    found = observer.look(now, activity)
-    over = observer.over()
+    found, over = observer.look(now, activity), observer.over()
     # Quiet is not dead: what is half written then stays in progress.
     quiet = not page and observer.quiet_end(now)
     return Sight(found, over, quiet, observer.outcome())
@@ -85,16 +84,10 @@ def activity_of(report: Report) -> Activity | None:
     if folder is None or folder.lost:
         return None
     return Activity(
-        newest=folder.newest,
-        written=folder.written,
-        quiet_s=folder.quiet_s,
-        dated=folder.dated,
-        ended_well=speech.ended_well and folder.log_is_newest,
-        reason=speech.bad_end,
-        last_line=speech.last_line,
-        in_progress=report.in_progress,
-        intervals=folder.intervals,
-    )
+        newest=folder.newest, written=folder.written, quiet_s=folder.quiet_s, dated=folder.dated,
+        ended_well=speech.ended_well and folder.log_is_newest, reason=speech.bad_end,
+        last_line=speech.last_line, in_progress=report.in_progress, intervals=folder.intervals,
+    )  # fmt: skip
 
 
 class ModelWord:
@@ -116,9 +109,8 @@ class ModelWord:
             self.flush()
             self._outbox.do(PrepareWord(word))
             self._key, self._due = word.key, self._outbox.now
-        self._outbox.append(
-            ModelObserved(attempt=attempt, state=found.state, evidence=found.evidence)
-        )
+        observed = ModelObserved(attempt=attempt, state=found.state, evidence=found.evidence)
+        self._outbox.append(observed)
 
     def look(self, *, settled: bool) -> None:
         """Send it when the last picture is published."""

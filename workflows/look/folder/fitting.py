@@ -101,13 +101,12 @@ class Fitting:
         )
         if there == nests:
             return table, made
-        options = replace(
-            made.options, nests=there, nest_fields=made.options.nest_fields and bool(there)
-        )
+        with_fields = made.options.nest_fields and bool(there)
+        options = replace(made.options, nests=there, nest_fields=with_fields)
         kept = {key: value for key, value in table.items() if key not in ("nests", "nest_fields")}
         if there:
-            kept |= {"nests": [nest for nest in table["nests"] if nest in there]}
-            kept |= {"nest_fields": True} if options.nest_fields else {}
+            kept["nests"] = [nest for nest in table["nests"] if nest in there]
+            kept |= {"nest_fields": True} if with_fields else {}
         return kept, replace(made, options=options)
 
     def _misfits(self, made: MadeProduct, stream: str) -> list[tuple[str, str]]:

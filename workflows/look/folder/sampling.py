@@ -182,12 +182,9 @@ class Sampler:
 def sorted_groups(sampler: Sampler, groups: Iterable[Group]) -> Sorted:
     """The groups by what their names and samples say."""
     netcdf, foreign = _candidates(sampler, list(groups))
-    frames: list[Sample] = []
-    timeless: list[Sample] = []
-    others: list[str] = []
-    pieces: list[str] = []
+    frames, timeless = list[Sample](), list[Sample]()
+    others, pieces, in_groups = list[str](), list[str](), list[str]()
     unreadable: list[tuple[Group, FrameError]] = []
-    in_groups: list[str] = []
     wanted = []
     for group in netcdf:
         if group.role:
@@ -222,15 +219,11 @@ def sorted_groups(sampler: Sampler, groups: Iterable[Group]) -> Sorted:
         else:
             (frames if found.time else timeless).append(found)
     return Sorted(
-        tuple(frames),
-        tuple(timeless),
-        tuple(others),
-        tuple(pieces),
-        tuple(foreign),
+        tuple(frames), tuple(timeless), tuple(others), tuple(pieces), tuple(foreign),
         tuple(_unread(group, error) for group, error in unreadable),
         bool(unreadable) and all(sampler.is_old(group) for group, _ in unreadable),
         tuple(in_groups),
-    )
+    )  # fmt: skip
 
 
 def _unread(group: Group, error: FrameError) -> str:

@@ -133,15 +133,11 @@ def judged(
         outcome, message = "failed", what
     good = measured if outcome == "done" else None
     return ev.TrialEnded(
-        job=name,
-        outcome=outcome,
+        job=name, outcome=outcome, message=message or None,
         seconds=dict(good.seconds) if good else None,
         frames=dict(good.frames) if good else None,
-        wall_s=round(took_s, 3),
-        load=round(collected.load, 2),
-        message=message or None,
-        ended=round(t, 3),
-    )
+        wall_s=round(took_s, 3), load=round(collected.load, 2), ended=round(t, 3),
+    )  # fmt: skip
 
 
 def _frames(counts: Mapping[str, int]) -> str:
