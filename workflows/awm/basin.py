@@ -54,12 +54,9 @@ def speeds(
 
 
 def write(
-    path: Path,
-    size: tuple[float, float, float],
-    spacing_m: float,
-    centre: tuple[float, float],
+    path: Path, size: tuple[float, float, float], spacing_m: float, centre: tuple[float, float],
     radii: tuple[float, float, float],
-) -> None:
+) -> None:  # fmt: skip
     """Write the block ``size`` (x, y, depth in m) level by level as COARDS netCDF-4."""
     x, y, deep = (np.arange(round(length / spacing_m) + 1) * spacing_m for length in size)
     z = -deep[::-1]

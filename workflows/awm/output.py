@@ -92,14 +92,10 @@ class Frames:
     """
 
     def __init__(
-        self,
-        stream: str,
-        folder: Path,
-        parameters: Parameters,
-        axes: dict[str, NDArray[np.floating]],
-        take: Callable[[str], NDArray[np.float32]],
+        self, stream: str, folder: Path, parameters: Parameters,
+        axes: dict[str, NDArray[np.floating]], take: Callable[[str], NDArray[np.float32]],
         peaks: SurfacePeaks | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.stream, self.folder, self.parameters = stream, folder, parameters
         self.axes, self.take, self.peaks = axes, take, peaks
         self.count = 0

@@ -23,13 +23,9 @@ class PointSource:
     """
 
     def __init__(
-        self,
-        fields: Wavefield,
-        tensor: NDArray[np.float64],
-        where: Triple,
-        last: tuple[int, int, int],
-        released: NDArray[np.float64],
-    ) -> None:
+        self, fields: Wavefield, tensor: NDArray[np.float64], where: Triple,
+        last: tuple[int, int, int], released: NDArray[np.float64],
+    ) -> None:  # fmt: skip
         self._released = released
         self._components = [
             (getattr(fields, name), Footprint.of(name, where, last), float(tensor[a, b]))

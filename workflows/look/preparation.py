@@ -150,7 +150,7 @@ def new_look(path: Path, seen: SeenFolder, request: LookRequest) -> Looked:
     Raises RecipeError, SiteError, RunError.
     """
     from burstlens.workflows.driver.run import create
-    from burstlens.workflows.look.folder.table import recipe_table, write_recipe
+    from burstlens.workflows.look.folder.wanted import recipe_table, write_recipe
     from burstlens.workflows.recipe.layers import Source
     from burstlens.workflows.recipe.load import check
 

@@ -90,7 +90,10 @@ def _by_rule(space: Space, ranks: int) -> Iterator[Guess]:
     named = {factor.name: factor for factor in space.factors}
     if "cb_nodes" in named:
         nodes = _aggregators(named["cb_nodes"], ranks)
-        changed = {"cb_nodes": nodes, "romio_cb_write": _collective(named)}
+        # Aggregators need collective buffering.
+        offered = _values(named, "romio_cb_write")
+        on = next((value for value in _ON if value in offered), None)
+        changed = {"cb_nodes": nodes, "romio_cb_write": on}
         rule = "more aggregators, a divisor of the ranks: one or few cannot load the storage"
         yield Guess(_guess(space, changed), rule)
     if "disable" in _values(named, "romio_cb_write"):
@@ -135,12 +138,6 @@ def _nearest(factor: Factor, wanted: Value | None) -> Value:
 def _aggregators(factor: Factor, ranks: int) -> Value | None:
     fitting = [value for value in _numbers(factor) if value <= ranks and ranks % value == 0]
     return max(fitting, default=max(_numbers(factor), default=None))
-
-
-def _collective(named: dict[str, Factor]) -> Value | None:
-    """Collective buffering on, which aggregators need."""
-    offered = _values(named, "romio_cb_write")
-    return next((value for value in ("enable", "automatic") if value in offered), None)
 
 
 def _values(named: dict[str, Factor], name: str) -> tuple[Value, ...]:

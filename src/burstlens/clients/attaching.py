@@ -243,7 +243,7 @@ def write_recipe_of(path: str, request: LookRequest, target: Path) -> str:
 
     Raises BurstlensError; a file that exists is not written over.
     """
-    from burstlens.workflows.look.folder.table import write_recipe
+    from burstlens.workflows.look.folder.wanted import write_recipe
 
     with FolderReader() as reader:
         place = place_of(path, request, reader)

@@ -56,16 +56,10 @@ class AttachedRun(Policy):
     guarding: Guarding
 
     def __init__(
-        self,
-        state: RunState,
-        look: Look,
-        observer: Observer,
-        without_process: Callable[[], Observer],
-        *,
-        place: Mapping[str, Any],
-        shown: ShownPoints,
-        table: Mapping[str, Any],
-    ) -> None:
+        self, state: RunState, look: Look, observer: Observer,
+        without_process: Callable[[], Observer], *,
+        place: Mapping[str, Any], shown: ShownPoints, table: Mapping[str, Any],
+    ) -> None:  # fmt: skip
         super().__init__(state)
         context, outbox = state.context, state.outbox
         self.look, self.observer, self._without_process = look, observer, without_process

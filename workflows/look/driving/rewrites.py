@@ -53,14 +53,9 @@ class Rewrites:
     ``later`` has a comparison made after so many seconds."""
 
     def __init__(
-        self,
-        context: RunContext,
-        outbox: Outbox,
-        production: Production,
-        buffer: BufferRef,
-        begin: Callable[[str], int],
-        later: Callable[[float, Ask], None],
-    ) -> None:
+        self, context: RunContext, outbox: Outbox, production: Production, buffer: BufferRef,
+        begin: Callable[[str], int], later: Callable[[float, Ask], None],
+    ) -> None:  # fmt: skip
         self._history, self._outbox = context.history, outbox
         self._recipe, self._snapshot = context.recipe, context.snapshot
         self._production, self._buffer = production, buffer
@@ -113,8 +108,7 @@ class Rewrites:
         good: list[Frame] = []
         for found in files.values():
             good += self._of_file(sorted(found, key=lambda frame: frame.record))
-        good.sort(key=lambda frame: (frame.time, frame.stream))
-        self._production.take_frames(good)
+        self._production.take_frames(sorted(good, key=lambda frame: (frame.time, frame.stream)))
 
     def _of_file(self, found: list[Frame]) -> list[Frame]:
         """The frames of one file that are taken now."""

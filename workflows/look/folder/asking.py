@@ -16,7 +16,7 @@ from burstlens.viz.frames.outline import Outline, UnknownYet
 from burstlens.workflows.look.folder.fields import pressure_units
 from burstlens.workflows.look.folder.fitting import Fitting, Table
 from burstlens.workflows.look.folder.found import Found
-from burstlens.workflows.look.folder.levels import with_level
+from burstlens.workflows.look.folder.looks import with_level
 from burstlens.workflows.look.folder.names import not_taken
 from burstlens.workflows.look.folder.source import Offered, made
 from burstlens.workflows.look.folder.streams import Streams

@@ -26,8 +26,7 @@ from burstlens.workflows.tuning.course import Course, Ending
 from burstlens.workflows.tuning.driving import collected as trials
 from burstlens.workflows.tuning.driving import results, trial_files
 from burstlens.workflows.tuning.driving.collected import Collected
-from burstlens.workflows.tuning.driving.preparation import Preparation
-from burstlens.workflows.tuning.driving.trial_files import TrialFiles
+from burstlens.workflows.tuning.driving.trial_files import Preparation, TrialFiles
 from burstlens.workflows.tuning.options import configuration_of, trials_of
 from burstlens.workflows.tuning.space import Plan
 from burstlens.workflows.tuning.table import tune_of
@@ -46,15 +45,9 @@ class TrialsRun(BufferedRun):
     """
 
     def __init__(
-        self,
-        state: RunState,
-        course: Course,
-        files: TrialFiles,
-        *,
-        buffer_name: str,
-        lasts: bool,
-        hosted: bool,
-    ) -> None:
+        self, state: RunState, course: Course, files: TrialFiles, *,
+        buffer_name: str, lasts: bool, hosted: bool,
+    ) -> None:  # fmt: skip
         super().__init__(state, buffer_name=buffer_name, lasts=lasts)
         self._asked: str | None = None
         self._over = False
@@ -266,9 +259,8 @@ class TrialsRun(BufferedRun):
         error = event.error
         match event.node:
             case todo.ProvideBuffer():
-                state, code = "failed", FAILED
-                if isinstance(error, GivenUpError):
-                    state, code = "stopped", STOPPED
+                given_up = isinstance(error, GivenUpError)
+                state, code = ("stopped", STOPPED) if given_up else ("failed", FAILED)
                 self.state.finish(Outcome(state, code, str(error)))
             case todo.StageIn():
                 message = f"stage in failed: {error}"
