@@ -219,9 +219,8 @@ def _groups() -> list[int]:
         try:
             limit = (group / "memory.max").read_text().strip()
             if limit != "max":
-                stat = dict(
-                    line.split() for line in (group / "memory.stat").read_text().splitlines()
-                )
+                lines = (group / "memory.stat").read_text().splitlines()
+                stat = dict(line.split() for line in lines)
                 used = int((group / "memory.current").read_text()) - int(stat["inactive_file"])
                 found.append(int(limit) - used)
         except (OSError, ValueError, KeyError):

@@ -69,8 +69,7 @@ class Layer(Table):
 
     @model_validator(mode="after")
     def _is_solid(self) -> Self:
-        slow = limits.not_rock(self.vp_m_s, self.vs_m_s)
-        if slow:
+        if slow := limits.not_rock(self.vp_m_s, self.vs_m_s):
             raise ValueError(slow)
         return self
 
@@ -136,16 +135,11 @@ class Source(Table):
         if self.moment_n_m is not None:
             assert self.strike_deg is not None and self.dip_deg is not None  # noqa: PT018
             assert self.rake_deg is not None
-            return source.double_couple(
-                self.strike_deg, self.dip_deg, self.rake_deg, self.moment_n_m
-            )
-        return np.array(
-            [
-                [self.mxx_n_m, self.mxy_n_m, self.mxz_n_m],
-                [self.mxy_n_m, self.myy_n_m, self.myz_n_m],
-                [self.mxz_n_m, self.myz_n_m, self.mzz_n_m],
-            ]
-        )
+            angles = self.strike_deg, self.dip_deg, self.rake_deg
+            return source.double_couple(*angles, self.moment_n_m)
+        xx, yy, zz = self.mxx_n_m, self.myy_n_m, self.mzz_n_m
+        xy, xz, yz = self.mxy_n_m, self.mxz_n_m, self.myz_n_m
+        return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
     def rate(self, t_s: Any) -> NDArray[np.float64]:
         """Moment rate for unit moment, in 1/s, at the times ``t_s``."""

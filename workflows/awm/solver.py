@@ -28,9 +28,7 @@ class Solver:
         self.parameters = parameters
         self._by = by or Threads()
         given, time = parameters.grid, parameters.time
-        self.spacing_m = given.spacing_m
-        self.step_s = time.step_s
-        self.steps = 0
+        self.spacing_m, self.step_s, self.steps = given.spacing_m, time.step_s, 0
         self.grid = grid = PaddedGrid.of(parameters)
         self.points = grid.points
         self.x = np.arange(given.nx) * given.spacing_m

@@ -43,8 +43,7 @@ def _history(axes: Any, trials: Sequence[Trial], ending: Ending) -> None:
         points = [(n, t.seconds) for n, t in measured if t.plan.origin == origin]
         if points:
             axes.plot(*zip(*points, strict=True), "o", color=colour, label=WORDS[origin], ms=6)
-    failed = [t.number for t in trials if t.seconds is None]
-    if failed:
+    if failed := [t.number for t in trials if t.seconds is None]:
         axes.plot(failed, [top] * len(failed), "x", color="#b2182b", label="failed", ms=8, mew=2)
     if ending.noise is not None:
         low = ending.noise.mean * (1 - ending.noise.variation)

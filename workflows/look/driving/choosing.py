@@ -32,8 +32,7 @@ class Choosing:
         self, state: RunState, production: Production, look: Look, table: Mapping[str, Any]
     ) -> None:
         self._context, self._state, self._production = state.context, state, production
-        self._recipe_table = table
-        self._path = look.path
+        self._recipe_table, self._path = table, look.path
         self._known = set(look.streams or ())
         self._passes = look.streams is None
         self._newest: dict[str, str] = {}

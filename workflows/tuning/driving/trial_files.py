@@ -37,8 +37,7 @@ class TrialFiles:
     """Writes what the supervisor of each trial is to do."""
 
     def __init__(self, context: RunContext, provision: Provision) -> None:
-        self._context = context
-        self._provision = provision
+        self._context, self._provision = context, provision
         facts = facts_of(context.run, "recipe", "source", "table")
         self._source = str(facts.recipe), Path(str(facts.source))
         self._table = facts.table or {}
