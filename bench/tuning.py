@@ -23,8 +23,15 @@ from bench.report import Figure
 from burstlens.workflows.tuning.course import Course, Ending, best
 from burstlens.workflows.tuning.guesses import first_guesses
 from burstlens.workflows.tuning.search import standings
-from burstlens.workflows.tuning.space import DEFAULT, Configuration, Factor, Space
-from burstlens.workflows.tuning.trial import Measured, Plan, Trial
+from burstlens.workflows.tuning.space import (
+    DEFAULT,
+    Configuration,
+    Factor,
+    Measured,
+    Plan,
+    Space,
+    Trial,
+)
 from burstlens.workflows.tuning.verdict import PAIRS, PILOT, judge, noise_of
 
 DATA = Path(__file__).parent / "data" / "io"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ class AttachedRun:
         write_facts(
             self.run,
             RunFacts(
-                run=name, title="Storm", created=time.time(), attached=self.look.value(),
+                run=name, title="Storm", created=time.time(), attached=asdict(self.look),
                 table={"simulation": {"model": "wrf"}, "product": []}, buffer_folder="x",
             ),
         )  # fmt: skip

@@ -20,7 +20,7 @@ from burstlens.workflows.placement.buffer import BufferRef, Home
 from burstlens.workflows.placement.buffer import Released as Deleted
 from burstlens.workflows.placement.supervised import Ended
 from burstlens.workflows.tuning.driving.collected import Collected
-from burstlens.workflows.tuning.trial import Measured
+from burstlens.workflows.tuning.space import Measured
 
 FRAMES = 5
 """Frames of an attempt."""

@@ -14,8 +14,7 @@ from attach_case import LONLAT, SUPERCELL, TIME, Write, known, write_netcdf
 
 from burstlens.core.errors import AttachError
 from burstlens.workflows.look.folder.recognition import Found, recognise
-from burstlens.workflows.look.folder.table import recipe_table
-from burstlens.workflows.look.folder.wanted import Shown, shown
+from burstlens.workflows.look.folder.wanted import Shown, recipe_table, shown
 from burstlens.workflows.recipe.layers import Source
 from burstlens.workflows.recipe.load import check
 

@@ -12,8 +12,7 @@ from attach_case import CYCLONE, LONLAT, SINCE, TIME, Write, touch, write_netcdf
 
 from burstlens.core.errors import AttachError, RecipeError
 from burstlens.workflows.look.folder.recognition import Found, recognise
-from burstlens.workflows.look.folder.table import recipe_table, write_recipe
-from burstlens.workflows.look.folder.wanted import Shown, shown
+from burstlens.workflows.look.folder.wanted import Shown, recipe_table, shown, write_recipe
 from burstlens.workflows.recipe.layers import Source
 from burstlens.workflows.recipe.load import check
 from burstlens.workflows.recipe.preflight import preflight

@@ -9,8 +9,7 @@ import pytest
 from look_case import LookCase
 
 from burstlens.core.run.directory import RunDir
-from burstlens.workflows.look.driving.latest_look import latest, note_frames
-from burstlens.workflows.look.options import Look
+from burstlens.workflows.look.options import Look, latest, note_frames
 from burstlens.workflows.look.preparation import LookRequest, frames_of
 
 FIRST = Look("/scratch/storm", newest=100)

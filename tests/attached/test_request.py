@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import netCDF4
 import pytest
@@ -187,7 +187,7 @@ def test_a_folder_without_output_is_waited_for_as_long_as_a_user_says(tmp_path, 
 
 
 def test_options_of_a_newer_version_are_passed_over():
-    assert look_of(Look("/a", every=2).value() | {"shine": 3}) == Look("/a", every=2)
+    assert look_of(asdict(Look("/a", every=2)) | {"shine": 3}) == Look("/a", every=2)
 
 
 def frame(time, file, record, size, attempt=1):

@@ -12,7 +12,7 @@ import pytest
 
 from burstlens.core.errors import SimulationError
 from burstlens.workflows.awm import __main__ as awm
-from burstlens.workflows.awm import forecast, sizes
+from burstlens.workflows.awm import forecast
 from burstlens.workflows.awm.executing import Threads
 from burstlens.workflows.awm.forecast import Forecast
 from burstlens.workflows.awm.parameters import Parameters
@@ -38,12 +38,12 @@ def test_the_fields_take_the_memory_that_is_forecast(parameters: Make) -> None:
         fields = [w.vx, w.vy, w.vz, w.sxx, w.syy, w.szz, w.sxy, w.sxz, w.syz]
         fields += [m.density, m.compliance, m.lam]
         fields += [layer.memory for layer in solver.layers]
-        assert sum(field.nbytes for field in fields) == sizes.memory_bytes(wanted)
+        assert sum(field.nbytes for field in fields) == forecast.memory_bytes(wanted)
 
 
 def test_a_point_inside_the_layers_takes_less_than_a_hundred_bytes(parameters: Make) -> None:
     wanted = given(parameters, grid={"nx": 120, "ny": 120, "nz": 80})
-    assert sizes.memory_bytes(wanted) / (120 * 120 * 80) < 100
+    assert forecast.memory_bytes(wanted) / (120 * 120 * 80) < 100
 
 
 def test_a_rehearsal_leaves_a_solver_at_rest(parameters: Make) -> None:
@@ -98,11 +98,11 @@ def test_the_output_takes_the_bytes_that_are_forecast(parameters: Make, tmp_path
         },
     )  # fmt: skip
     assert Run(wanted, tmp_path, Threads()).go() == 0
-    found = sizes.output_bytes(wanted)
+    found = forecast.output_bytes(wanted)
     for kind in ("surface", "volume"):
         written = sum(file.stat().st_size for file in tmp_path.glob(f"{kind}_*.nc"))
         assert found[kind] * 0.5 < written <= found[kind]
-    assert sizes.output_bytes(given(parameters)) == {}
+    assert forecast.output_bytes(given(parameters)) == {}
 
 
 def test_fields_beyond_the_memory_are_refused_before_they_are_made(parameters: Make) -> None:
@@ -120,7 +120,7 @@ def test_memory_beyond_the_limit_of_the_process_is_refused(
 
     code = (
         "import resource; resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30)); "
-        "from burstlens.workflows.awm.sizes import available_bytes; print(available_bytes())"
+        "from burstlens.workflows.awm.forecast import available_bytes; print(available_bytes())"
     )
     environment = {**os.environ, "PYTHONPATH": ":".join(p for p in sys.path if p)}
     ended = subprocess.run(

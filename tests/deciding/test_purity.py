@@ -14,7 +14,7 @@ PURE = sorted(
     path
     for room in ("deciding", "ordering", "look/driving", "tuning/driving")
     for path in (WORKFLOWS / room).glob("*.py")
-    if path.stem not in {"answering", "attached_kind", "tuning_kind", "latest_look", "results"}
+    if path.stem not in {"answering", "attached_kind", "tuning_kind", "results"}
 )
 """All but what asks or writes for them, and what wires a run."""
 

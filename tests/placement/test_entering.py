@@ -12,8 +12,8 @@ from burstlens.cluster_configs.inside import Inside
 from burstlens.cluster_configs.scheduler import SchedulerError
 from burstlens.cluster_configs.site import LookSite, choose
 from burstlens.core.errors import RunError, SiteError
-from burstlens.workflows.look import entering
-from burstlens.workflows.look.entering import call_inside, entered
+from burstlens.workflows.look import job_node
+from burstlens.workflows.look.job_node import call_inside, entered
 
 pytestmark = pytest.mark.integration
 RUNS = "JobId=125 JobState=RUNNING Reason=None NumNodes=2 NumCPUs=64 BatchHost=nid00012"
@@ -102,7 +102,7 @@ def test_a_step_that_fails_is_reported_with_its_last_lines(commands, cluster):
 
 
 def test_a_step_that_does_not_begin_is_given_up_and_ended(commands, cluster, monkeypatch, tmp_path):
-    monkeypatch.setattr(entering, "BEGINS_S", 0.5)
+    monkeypatch.setattr(job_node, "BEGINS_S", 0.5)
     commands.set("srun", f"echo $$ > {tmp_path}/pid; exec sleep 60")
     begin = time.monotonic()
     with pytest.raises(SchedulerError, match="did not answer within 0 s"):

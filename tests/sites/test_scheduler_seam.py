@@ -12,7 +12,7 @@ WORDS = re.compile(r"slurm|\bsrun\b|sbatch|scontrol|squeue|sacct|scancel", re.IG
 OWN = re.compile(r"cluster_configs/(__init__|slurm\w*|schedulers(_of_02)?)\.py")
 PATTERNS = {
     "src/burstlens/core/secret_forms.py",
-    "workflows/look/folder/several.py",
+    "workflows/look/folder/generic.py",
     "workflows/models/ends.py",
 }
 """What any scheduler's programs print and leave, beside that of compilers and MPI."""

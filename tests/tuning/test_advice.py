@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -89,7 +89,7 @@ def test_node_hours_are_the_trials_own_seconds_on_their_nodes(recipe):
 
 def test_options_come_back_from_json_also_of_a_newer_version():
     options = TuneOptions(runs=5, node_hours=1.5, settings=("a=b",))
-    known = TuneOptions.of({**options.value(), "newer": 1})
+    known = TuneOptions.of({**asdict(options), "newer": 1})
     assert (known.runs, known.node_hours, tuple(known.settings)) == (5, 1.5, ("a=b",))
 
 

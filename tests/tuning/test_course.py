@@ -11,8 +11,7 @@ from burstlens.core.run.history import replay
 from burstlens.workflows.tuning.course import Course, Ending
 from burstlens.workflows.tuning.guesses import Guess
 from burstlens.workflows.tuning.options import trials_of
-from burstlens.workflows.tuning.space import Configuration, Factor, Space
-from burstlens.workflows.tuning.trial import Measured, Plan, Trial
+from burstlens.workflows.tuning.space import Configuration, Factor, Measured, Plan, Space, Trial
 
 KEY = "simulation.environment.X"
 SPACE = Space((Factor(KEY, ("a", "b", "c", "d")),))

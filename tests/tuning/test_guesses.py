@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from burstlens.workflows.tuning.guesses import first_guesses
-from burstlens.workflows.tuning.space import Factor, Space, short
-from burstlens.workflows.tuning.usual import aggregators, usual_space
+from burstlens.workflows.tuning.guesses import aggregators, first_guesses, usual_space
+from burstlens.workflows.tuning.space import Factor, Space, steps
 
 
 def values(guess) -> dict[str, object]:
-    return {short(key): value for key, value in guess.configuration.values}
+    return {steps(key)[-1]: value for key, value in guess.configuration.values}
 
 
 def test_three_guesses_that_differ_in_kind():

@@ -10,8 +10,7 @@ import pytest
 from burstlens.core.errors import BurstlensError
 from burstlens.workflows.tuning import search
 from burstlens.workflows.tuning.search import proposed, standings
-from burstlens.workflows.tuning.space import Configuration, Factor, Space
-from burstlens.workflows.tuning.trial import Measured, Plan, Trial
+from burstlens.workflows.tuning.space import Configuration, Factor, Measured, Plan, Space, Trial
 
 CB, NODES = "simulation.h.cb", "simulation.h.nodes"
 SPACE = Space(

@@ -13,12 +13,19 @@ from burstlens.workflows.recipe.file import known, read
 from burstlens.workflows.recipe.load import check
 from burstlens.workflows.tuning import plot, summary
 from burstlens.workflows.tuning.course import Ending
-from burstlens.workflows.tuning.driving.results import write
+from burstlens.workflows.tuning.driving.results import base_of, tuned_recipe, write
 from burstlens.workflows.tuning.plot import draw
 from burstlens.workflows.tuning.search import Standing
-from burstlens.workflows.tuning.space import DEFAULT, Configuration, Factor, Space
-from burstlens.workflows.tuning.trial import Measured, Origin, Plan, Trial
-from burstlens.workflows.tuning.tuned import base_of, tuned_recipe
+from burstlens.workflows.tuning.space import (
+    DEFAULT,
+    Configuration,
+    Factor,
+    Measured,
+    Origin,
+    Plan,
+    Space,
+    Trial,
+)
 from burstlens.workflows.tuning.verdict import judge, noise_of
 
 CB, NODES = (f'simulation.mpiio_hints."out.*".{name}' for name in ("romio_cb_write", "cb_nodes"))

@@ -67,9 +67,8 @@ class Damping:
         peak = -1.5 * self.speed * math.log(self.reflection) / (self.points * self.spacing_m)
         d = peak * inside**2
         shift = math.pi * self.frequency_hz
-        strength = 0.0
-        if self.contrast is not None:
-            strength = max(LEAST, self.contrast) * self.speed / self.spacing_m
+        contrast = 0.0 if self.contrast is None else max(LEAST, self.contrast)
+        strength = contrast * self.speed / self.spacing_m
         shift = max(shift, SHIFT * strength)
         alpha = shift * np.clip(1 - inside, 0.0, None)
         b = np.exp(-(d + alpha) * self.step_s)
@@ -93,15 +92,13 @@ class Layer:
         staggered = -0.5 if axis == 0 else 0.5
         tables = []
         nothing = np.array([[0], [0], [1]], np.float32)
+        inside = (away >= 0) & (away < thick)
         for shift in (0.0, staggered):
             depth = away + shift if high else damping.points - away - shift
-            inside = (away >= 0) & (away < thick)
             table = np.where(inside, damping.coefficients(depth), nothing)
-            if axis == 2:
-                tables.append(table[:, None, :])
-            else:
-                tables.append(np.repeat(table[:, :, None], extent[2], axis=2))
-        on, half = (np.ascontiguousarray(table) for table in tables)
+            whole = table[:, None, :] if axis == 2 else table[:, :, None].repeat(extent[2], axis=2)
+            tables.append(np.ascontiguousarray(whole))
+        on, half = tables
         self.memory = memory = np.zeros((2, 3, *extent), dtype=np.float32)
         strides = (shape[1] * shape[2], shape[2], 1)
         nodes = (-strides[0], strides[1], 1)

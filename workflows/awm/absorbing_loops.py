@@ -12,14 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from burstlens.workflows.awm.compiling import (
-    C1,
-    C2,
-    ONE,
-    compiled,
-    flush_denormals,
-    keep_denormals,
-)
+from burstlens.workflows.awm.compiling import C1, C2, ONE, compiled, flush_denormals, keep_denormals
 
 ZERO, TWO = np.uint64(0), np.uint64(2)
 

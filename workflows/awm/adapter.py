@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from burstlens.core import valid_time
 from burstlens.core.errors import RecipeError
+from burstlens.workflows.awm import forecast
 from burstlens.workflows.awm import parameters as awm
-from burstlens.workflows.awm import sizes
 from burstlens.workflows.models.base import (
     CAUSE,
     Facts,
@@ -93,14 +93,10 @@ class Awm(Model):
             return None
         text = line.removeprefix("awm: ")
         if match := _STEP.fullmatch(line):
-            elapsed, total, rate = (float(part) for part in match.groups())
+            elapsed, total, rate = map(float, match.groups())
+            key = valid_time.elapsed_key(elapsed)
             return LogLine(
-                "progress",
-                text,
-                time=valid_time.elapsed_key(elapsed),
-                elapsed_s=elapsed,
-                total_s=total,
-                rate_mpps=rate,
+                "progress", text, time=key, elapsed_s=elapsed, total_s=total, rate_mpps=rate
             )
         if match := _WROTE.fullmatch(line):
             key = valid_time.elapsed_key(float(match[3]))
@@ -130,8 +126,8 @@ class Awm(Model):
             start=valid_time.elapsed_key(0.0),
             total_s=given.time.count * given.time.step_s,
             serial_classic=True,
-            output_bytes=sum(sizes.output_bytes(given).values()),
-            frames=sizes.frames(given),
+            output_bytes=sum(forecast.output_bytes(given).values()),
+            frames=forecast.frames(given),
         )
 
     def check(self, inputs: Path) -> list[str]:

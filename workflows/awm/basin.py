@@ -11,6 +11,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")  # before HDF5 loads
 
@@ -53,24 +54,16 @@ def speeds(
 
 
 def write(
-    path: Path,
-    size: tuple[float, float, float],
-    spacing_m: float,
-    centre: tuple[float, float],
+    path: Path, size: tuple[float, float, float], spacing_m: float, centre: tuple[float, float],
     radii: tuple[float, float, float],
-) -> None:
+) -> None:  # fmt: skip
     """Write the block ``size`` (x, y, depth in m) level by level as COARDS netCDF-4."""
     x, y, deep = (np.arange(round(length / spacing_m) + 1) * spacing_m for length in size)
     z = -deep[::-1]
     with netCDF4.Dataset(path, "w", format="NETCDF4") as nc:
-        nc.setncatts(
-            {
-                "Conventions": "COARDS, CF-1.8",
-                "title": "An ellipsoidal sedimentary basin in layered rock",
-                "basin_centre_m": centre,
-                "basin_half_axes_m": radii,
-            }
-        )
+        title = "An ellipsoidal sedimentary basin in layered rock"
+        nc.setncatts({"Conventions": "COARDS, CF-1.8", "title": title, "basin_centre_m": centre,
+                      "basin_half_axes_m": radii})  # fmt: skip
         for name, values in (("z", z), ("y", y), ("x", x)):
             nc.createDimension(name, values.size)
             axis = nc.createVariable(name, "f8", (name,))
@@ -82,14 +75,12 @@ def write(
             ("vs", "speed of shear waves", "m s-1"),
             ("rho", "density", "kg m-3"),
         ):
-            variable = nc.createVariable(
-                name, "f4", ("z", "y", "x"), zlib=True, complevel=1, chunksizes=(1, y.size, x.size)
-            )
+            keys: dict[str, Any] = {"zlib": True, "complevel": 1, "chunksizes": (1, y.size, x.size)}
+            variable = nc.createVariable(name, "f4", ("z", "y", "x"), **keys)
             variable.setncatts({"long_name": long_name, "units": units})
         for k, height in enumerate(z):
-            for name, plane in zip(
-                ("vp", "vs", "rho"), speeds(float(height), y, x, centre, radii), strict=True
-            ):
+            planes = speeds(float(height), y, x, centre, radii)
+            for name, plane in zip(("vp", "vs", "rho"), planes, strict=True):
                 nc[name][k] = plane
 
 
@@ -99,25 +90,18 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"burstlens {__version__}")
     parser.add_argument("out", type=Path, help="the netCDF file to write")
     axes = ("X", "Y", "DEPTH")
-    block = (30000.0, 30000.0, 12000.0)
+    block, half = (30000.0, 30000.0, 12000.0), (8000.0, 6000.0, 2500.0)
     parser.add_argument("--size-m", type=float, nargs=3, metavar=axes, default=block)
     parser.add_argument("--spacing-m", type=float, default=250.0)
     parser.add_argument("--centre-m", type=float, nargs=2, metavar=axes[:2], default=(17e3, 15e3))
-    parser.add_argument(
-        "--half-axes-m", type=float, nargs=3, metavar=axes, default=(8000.0, 6000.0, 2500.0)
-    )
+    parser.add_argument("--half-axes-m", type=float, nargs=3, metavar=axes, default=half)
     given = parser.parse_args(arguments)
     lengths = (*given.size_m, given.spacing_m, *given.half_axes_m)
     if min(lengths) <= 0 or given.spacing_m > min(given.size_m):
         parser.error("lengths must be above 0 and the spacing below the size")
     try:
-        write(
-            given.out,
-            tuple(given.size_m),
-            given.spacing_m,
-            tuple(given.centre_m),
-            tuple(given.half_axes_m),
-        )
+        size, centre, radii = map(tuple, (given.size_m, given.centre_m, given.half_axes_m))
+        write(given.out, size, given.spacing_m, centre, radii)
     except OSError as error:
         print(f"awm.basin: error: {given.out}: {error.strerror or error}", file=sys.stderr)
         return 1

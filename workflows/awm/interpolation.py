@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,10 +37,8 @@ def cubic(position: float, last: int) -> tuple[int, NDArray[np.float64]]:
     first = min(math.floor(position) - 1, last - 3)
     at = position - first
     weights = np.ones(4)
-    for n in range(4):
-        for m in range(4):
-            if m != n:
-                weights[n] *= (at - m) / (n - m)
+    for n, m in permutations(range(4), 2):
+        weights[n] *= (at - m) / (n - m)
     return first, weights
 
 
@@ -53,14 +52,10 @@ class Footprint:
     @classmethod
     def of(cls, component: str, position: Triple, last: tuple[int, int, int]) -> Footprint:
         """The footprint of a point in one component; ``last`` holds the last usable indices."""
-        slices = []
-        axes = []
-        for where, offset, end in zip(position, OFFSETS[component], last, strict=True):
-            first, weights = cubic(where - offset, end)
-            slices.append(slice(first, first + 4))
-            axes.append(weights)
-        block = np.einsum("i,j,k->ijk", *axes).astype(np.float32)
-        return cls((slices[0], slices[1], slices[2]), block)
+        found = zip(position, OFFSETS[component], last, strict=True)
+        (z, wz), (y, wy), (x, wx) = (cubic(at - offset, end) for at, offset, end in found)
+        block = np.einsum("i,j,k->ijk", wz, wy, wx).astype(np.float32)
+        return cls((slice(z, z + 4), slice(y, y + 4), slice(x, x + 4)), block)
 
     def value(self, field: NDArray[np.float32]) -> float:
         """The component at the point."""

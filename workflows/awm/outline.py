@@ -29,8 +29,7 @@ def outline(given: Parameters | Layout, stream: str) -> Known:
     """
     makers = {"surface": _surface, "volume": _volume, "stations": _stations}
     if stream not in makers:
-        near = did_you_mean(stream, makers)
-        raise RecipeError(f"awm has no stream {stream!r}{near}")
+        raise RecipeError(f"awm has no stream {stream!r}{did_you_mean(stream, makers)}")
     return makers[stream](given)
 
 
@@ -60,13 +59,10 @@ def _known(given: Parameters | Layout, axes: tuple[str, ...], stride: int, silen
         variables[axis] = (axis,), {**AXES[axis], "units": "m", "axis": axis.upper()}
     variables |= {name: (axes, {"units": "m s-1"}) for name in COMPONENTS}
     values = {} if given.grid is None else _axes(given.grid, stride)
-    return Known(
-        variables,
-        {axis: values[axis].size for axis in axes if axis in values},
-        attributes=_attributes(given),
-        coordinates={axis: values[axis] for axis in axes if axis in values}.__getitem__,
-        silent=silent,
-    )
+    values = {axis: values[axis] for axis in axes if axis in values}
+    sizes = {axis: points.size for axis, points in values.items()}
+    coordinates, attributes = values.__getitem__, _attributes(given)
+    return Known(variables, sizes, attributes=attributes, coordinates=coordinates, silent=silent)
 
 
 def _axes(grid: Grid, stride: int) -> dict[str, Array]:
@@ -108,9 +104,5 @@ def _attributes(given: Parameters | Layout) -> dict[str, Any] | None:
     source, grid = given.source, given.grid
     if source is None or grid is None:
         return None
-    return {
-        "spacing_m": grid.spacing_m,
-        "source_x_m": source.x_m,
-        "source_y_m": source.y_m,
-        "source_depth_m": source.depth_m,
-    }
+    return {"spacing_m": grid.spacing_m, "source_x_m": source.x_m, "source_y_m": source.y_m,
+            "source_depth_m": source.depth_m}  # fmt: skip

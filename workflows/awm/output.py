@@ -92,20 +92,12 @@ class Frames:
     """
 
     def __init__(
-        self,
-        stream: str,
-        folder: Path,
-        parameters: Parameters,
-        axes: dict[str, NDArray[np.floating]],
-        take: Callable[[str], NDArray[np.float32]],
+        self, stream: str, folder: Path, parameters: Parameters,
+        axes: dict[str, NDArray[np.floating]], take: Callable[[str], NDArray[np.float32]],
         peaks: SurfacePeaks | None = None,
-    ) -> None:
-        self.stream = stream
-        self.folder = folder
-        self.parameters = parameters
-        self.axes = axes
-        self.take = take
-        self.peaks = peaks
+    ) -> None:  # fmt: skip
+        self.stream, self.folder, self.parameters = stream, folder, parameters
+        self.axes, self.take, self.peaks = axes, take, peaks
         self.count = 0
         self._growing: netCDF4.Dataset | None = None
 
@@ -126,11 +118,11 @@ class Frames:
             if grows:
                 if self._growing is None:
                     self._growing = self._open(self.folder / name)
-                self._put(self._growing, record, time_s, data)
+                _put(self._growing, record, time_s, data)
                 self._growing.sync()
             else:
                 with self._open(self.folder / name) as nc:
-                    self._put(nc, record, time_s, data)
+                    _put(nc, record, time_s, data)
         self.count += 1
         return record, name
 
@@ -148,21 +140,19 @@ class Frames:
         output = self.parameters.output
         packed = output.format == "netcdf4" and output.compression > 0
         keys: dict[str, Any] = {"zlib": packed, "complevel": output.compression or None}
-        shape = tuple(values.size for values in self.axes.values())
         if output.format == "netcdf4":
-            keys["chunksizes"] = (1, *shape)
-        for name, direction in COMPONENTS.items():
+            keys["chunksizes"] = (1, *(values.size for values in self.axes.values()))
+        about = {name: (f"ground velocity, {way}", "m s-1") for name, way in COMPONENTS.items()}
+        if self.peaks is not None:
+            about |= {name: (f"{text} so far", units) for name, (text, units) in PEAKS.items()}
+        for name, (long_name, units) in about.items():
             variable = nc.createVariable(name, "f4", ("time", *self.axes), **keys)
-            variable.setncatts({"long_name": f"ground velocity, {direction}", "units": "m s-1"})
-        for name, (text, units) in PEAKS.items() if self.peaks is not None else ():
-            variable = nc.createVariable(name, "f4", ("time", *self.axes), **keys)
-            variable.setncatts({"long_name": f"{text} so far", "units": units})
+            variable.setncatts({"long_name": long_name, "units": units})
         return nc
 
-    @staticmethod
-    def _put(
-        nc: netCDF4.Dataset, record: int, time_s: float, data: dict[str, NDArray[np.float32]]
-    ) -> None:
-        nc["time"][record] = time_s
-        for name, values in data.items():
-            nc[name][record] = values
+
+def _put(
+    nc: netCDF4.Dataset, record: int, time_s: float, data: dict[str, NDArray[np.float32]]
+) -> None:
+    for name, values in {"time": time_s, **data}.items():
+        nc[name][record] = values

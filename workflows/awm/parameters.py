@@ -69,8 +69,7 @@ class Layer(Table):
 
     @model_validator(mode="after")
     def _is_solid(self) -> Self:
-        slow = limits.not_rock(self.vp_m_s, self.vs_m_s)
-        if slow:
+        if slow := limits.not_rock(self.vp_m_s, self.vs_m_s):
             raise ValueError(slow)
         return self
 
@@ -123,8 +122,9 @@ class Source(Table):
                 raise ValueError("give strike_deg, dip_deg, rake_deg and moment_n_m, or m.._n_m")
         elif not any(six):
             raise ValueError("the moment tensor is zero: give m.._n_m, or strike_deg and so on")
-        key = "frequency_hz" if self.function in source.BY_FREQUENCY else "duration_s"
-        other = "duration_s" if key == "frequency_hz" else "frequency_hz"
+        key, other = "duration_s", "frequency_hz"
+        if self.function in source.BY_FREQUENCY:
+            key, other = other, key
         if getattr(self, key) is None or getattr(self, other) is not None:
             raise ValueError(f"function {self.function!r} takes {key}, not {other}")
         return self
@@ -135,16 +135,11 @@ class Source(Table):
         if self.moment_n_m is not None:
             assert self.strike_deg is not None and self.dip_deg is not None  # noqa: PT018
             assert self.rake_deg is not None
-            return source.double_couple(
-                self.strike_deg, self.dip_deg, self.rake_deg, self.moment_n_m
-            )
-        return np.array(
-            [
-                [self.mxx_n_m, self.mxy_n_m, self.mxz_n_m],
-                [self.mxy_n_m, self.myy_n_m, self.myz_n_m],
-                [self.mxz_n_m, self.myz_n_m, self.mzz_n_m],
-            ]
-        )
+            angles = self.strike_deg, self.dip_deg, self.rake_deg
+            return source.double_couple(*angles, self.moment_n_m)
+        xx, yy, zz = self.mxx_n_m, self.myy_n_m, self.mzz_n_m
+        xy, xz, yz = self.mxy_n_m, self.mxz_n_m, self.myz_n_m
+        return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
     def rate(self, t_s: Any) -> NDArray[np.float64]:
         """Moment rate for unit moment, in 1/s, at the times ``t_s``."""
@@ -219,40 +214,33 @@ class Parameters(Table):
     def _is_inside(self) -> Self:
         grid, h = self.grid, self.grid.spacing_m
         faults = []
-        lowest = (grid.nz - 1) * h
         shallowest = 2 * h if self.free_surface else 0.0
-        places = [("source", self.source.x_m, self.source.y_m, self.source.depth_m, shallowest)]
-        places += [
-            (f"station.{n}", s.x_m, s.y_m, s.depth_m, 0.0) for n, s in enumerate(self.station)
-        ]
-        for path, x, y, depth, top in places:
-            for key, value, low, high in (
-                ("x_m", x, 0.0, (grid.nx - 1) * h),
-                ("y_m", y, 0.0, (grid.ny - 1) * h),
-                ("depth_m", depth, top, lowest),
+        places: list[tuple[str, Source | Station, float]] = [("source", self.source, shallowest)]
+        places += [(f"station.{n}", station, 0.0) for n, station in enumerate(self.station)]
+        for path, place, top in places:
+            for key, value, low, nodes in (
+                ("x_m", place.x_m, 0.0, grid.nx),
+                ("y_m", place.y_m, 0.0, grid.ny),
+                ("depth_m", place.depth_m, top, grid.nz),
             ):
-                if not low <= value <= high:
-                    above = "above the free surface" if self.free_surface else "above the grid"
-                    near = f"too near to the surface: two spacings, {top:g} m, at least"
-                    where = "in or beyond the absorbing layers, which lie around the grid"
-                    if key == "depth_m" and value < low:
-                        where = above if value < 0 else near
-                    faults.append(
-                        f"{path}.{key}: {value:g} is outside {low:g} to {high:g} m: {where}"
-                    )
+                high = (nodes - 1) * h
+                if low <= value <= high:
+                    continue
+                where = "in or beyond the absorbing layers, which lie around the grid"
+                if key == "depth_m" and value < 0:
+                    where = "above the free surface" if self.free_surface else "above the grid"
+                elif key == "depth_m" and value < low:
+                    where = f"too near to the surface: two spacings, {top:g} m, at least"
+                faults.append(f"{path}.{key}: {value:g} is outside {low:g} to {high:g} m: {where}")
         names = [s.name for s in self.station]
         twice = sorted({name for name in names if names.count(name) > 1})
         faults += [f"station: the name {name!r} is given twice" for name in twice]
-        faults += self.refusals(*self._layer_speeds())
+        layers = self.material.layers or ()
+        vs_min = min((layer.vs_m_s for layer in layers), default=math.inf)
+        faults += self.refusals(vs_min, max((layer.vp_m_s for layer in layers), default=0.0))
         if faults:
             raise ValueError("; ".join(faults))
         return self
-
-    def _layer_speeds(self) -> tuple[float, float]:
-        layers = self.material.layers
-        if layers is None:
-            return math.inf, 0.0
-        return min(la.vs_m_s for la in layers), max(la.vp_m_s for la in layers)
 
     def refusals(self, vs_min: float, vp_max: float) -> list[str]:
         """Why this grid and step are invalid for a material of those speeds, in m/s."""
@@ -269,12 +257,10 @@ class Parameters(Table):
 def _known(path: tuple[int | str, ...]) -> list[str]:
     table: Any = Parameters
     for part in path[:-1]:
-        if isinstance(part, int):
-            continue
-        field = table.model_fields[part]
-        for kind in (Grid, Time, Material, Source, Absorbing, Output, Station, Layer):
-            if kind.__name__ in str(field.annotation):
-                table = kind
+        if isinstance(part, str):
+            said = str(table.model_fields[part].annotation)
+            kinds = (Grid, Time, Material, Source, Absorbing, Output, Station, Layer)
+            table = next((kind for kind in reversed(kinds) if kind.__name__ in said), table)
     return list(table.model_fields)
 
 
@@ -322,8 +308,8 @@ def _of_syntax(path: Path, text: str) -> list[Fault]:
     from burstlens.core.toml.text import read_text
 
     return [
-        Fault(one.path or (), one.message, one.value, Place(path, one.line, one.column),
-              _dotted(one.path or ()))
+        Fault(at := one.path or (), one.message, one.value, Place(path, one.line, one.column),
+              _dotted(at))
         for one in read_text(text).faults
     ]  # fmt: skip
 

@@ -53,12 +53,7 @@ def write(sources: list[Path], out: Path) -> int:
             axis.setncatts({"units": "m", "axis": name.upper()})
             axis[:] = values
         for name, field, units, text in (
-            (
-                "pgv",
-                peak.values,
-                "m s-1",
-                "peak ground velocity, horizontal vector",
-            ),
+            ("pgv", peak.values, "m s-1", "peak ground velocity, horizontal vector"),
             ("peak_time", peak.when, "s", "time of the peak since the start"),
         ):
             variable = nc.createVariable(name, "f4", ("y", "x"))

@@ -14,14 +14,7 @@ from numpy.typing import NDArray
 from burstlens.workflows.awm.fields import Wavefield
 from burstlens.workflows.awm.interpolation import Footprint, Triple
 
-_TENSOR = (
-    ("sxx", 0, 0),
-    ("syy", 1, 1),
-    ("szz", 2, 2),
-    ("sxy", 0, 1),
-    ("sxz", 0, 2),
-    ("syz", 1, 2),
-)
+_TENSOR = (("sxx", 0, 0), ("syy", 1, 1), ("szz", 2, 2), ("sxy", 0, 1), ("sxz", 0, 2), ("syz", 1, 2))
 
 
 class PointSource:
@@ -30,13 +23,9 @@ class PointSource:
     """
 
     def __init__(
-        self,
-        fields: Wavefield,
-        tensor: NDArray[np.float64],
-        where: Triple,
-        last: tuple[int, int, int],
-        released: NDArray[np.float64],
-    ) -> None:
+        self, fields: Wavefield, tensor: NDArray[np.float64], where: Triple,
+        last: tuple[int, int, int], released: NDArray[np.float64],
+    ) -> None:  # fmt: skip
         self._released = released
         self._components = [
             (getattr(fields, name), Footprint.of(name, where, last), float(tensor[a, b]))

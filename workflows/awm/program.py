@@ -64,7 +64,7 @@ def compile_kernels(parameters: Parameters) -> None:
 def plan(parameters: Parameters, folder: Path, by: Threads, *, as_json: bool) -> int:
     """Print what a run would do, and do nothing of it; returns 0."""
     solver = Solver(parameters, folder, by)
-    found = _forecast(solver, by, PLAN_STEPS)
+    found = Forecast.of(solver, by.count, probe(solver, PLAN_STEPS))
     if as_json:
         print(json.dumps(found.numbers()))
     else:
@@ -73,8 +73,9 @@ def plan(parameters: Parameters, folder: Path, by: Threads, *, as_json: bool) ->
     return 0
 
 
-def _forecast(solver: Solver, by: Threads, steps: int) -> Forecast:
-    return Forecast.of(solver, by.count, probe(solver, steps))
+def _say_written(stream: str, record: int, name: str, t: float, began: float) -> None:
+    took = time.perf_counter() - began
+    say(f"wrote {stream} record {record} of {name}, t = {t:.3f} s, in {took:.3f} s")
 
 
 class Run:
@@ -89,11 +90,8 @@ class Run:
         output, solver = parameters.output, self.solver
         plane = {"y": solver.y, "x": solver.x}
         n = output.volume_stride
-        block = {
-            "z": solver.z[(solver.z.size - 1) % n :: n],
-            "y": solver.y[::n],
-            "x": solver.x[::n],
-        }
+        levels = solver.z[(solver.z.size - 1) % n :: n]
+        block = {"z": levels, "y": solver.y[::n], "x": solver.x[::n]}
         self.peaks = SurfacePeaks(solver) if output.peaks else None
         self.streams = [
             (every, Frames(name, folder, parameters, axes, take, peaks))
@@ -110,7 +108,8 @@ class Run:
 
         Raises SimulationError when the solution is unstable or a file cannot be written.
         """
-        for line in _forecast(self.solver, self._by, self.steps).lines():
+        step_takes_s = probe(self.solver, self.steps)
+        for line in Forecast.of(self.solver, self._by.count, step_takes_s).lines():
             say(line)
         before_us = {n: signal.signal(n, self._note) for n in (signal.SIGTERM, signal.SIGINT)}
         began = said = time.perf_counter()
@@ -150,19 +149,13 @@ class Run:
         for every, frames in self.streams:
             if step % every == 0:
                 began = time.perf_counter()
-                record, name = frames.write(t)
-                took = time.perf_counter() - began
-                say(
-                    f"wrote {frames.stream} record {record} of {name}, t = {t:.3f} s, "
-                    f"in {took:.3f} s"
-                )
+                _say_written(frames.stream, *frames.write(t), t, began)
 
     def _flush(self) -> None:
         began = time.perf_counter()
         frame = None if self.stations is None else self.stations.flush()
         if frame is not None:
-            took = time.perf_counter() - began
-            say(f"wrote stations record 0 of {frame[0]}, t = {frame[1]:.3f} s, in {took:.3f} s")
+            _say_written("stations", 0, *frame, began)
 
     def _check(self) -> None:
         w = self.solver.wavefield

@@ -109,11 +109,9 @@ def _sample(nc: object, path: Path, z: Axis, y: Axis, x: Axis) -> Iterator[Level
     axes = {}
     for name in "zyx":
         unit = str(getattr(variables[name], "units", ""))
-        length = metres(unit)
-        if length is None:
-            raise RecipeError(
-                f"material.file: {path}: {name} has units {unit!r}, which are no length"
-            )
+        if (length := metres(unit)) is None:
+            what = f"{name} has units {unit!r}, which are no length"
+            raise RecipeError(f"material.file: {path}: {what}")
         axes[name] = np.asarray(variables[name][:], dtype=np.float64) * length
     if getattr(variables["z"], "positive", "up") == "down":
         axes["z"] = -axes["z"]
@@ -154,26 +152,19 @@ def _check(level: Level, source: str, z: float, y: Axis, x: Axis) -> None:
     """Raises RecipeError, with the place and the number, for what no rock has."""
     for name, units in (("vp", "m/s"), ("vs", "m/s"), ("rho", "kg/m3")):
         values = getattr(level, name)
-        _refuse(~((values > 0) & np.isfinite(values)), level, (source, z, y, x), name, units)
-    slow = level.vp < np.float32(limits.VP_OVER_VS) * level.vs
-    _refuse(slow, level, (source, z, y, x))
-
-
-def _refuse(
-    wrong: NDArray[np.bool_], level: Level, where: tuple[str, float, Axis, Axis],
-    name: str = "", units: str = "",
-) -> None:  # fmt: skip
-    if not wrong.any():
-        return
-    source, z, y, x = where
-    j, i = np.unravel_index(int(wrong.argmax()), wrong.shape)
-    if name:
-        value = float(getattr(level, name)[j, i])
-        what = f"{name} is {value:g} {units} and must be above 0"
-        if math.isnan(value):
-            what = f"{name} is missing"
-        elif name == "vs" and value == 0:
-            what += ": awm computes solids, no fluid"
+        wrong = ~((values > 0) & np.isfinite(values))
+        if wrong.any():
+            value = float(values[wrong][0])
+            what = f"{name} is {value:g} {units} and must be above 0"
+            if math.isnan(value):
+                what = f"{name} is missing"
+            elif name == "vs" and value == 0:
+                what += ": awm computes solids, no fluid"
+            break
     else:
-        what = limits.not_rock(float(level.vp[j, i]), float(level.vs[j, i])) or ""
+        wrong = level.vp < np.float32(limits.VP_OVER_VS) * level.vs
+        if not wrong.any():
+            return
+        what = limits.not_rock(float(level.vp[wrong][0]), float(level.vs[wrong][0])) or ""
+    j, i = np.unravel_index(int(wrong.argmax()), wrong.shape)
     raise RecipeError(f"{source}: at x {x[i]:g} m, y {y[j]:g} m, depth {-z:g} m {what}")

@@ -24,17 +24,14 @@ class Seismograms:
     """
 
     def __init__(self, folder: Path, parameters: Parameters, solver: Solver) -> None:
-        self.path = folder / "stations.nc"
-        self.parameters = parameters
-        self.solver = solver
+        self.path, self.parameters, self.solver = folder / "stations.nc", parameters, solver
         self._readers = [
             [solver.footprint(name, s.x_m, s.y_m, s.depth_m) for name in COMPONENTS]
             for s in parameters.station
         ]
         self._times: list[float] = []
         self._rows: list[list[list[float]]] = []
-        self._written = 0
-        self._count = 0
+        self._written = self._count = 0
         with write_errors(self.path):
             self._nc = self._open(self.path)
             self._define(self._nc, "time")
@@ -112,10 +109,5 @@ class Seismograms:
             keys["chunksizes"] = (1024, len(self.parameters.station))
         for component, direction in COMPONENTS.items():
             variable = nc.createVariable(component, "f4", (samples, "station"), **keys)
-            variable.setncatts(
-                {
-                    "long_name": f"ground velocity, {direction}",
-                    "units": "m s-1",
-                    "coordinates": "x y z station_name",
-                }
-            )
+            variable.setncatts({"long_name": f"ground velocity, {direction}", "units": "m s-1",
+                                "coordinates": "x y z station_name"})  # fmt: skip

@@ -28,9 +28,7 @@ class Solver:
         self.parameters = parameters
         self._by = by or Threads()
         given, time = parameters.grid, parameters.time
-        self.spacing_m = given.spacing_m
-        self.step_s = time.step_s
-        self.steps = 0
+        self.spacing_m, self.step_s, self.steps = given.spacing_m, time.step_s, 0
         self.grid = grid = PaddedGrid.of(parameters)
         self.points = grid.points
         self.x = np.arange(given.nx) * given.spacing_m
@@ -53,33 +51,23 @@ class Solver:
         if grid.surface >= 0:
             smooth = speeds.contrast_near_surface > SHARP
             self.surface = FreeSurface(self.wavefield, self.medium.ratio, grid.surface, smooth)
+        at, absorbing = parameters.source, parameters.absorbing
         damping = Damping(
-            parameters.absorbing.points,
-            parameters.absorbing.reflection,
-            speeds.vp_max,
-            self.spacing_m,
-            self.step_s,
-            parameters.source.highest_hz / 2,
-            speeds.contrast if self.robust else None,
-        )
+            absorbing.points, absorbing.reflection, speeds.vp_max, self.spacing_m, self.step_s,
+            at.highest_hz / 2, speeds.contrast if self.robust else None,
+        )  # fmt: skip
         self.layers = [Layer(self.wavefield, self.medium, slab, damping) for slab in grid.slabs()]
 
-        at = parameters.source
         last = (grid.top, grid.shape[1] - 1, grid.shape[2] - 1)
         rates = at.rate(np.arange(time.count + 1) * self.step_s)
-        self.source = PointSource(
-            self.wavefield,
-            at.tensor,
-            self.place(at.x_m, at.y_m, at.depth_m),
-            last,
-            rates * self.step_s / self.spacing_m**3,
-        )
+        released = rates * self.step_s / self.spacing_m**3
+        where = self.place(at.x_m, at.y_m, at.depth_m)
+        self.source = PointSource(self.wavefield, at.tensor, where, last, released)
 
     def place(self, x_m: float, y_m: float, depth_m: float) -> Triple:
         """A position (z, y, x) in spacings from the padded arrays' first node."""
-        k = j = i = self.grid.rim
-        h = self.spacing_m
-        return k + (self.z.size - 1) - depth_m / h, j + y_m / h, i + x_m / h
+        rim, h = self.grid.rim, self.spacing_m
+        return rim + (self.z.size - 1) - depth_m / h, rim + y_m / h, rim + x_m / h
 
     def footprint(self, component: str, x_m: float, y_m: float, depth_m: float) -> Footprint:
         """The footprint of a receiver there in one velocity component."""
@@ -131,9 +119,8 @@ class Solver:
         Interpolated to the nodes with cubics; levels are counted down from the topmost.
         """
         k = self.grid.rim
-        out = self._at_nodes(
-            component, slice(k + (self.z.size - 1) % stride, k + self.z.size, stride), stride
-        )
+        levels = slice(k + (self.z.size - 1) % stride, k + self.z.size, stride)
+        out = self._at_nodes(component, levels, stride)
         if self.grid.surface >= 0:
             out[-1] = self.surface_velocity(component)[::stride, ::stride]
         return out
@@ -147,8 +134,7 @@ class Solver:
     def _at_nodes(
         self, component: str, levels: slice, stride: int, highest: int | None = None
     ) -> Field:
-        field = getattr(self.wavefield, component)
-        offsets = OFFSETS[component]
+        field, offsets = getattr(self.wavefield, component), OFFSETS[component]
         axis = next(n for n, offset in enumerate(offsets) if offset)
         room = 2 if highest is None or axis else highest - levels.start
         first, weights = cubic(-offsets[axis], room)

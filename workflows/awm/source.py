@@ -108,10 +108,7 @@ def moment_rate(
 
 def highest_frequency(function: str, **keys: Any) -> float:
     """Frequency in Hz above which the moment rate's spectrum stays below 5 % of its peak."""
-    if function in BY_FREQUENCY:
-        scale = 1 / keys["frequency_hz"]
-    else:
-        scale = keys["duration_s"]
+    scale = 1 / keys["frequency_hz"] if function in BY_FREQUENCY else keys["duration_s"]
     dt = scale / 64
     t = (np.arange(AREA_SAMPLES) - AREA_SAMPLES // 2) * dt
     spectrum = np.abs(np.fft.rfft(moment_rate(t, function, **{**keys, "delay_s": 0.0})))

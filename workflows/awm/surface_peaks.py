@@ -41,11 +41,7 @@ class SurfacePeaks:
         acceleration = (velocity - self._before) / step
         self._displacement += (velocity + self._before) * (step / 2)
         self._before = velocity
-        for name, motion in (
-            ("pgv", velocity),
-            ("pga", acceleration),
-            ("pgd", self._displacement),
-        ):
+        for name, motion in (("pgv", velocity), ("pga", acceleration), ("pgd", self._displacement)):
             self._raise(name, np.hypot(*motion))
             if f"{name}_larger" in self.fields:
                 self._raise(f"{name}_larger", np.abs(motion).max(axis=0))

@@ -6,15 +6,24 @@ import hashlib
 import itertools
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from burstlens.cluster_configs.inside import Inside
+from burstlens.core.durable import read_dropped, write_json
+from burstlens.core.existence import surely_missing
+from burstlens.core.run.directory import RunDir
 from burstlens.core.run.events import Fingerprint
 from burstlens.core.run.history import History
 from burstlens.core.run.status_file import AttachedPart
 from burstlens.workflows.frames.arrival import NEWEST, Selection
+
+PAGE = "page"
+"""The file in ``control/`` that exists while a page shows the run."""
+FRAMES = "frames.json"
+"""The file in ``control/`` with the frames that the latest look takes, if not those of the first.
+"""
 
 
 def run_name(path: Path, job: str | None = None) -> str:
@@ -63,24 +72,15 @@ class Look:
     block: bool = False
     lowest: bool = True
     inside: Inside | None = None
-    left_out: tuple[str, ...] = field(default=())
+    left_out: tuple[str, ...] = ()
     streams: tuple[str, ...] | None = None
-
-    def value(self) -> dict[str, Any]:
-        """As ``run.json`` has it."""
-        return asdict(self)
 
     def shown(self, more: tuple[str, ...] = ()) -> AttachedPart:
         """As ``status.json`` has it, before anything is observed; ``more`` was left out later."""
         return AttachedPart(
-            path=self.path,
-            model=self.model,
-            reason=self.reason,
-            allow_stop=self.allow_stop,
-            left_out=[*self.left_out, *more],
-            job=self.job,
-            pid=self.pid,
-        )
+            path=self.path, model=self.model, reason=self.reason, allow_stop=self.allow_stop,
+            left_out=[*self.left_out, *more], job=self.job, pid=self.pid,
+        )  # fmt: skip
 
     def selection(self, history: History) -> Selection:
         """What is wanted of the frames that are there; what came since an earlier look always."""
@@ -136,3 +136,41 @@ def in_turn(
     first = first if first < len(files) else 0
     end = first + count
     return dict(itertools.islice(files.items(), first, end)), end if end < len(files) else 0
+
+
+def has_page(run: RunDir) -> bool:
+    """Whether the latest look shows the run on a page, or is to go on until it is stopped."""
+    return not surely_missing(run.control / PAGE)
+
+
+def note_page(run: RunDir, *, page: bool) -> None:
+    """Note whether the next driver shows the run on a page. Raises OSError."""
+    if page:
+        run.control.mkdir(exist_ok=True)
+        (run.control / PAGE).touch()
+    else:
+        (run.control / PAGE).unlink(missing_ok=True)
+
+
+def note_frames(run: RunDir, taken: Mapping[str, Any]) -> None:
+    """Note which frames the next drivers take: ``newest``, ``since``, ``last_s`` and ``every`` of
+    :class:`.Look`. Raises OSError."""
+    run.control.mkdir(exist_ok=True)
+    write_json(run.control / FRAMES, taken)
+
+
+def latest(run: RunDir, look: Look) -> Look:
+    """The look as the latest one asks for it."""
+    look = replace(look, page=has_page(run))
+    taken = read_dropped(run.control / FRAMES) or {}
+    newest, since, last_s = (taken.get(name) for name in ("newest", "since", "last_s"))
+    every = taken.get("every")
+    if not isinstance(every, int) or every < 1:
+        return look  # there is none, or somebody else wrote it
+    return replace(
+        look,
+        newest=newest if isinstance(newest, int) and newest > 0 else None,
+        since=since if isinstance(since, str) else None,
+        last_s=float(last_s) if isinstance(last_s, int | float) and last_s > 0 else None,
+        every=every,
+    )

@@ -6,7 +6,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -113,11 +113,8 @@ def recognised(path: Path, request: LookRequest, prober: Prober | None = None) -
     found = recognise(
         path, streams=globs, time_variable=request.time_variable, model=request.model, prober=prober
     )
-    said = {
-        "ready": request.ready,
-        "written": request.written,
-        "log_patterns": request.log and [request.log],
-    }
+    logs = request.log and [request.log]
+    said = {"ready": request.ready, "written": request.written, "log_patterns": logs}
     more: dict[str, object] = {key: value for key, value in said.items() if value is not None}
     if found is None or not (more or request.streams):
         return found
@@ -153,7 +150,7 @@ def new_look(path: Path, seen: SeenFolder, request: LookRequest) -> Looked:
     Raises RecipeError, SiteError, RunError.
     """
     from burstlens.workflows.driver.run import create
-    from burstlens.workflows.look.folder.table import recipe_table, write_recipe
+    from burstlens.workflows.look.folder.wanted import recipe_table, write_recipe
     from burstlens.workflows.recipe.layers import Source
     from burstlens.workflows.recipe.load import check
 
@@ -182,7 +179,7 @@ def new_look(path: Path, seen: SeenFolder, request: LookRequest) -> Looked:
         base = (what.base or Path(folder)) / "look.toml"
         recipe, full = check(Source("look", base, table))
         run = create(
-            recipe, full, source, known_as, name, folder=folder_for(path), attached=look.value(),
+            recipe, full, source, known_as, name, folder=folder_for(path), attached=asdict(look),
             complete=complete,
         )  # fmt: skip
     return Looked(run, notes=(found.reason, *left_out))
@@ -214,13 +211,9 @@ def known_look(path: Path, name: str | None, job: str | None = None) -> RunDir |
 
 
 def _look(
-    path: Path,
-    found: Found,
-    request: LookRequest,
-    site: Site,
-    left_out: Sequence[str],
-    inside: Inside | None = None,
-) -> Look:
+    path: Path, found: Found, request: LookRequest, site: Site, left_out: tuple[str, ...],
+    inside: Inside | None,
+) -> Look:  # fmt: skip
     """The options as the site allows them. Raises SiteError, RunError."""
     block = request.site is not None and site.scheduler != LOCAL and inside is None
     _require_allowed(site, in_block=block or inside is not None)
@@ -236,24 +229,13 @@ def _look(
             raise RunError(f"--max-read-rate: site {site.name} allows {allowed} per second")
         rate = rate or limits.max_read_rate
     return Look(
-        path=str(path),
-        model=found.model,
-        reason=found.reason,
-        **frames_of(request),
-        job=request.job,
-        pid=request.pid,
-        mark=_mark(request, site),
-        allow_stop=request.allow_stop,
-        page=request.page,
-        quiet_after_s=quiet_after_of(request),
-        workers=request.workers or (0 if block else 1),
-        max_read_rate=rate,
-        poll_s=limits.poll_s,
-        block=block,
-        inside=inside,
-        left_out=tuple(left_out),
+        path=str(path), model=found.model, reason=found.reason, **frames_of(request),
+        job=request.job, pid=request.pid, mark=_mark(request, site), allow_stop=request.allow_stop,
+        page=request.page, quiet_after_s=quiet_after_of(request),
+        workers=request.workers or (0 if block else 1), max_read_rate=rate, poll_s=limits.poll_s,
+        block=block, inside=inside, left_out=left_out,
         streams=tuple(one.name for one in found.streams if one.files),
-    )
+    )  # fmt: skip
 
 
 def frames_of(request: LookRequest) -> dict[str, Any]:
@@ -283,9 +265,8 @@ def _mark(request: LookRequest, site: Site) -> str | None:
     from burstlens.workflows.look.observer.observer import Observer
 
     batch = None if site.scheduler == LOCAL else scheduler(site.scheduler)(site.batch)
-    return Observer(
-        job=request.job, pid=request.pid, scheduler=batch, allow_stop=request.allow_stop
-    ).mark
+    job, pid = request.job, request.pid
+    return Observer(job=job, pid=pid, scheduler=batch, allow_stop=request.allow_stop).mark
 
 
 def _require_allowed(site: Site, *, in_block: bool) -> None:

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from burstlens.core.quantity import counted
 from burstlens.workflows.tuning.guesses import Guess
 from burstlens.workflows.tuning.search import Standing, is_modelled, proposed, standings
-from burstlens.workflows.tuning.space import DEFAULT, Space
-from burstlens.workflows.tuning.trial import Phase, Plan, Trial
+from burstlens.workflows.tuning.space import DEFAULT, Phase, Plan, Space, Trial
 from burstlens.workflows.tuning.verdict import (
     LEAST_SHARE,
     PAIRS,
@@ -120,7 +119,7 @@ class Course:
         if done < len(self.guesses):
             guess = self.guesses[done]
             return Plan("search", guess.configuration, "rule", guess.rule)
-        if self.runs - done <= self.runs // AGAIN and (again := promising(searched, noise)):
+        if self.runs - done <= self.runs // AGAIN and (again := best(searched, noise, sign=-1)):
             reason = f"measured {counted(again.runs, 'time')} so far, {again.mean:.4g} s"
             return Plan("search", again.configuration, "again", reason)
         configuration = proposed(self.space, searched, self.seed + done)
@@ -143,18 +142,14 @@ class Course:
         return Plan("pair", leader.configuration, "leader", "to compare with the default")
 
 
-def best(searched: Sequence[Trial], noise: Noise) -> Standing | None:
-    """The leader: the least mean after a penalty for few runs, of which one may have been lucky."""
-    return min(standings(searched), key=lambda one: _bound(one, noise, +1), default=None)
+def best(searched: Sequence[Trial], noise: Noise, sign: int = +1) -> Standing | None:
+    """The leader: the least mean after a penalty for few runs, of which one may have been lucky.
+    With ``sign`` -1 the one that may be the best, by its mean and by how uncertain that is."""
 
+    def bound(one: Standing) -> float:
+        return one.mean * (1 + sign * min(noise.variation, 0.5) / math.sqrt(one.runs))
 
-def promising(searched: Sequence[Trial], noise: Noise) -> Standing | None:
-    """The configuration that may be the best, by its mean and by how uncertain that is."""
-    return min(standings(searched), key=lambda one: _bound(one, noise, -1), default=None)
-
-
-def _bound(one: Standing, noise: Noise, sign: int) -> float:
-    return one.mean * (1 + sign * min(noise.variation, 0.5) / math.sqrt(one.runs))
+    return min(standings(searched), key=bound, default=None)
 
 
 def _nothing_to_gain(pilot: Sequence[Trial]) -> str | None:

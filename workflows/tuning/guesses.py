@@ -1,8 +1,10 @@
-"""First guesses by rule, that differ in kind: more aggregators, no collective buffering, sizes.
+"""The usual factors, where a recipe names none, and first guesses by rule.
 
-Each changes one thing and leaves the others at what ROMIO does by itself, where that value is among
-those to try. Rules: G. Markomanolis, B. Hadri, Burst Buffer: From Alpha to Omega (IXPUG Middle East
-2018). ROMIO's own values: ``src/mpi/romio/adio/include/adio.h`` of MPICH 4.
+The factors are hints of MPI-IO that ROMIO and Cray MPICH take. Guesses differ in kind: more
+aggregators, no collective buffering, sizes. Each changes one thing and leaves the others at what
+ROMIO does by itself, where that value is among those to try. Rules: G. Markomanolis, B. Hadri,
+Burst Buffer: From Alpha to Omega (IXPUG Middle East 2018). ROMIO's own values:
+``src/mpi/romio/adio/include/adio.h`` of MPICH 4.
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ from dataclasses import dataclass
 
 from burstlens.workflows.tuning.space import Configuration, Factor, Space, Value
 
+KIB, MIB = 1024, 1024 * 1024
+_ON = ("enable", "automatic")
 OWN: dict[str, Value] = {
     "romio_cb_write": "automatic",
     "romio_cb_read": "automatic",
@@ -28,6 +32,44 @@ STRIPES = 4
 """Striping units in a collective buffer, in what ExpBB found (4 of 1 MiB, on 8 nodes of 2 MiB)."""
 
 
+def usual_space(ranks: int, patterns: tuple[str, ...], *, striped: bool, servers: int) -> Space:
+    """Collective buffering, aggregators, buffers and sieving for each of the file patterns, and
+    the striping unit where the buffer is ``striped`` over ``servers`` nodes."""
+    factors: list[Factor] = []
+    for pattern in patterns:
+        quoted = f'"{pattern}"' if "." in pattern else pattern
+
+        def key(name: str, pattern: str = quoted) -> str:
+            return f"simulation.mpiio_hints.{pattern}.{name}"
+
+        on: dict[str, tuple[Value, ...]] = {key("romio_cb_write"): _ON}
+        off: dict[str, tuple[Value, ...]] = {key("romio_cb_write"): ("disable",)}
+        factors += [
+            Factor(key("romio_cb_write"), (*_ON, "disable")),
+            Factor(key("cb_nodes"), aggregators(ranks, servers), on),
+            Factor(key("cb_buffer_size"), (MIB, 4 * MIB, 16 * MIB, 64 * MIB), on),
+            Factor(key("romio_ds_write"), ("automatic", "enable", "disable")),
+            Factor(key("ind_wr_buffer_size"), (64 * KIB, 512 * KIB, 4 * MIB), off),
+        ]
+        if striped:
+            units = (256 * KIB, MIB, 4 * MIB, 8 * MIB)
+            factors.append(Factor(key("striping_unit"), units))
+    return Space(tuple(factors))
+
+
+def aggregators(ranks: int, servers: int) -> tuple[int, ...]:
+    """Numbers of aggregators to try, at most five: divisors of the ranks, multiples of the buffer's
+    nodes where such are.
+
+    The talk's rule: aggregators divide the ranks and are k times the DataWarp nodes.
+    """
+    divisors = [number for number in range(1, ranks + 1) if ranks % number == 0]
+    fitting = [number for number in divisors if number % servers == 0] or divisors
+    while len(fitting) > 5:
+        fitting = [*fitting[:-1:2], fitting[-1]]
+    return tuple(fitting)
+
+
 @dataclass(frozen=True, slots=True)
 class Guess:
     """A configuration to try early, and the rule that it comes from."""
@@ -38,18 +80,20 @@ class Guess:
 
 def first_guesses(space: Space, ranks: int) -> list[Guess]:
     """At most three, each another configuration; none where no factor is known to a rule."""
-    found: list[Guess] = []
+    found: dict[Configuration, Guess] = {}
     for guess in _by_rule(space, ranks):
-        if guess.configuration not in [known.configuration for known in found]:
-            found.append(guess)
-    return found[:3]
+        found.setdefault(guess.configuration, guess)
+    return list(found.values())[:3]
 
 
 def _by_rule(space: Space, ranks: int) -> Iterator[Guess]:
     named = {factor.name: factor for factor in space.factors}
     if "cb_nodes" in named:
         nodes = _aggregators(named["cb_nodes"], ranks)
-        changed = {"cb_nodes": nodes, "romio_cb_write": _collective(named)}
+        # Aggregators need collective buffering.
+        offered = _values(named, "romio_cb_write")
+        on = next((value for value in _ON if value in offered), None)
+        changed = {"cb_nodes": nodes, "romio_cb_write": on}
         rule = "more aggregators, a divisor of the ranks: one or few cannot load the storage"
         yield Guess(_guess(space, changed), rule)
     if "disable" in _values(named, "romio_cb_write"):
@@ -78,12 +122,7 @@ def _sizes(named: dict[str, Factor]) -> dict[str, Value | None]:
 
 def _guess(space: Space, changed: dict[str, Value | None]) -> Configuration:
     """These values by the factors' names; the others are ROMIO's own, or the middle ones."""
-    chosen: dict[str, Value] = {}
-    for factor in space.factors:
-        if factor.applies(chosen):
-            wanted = changed.get(factor.name, OWN.get(factor.name))
-            chosen[factor.key] = _nearest(factor, wanted)
-    return Configuration(tuple(chosen.items()))
+    return space.filled(lambda one: _nearest(one, changed.get(one.name, OWN.get(one.name))))
 
 
 def _nearest(factor: Factor, wanted: Value | None) -> Value:
@@ -99,12 +138,6 @@ def _nearest(factor: Factor, wanted: Value | None) -> Value:
 def _aggregators(factor: Factor, ranks: int) -> Value | None:
     fitting = [value for value in _numbers(factor) if value <= ranks and ranks % value == 0]
     return max(fitting, default=max(_numbers(factor), default=None))
-
-
-def _collective(named: dict[str, Factor]) -> Value | None:
-    """Collective buffering on, which aggregators need."""
-    offered = _values(named, "romio_cb_write")
-    return next((value for value in ("enable", "automatic") if value in offered), None)
 
 
 def _values(named: dict[str, Factor], name: str) -> tuple[Value, ...]:

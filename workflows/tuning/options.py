@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from burstlens.cluster_configs.schedulers import LOCAL
@@ -13,11 +13,17 @@ from burstlens.core.run.trial_record import TrialRecord
 from burstlens.workflows.hints.names import mpi_of
 from burstlens.workflows.recipe.recipe import Recipe
 from burstlens.workflows.tuning.course import Course
-from burstlens.workflows.tuning.guesses import first_guesses
-from burstlens.workflows.tuning.space import Configuration, Space
+from burstlens.workflows.tuning.guesses import first_guesses, usual_space
+from burstlens.workflows.tuning.space import (
+    Configuration,
+    Measured,
+    Origin,
+    Phase,
+    Plan,
+    Space,
+    Trial,
+)
 from burstlens.workflows.tuning.table import tune_of
-from burstlens.workflows.tuning.trial import Measured, Origin, Phase, Plan, Trial
-from burstlens.workflows.tuning.usual import usual_space
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +47,11 @@ class TuneOptions:
         """The settings as a command takes them again; empty without any."""
         return " ".join(f"--set {shlex.quote(one)}" for one in self.settings)
 
-    def value(self) -> dict[str, Any]:
-        """As JSON values."""
-        return asdict(self)
-
 
 def space_of(recipe: Recipe, site: Site) -> Space:
     """The factors that the recipe names, else the usual hints for the files that it gives hints
     for, or for all of them."""
-    named = tune_of(recipe).space()
-    if named is not None:
+    if (named := tune_of(recipe).space()) is not None:
         return named
     patterns = tuple(recipe.simulation.mpiio_hints) or ("*",)
     if len(patterns) > 1 and mpi_of(site) not in {None, "cray-mpich"}:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from burstlens.cluster_configs.site import Site, choose
@@ -68,16 +68,10 @@ def new_tuning(
     advice = recipe.model.output_advice(recipe.inputs, recipe.simulation.ranks)
     warnings = [*dict.fromkeys(warnings), *advice]
     given = tuple(anywhere(source, one) for one in settings)
-    options = replace(TuneOptions(), runs=runs, node_hours=node_hours, settings=given)
+    options = TuneOptions(runs=runs, node_hours=node_hours, settings=given)
     known_as = os.path.abspath(site) if site and site.endswith(".toml") else chosen.name
-    made = create(
-        replace(recipe, name=f"tune-{recipe.name}"),
-        short,
-        source.path,
-        known_as,
-        name,
-        tuning=options.value(),
-    )
+    named = replace(recipe, name=f"tune-{recipe.name}")
+    made = create(named, short, source.path, known_as, name, tuning=asdict(options))
     return made, warnings
 
 

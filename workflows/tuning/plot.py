@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from burstlens.workflows.tuning.course import Ending
-from burstlens.workflows.tuning.space import Factor, Space, labels
-from burstlens.workflows.tuning.trial import Trial
+from burstlens.workflows.tuning.space import Factor, Space, Trial, labels
 
 COLOURS = {
     "default": "#555555", "rule": "#d95f02", "model": "#1b7fb8", "again": "#7b3294",
@@ -44,8 +43,7 @@ def _history(axes: Any, trials: Sequence[Trial], ending: Ending) -> None:
         points = [(n, t.seconds) for n, t in measured if t.plan.origin == origin]
         if points:
             axes.plot(*zip(*points, strict=True), "o", color=colour, label=WORDS[origin], ms=6)
-    failed = [t.number for t in trials if t.seconds is None]
-    if failed:
+    if failed := [t.number for t in trials if t.seconds is None]:
         axes.plot(failed, [top] * len(failed), "x", color="#b2182b", label="failed", ms=8, mew=2)
     if ending.noise is not None:
         low = ending.noise.mean * (1 - ending.noise.variation)

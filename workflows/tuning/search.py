@@ -17,8 +17,7 @@ from typing import Any
 
 from burstlens.core.errors import BurstlensError
 from burstlens.core.extras import install_command
-from burstlens.workflows.tuning.space import Configuration, Space, Value
-from burstlens.workflows.tuning.trial import Trial
+from burstlens.workflows.tuning.space import Configuration, Space, Trial
 
 STARTUP = 4
 """Trials before the model chooses."""
@@ -51,23 +50,15 @@ def proposed(space: Space, trials: Sequence[Trial], seed: int) -> Configuration:
     }
     with _quiet(optuna):
         sampler = optuna.samplers.TPESampler(
-            multivariate=True,
-            group=True,
-            n_startup_trials=STARTUP,
-            prior_weight=PRIOR,
-            seed=seed,
+            multivariate=True, group=True, n_startup_trials=STARTUP, prior_weight=PRIOR, seed=seed
         )
         study = optuna.create_study(sampler=sampler)
         for trial in known:
             chosen = dict(trial.plan.configuration.values)
             seconds = FAILED_TIMES * slowest if trial.seconds is None else trial.seconds
-            study.add_trial(
-                optuna.trial.create_trial(
-                    params=chosen,
-                    distributions={key: values[key] for key in chosen},
-                    value=math.log(max(seconds, 1e-9)),
-                )
-            )
+            given = {"params": chosen, "distributions": {key: values[key] for key in chosen}}
+            value = math.log(max(seconds, 1e-9))
+            study.add_trial(optuna.trial.create_trial(**given, value=value))
         tried = {trial.plan.configuration for trial in known}
         for _ in range(ASKS):
             found = _suggested(space, study.ask())
@@ -82,11 +73,7 @@ def _known(space: Space, trials: Sequence[Trial]) -> list[Trial]:
 
 def _suggested(space: Space, asked: Any) -> Configuration:
     """The configuration of a trial that Optuna was asked for."""
-    chosen: dict[str, Value] = {}
-    for factor in space.factors:
-        if factor.applies(chosen):
-            chosen[factor.key] = asked.suggest_categorical(factor.key, factor.values)
-    return Configuration(tuple(chosen.items()))
+    return space.filled(lambda factor: asked.suggest_categorical(factor.key, factor.values))
 
 
 def unlike(space: Space, trials: Sequence[Trial], source: random.Random) -> Configuration:
@@ -122,12 +109,11 @@ def standings(trials: Sequence[Trial]) -> list[Standing]:
             failed.add(trial.plan.configuration)
         else:
             seconds.setdefault(trial.plan.configuration, []).append(trial.seconds)
-    found = [
-        Standing(configuration, statistics.fmean(runs), len(runs))
-        for configuration, runs in seconds.items()
-        if configuration not in failed
-    ]
-    return sorted(found, key=lambda standing: standing.mean)
+    return sorted(
+        (Standing(tried, statistics.fmean(runs), len(runs))
+         for tried, runs in seconds.items() if tried not in failed),
+        key=lambda standing: standing.mean,
+    )  # fmt: skip
 
 
 def _optuna() -> Any:

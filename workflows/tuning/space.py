@@ -1,14 +1,19 @@
-"""What may be varied: factors with their values, and configurations made of them."""
+"""What may be varied, and what was tried: factors, configurations of them, trials of those."""
 
 from __future__ import annotations
 
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 Value = str | int | float | bool
+Phase = Literal["pilot", "search", "pair"]
+Origin = Literal["default", "rule", "model", "random", "again", "leader"]
+"""Why a configuration was chosen: the recipe as it is, a first guess by rule, Optuna's model, at
+random, to measure a promising one again, or as the leader in the pairs."""
 _STEP = re.compile(r'"([^"]+)"|([^."]+)')
 _KEY = re.compile(rf"(?:{_STEP.pattern})(?:\.(?:{_STEP.pattern}))+")
 
@@ -24,11 +29,6 @@ def steps(key: str) -> tuple[str, ...]:
     if not _KEY.fullmatch(key):
         raise ValueError(f"{key!r} is not a dotted key such as simulation.ranks_per_node")
     return tuple(quoted or plain for quoted, plain in _STEP.findall(key))
-
-
-def short(key: str) -> str:
-    """The last part of a dotted key: its name in tables and plots."""
-    return steps(key)[-1]
 
 
 def labels(keys: Iterable[str]) -> dict[str, str]:
@@ -81,8 +81,8 @@ class Factor:
 
     @property
     def name(self) -> str:
-        """The last part of the key."""
-        return short(self.key)
+        """The last part of the key: its name in tables and plots."""
+        return steps(self.key)[-1]
 
     @property
     def hint(self) -> tuple[str, ...]:
@@ -123,52 +123,82 @@ class Space:
                                      "is not among its values")  # fmt: skip
             known[factor.key] = factor
 
+    def filled(self, choose: Callable[[Factor], Value]) -> Configuration:
+        """The configuration of the values chosen for those factors that have an effect beside the
+        values of earlier ones."""
+        chosen: dict[str, Value] = {}
+        for factor in self.factors:
+            if factor.applies(chosen):
+                chosen[factor.key] = choose(factor)
+        return Configuration(tuple(chosen.items()))
+
     def made(self, chosen: Mapping[str, Value]) -> Configuration:
         """The configuration with these values, without factors that have no effect beside them.
 
-        Raises ValueError where a factor with an effect has no value.
+        Raises KeyError where a factor with an effect has no value.
         """
-        found: dict[str, Value] = {}
-        for factor in self.factors:
-            if factor.applies(found):
-                if factor.key not in chosen:
-                    raise ValueError(f"{factor.key} needs a value")
-                found[factor.key] = chosen[factor.key]
-        return Configuration(tuple(found.items()))
+        return self.filled(lambda factor: chosen[factor.key])
 
     def holds(self, configuration: Configuration) -> bool:
         """Whether it is one of the space's, not the default."""
         try:
             same = self.made(dict(configuration.values)) == configuration
-        except ValueError:
+        except KeyError:
             return False
         values = {factor.key: factor.values for factor in self.factors}
         return same and all(value in values[key] for key, value in configuration.values)
 
     def configurations(self) -> Iterator[Configuration]:
         """Each one once, without the default; the last factor varies fastest."""
-
-        def below(number: int, chosen: dict[str, Value]) -> Iterator[Configuration]:
-            if number == len(self.factors):
-                yield Configuration(tuple(chosen.items()))
-                return
-            factor = self.factors[number]
-            if not factor.applies(chosen):
-                yield from below(number + 1, chosen)
-                return
-            for value in factor.values:
-                yield from below(number + 1, {**chosen, factor.key: value})
-
-        return below(0, {})
-
-    def size(self, most: int = 100_000) -> int:
-        """How many configurations there are, counted up to ``most``."""
-        return sum(1 for _, _ in zip(self.configurations(), range(most), strict=False))
+        rows: list[dict[str, Value]] = [{}]
+        for factor in self.factors:
+            single = [{factor.key: value} for value in factor.values]
+            rows = [row | one for row in rows for one in (single if factor.applies(row) else [{}])]
+        return (Configuration(tuple(row.items())) for row in rows)
 
     def drawn(self, source: random.Random) -> Configuration:
         """A random one: each factor's values are equally likely."""
-        chosen: dict[str, Value] = {}
-        for factor in self.factors:
-            if factor.applies(chosen):
-                chosen[factor.key] = source.choice(factor.values)
-        return Configuration(tuple(chosen.items()))
+        return self.filled(lambda factor: source.choice(factor.values))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A trial to run: its phase, its configuration and why it was chosen, in words."""
+
+    phase: Phase
+    configuration: Configuration
+    origin: Origin
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Seconds in output by stream, first frames left out; ``frames`` counts those that are in."""
+
+    seconds: Mapping[str, float]
+    frames: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def total(self) -> float:
+        """Seconds in output, of all streams."""
+        return sum(self.seconds.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A trial that has ended. ``measured`` is None where the configuration made the program fail,
+    hang or exceed its time; ``message`` says how. ``wall_s`` is the time of the whole program,
+    ``load`` the load average of its node when it ended, which is that of the minute before."""
+
+    plan: Plan
+    measured: Measured | None = None
+    message: str = ""
+    wall_s: float = 0.0
+    load: float | None = None
+    number: int = 0
+    """Of all that were started; one that was lost, or stopped, is missing among them."""
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds in output; None of a failed one."""
+        return None if self.measured is None else self.measured.total

@@ -8,7 +8,7 @@ from typing import Any
 
 from burstlens.core.quantity import show_duration
 from burstlens.workflows.tuning.course import Ending
-from burstlens.workflows.tuning.trial import Trial
+from burstlens.workflows.tuning.space import Trial
 from burstlens.workflows.tuning.verdict import NOISY, PAIRS
 
 COLUMNS = ("trial", "phase", "origin", "seconds", "wall_s", "load", "configuration", "message")
@@ -21,12 +21,9 @@ def sentence(trials: Sequence[Trial], ending: Ending) -> str:
         return verdict.reason
     if not verdict.gain:
         noise = f" Default: {ending.noise.text}." if ending.noise else ""
-        pairs = (
-            f" Pairs: default {verdict.default_s:.3g} s, {leader_text(ending)} "
-            f"{verdict.leader_s:.3g} s."
-            if verdict.default_s is not None and verdict.leader_s is not None
-            else ""
-        )
+        pairs, what = "", leader_text(ending)
+        if verdict.default_s is not None and verdict.leader_s is not None:
+            pairs = f" Pairs: default {verdict.default_s:.3g} s, {what} {verdict.leader_s:.3g} s."
         return f"No gain beyond noise: {verdict.reason}.{noise}{pairs}"
     default, leader = by_stream(trials, default=True), by_stream(trials, default=False)
     parts = [
@@ -73,17 +70,15 @@ def remarks(trials: Sequence[Trial], ending: Ending) -> list[str]:
             f"This machine is noisy: runs of the same recipe vary by {ending.noise.variation:.0%}. "
             f"{PAIRS} pairs hardly show less than a factor of {1 + 2 * ending.noise.variation:.1f}."
         )
-    loads = [trial.load for trial in trials if trial.load is not None]
-    if loads:
+    if loads := [trial.load for trial in trials if trial.load is not None]:
         least, most = f"{min(loads):.1f}", f"{max(loads):.1f}"
         span = least if least == most else f"{least} to {most}"
         found.append(
             f"Measured at a load average of {span}, the trials' own "
             "included: the best setting of an idle machine may not be that of a loaded one."
         )
-    failed = [trial for trial in trials if trial.measured is None]
-    if failed:
-        found.append(f"{len(failed)} of {len(trials)} trials failed; the table says how.")
+    if failed := sum(trial.measured is None for trial in trials):
+        found.append(f"{failed} of {len(trials)} trials failed; the table says how.")
     if more := sum((trial.seconds or 0.0) > trial.wall_s for trial in trials):
         found.append(
             f"In {more} of {len(trials)} trials output took longer than the run: its lines in the "

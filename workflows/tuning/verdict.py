@@ -34,10 +34,9 @@ class Noise:
 
 def noise_of(seconds: Sequence[float]) -> Noise:
     """The noise of runs of one configuration. Raises ValueError for fewer than two."""
-    mean = statistics.fmean(seconds)
-    spread = statistics.stdev(seconds) if len(seconds) > 1 else 0.0
     if len(seconds) < 2:
         raise ValueError("noise needs two runs")
+    mean, spread = statistics.fmean(seconds), statistics.stdev(seconds)
     return Noise(mean, spread / mean if mean > 0 else 0.0, len(seconds))
 
 
@@ -71,7 +70,8 @@ def judge(default: Sequence[float], leader: Sequence[float | None]) -> Verdict:
     done = [seconds for seconds in leader if seconds is not None]
     if len(done) < len(leader):
         return Verdict(False, "the leader failed when it was run again")
-    if not is_refuted(default, leader) and min(len(default), len(done)) < PAIRS:
+    refuted = is_refuted(default, leader)
+    if not refuted and min(len(default), len(done)) < PAIRS:
         raise ValueError(f"a gain needs {PAIRS} pairs")
     base, best = statistics.median(default), statistics.median(done)
     sizes = {
@@ -81,8 +81,7 @@ def judge(default: Sequence[float], leader: Sequence[float | None]) -> Verdict:
         "least": min(default) / max(done) if max(done) > 0 else None,
         "most": max(default) / min(done) if min(done) > 0 else None,
     }
-    if is_refuted(default, leader):
-        why = "a default run was as fast as one of the leader's, when both were run in turn"
-        return Verdict(False, why, **sizes)
     why = f"each of {len(default)} default runs was slower than each of {len(done)} of the leader's"
-    return Verdict(True, why, **sizes)
+    if refuted:
+        why = "a default run was as fast as one of the leader's, when both were run in turn"
+    return Verdict(not refuted, why, **sizes)

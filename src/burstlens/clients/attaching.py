@@ -17,10 +17,9 @@ from burstlens.core.errors import RunError
 from burstlens.core.printable import print_stderr, printable, say
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.places import folder_for
-from burstlens.workflows.look.driving.latest_look import note_frames, note_page
 from burstlens.workflows.look.folder_reader import FolderReader
 from burstlens.workflows.look.job_node import Place, place_of, see
-from burstlens.workflows.look.options import run_name
+from burstlens.workflows.look.options import note_frames, note_page, run_name
 from burstlens.workflows.look.preparation import (
     Looked,
     LookRequest,
@@ -244,7 +243,7 @@ def write_recipe_of(path: str, request: LookRequest, target: Path) -> str:
 
     Raises BurstlensError; a file that exists is not written over.
     """
-    from burstlens.workflows.look.folder.table import write_recipe
+    from burstlens.workflows.look.folder.wanted import write_recipe
 
     with FolderReader() as reader:
         place = place_of(path, request, reader)

@@ -4,4 +4,4 @@
 the other rooms of ``look`` and what is below them.
 """
 
-__all__ = ["attached_kind", "latest_look"]
+__all__ = ["attached_kind"]

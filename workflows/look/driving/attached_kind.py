@@ -19,9 +19,8 @@ from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history import History
 from burstlens.workflows.driver.run_kinds import RunKind
 from burstlens.workflows.driver.scheduling import scheduled, scheduler_of
-from burstlens.workflows.look.driving.latest_look import latest
 from burstlens.workflows.look.observer.observer import Observer
-from burstlens.workflows.look.options import Look, look_of, place_of
+from burstlens.workflows.look.options import Look, latest, look_of, place_of
 from burstlens.workflows.publishing.context import RunContext
 
 if TYPE_CHECKING:
@@ -50,10 +49,7 @@ class AttachedKind(RunKind):
         return EarlyWorker(lowest=self.look.lowest)
 
     def drive(
-        self,
-        context: RunContext,
-        early: EarlyWorker | None,
-        tick: Callable[[Snapshot], None],
+        self, context: RunContext, early: EarlyWorker | None, tick: Callable[[Snapshot], None]
     ) -> Outcome:
         """Look until there is nothing more to see, or somebody ends it."""
         from burstlens.workflows.deciding.state import RunState
@@ -79,10 +75,7 @@ class AttachedKind(RunKind):
         context.snapshot.note_scheduler(batch if look.job is not None else None)
         launcher, block = scheduled(run, recipe, site)
         context.snapshot.note_scheduler(scheduler_of(launcher))
-        with (
-            _signals() as leaving,
-            Graph(site, run, jobs=2, block=block, early=early) as graph,
-        ):
+        with _signals() as leaving, Graph(site, run, jobs=2, block=block, early=early) as graph:
             if look.inside is not None:
                 graph.enter(replace(look.inside, lowest=look.lowest), batch)
             dispatch = Dispatch(context, graph)
@@ -98,7 +91,7 @@ class AttachedKind(RunKind):
 
     def lacks(self, history: History, table: dict[str, Any], names: Collection[str]) -> list[str]:
         """By the newest frames that are there."""
-        from burstlens.workflows.look.folder.refitting import refitted
+        from burstlens.workflows.look.folder.fitting import refitted
 
         path, files = self.look.path, dict[str, str]()
         for (stream, _), (_, file, _, _) in sorted(history.fingerprints.items(), reverse=True):
@@ -125,16 +118,10 @@ def looking_site(site: Site, look: Look) -> Site:
         workers = look.workers or site.viewing.workers
         viewing = replace(site.viewing, placement="separate", workers=workers)
         return replace(site, viewing=viewing, buffer=BufferSite())
-    if look.inside is not None:  # the step is started from here; it sets its priority itself
-        viewing = replace(site.viewing, placement="local", workers=look.workers)
-        return replace(site, scheduler=LOCAL, viewing=viewing, buffer=BufferSite())
-    viewing = replace(
-        site.viewing,
-        placement="local",
-        workers=look.workers,
-        address="127.0.0.1",
-        worker_init=LOWEST if look.lowest else "",
-    )
+    viewing = replace(site.viewing, placement="local", workers=look.workers)
+    if look.inside is None:  # a step is started from here; it sets its priority itself
+        worker_init = LOWEST if look.lowest else ""
+        viewing = replace(viewing, address="127.0.0.1", worker_init=worker_init)
     return replace(site, scheduler=LOCAL, viewing=viewing, buffer=BufferSite())
 
 

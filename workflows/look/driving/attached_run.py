@@ -24,8 +24,7 @@ from burstlens.workflows.frames.watch import Attachment
 from burstlens.workflows.look.driving.answering import Answering
 from burstlens.workflows.look.driving.choosing import Choosing
 from burstlens.workflows.look.driving.entered_job import EnteredJob
-from burstlens.workflows.look.driving.look_end import LookEnd, Sight, observe
-from burstlens.workflows.look.driving.model_word import ModelWord
+from burstlens.workflows.look.driving.look_end import LookEnd, ModelWord, Sight, observe
 from burstlens.workflows.look.driving.rewrites import Rewrites
 from burstlens.workflows.look.driving.watched_folder import FOLDER, WatchedFolder
 from burstlens.workflows.look.observer.observer import Observation, Observer
@@ -57,22 +56,14 @@ class AttachedRun(Policy):
     guarding: Guarding
 
     def __init__(
-        self,
-        state: RunState,
-        look: Look,
-        observer: Observer,
-        without_process: Callable[[], Observer],
-        *,
-        place: Mapping[str, Any],
-        shown: ShownPoints,
-        table: Mapping[str, Any],
-    ) -> None:
+        self, state: RunState, look: Look, observer: Observer,
+        without_process: Callable[[], Observer], *,
+        place: Mapping[str, Any], shown: ShownPoints, table: Mapping[str, Any],
+    ) -> None:  # fmt: skip
         super().__init__(state)
         context, outbox = state.context, state.outbox
-        self._place = place
-        self.look, self.observer = look, observer
-        self._without_process = without_process
-        self._ending = LookEnd()
+        self.look, self.observer, self._without_process = look, observer, without_process
+        self._place, self._ending = place, LookEnd()
         self.guarding = Guarding(context, outbox, self._has_ended)
         self.buffer = BufferRef("posix", str(state.run.path / "watched"), FOLDER, owned=False)
         self.production = Production(context, outbox, self.buffer, self.guarding, shown)
@@ -153,23 +144,16 @@ class AttachedRun(Policy):
         poll_s = self.look.poll_s or self.state.site.viewing.poll_interval_s
         self._since = self.state.now
         ended = self._ending.finished
+        clock = str(self.state.run.path / "watched" / "clock")
+        swept = self._folder.to_sweep(self.rewrites.comparing)
+        watched_all = ended and self._ending.watched_all
         attachment = Attachment(
-            self.look.selection(self.state.history),
-            str(self.state.run.path / "watched" / "clock"),
-            self._folder.to_sweep(self.rewrites.comparing),
-            ended,
-            ended and self._ending.watched_all,
+            self.look.selection(self.state.history), clock, swept, ended, watched_all
         )
+        times = self._longest_s(idle=idle), max(poll_s, IDLE_POLL_S) if idle else poll_s
+        patterns = self.guarding.patterns
         self.state.do(
-            todo.Watch(
-                self.buffer,
-                self.attempt,
-                self._cursor,
-                self._longest_s(idle=idle),
-                max(poll_s, IDLE_POLL_S) if idle else poll_s,
-                self.guarding.patterns,
-                attachment,
-            )
+            todo.Watch(self.buffer, self.attempt, self._cursor, *times, patterns, attachment)
         )
 
     def _longest_s(self, *, idle: bool) -> float:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlens.core.model import Frame, in_model_folder
-from burstlens.workflows.look.folder.refitting import Refitted, refitted
+from burstlens.workflows.look.folder.fitting import Refitted, refitted
 from burstlens.workflows.look.options import Look
 from burstlens.workflows.ordering.instructions import URGENT, Ask, AskPlace
 from burstlens.workflows.ordering.production import Production
@@ -32,8 +32,7 @@ class Choosing:
         self, state: RunState, production: Production, look: Look, table: Mapping[str, Any]
     ) -> None:
         self._context, self._state, self._production = state.context, state, production
-        self._recipe_table = table
-        self._path = look.path
+        self._recipe_table, self._path = table, look.path
         self._known = set(look.streams or ())
         self._passes = look.streams is None
         self._newest: dict[str, str] = {}

@@ -1,4 +1,5 @@
-"""When the looking at a run that others started is over, and with which words.
+"""When the looking at a run that others started is over, and with which words; and word of the end
+of its model, while the looking goes on.
 
 The watcher reports, and twice a second the observer is asked: what it says is about an older report
 until then, so it is asked again before the verdict.
@@ -9,8 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from burstlens.core.outcome import Outcome
+from burstlens.core.run.events import ModelObserved
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.look.observer.observer import Activity, Observation, Observer
+from burstlens.workflows.notify.word import model_word
+from burstlens.workflows.ordering.instructions import PrepareWord, SendWord
+from burstlens.workflows.ordering.outbox import Outbox
+from burstlens.workflows.publishing.context import RunContext
+
+LATEST_S = 60.0
+"""How long the word waits for the model's last picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +35,7 @@ class Sight:
 
 def observe(observer: Observer, now: float, activity: Activity | None, page: bool) -> Sight:
     """Ask the observer, with the watcher's latest report; with a ``page`` quiet ends nothing."""
-    found = observer.look(now, activity)
-    over = observer.over()
+    found, over = observer.look(now, activity), observer.over()
     # Quiet is not dead: what is half written then stays in progress.
     quiet = not page and observer.quiet_end(now)
     return Sight(found, over, quiet, observer.outcome())
@@ -76,13 +84,41 @@ def activity_of(report: Report) -> Activity | None:
     if folder is None or folder.lost:
         return None
     return Activity(
-        newest=folder.newest,
-        written=folder.written,
-        quiet_s=folder.quiet_s,
-        dated=folder.dated,
-        ended_well=speech.ended_well and folder.log_is_newest,
-        reason=speech.bad_end,
-        last_line=speech.last_line,
-        in_progress=report.in_progress,
-        intervals=folder.intervals,
-    )
+        newest=folder.newest, written=folder.written, quiet_s=folder.quiet_s, dated=folder.dated,
+        ended_well=speech.ended_well and folder.log_is_newest, reason=speech.bad_end,
+        last_line=speech.last_line, in_progress=report.in_progress, intervals=folder.intervals,
+    )  # fmt: skip
+
+
+class ModelWord:
+    """Sends one word for each attempt of the model and each way in which it ends."""
+
+    def __init__(self, context: RunContext, outbox: Outbox) -> None:
+        self._run, self._title = context.run, context.recipe.title
+        self._outbox = outbox
+        self._key = ""
+        """Of the word that waits."""
+        self._due = 0.0
+
+    def journal(self, before: ModelObserved | None, found: Observation, attempt: int) -> None:
+        """Journal what was observed; ahead of it word of an end that was seen to come. A folder in
+        which nobody has written since it is looked at is no news."""
+        live = before is not None and before.attempt == attempt and before.state != "unknown"
+        if live and found.state in {"quiet", "ended", "failed"}:
+            word = model_word(self._run, self._title, found.state, found.evidence, attempt)
+            self.flush()
+            self._outbox.do(PrepareWord(word))
+            self._key, self._due = word.key, self._outbox.now
+        observed = ModelObserved(attempt=attempt, state=found.state, evidence=found.evidence)
+        self._outbox.append(observed)
+
+    def look(self, *, settled: bool) -> None:
+        """Send it when the last picture is published."""
+        if settled or self._outbox.now - self._due > LATEST_S:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send it now."""
+        if self._key:
+            self._outbox.do(SendWord(self._key))
+        self._key = ""

@@ -53,22 +53,13 @@ class Rewrites:
     ``later`` has a comparison made after so many seconds."""
 
     def __init__(
-        self,
-        context: RunContext,
-        outbox: Outbox,
-        production: Production,
-        buffer: BufferRef,
-        begin: Callable[[str], int],
-        later: Callable[[float, Ask], None],
-    ) -> None:
-        self._history = context.history
-        self._outbox = outbox
-        self._recipe = context.recipe
-        self._snapshot = context.snapshot
-        self._production = production
-        self._buffer = buffer
-        self._begin = begin
-        self._later = later
+        self, context: RunContext, outbox: Outbox, production: Production, buffer: BufferRef,
+        begin: Callable[[str], int], later: Callable[[float, Ask], None],
+    ) -> None:  # fmt: skip
+        self._history, self._outbox = context.history, outbox
+        self._recipe, self._snapshot = context.recipe, context.snapshot
+        self._production, self._buffer = production, buffer
+        self._begin, self._later = begin, later
         self._comparing: dict[str, Suspect] = {}
         self._waiting: dict[str, Suspect] = {}
         self._looked = (0, False)
@@ -117,8 +108,7 @@ class Rewrites:
         good: list[Frame] = []
         for found in files.values():
             good += self._of_file(sorted(found, key=lambda frame: frame.record))
-        good.sort(key=lambda frame: (frame.time, frame.stream))
-        self._production.take_frames(good)
+        self._production.take_frames(sorted(good, key=lambda frame: (frame.time, frame.stream)))
 
     def _of_file(self, found: list[Frame]) -> list[Frame]:
         """The frames of one file that are taken now."""
@@ -179,7 +169,7 @@ class Rewrites:
                 self._make(replace(suspect, orders=orders))
                 return
         if self._production.settled:
-            self._differs(suspect, "was written anew")
+            self._differs(suspect)
         else:
             self._comparing.pop(suspect.file, None)
             self._waiting[suspect.file] = suspect
@@ -250,7 +240,7 @@ class Rewrites:
             self._make(replace(suspect, tries=suspect.tries + 1))
         else:
             del self._comparing[suspect.file]
-            self._differs(suspect, "was written anew")
+            self._differs(suspect)
 
     def returned(self, suspect: Suspect, result: OrderResult) -> None:
         """Take the result of a comparison."""
@@ -261,30 +251,25 @@ class Rewrites:
             return
         del self._comparing[suspect.file]
         if receipt is None:
-            self._differs(suspect, "was written anew")
+            self._differs(suspect)
             return
         if self._history.sums.get(receipt.key) != receipt.crc32:
-            self._differs(suspect, f"was written anew, with another {receipt.product}")
+            self._differs(suspect, f", with another {receipt.product}")
             return
         if len(suspect.orders) > 1:
             self._make(replace(suspect, orders=suspect.orders[1:]))
             return
-        same = [
-            replace(frame, attempt=known[0])
-            for frame, known in zip(suspect.frames, suspect.known, strict=True)
-        ]
         self._note_frame(suspect)
         self._snapshot.note(f"{suspect.file} has another date and the same content")
-        self._production.take_frames(same)
+        known = zip(suspect.frames, suspect.known, strict=True)
+        self._production.take_frames([replace(frame, attempt=one[0]) for frame, one in known])
 
-    def _differs(self, suspect: Suspect, how: str) -> None:
+    def _differs(self, suspect: Suspect, how: str = "") -> None:
         newest = max(known[0] for known in suspect.known)
-        attempt = self._begin(f"{suspect.file} {how}") if newest >= self._attempt else self._attempt
+        attempt = self._history.attempt
+        if newest >= attempt:
+            attempt = self._begin(f"{suspect.file} was written anew{how}")
         self._production.take_frames([replace(frame, attempt=attempt) for frame in suspect.frames])
-
-    @property
-    def _attempt(self) -> int:
-        return self._history.attempt
 
 
 def is_same(known: Fingerprint, found: Fingerprint | None) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from burstlens.core.errors import AttachError, FrameError
+from burstlens.core.errors import AttachError
 from burstlens.core.printable import printable
 from burstlens.core.quantity import counted
 from burstlens.workflows.look.folder.found import Found, StreamFound
@@ -94,7 +96,7 @@ def awm(folder: Path, top: Listing, sampler: Sampler, *, forced: bool) -> Found 
     if not (forced or has_file or any(_is_of_awm(sampler, name) for name in outputs[-1:])):
         return None
     model = registry.load("awm")()
-    streams = _streams({name: name for name in top.names}.values(), model)
+    streams = _streams(top.names, model)
     words = [*(["awm.toml"] if has_file else []), *_counts(streams)]
     words += ["log model.log"] if "model.log" in top.names else []
     apart = ("stations.nc, whole seismograms",) if "stations.nc" in top.names else ()
@@ -114,8 +116,7 @@ def with_time(found: Found, time_variable: str | None) -> Found:
     """The same with another time variable, where one is given."""
     if time_variable is None:
         return found
-    settings: Mapping[str, Any] = {**found.settings, "time_variable": time_variable}
-    return Found(found.model, settings, found.reason, found.streams, found.passed_over)
+    return replace(found, settings={**found.settings, "time_variable": time_variable})
 
 
 def _names(folder: Path, top: Listing, model: Model) -> list[str]:
@@ -134,21 +135,16 @@ def _names(folder: Path, top: Listing, model: Model) -> list[str]:
 
 def _streams(names: Iterable[str], model: Model) -> tuple[StreamFound, ...]:
     """The streams by the adapter's own rule, its main one first."""
-    counts: dict[str, int] = {}
-    last: dict[str, tuple[str, list[tuple[int, str]], str]] = {}
+    files: defaultdict[str, list[tuple[str, list[tuple[int, str]], str]]] = defaultdict(list)
     for name in names:
         output: OutputName | None = model.identify(name)
-        if output is None:
-            continue
-        stream = output.stream
-        counts[stream] = counts.get(stream, 0) + 1
-        here = (output.time or "", [] if output.time else natural(name), name)
-        if stream not in last or here > last[stream]:
-            last[stream] = here
-    order = sorted(counts, key=lambda stream: (not re.fullmatch(r"d\d\d|surface", stream), stream))
+        if output is not None:
+            order = (output.time or "", [] if output.time else natural(name), name)
+            files[output.stream].append(order)
+    last = {stream: max(several)[2] for stream, several in files.items()}
     return tuple(
-        StreamFound(stream, _pattern(last[stream][2]), counts[stream], last[stream][2])
-        for stream in order
+        StreamFound(stream, _pattern(last[stream]), len(files[stream]), last[stream])
+        for stream in sorted(files, key=lambda one: (not re.fullmatch(r"d\d\d|surface", one), one))
     )
 
 
@@ -158,15 +154,9 @@ def _pattern(name: str) -> str:
     return dated if dated != name else grouped([name])[0].pattern
 
 
-def _counts(streams: Iterable[StreamFound]) -> list[str]:
-    words: list[str] = []
-    for one in streams:
-        words.append(
-            f"{one.files} of {one.pattern}"
-            if words
-            else f"{counted(one.files, 'file')} {one.pattern}"
-        )
-    return words
+def _counts(streams: Sequence[StreamFound]) -> list[str]:
+    words = [f"{one.files} of {one.pattern}" for one in streams]
+    return [f"{counted(one.files, 'file')} {one.pattern}" for one in streams[:1]] + words[1:]
 
 
 def _apart(top: Listing, names: Iterable[str], model: Model) -> Iterable[str]:
@@ -188,18 +178,10 @@ def _apart(top: Listing, names: Iterable[str], model: Model) -> Iterable[str]:
 
 def _has_times(sampler: Sampler, stream: StreamFound) -> bool:
     """Whether files with WRF's names have WRF's times: what tools cut out of them has none."""
-    if stream.newest is None:
-        return True
-    try:
-        contents = sampler.contents(stream.newest)
-    except (FrameError, OSError):
-        return True
-    return "Times" in contents.variables or not contents.variables
+    contents = sampler.readable(stream.newest) if stream.newest is not None else None
+    return contents is None or "Times" in contents.variables or not contents.variables
 
 
 def _is_of_awm(sampler: Sampler, name: str) -> bool:
-    try:
-        contents = sampler.contents(name)
-    except (FrameError, OSError):
-        return False
-    return str(contents.attributes.get("source", "")).startswith("awm")
+    contents = sampler.readable(name)
+    return contents is not None and str(contents.attributes.get("source", "")).startswith("awm")

@@ -16,19 +16,16 @@ from burstlens.viz.frames.outline import Outline, UnknownYet
 from burstlens.workflows.look.folder.fields import pressure_units
 from burstlens.workflows.look.folder.fitting import Fitting, Table
 from burstlens.workflows.look.folder.found import Found
-from burstlens.workflows.look.folder.levels import with_level
+from burstlens.workflows.look.folder.looks import with_level
+from burstlens.workflows.look.folder.names import not_taken
 from burstlens.workflows.look.folder.source import Offered, made
 from burstlens.workflows.look.folder.streams import Streams
 
 
 def asked_products(
-    folder: Path,
-    found: Found,
-    streams: Streams,
-    given: Offered,
-    fitting: Fitting,
+    folder: Path, found: Found, streams: Streams, given: Offered, fitting: Fitting,
     asked: Sequence[str],
-) -> list[Table]:
+) -> list[Table]:  # fmt: skip
     """The products of these names, and maps of the other texts, in that order, each once.
 
     A product that follows another one brings that one along. Raises :class:`AttachError` for a
@@ -67,12 +64,7 @@ def called(text: str) -> str:
 
 
 def _map(
-    folder: Path,
-    found: Found,
-    streams: Streams,
-    fitting: Fitting,
-    text: str,
-    taken: Sequence[str],
+    folder: Path, found: Found, streams: Streams, fitting: Fitting, text: str, taken: Sequence[str]
 ) -> Table:
     """A map of a variable or an expression, of the first stream that has it."""
     try:
@@ -81,7 +73,7 @@ def _map(
         raise AttachError(f"--product {text}: {error}") from None
     variable, level = _numbered_level(streams, text)
     stream = _stream_of(streams, variable, taken)
-    table: Table = {"name": _unique(called(text), taken), "kind": "map"}
+    table: Table = {"name": not_taken(called(text), taken), "kind": "map"}
     if stream != streams.main:
         table["stream"] = stream
     table["variable"] = variable
@@ -123,13 +115,11 @@ def _stream_of(streams: Streams, text: str, products: Sequence[str]) -> str:
             unknown = unknown or stream
             continue
         try:
-            DerivedFrame(Outline(stream, known).wider()).choosing().variable(text)
-        except UnknownYet:
+            with suppress(UnknownYet):
+                DerivedFrame(Outline(stream, known).wider()).choosing().variable(text)
             return stream
         except (FrameError, RecipeError) as error:
             first = first or error
-            continue
-        return stream
     if first is None or unknown:
         return unknown or streams.main
     message = f"--product {text}: {first}"
@@ -140,10 +130,3 @@ def _stream_of(streams: Streams, text: str, products: Sequence[str]) -> str:
         message += f" or {own}?" if message.endswith("?") else f"{NEAR} {own}?"
         message = message.replace("? or ", " or ")
     raise AttachError(message)
-
-
-def _unique(name: str, taken: Sequence[str]) -> str:
-    number, one = 2, name
-    while one in taken:
-        one, number = f"{name}-{number}", number + 1
-    return one

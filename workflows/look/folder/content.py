@@ -29,8 +29,11 @@ _BY_PLACES = (
     "(cdo collgrid)"
 )
 _UPWARDS = re.compile(r"z|lev|height|depth|alt", re.IGNORECASE)
-_BY_NAME = "pieces of one frame by their names: join them (FMS: mppnccombine, FV3: fregrid, "
-_BY_NAME += "MITgcm: gluemncbig)"
+BY_NAME = (
+    "pieces of one frame by their names: join them (FMS: mppnccombine, FV3: fregrid, "
+    "MITgcm: gluemncbig)"
+)
+"""What kind of piece files are whose names alone say that they are pieces."""
 
 
 def is_climatology(found: Contents, time: str | None) -> bool:
@@ -45,20 +48,8 @@ def is_climatology(found: Contents, time: str | None) -> bool:
 def piece(found: Contents) -> str:
     """What kind of piece of a frame the file is, and how pieces are joined; "" if it is whole."""
     attributes = found.attributes
-    for key, words in _JOINED.items():
-        if key not in attributes:
-            continue
-        value = attributes[key]
-        if key in ("DOMAIN_number_total", "NumFilesInSet") and value == 1:
-            continue
-        if key == "partition" and not (isinstance(value, list) and len(value) == 4):
-            continue
-        if key == PATCH[1] and _covers(found):
-            continue
-        if key == "tile_number" and _is_only_tile(found):
-            continue
-        return words
-    return ""
+    there = (key for key in _JOINED if key in attributes and not _is_whole(found, key))
+    return _JOINED.get(next(there, ""), "")
 
 
 def beside(one: Contents, other: Contents, time: str | None) -> str:
@@ -81,9 +72,16 @@ def _is_horizontal(units: str) -> bool:
     return units.lower().startswith("degree") or metres(units) is not None
 
 
-def piece_by_name() -> str:
-    """The same for files whose names alone say so."""
-    return _BY_NAME
+def _is_whole(found: Contents, key: str) -> bool:
+    """Whether an attribute that pieces have says that the file is the only one."""
+    value = found.attributes[key]
+    if key in ("DOMAIN_number_total", "NumFilesInSet"):
+        return bool(value == 1)
+    if key == "partition":
+        return not (isinstance(value, list) and len(value) == 4)
+    if key == "tile_number":
+        return all(found.attributes.get(one) == 1 for one in ("nPx", "nPy", "nSx", "nSy"))
+    return key == PATCH[1] and _covers(found)
 
 
 def _covers(found: Contents) -> bool:
@@ -93,11 +91,6 @@ def _covers(found: Contents) -> bool:
         return True
     grid_x, start_x, end_x, grid_y, start_y, end_y = (int(n) for n in numbers if n is not None)
     return start_x <= 1 and start_y <= 1 and end_x >= grid_x - 1 and end_y >= grid_y - 1
-
-
-def _is_only_tile(found: Contents) -> bool:
-    tiles = [found.attributes.get(key) for key in ("nPx", "nPy", "nSx", "nSy")]
-    return all(count == 1 for count in tiles)
 
 
 def fields(found: Contents, time: str | None) -> Iterator[str]:

@@ -159,9 +159,7 @@ def _candidate(
     about = contents.variables[name]
     if _NEVER.fullmatch(name) or _is_coordinate(contents, name) or _is_flag(about):
         return None
-    if _is_table(contents, name):
-        return None
-    if _is_unstructured(contents, about):
+    if _is_table(contents, name) or _is_unstructured(contents, about):
         return None
     try:
         directions = axes(frame, name)
@@ -170,24 +168,19 @@ def _candidate(
         return None
     if not {"x", "y"} <= directions.keys():
         return None
-    if not all(_may_be_vertical(contents, directions[way]) for way in "xy"):
-        return None  # spectra, classes by latitude
     ground = [directions[way] for way in "xy"]
+    if not all(_may_be_vertical(contents, dimension) for dimension in ground):
+        return None  # spectra, classes by latitude
     if any(_LISTED.fullmatch(dimension) for dimension in ground):
         return None
     if _sampling(contents) and not all(dimension in contents.variables for dimension in ground):
         return None
-    further = found.further
     if "z" in directions and not _may_be_vertical(contents, directions["z"]):
         directions = {way: d for way, d in directions.items() if way != "z"}
-    used = {
-        d
-        for d in sizes
-        if d.removesuffix("_stag") in directions.values() or d in directions.values()
-    }
-    if any(size > 1 for dimension, size in sizes.items() if dimension not in used):
+    used = set(directions.values())
+    if any(size > 1 for d, size in sizes.items() if not used & {d, d.removesuffix("_stag")}):
         return None  # members of an ensemble, categories
-    if any(sizes.get(directions[way], _LEAST_POINTS) < _LEAST_POINTS for way in "xy"):
+    if any(sizes.get(dimension, _LEAST_POINTS) < _LEAST_POINTS for dimension in ground):
         return None
     rank, units = _rank(name, about)
     record = record_dimension(contents, time)
@@ -198,8 +191,9 @@ def _candidate(
     z = directions.get("z", "")
     deep = bool(z) and sizes.get(z, 2) > 1
     return Candidate(
-        name, rank, bool(further) or deep, record is None or record in about.dimensions, score,
-        _usual(name, about, units), further, z if deep and not _is_vertical(contents, z) else "",
+        name, rank, bool(found.further) or deep, record is None or record in about.dimensions,
+        score, _usual(name, about, units), found.further,
+        z if deep and not _is_vertical(contents, z) else "",
     )  # fmt: skip
 
 
@@ -207,11 +201,9 @@ def _may_be_vertical(contents: Contents, dimension: str) -> bool:
     """Whether a dimension that is left when x and y are found is one of levels: members, classes
     and names are counted along others."""
     about = contents.variables.get(dimension)
-    if about is None:
-        return not is_further(dimension, {})
-    if about.kind not in "fiu":
+    if about is not None and about.kind not in "fiu":
         return is_upwards(dimension, about.attributes)  # levels may have names
-    return not is_further(dimension, about.attributes)
+    return not is_further(dimension, {} if about is None else about.attributes)
 
 
 def _is_vertical(contents: Contents, dimension: str) -> bool:
@@ -273,19 +265,18 @@ def _fitting(own: str, wanted: str) -> str:
 
 def _is_coordinate(contents: Contents, name: str) -> bool:
     about = contents.variables[name]
-    if _ON_EARTH.fullmatch(about.text("units").lower()):
-        return True
-    if _HORIZONTAL.match(about.text("standard_name")) or about.text("axis") in ("X", "Y", "Z", "T"):
-        return True
-    return name in _named(contents)
+    return bool(
+        _ON_EARTH.fullmatch(about.text("units").lower())
+        or _HORIZONTAL.match(about.text("standard_name"))
+        or about.text("axis") in ("X", "Y", "Z", "T")
+        or name in _named(contents)
+    )
 
 
 def _is_table(contents: Contents, name: str) -> bool:
     """Whether a variable is of a mesh's topology: its attributes, or those of UGRID's mesh."""
     about = contents.variables[name]
-    if is_table(name, about.attributes, about.dimensions):
-        return True
-    return any(
+    return is_table(name, about.attributes, about.dimensions) or any(
         name in one.text(key).split()
         for one in contents.variables.values() if one.text("cf_role") == "mesh_topology"
         for key in one.attributes if key.endswith("_connectivity")
@@ -308,9 +299,7 @@ def _is_flag(about: Content) -> bool:
 
 def _is_unstructured(contents: Contents, about: Content) -> bool:
     """Whether its points are listed along one dimension (UGRID, MPAS, CAM-SE, FVCOM)."""
-    if "mesh" in about.attributes and "location" in about.attributes:
-        return True
-    if is_of_mesh(about.dimensions):
+    if {"mesh", "location"} <= about.attributes.keys() or is_of_mesh(about.dimensions):
         return True
     named = [
         contents.variables[n] for n in about.text("coordinates").split() if n in contents.variables

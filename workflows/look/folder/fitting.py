@@ -1,13 +1,20 @@
-"""Products and guards held against what the files have: kept, kept without a layer, left out."""
+"""Products and guards held against what the files have: kept, kept without a layer, left out.
+
+``refitted`` does so for products that were chosen before a stream had files.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import MISSING, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 from burstlens.workflows.guards.guard import FieldGuard, Guard, LogGuard
-from burstlens.workflows.look.folder.source import Offered
+from burstlens.workflows.look.folder.found import Found, StreamFound
+from burstlens.workflows.look.folder.sampling import Sampler
+from burstlens.workflows.look.folder.source import Offered, of_tables
 from burstlens.workflows.look.folder.streams import Streams
 from burstlens.workflows.recipe.recipe import MadeProduct
 
@@ -94,13 +101,12 @@ class Fitting:
         )
         if there == nests:
             return table, made
-        options = replace(
-            made.options, nests=there, nest_fields=made.options.nest_fields and bool(there)
-        )
+        with_fields = made.options.nest_fields and bool(there)
+        options = replace(made.options, nests=there, nest_fields=with_fields)
         kept = {key: value for key, value in table.items() if key not in ("nests", "nest_fields")}
         if there:
-            kept |= {"nests": [nest for nest in table["nests"] if nest in there]}
-            kept |= {"nest_fields": True} if options.nest_fields else {}
+            kept["nests"] = [nest for nest in table["nests"] if nest in there]
+            kept |= {"nest_fields": True} if with_fields else {}
         return kept, replace(made, options=options)
 
     def _misfits(self, made: MadeProduct, stream: str) -> list[tuple[str, str]]:
@@ -140,3 +146,33 @@ def _without(options: Any, key: str) -> Any:
             if one.default_factory is not MISSING:
                 return replace(options, **{key: one.default_factory()})
     return options
+
+
+@dataclass(frozen=True, slots=True)
+class Refitted:
+    """``products`` and ``guards`` are the tables that fit, perhaps without some layers;
+    ``left_out`` has one sentence for each that does not, and for each layer."""
+
+    products: tuple[dict[str, Any], ...]
+    guards: tuple[dict[str, Any], ...]
+    left_out: tuple[str, ...]
+
+
+def refitted(
+    path: str, files: str, table: Mapping[str, Any], newest: Mapping[str, str]
+) -> Refitted:
+    """The products and guards of a run's recipe ``table`` that fit the frames of its folder.
+
+    ``files`` is the folder of what travels with the run, ``newest`` a whole file of each stream.
+    Reads headers: for a worker. Raises BurstlensError.
+    """
+    folder, simulation = Path(path), dict(table["simulation"])
+    model = simulation.pop("model")
+    settings = {key: simulation[key] for key in simulation if key not in ("inputs", "command")}
+    there = tuple(StreamFound(stream, file, 1, file) for stream, file in newest.items())
+    found = Found(model, settings, "", there, ())
+    with Sampler(folder) as sampler:
+        streams = Streams(folder, found, sampler)
+        fitting = Fitting(streams, of_tables(folder, found, table, Path(files)))
+        products, guards = fitting.products(), fitting.guards()
+    return Refitted(tuple(products), tuple(guards), tuple(fitting.left_out))

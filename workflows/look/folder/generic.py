@@ -1,10 +1,18 @@
-"""Folders of any model that writes netCDF: one stream per pattern of names."""
+"""Folders of any model that writes netCDF: one stream per pattern of names.
+
+A folder may hold several runs side by side, and not the output of one in folders. Runs have logs or
+settings of their own and files of the same names; or, as copies in an archive have neither, the
+same variables in files of the same names. Folders of one run hold different streams, ranks' pieces,
+or later times of one stream in folders that are called by their dates.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -12,13 +20,12 @@ from burstlens.core.errors import AttachError, RecipeError, SeveralRunsError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.printable import printable
 from burstlens.core.quantity import counted
-from burstlens.workflows.look.folder.content import counted_dimension
+from burstlens.workflows.look.folder.content import beside, counted_dimension
 from burstlens.workflows.look.folder.foreign import is_zarr, kinds, message
 from burstlens.workflows.look.folder.found import Found, StreamFound
 from burstlens.workflows.look.folder.listing import Listing, below
 from burstlens.workflows.look.folder.names import Group, grouped, main_first, natural, unique
 from burstlens.workflows.look.folder.sampling import Sample, Sampler, Sorted, sorted_groups
-from burstlens.workflows.look.folder.several import runs_in
 from burstlens.workflows.models.command import Command
 
 _SHOWN = 3
@@ -26,6 +33,16 @@ _NO_PIECES = (
     "{folder} holds pieces of frames only, which are not joined here: {pieces}. One piece by "
     "itself can be looked at: --stream piece=NAME"
 )
+_SETTINGS = re.compile(r"namelist\.input|awm\.toml")
+"""Settings of models that have an adapter: a folder with them is a run before its first frame."""
+_OWN = re.compile(
+    r"namelist.*|.*\.(?:nml|namelist|in|log)|log\..*|rsl\.(?:error|out)\.\d+|slurm-.*\.out"
+    r"|.*\.[oe]\d{3,}|awm\.toml|streams\..*",
+    re.IGNORECASE,
+)
+"""Settings and logs, as a run has them beside its output or above its folders."""
+_DATED = re.compile(r"\D{0,2}\d+(?:[-_.T]\d+)*\D?")
+"""Folders that are called by dates or numbers."""
 
 
 def generic(
@@ -37,19 +54,14 @@ def generic(
     found = sorted_groups(sampler, groups)
     if not found.frames:
         inside = dict(below(folder, top))
-        inner = [
-            group for name, listing in inside.items() for group in grouped(listing.names, name)
-        ]
+        inner = [one for name, listing in inside.items() for one in grouped(listing.names, name)]
         deeper = sorted_groups(sampler, inner)
         if not forced:
             _require_one(folder, runs_in(top, inside, (*deeper.frames, *deeper.timeless)))
-        if inner:
-            if deeper.frames or (deeper.timeless and not found.timeless):
-                found = deeper
-            elif deeper.foreign and not found.foreign:
-                found = Sorted(found.frames, found.timeless, found.others, found.pieces,
-                               deeper.foreign, found.unreadable, found.old,
-                               deeper.in_groups)  # fmt: skip
+        if deeper.frames or (deeper.timeless and not found.timeless):
+            found = deeper
+        elif deeper.foreign and not found.foreign:
+            found = replace(found, foreign=deeper.foreign, in_groups=deeper.in_groups)
     frames = found.frames or found.timeless
     if not frames:
         _nothing(folder, top, found)
@@ -60,18 +72,14 @@ def generic(
 
 
 def asked(
-    folder: Path,
-    top: Listing,
-    sampler: Sampler,
-    streams: Mapping[str, str],
+    folder: Path, top: Listing, sampler: Sampler, streams: Mapping[str, str],
     time_variable: str | None,
-) -> Found:
+) -> Found:  # fmt: skip
     """The streams that the user names. Raises :class:`AttachError` for a faulty pattern."""
     try:
         model = Command(argv=("true",), frames=dict(streams))
     except RecipeError as error:
-        text = str(error).replace("simulation.frames", "--stream", 1)
-        raise AttachError(text) from None
+        raise AttachError(str(error).replace("simulation.frames", "--stream", 1)) from None
     folders = {sub: listing.names for sub, listing in below(folder, top)}
     names = list(top.names)
     for pattern in streams.values():
@@ -124,20 +132,17 @@ def _found(
         others += [f"{one.group.said}: without a time{_counting(one)}" for one in found.timeless]
     by_group = {one.group.path: one for one in fitting}
     made: list[StreamFound] = []
-    taken: list[str] = []
     ordered = main_first([one.group for one in fitting])
     # Products are of the first one: it must have frames.
     ordered.sort(key=lambda group: by_group[group.path].barren)
     stems = Counter(map(_stem, ordered))
     for group in ordered:
         stem = _stem(group)
-        name = unique(f"{group.folder}-{stem}" if stems[stem] > 1 else stem, taken)
-        taken.append(name)
+        stem = f"{group.folder}-{stem}" if stems[stem] > 1 else stem
+        name = unique(stem, [one.name for one in made])
         made.append(StreamFound(name, group.path, group.count, by_group[group.path].name))
-    settings: dict[str, Any] = {
-        "frames": {one.name: one.pattern for one in made}, "time_variable": time or "",
-    }  # fmt: skip
-    settings |= _parallel(fitting)
+    frames = {one.name: one.pattern for one in made}
+    settings = {"frames": frames, "time_variable": time or ""} | _parallel(fitting)
     words = [f"{counted(one.files, 'file')} {one.pattern}" for one in made[:_SHOWN]]
     if len(made) > _SHOWN:
         words.append(f"{len(made) - _SHOWN} more streams")
@@ -163,12 +168,10 @@ def _odd(top: Listing) -> list[str]:
 
 def _what(samples: Sequence[Sample]) -> str:
     """``netCDF``, with what the files say of the program that wrote them."""
-    for sample in samples:
-        attributes = sample.contents.attributes
-        for key in ("source", "model_name", "model", "type"):
-            text = attributes.get(key)
-            if isinstance(text, str) and text.strip():
-                return f"netCDF ({key}: {printable(text.strip())[:48]})"
+    for sample, key in product(samples, ("source", "model_name", "model", "type")):
+        text = sample.contents.attributes.get(key)
+        if isinstance(text, str) and text.strip():
+            return f"netCDF ({key}: {printable(text.strip())[:48]})"
     return "netCDF"
 
 
@@ -212,12 +215,8 @@ def _agreed(samples: Sequence[Sample]) -> str | None:
 
 def _check_time(samples: Sequence[Sample], name: str) -> None:
     if name and not any(_has(one, name) for one in samples):
-        known = {
-            variable
-            for one in samples
-            for variable, about in one.contents.variables.items()
-            if len(about.dimensions) < 3
-        }
+        variables = [about for one in samples for about in one.contents.variables.items()]
+        known = {variable for variable, about in variables if len(about.dimensions) < 3}
         raise AttachError(
             f"--time-variable: no file here has a variable {name!r}{did_you_mean(name, known)}"
         )
@@ -239,8 +238,47 @@ def _nothing(folder: Path, top: Listing, found: Sorted) -> None:
     if found.others or found.unreadable:
         return
     stores = [name for name in top.folders if is_zarr(folder / name)]
-    if is_zarr(folder):
-        stores = ["."]
-    there = kinds(folder, found.foreign, stores)
+    there = kinds(folder, found.foreign, ["."] if is_zarr(folder) else stores)
     if there:
         raise AttachError(message(folder, there))
+
+
+def runs_in(
+    top: Listing, inner: Mapping[str, Listing], samples: Sequence[Sample]
+) -> tuple[str, ...]:
+    """The folders of ``inner`` that are runs side by side, sorted; empty for a single run.
+
+    ``samples`` are of the groups of files in these folders.
+    """
+    alike: dict[str, list[Sample]] = defaultdict(list)
+    for sample in samples:
+        alike[sample.group.pattern.removesuffix(".nc")].append(sample)
+    several = [group for group in alike.values() if len(group) > 1]
+    with_frames = {sample.group.folder for sample in samples}
+    if not with_frames:
+        begun = sorted(name for name, listing in inner.items() if _has_file(listing, _SETTINGS))
+        return tuple(begun) if len(begun) > 1 else ()
+    own = {name for name in with_frames if _has_file(inner[name], _OWN)}
+    found: set[str] = set()
+    for group in several:
+        folders = {sample.group.folder for sample in group}
+        if len(folders & own) > 1:
+            found |= folders  # copies of older ones without their logs as well
+        elif not (own or _has_file(top, _OWN)) and _are_copies(group):
+            found |= folders
+    return tuple(sorted(found))
+
+
+def _has_file(listing: Listing, names: re.Pattern[str]) -> bool:
+    return any(names.fullmatch(name) for name in listing.names)
+
+
+def _are_copies(group: Sequence[Sample]) -> bool:
+    """Whether files of one name in several folders are the same stream of several runs."""
+    first, *others = group
+    if any(one.contents.variables.keys() != first.contents.variables.keys() for one in others):
+        return False
+    if any(beside(first.contents, one.contents, first.time) for one in others):
+        return False
+    dated = all(_DATED.fullmatch(one.group.folder) for one in group)
+    return not dated or len({one.group.newest for one in group}) < len(group)

@@ -28,10 +28,7 @@ class Listing:
 
 def listed(folder: Path) -> Listing:
     """The names in a folder. Raises :class:`AttachError` if it cannot be listed."""
-    names: list[str] = []
-    folders: list[str] = []
-    links: list[str] = []
-    odd: list[str] = []
+    names, folders, links, odd = list[str](), list[str](), list[str](), list[str]()
     try:
         with os.scandir(folder) as entries:
             for entry in entries:

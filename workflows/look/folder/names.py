@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from itertools import chain, count
 
 NETCDF = re.compile(r"\.(?:nc\d?|cdf|netcdf)(?:\.\d{4,})?$", re.IGNORECASE)
 """Names that say that a file is netCDF; FMS adds the rank to those of its pieces."""
@@ -110,21 +111,22 @@ def unique(stem: str, taken: Iterable[str]) -> str:
     'ocean-his-2'
     """
     clean = re.sub(r"-{2,}", "-", re.sub(r"[^A-Za-z0-9_-]+", "-", stem)).strip("-_")[-48:]
-    clean = clean.strip("-_") or "output"
-    known, number, name = set(taken), 2, clean
-    while name in known:
-        name, number = f"{clean}-{number}", number + 1
-    return name
+    return not_taken(clean.strip("-_") or "output", taken)
+
+
+def not_taken(name: str, taken: Iterable[str]) -> str:
+    """The name, with the first number from 2 on that makes it none of ``taken``."""
+    known = set(taken)
+    return next(one for one in chain([name], (f"{name}-{n}" for n in count(2))) if one not in known)
 
 
 def main_first(groups: Sequence[Group]) -> list[Group]:
     """The groups in the order of streams: what names itself history first, means last."""
 
-    def order(group: Group) -> tuple[int, int, str]:
-        rank = 0 if _MAIN.search(group.stem) else 2 if _MEANS.search(group.stem) else 1
-        return rank, -group.count, group.path
+    def rank(group: Group) -> int:
+        return 0 if _MAIN.search(group.stem) else 2 if _MEANS.search(group.stem) else 1
 
-    return sorted(groups, key=order)
+    return sorted(groups, key=lambda group: (rank(group), -group.count, group.path))
 
 
 def _groups(names: Sequence[str], folder: str) -> list[Group]:
@@ -163,11 +165,8 @@ def _group(
     # Only digits differ, in the same places, so the order of texts is that of numbers.
     newest = max(names)
     before = max((name for name in names if name != newest), default=None)
-    parts, at = [], 0
-    for start, end in runs:
-        parts.append(newest[at:start])
-        at = end
-    parts.append(newest[at:])
+    starts, ends = [0, *(end for _, end in runs)], [*(start for start, _ in runs), None]
+    parts = [newest[start:end] for start, end in zip(starts, ends, strict=True)]
     pattern = "*".join(map(_escaped, parts))
     parts[-1] = NETCDF.sub("", parts[-1])
     return Group(pattern, len(names), newest, before, _words(parts), folder, pieces)
@@ -176,12 +175,9 @@ def _group(
 def _runs(name: str, start: int, end: int, is_date: bool) -> bool:
     """Whether a number may run from file to file: a date, or one that no letter touches, or a
     forecast hour as in ``atmf003``."""
-    if is_date:
-        return True
     before, after = name[start - 1 : start], name[end : end + 1]
-    if after.isalpha():
-        return False
-    return not before.isalnum() or (before == "f" and end - start >= 2)
+    free = not before.isalnum() or (before == "f" and end - start >= 2)
+    return is_date or (free and not after.isalpha())
 
 
 def _is_piece(name: str, start: int, end: int) -> bool:
@@ -207,10 +203,8 @@ def _escaped(text: str) -> str:
 
 def _joined(one: Group, other: Group) -> Group:
     """Groups of one pattern whose numbers have different widths."""
-    last = sorted(
-        (name for name in (one.newest, one.before, other.newest, other.before) if name),
-        key=natural,
-    )
+    names = (one.newest, one.before, other.newest, other.before)
+    last = sorted(filter(None, names), key=natural)
     return replace(one, count=one.count + other.count, newest=last[-1], before=last[-2])
 
 
@@ -223,9 +217,8 @@ def natural(name: str) -> list[tuple[int, str]]:
 
 def _narrowed(group: Group, others: Sequence[Group]) -> Group:
     """The same with a digit required at each ``*``, where the glob also matches other groups."""
-    if "*" not in group.pattern:
-        return group
-    for other in others:
-        if other is not group and fnmatchcase(other.newest, group.pattern):
-            return replace(group, pattern=re.sub(r"(?<!\[)\*", "[0-9]*", group.pattern))
+    if "*" in group.pattern and any(
+        other is not group and fnmatchcase(other.newest, group.pattern) for other in others
+    ):
+        return replace(group, pattern=re.sub(r"(?<!\[)\*", "[0-9]*", group.pattern))
     return group

@@ -6,29 +6,17 @@ import os
 import re
 import time
 from collections.abc import Iterable
-from contextlib import ExitStack
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 
 from burstlens.core.errors import FrameError, TimesError, UnreadError
 from burstlens.core.printable import printable
 from burstlens.core.record_axis import time_variable
-from burstlens.workflows.frames.contents import (
-    CLASSIC,
-    HDF5,
-    Contents,
-    file_format,
-    read_contents,
-)
+from burstlens.workflows.frames.contents import CLASSIC, HDF5, Contents, file_format, read_contents
 from burstlens.workflows.frames.hdf5 import Prober
 from burstlens.workflows.frames.writers import has_writer
-from burstlens.workflows.look.folder.content import (
-    beside,
-    is_climatology,
-    piece,
-    piece_by_name,
-)
+from burstlens.workflows.look.folder.content import BY_NAME, beside, is_climatology, piece
 from burstlens.workflows.look.folder.names import NETCDF, Group
 
 MOST_SAMPLED = 32
@@ -93,19 +81,12 @@ class Sampler:
     def __init__(self, folder: Path, prober: Prober | None = None) -> None:
         self._folder = folder
         self._prober = prober or Prober()
-        self._stack = ExitStack()
-        self._stack.callback(self._prober.close)
 
     def __enter__(self) -> Sampler:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stack.close()
+    def __exit__(self, *error: object) -> None:
+        self._prober.close()
 
     def contents(self, name: str) -> Contents:
         """Of a file, by its name relative to the folder. Raises FrameError and OSError."""
@@ -117,6 +98,12 @@ class Sampler:
             while len(_known) > MOST_SAMPLED:
                 del _known[next(iter(_known))]
         return _known[identity]
+
+    def readable(self, name: str) -> Contents | None:
+        """The same, None where it cannot be read."""
+        with suppress(FrameError, OSError):
+            return self.contents(name)
+        return None
 
     def sample(self, group: Group) -> Sample | FrameError:
         """Of the newest file, else of the one before it, as the newest may be in the making."""
@@ -149,13 +136,7 @@ class Sampler:
         """Whether a file has no whole record, and will have none."""
         variables = found.contents.variables
         empty = found.time is not None and 0 in variables[found.time].shape
-        if not (found.contents.short or empty):
-            return False
-        try:
-            changed = os.stat(self._folder / found.name).st_mtime
-        except OSError:
-            return False
-        return time.time() - changed > _DEAD_S
+        return (found.contents.short or empty) and self._age_s(found.name) > _DEAD_S
 
     def _is_begun(self, name: str, contents: Contents) -> bool:
         """Whether an HDF5 file that a program has open for writing has no record yet: a classic one
@@ -177,46 +158,39 @@ class Sampler:
         group = sample.group
         if group.before is None or not _is_numbered(group.newest, group.before):
             return ""
-        try:
-            other = self.contents(group.within(group.before))
-        except (FrameError, OSError):
-            return ""
-        return beside(sample.contents, other, sample.time)
+        other = self.readable(group.within(group.before))
+        return "" if other is None else beside(sample.contents, other, sample.time)
 
     def is_netcdf(self, group: Group) -> bool:
         """Whether the first bytes of a file without a netCDF name say classic netCDF or HDF5."""
-        try:
-            return file_format(os.fspath(self._folder / group.within(group.newest))) in (
-                CLASSIC,
-                HDF5,
-            )
-        except OSError:
-            return False
+        path = self._folder / group.within(group.newest)
+        with suppress(OSError):
+            return file_format(os.fspath(path)) in (CLASSIC, HDF5)
+        return False
 
-    def age_s(self, group: Group) -> float:
-        """Seconds since the newest file was written, by this machine's clock."""
-        try:
-            changed = os.stat(self._folder / group.within(group.newest)).st_mtime
-        except OSError:
-            return 0.0
-        return time.time() - changed
+    def is_old(self, group: Group) -> bool:
+        """Whether the newest file was written long ago, by this machine's clock."""
+        return self._age_s(group.within(group.newest)) > _OLD_S
+
+    def _age_s(self, name: str) -> float:
+        """Seconds since a file was written; 0 where that cannot be said."""
+        with suppress(OSError):
+            return time.time() - os.stat(self._folder / name).st_mtime
+        return 0.0
 
 
-def sorted_groups(sampler: Sampler, groups: Iterable[Group], *, all_roles: bool = False) -> Sorted:
-    """The groups by what their samples hold; ``all_roles``: whatever their names say."""
+def sorted_groups(sampler: Sampler, groups: Iterable[Group]) -> Sorted:
+    """The groups by what their names and samples say."""
     netcdf, foreign = _candidates(sampler, list(groups))
-    frames: list[Sample] = []
-    timeless: list[Sample] = []
-    others: list[str] = []
-    pieces: list[str] = []
+    frames, timeless = list[Sample](), list[Sample]()
+    others, pieces, in_groups = list[str](), list[str](), list[str]()
     unreadable: list[tuple[Group, FrameError]] = []
-    in_groups: list[str] = []
     wanted = []
     for group in netcdf:
-        if group.role and not all_roles:
+        if group.role:
             others.append(f"{_kind(group)}: {group.said}")
         elif group.pieces:
-            pieces.append(f"{group.said}: {piece_by_name()}")
+            pieces.append(f"{group.said}: {BY_NAME}")
         else:
             wanted.append(group)
     if len(wanted) > MOST_SAMPLED:
@@ -245,15 +219,11 @@ def sorted_groups(sampler: Sampler, groups: Iterable[Group], *, all_roles: bool 
         else:
             (frames if found.time else timeless).append(found)
     return Sorted(
-        tuple(frames),
-        tuple(timeless),
-        tuple(others),
-        tuple(pieces),
-        tuple(foreign),
+        tuple(frames), tuple(timeless), tuple(others), tuple(pieces), tuple(foreign),
         tuple(_unread(group, error) for group, error in unreadable),
-        bool(unreadable) and all(sampler.age_s(group) > _OLD_S for group, _ in unreadable),
+        bool(unreadable) and all(sampler.is_old(group) for group, _ in unreadable),
         tuple(in_groups),
-    )
+    )  # fmt: skip
 
 
 def _unread(group: Group, error: FrameError) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from burstlens.core.errors import BurstlensError, FrameError
+from burstlens.core.errors import BurstlensError
 from burstlens.core.record_axis import time_variable
 from burstlens.workflows.frames.contents import Content, Contents
 from burstlens.workflows.look.folder.content import record_dimension
@@ -43,8 +43,7 @@ class Streams:
         self.model = adapter(folder, found)
         self.facts: Facts = self.model.facts(folder)
         self.there: dict[str, StreamFound] = {one.name: one for one in found.streams}
-        asked = found.settings.get("time_variable", self.model.time_variable)
-        self._time: str = asked
+        self._time: str = found.settings.get("time_variable", self.model.time_variable)
         self._contents: dict[str, Contents | None] = {}
         self._known: dict[str, Known | None] = {}
 
@@ -52,8 +51,7 @@ class Streams:
     def names(self) -> list[str]:
         """Those with files, the main one first, else those that the settings ask for."""
         main = self.main
-        names = list(self.there) or list(self.facts.streams)
-        return sorted(names, key=lambda name: name != main)
+        return sorted(self.there or self.facts.streams, key=lambda name: name != main)
 
     @property
     def main(self) -> str:
@@ -63,9 +61,9 @@ class Streams:
 
     def absent(self, stream: str) -> str:
         """Why there will be no frame of a stream; "" if there are some, or may be."""
-        if stream in self.there or (stream in self.facts.streams and not self._is_named(stream)):
-            return ""
-        if not self.there and not self.facts.streams:
+        # The streams of a command are those that were found by their files' names.
+        may_come = stream in self.facts.streams and self.model.name != "command"
+        if stream in self.there or may_come or not (self.there or self.facts.streams):
             return ""
         there = ", ".join(self.names)
         return f"there are no files of the stream {stream} (there are: {there})"
@@ -95,28 +93,19 @@ class Streams:
             )  # fmt: skip
         return self._known[stream]
 
-    def _is_named(self, stream: str) -> bool:
-        """Whether the streams are those that were found by their files' names."""
-        return self.model.name == "command" and stream not in self.there
-
     def _read(self, stream: str) -> Contents | None:
         about = self.there.get(stream)
         if about is None or about.newest is None:
             return None
-        with suppress(FrameError, OSError):
-            return self._sampler.contents(about.newest)
-        earlier = _before(self._folder, about.newest)
-        with suppress(FrameError, OSError):
-            return self._sampler.contents(earlier) if earlier else None
-        return None
+        found = self._sampler.readable(about.newest)
+        if found is None and (earlier := _before(self._folder, about.newest)):
+            return self._sampler.readable(earlier)
+        return found
 
     def _outlined(self, stream: str) -> Known | None:
-        if stream in self.there:
-            return None
-        try:
-            return self.model.outline(self._folder, stream)
-        except BurstlensError:
-            return None
+        with suppress(BurstlensError):
+            return None if stream in self.there else self.model.outline(self._folder, stream)
+        return None
 
 
 def known_of(contents: Contents, time: str | None) -> Known:

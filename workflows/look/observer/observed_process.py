@@ -146,12 +146,11 @@ class ObservedProcess:
         try:
             stat = _stat(self.pid)
         except (FileNotFoundError, ProcessLookupError):
-            if self._ticks is None and _exists(self.pid):
-                return Stat("", "R", 0, 0)  # hidden from this user
-            return None
-        if self._ticks is not None and stat.ticks != self._ticks:
-            return None  # the number is another process's now
-        return None if stat.state in _ENDED else stat
+            is_hidden = self._ticks is None and _exists(self.pid)  # from this user
+            return Stat("", "R", 0, 0) if is_hidden else None
+        # With other ticks the number is another process's now.
+        is_other = self._ticks is not None and stat.ticks != self._ticks
+        return None if is_other or stat.state in _ENDED else stat
 
     def _end(self) -> Witness:
         self._kill_at = None
@@ -204,10 +203,8 @@ def _exists(pid: int) -> bool:
     """Whether the kernel has the process, which ``/proc`` may hide. Signal 0 is not sent."""
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
+    except OSError as error:
+        return not isinstance(error, ProcessLookupError)
     return True
 
 
@@ -238,21 +235,18 @@ def _ancestors() -> set[int]:
     """This process and those that started it."""
     found: set[int] = set()
     pid = os.getpid()
-    while pid > 0 and pid not in found:
-        found.add(pid)
-        try:
+    with contextlib.suppress(OSError):
+        while pid > 0 and pid not in found:
+            found.add(pid)
             pid = _stat(pid).parent
-        except OSError:
-            break
     return found
 
 
 def _open(pid: int) -> int | None:
     """A pidfd, which never stands for another process; None where the kernel has none (5.3)."""
-    try:
+    with contextlib.suppress(OSError):
         return os.pidfd_open(pid)
-    except OSError:
-        return None
+    return None
 
 
 def _is_readable(handle: int) -> bool:
@@ -262,7 +256,6 @@ def _is_readable(handle: int) -> bool:
 
 
 def _boot() -> str:
-    try:
+    with contextlib.suppress(OSError):
         return _BOOT.read_text(encoding="utf-8").strip()
-    except OSError:
-        return ""
+    return ""

@@ -57,25 +57,18 @@ class Observer:
     """
 
     def __init__(
-        self,
-        *,
-        job: str | None = None,
-        pid: int | None = None,
-        scheduler: Scheduler | None = None,
-        allow_stop: bool = False,
-        quiet_after_s: float | None = None,
-        tells_end: bool = True,
-        mark: str | None = None,
-    ) -> None:
+        self, *, job: str | None = None, pid: int | None = None,
+        scheduler: Scheduler | None = None, allow_stop: bool = False,
+        quiet_after_s: float | None = None, tells_end: bool = True, mark: str | None = None,
+    ) -> None:  # fmt: skip
         if job is not None and pid is not None:
             raise RunError("name the model's job or its process, not both")
         if allow_stop and job is None and pid is None:
             raise RunError("only a job or process that is named can be stopped: --job, --pid")
         if quiet_after_s is not None and not 0 <= quiet_after_s < math.inf:
             raise RunError(f"{quiet_after_s} s without a write: the time must be 0 or more")
-        self._allow_stop = allow_stop
+        self._allow_stop, self._tells_end = allow_stop, tells_end
         self._quiet_after_s = quiet_after_s
-        self._tells_end = tells_end
         self._files = ObservedFiles()
         self._subject: ObservedJob | ObservedProcess | None = None
         if job is not None:
@@ -189,15 +182,13 @@ class Observer:
             before = self._observation.state
             state: ModelState = "quiet" if before == "quiet" else "ending"
             return Observation(state, f"{text}; {files.ago}"), False
-        says = f"its log says: {files.line}" if files.line else ""
+        says = _joined(text, f"its log says: {files.line}" if files.line else "")
         if witness.failed:
-            return Observation("failed", _joined(text, says)), True
+            return Observation("failed", says), True
         if seen is None and not self._lost:
             return Observation("unknown", f"{text}; its log is not read yet"), True
-        if seen is not None and seen.ended_well:
-            return Observation("ended", _joined(text, says)), True
-        if files.failure:
-            return Observation("failed", _joined(text, says)), True
+        if seen is not None and (seen.ended_well or files.failure):
+            return Observation("ended" if seen.ended_well else "failed", says), True
         if self._lost:
             # The log's last lines went with the folder: that they are missing says nothing.
             return Observation("ended", f"{text}; the end of its log was not seen"), True
@@ -241,9 +232,8 @@ class Observer:
             return Observation("unknown", _joined(text, "the folder is not read yet")), False
         if files.says_end:
             settled = files.quiet_s >= (LINGERS_S if seen.in_progress else SETTLES_S)
-            return Observation(
-                "ended", _joined(text, f"the log's last line: {files.line}")
-            ), settled
+            evidence = _joined(text, f"the log's last line: {files.line}")
+            return Observation("ended", evidence), settled
         if files.failure and files.quiet_s >= LINGERS_S:
             evidence = _joined(text, f"the log says: {files.failure}", files.silence)
             return Observation("failed", evidence, seen.written), True

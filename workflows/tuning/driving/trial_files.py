@@ -1,10 +1,12 @@
-"""Trials of a tuning: the recipe with other values in a job file, and what their end says."""
+"""Jobs of a tuning: trials, which are the recipe with other values in a job file, what their end
+says, and before them the steps that prepare their inputs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.existence import check_existence
@@ -12,6 +14,8 @@ from burstlens.core.passing_errors import again
 from burstlens.core.run import events as ev
 from burstlens.core.run.facts import facts_of
 from burstlens.core.run.trial_record import TrialRecord
+from burstlens.workflows.ordering.events import JobEnded
+from burstlens.workflows.ordering.instructions import Sync
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.job_file import JobFile
 from burstlens.workflows.placement.provision import Provision
@@ -22,72 +26,61 @@ from burstlens.workflows.recipe.load import check
 from burstlens.workflows.recipe.recipe import Recipe, Step
 from burstlens.workflows.tuning.driving.collected import Collected
 from burstlens.workflows.tuning.options import configuration_of
+from burstlens.workflows.tuning.space import Plan
 from burstlens.workflows.tuning.table import trial_table
-from burstlens.workflows.tuning.trial import Plan
+
+if TYPE_CHECKING:
+    from burstlens.workflows.deciding.state import RunState
 
 
 class TrialFiles:
     """Writes what the supervisor of each trial is to do."""
 
     def __init__(self, context: RunContext, provision: Provision) -> None:
-        self._context = context
-        self._provision = provision
+        self._context, self._provision = context, provision
         facts = facts_of(context.run, "recipe", "source", "table")
         self._source = str(facts.recipe), Path(str(facts.source))
         self._table = facts.table or {}
 
-    def recipe(self, values: Mapping[str, Any]) -> Recipe:
-        """The recipe with these values. Raises RecipeError where it does not take one."""
-        table = trial_table(self._table, configuration_of(values))
-        return check(Source(*self._source, table))[0]
-
     def prepared(self, name: str, values: Mapping[str, Any], limit_s: float | None) -> str:
         """Write ``job.json`` unless a former driver has; returns why the values cannot be run, else
         an empty text. For a thread: it may try again for seconds. Raises OSError."""
-        folder = self._context.run.job(name)
-        if again(lambda: check_existence(folder / "job.json")):
+        if self._is_described(name):
             return ""
         try:
-            recipe = self.recipe(values)
-            job = JobFile(
-                self._context.run, recipe, self._context.site, self._context.history,
-                self._provision,
-            )  # fmt: skip
-            job.open(self._buffer(), int(name.rpartition("-")[2]))
-            made = job.simulation(name)
+            table = trial_table(self._table, configuration_of(values))
+            recipe = check(Source(*self._source, table))[0]
+            made = self._job(recipe, int(folder_of(name))).simulation(name)
         except RecipeError as error:
             return f"the recipe does not take these values: {error}"
         made["stop_grace_s"] = 0.0  # a stop waits for no frame: those of a trial are not kept
         if limit_s is not None:
             made["walltime_s"] = min(made["walltime_s"], limit_s)
-        describe(folder, made)
+        describe(self._context.run.job(name), made)
         return ""
 
     def describe_step(self, name: str, step: Step) -> str:
         """Write what the supervisor of a step that prepares the inputs is to do, unless a former
         driver has. As :meth:`prepared`, never refused."""
-        folder = self._context.run.job(name)
-        if not again(lambda: check_existence(folder / "job.json")):
-            context = self._context
-            job = JobFile(
-                context.run, context.recipe, context.site, context.history, self._provision
-            )
-            job.open(self._buffer(), 0)
-            describe(folder, job.step(step, name))
+        if not self._is_described(name):
+            made = self._job(self._context.recipe, 0).step(step, name)
+            describe(self._context.run.job(name), made)
         return ""
 
-    def folder(self, name: str) -> str:
-        """The trial's folder, relative to the run's on the buffer."""
-        return name.rpartition("-")[2]
+    def _is_described(self, name: str) -> bool:
+        return again(lambda: check_existence(self._context.run.job(name) / "job.json"))
 
-    def text(self, values: Mapping[str, Any]) -> str:
-        """The values in words."""
-        return configuration_of(values).text()
-
-    def _buffer(self) -> BufferRef:
-        known = self._context.history.buffer
+    def _job(self, recipe: Recipe, number: int) -> JobFile:
+        context, known = self._context, self._context.history.buffer
         assert known is not None, "the buffer is journalled before the first trial"
-        return BufferRef(**known)
+        job = JobFile(context.run, recipe, context.site, context.history, self._provision)
+        job.open(BufferRef(**known), number)
+        return job
+
+
+def folder_of(name: str) -> str:
+    """The trial's folder, relative to the run's on the buffer."""
+    return name.rpartition("-")[2]
 
 
 def submission(name: str, plan: Plan) -> ev.TrialSubmitting:
@@ -106,7 +99,7 @@ def in_words(event: ev.TrialEnded) -> str:
     return said if event.load is None else f"{said}, load {event.load:.1f}"
 
 
-def is_lost(end: Ended) -> bool:
+def _is_lost(end: Ended) -> bool:
     """Whether the end says nothing about a trial's values: its supervisor was killed, or was told
     to end, as by a scheduler that preempts its job."""
     return end.reason in {"lost", "given up"} or end.reason.startswith("terminated by")
@@ -114,28 +107,14 @@ def is_lost(end: Ended) -> bool:
 
 def lost_in_a_row(trials: Iterable[TrialRecord]) -> int:
     """How many of the latest trials were lost."""
-    count = 0
-    for record in reversed(list(trials)):
-        if record.ended is None or record.ended.outcome != "lost":
-            break
-        count += 1
-    return count
-
-
-def wall_s(end: Ended, took_s: float) -> float:
-    """How long the program ran by its supervisor's clock, else as long as the driver saw it; nobody
-    sets either."""
-    return took_s if end.seconds is None else end.seconds
+    ends = (one.ended for one in reversed(list(trials)))
+    return len(list(takewhile(lambda end: end is not None and end.outcome == "lost", ends)))
 
 
 def judged(
-    name: str,
-    end: Ended,
-    took_s: float,
-    collected: Collected,
-    earlier: Iterable[TrialRecord],
+    name: str, end: Ended, took_s: float, collected: Collected, earlier: Iterable[TrialRecord],
     t: float,
-) -> ev.TrialEnded:
+) -> ev.TrialEnded:  # fmt: skip
     """What the end of a trial and its log say about its values. A trial that wrote other frames
     than the first one that was measured cannot be compared with it. ``earlier`` may hold the trial
     itself. The recipe as it is has no values that can be at fault: where it ran well before, or was
@@ -147,7 +126,7 @@ def judged(
     bad_luck = default and end.reason == "exited" and (known or end.signal == "SIGKILL")
     if end.stopped:
         outcome, message = "stopped", end.text()
-    elif is_lost(end) or (bad_luck and not end.well):
+    elif _is_lost(end) or (bad_luck and not end.well):
         outcome, message = "lost", end.text()
     elif not end.well:
         said = collected.problem if end.reason == "exited" else ""
@@ -159,16 +138,60 @@ def judged(
         outcome, message = "failed", what
     good = measured if outcome == "done" else None
     return ev.TrialEnded(
-        job=name,
-        outcome=outcome,
+        job=name, outcome=outcome, message=message or None,
         seconds=dict(good.seconds) if good else None,
         frames=dict(good.frames) if good else None,
-        wall_s=round(took_s, 3),
-        load=round(collected.load, 2),
-        message=message or None,
-        ended=round(t, 3),
-    )
+        wall_s=round(took_s, 3), load=round(collected.load, 2), ended=round(t, 3),
+    )  # fmt: skip
 
 
 def _frames(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} of {stream}" for stream, count in counts.items())
+
+
+class Preparation:
+    """Says which one comes next. On a ``fresh`` buffer, what an earlier driver did is gone."""
+
+    def __init__(self, state: RunState) -> None:
+        self._state = state
+        self._steps = [step for step in state.recipe.steps if step.phase == "before"]
+        self._done: set[str] = set()
+
+    def next_job(self, *, fresh: bool) -> tuple[str, Step] | None:
+        """The name of the next job, journalled, and its step; None where all are done."""
+        history = self._state.history
+        for step in self._steps:
+            if step.name in self._done:
+                continue
+            times = 1
+            while (record := history.jobs.get(name := f"step-{step.name}-{times}")) is not None:
+                if record.outcome is None or (record.outcome == "done" and not fresh):
+                    break
+                times += 1
+            if record is not None and record.outcome == "done":
+                self._done.add(step.name)
+                continue
+            if record is None:
+                self._state.outbox.append(ev.StepSubmitting(job=name, step=step.name))
+                self._state.do(Sync(required=True))
+            return name, step
+        return None
+
+    def is_on_login(self, name: str) -> bool:
+        """Whether that job runs on the driver's own machine."""
+        of = name.removeprefix("step-").rpartition("-")[0]
+        return any(step.name == of and step.where == "login" for step in self._steps)
+
+    def ended(self, event: JobEnded, end: Ended) -> str:
+        """Take a step's end; returns why the tuning cannot go on, else an empty text."""
+        name, state = event.name, self._state
+        outcome = "done" if end.well else "stopped" if end.stopped else "failed"
+        message = f"{name} {end.text()}"
+        state.outbox.append(ev.StepEnded(job=name, outcome=outcome, message=message))
+        state.do(Sync(required=True))
+        if end.well:
+            self._done.add(name.removeprefix("step-").rpartition("-")[0])
+            return ""
+        log = state.run.logs / name / f"{name}.log"
+        said = f": {event.said}" if event.said else ""
+        return f"{message}{said}; its log is {log}"

@@ -26,11 +26,10 @@ from burstlens.workflows.tuning.course import Course, Ending
 from burstlens.workflows.tuning.driving import collected as trials
 from burstlens.workflows.tuning.driving import results, trial_files
 from burstlens.workflows.tuning.driving.collected import Collected
-from burstlens.workflows.tuning.driving.preparation import Preparation
-from burstlens.workflows.tuning.driving.trial_files import TrialFiles
-from burstlens.workflows.tuning.options import trials_of
+from burstlens.workflows.tuning.driving.trial_files import Preparation, TrialFiles
+from burstlens.workflows.tuning.options import configuration_of, trials_of
+from burstlens.workflows.tuning.space import Plan
 from burstlens.workflows.tuning.table import tune_of
-from burstlens.workflows.tuning.trial import Plan
 
 if TYPE_CHECKING:
     from burstlens.workflows.deciding.state import RunState
@@ -46,15 +45,9 @@ class TrialsRun(BufferedRun):
     """
 
     def __init__(
-        self,
-        state: RunState,
-        course: Course,
-        files: TrialFiles,
-        *,
-        buffer_name: str,
-        lasts: bool,
-        hosted: bool,
-    ) -> None:
+        self, state: RunState, course: Course, files: TrialFiles, *,
+        buffer_name: str, lasts: bool, hosted: bool,
+    ) -> None:  # fmt: skip
         super().__init__(state, buffer_name=buffer_name, lasts=lasts)
         self._asked: str | None = None
         self._over = False
@@ -62,7 +55,7 @@ class TrialsRun(BufferedRun):
         self._course, self._files, self._hosted = course, files, hosted
         self._steps = Preparation(state)
         self._fresh = True
-        self._number = 0
+
         self._begun = 0.0
         self._ended: dict[str, tuple[Ended, float]] = {}
 
@@ -112,9 +105,8 @@ class TrialsRun(BufferedRun):
 
     def _ask(self, function: Callable[..., str], name: str, *args: Any) -> None:
         """Have written beside the loop what the supervisor of a job is to do."""
-        ask = todo.Ask(
-            "described", function, (name, *args), todo.AskPlace.BESIDE, about=name, again=True
-        )
+        place = todo.AskPlace.BESIDE
+        ask = todo.Ask("described", function, (name, *args), place, about=name, again=True)
         self.state.do(ask)
 
     # The trials.
@@ -124,7 +116,7 @@ class TrialsRun(BufferedRun):
         state, known = self.state, self.state.history.trials
         state.snapshot.state = "running"
         name = next(reversed(known), "")
-        self._number = len(known)
+
         if name and known[name].ended is None:
             self._describe(name)
             return
@@ -138,19 +130,15 @@ class TrialsRun(BufferedRun):
             return
         if isinstance(step, Ending):
             self._conclude(step)
-        else:
-            self._begin(step)
+            return
+        name = f"trial-{len(known) + 1}"
+        state.outbox.append(trial_files.submission(name, step))
+        state.do(todo.Sync(required=True))
+        self._describe(name)
 
     def _step(self) -> Plan | Ending:
         """What comes after the trials so far. Raises BurstlensError."""
         return self._course.after(trials_of(self.state.history.trials.values()))
-
-    def _begin(self, plan: Plan) -> None:
-        self._number += 1
-        name = f"trial-{self._number}"
-        self.state.outbox.append(trial_files.submission(name, plan))
-        self.state.do(todo.Sync(required=True))
-        self._describe(name)
 
     def _describe(self, name: str) -> None:
         trials = self.state.history.trials
@@ -177,7 +165,7 @@ class TrialsRun(BufferedRun):
             return
         self._begun = self.state.now
         begun = self.state.history.trials[name].submitting
-        what = self._files.text(begun.values)
+        what = configuration_of(begun.values).text()
         self.state.snapshot.note(f"{name} ({begun.phase}): {what}")
         self.state.do(todo.Launch(name))
 
@@ -194,7 +182,9 @@ class TrialsRun(BufferedRun):
             code = failure_code(event.problem)
             self._finish(Outcome("failed", code, f"{name}: {event.problem}"))
         elif name in self.state.history.trials:
-            self._ended[name] = end, trial_files.wall_s(end, self.state.now - self._begun)
+            # By its supervisor's clock, else as long as the driver saw it; nobody sets either.
+            took_s = self.state.now - self._begun if end.seconds is None else end.seconds
+            self._ended[name] = end, took_s
             self._collect(name, end)
         elif why := self._steps.ended(event, end):
             state, code = ("stopped", STOPPED) if end.stopped else ("failed", FAILED)
@@ -204,7 +194,7 @@ class TrialsRun(BufferedRun):
 
     def _collect(self, name: str, end: Ended) -> None:
         recipe, logs = self.state.recipe, str(self.state.run.logs / name)
-        folder = self._files.folder(name)
+        folder = trial_files.folder_of(name)
         args = self.buffer, folder, recipe.model, tune_of(recipe).skip, logs, end.well
         self.state.do(todo.Ask("collected", trials.collect, args, about=name, again=True))
 
@@ -269,9 +259,8 @@ class TrialsRun(BufferedRun):
         error = event.error
         match event.node:
             case todo.ProvideBuffer():
-                state, code = "failed", FAILED
-                if isinstance(error, GivenUpError):
-                    state, code = "stopped", STOPPED
+                given_up = isinstance(error, GivenUpError)
+                state, code = ("stopped", STOPPED) if given_up else ("failed", FAILED)
                 self.state.finish(Outcome(state, code, str(error)))
             case todo.StageIn():
                 message = f"stage in failed: {error}"

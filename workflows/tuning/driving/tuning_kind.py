@@ -33,10 +33,7 @@ class TuningKind(RunKind):
         return tuning_site(site)
 
     def drive(
-        self,
-        context: RunContext,
-        early: EarlyWorker | None,
-        tick: Callable[[Snapshot], None],
+        self, context: RunContext, early: EarlyWorker | None, tick: Callable[[Snapshot], None]
     ) -> Outcome:
         """Go through the trials. Raises RunError."""
         from burstlens.workflows.deciding.state import RunState
@@ -60,19 +57,13 @@ class TuningKind(RunKind):
             state = RunState(
                 context,
                 lambda state: TrialsRun(
-                    state,
-                    course,
-                    files,
-                    buffer_name=space.name,
-                    lasts=space.lasts,
+                    state, course, files, buffer_name=space.name, lasts=space.lasts,
                     hosted=isinstance(space, JobBuffer),
                 ),
-            )
+            )  # fmt: skip
+            dispatch, inbox = Dispatch(context, graph), Inbox(context)
             launching = Launching(context, graph, space, launcher)
-            dispatch = Dispatch(context, graph)
-            outcome = Loop(
-                context, graph, dispatch, Inbox(context), state, tick, space, launching
-            ).run()
+            outcome = Loop(context, graph, dispatch, inbox, state, tick, space, launching).run()
         tick(context.snapshot)  # the last trial may have ended since the last tick
         withdraw(launcher, context.snapshot.write)
         return outcome

@@ -9,7 +9,7 @@ import pytest
 
 from burstlens.workflows.models.command import Command
 from burstlens.workflows.models.wrf import Wrf
-from burstlens.workflows.tuning.output_time import NoTimesError, output_time
+from burstlens.workflows.tuning.driving.collected import NoTimesError, output_time
 
 LOGS = Path(__file__).parents[1] / "data" / "logs"
 WRITTEN = r"written (?P<file>\S+) (?P<seconds>[\d.]+) s"
