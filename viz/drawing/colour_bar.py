@@ -10,13 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm, Colormap, LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
-from matplotlib.ticker import (
-    FixedFormatter,
-    FixedLocator,
-    Formatter,
-    LogLocator,
-    MaxNLocator,
-)
+from matplotlib.ticker import FixedFormatter, FixedLocator, Formatter, LogLocator, MaxNLocator
 
 from burstlens.core import digits
 from burstlens.core.units import printed

@@ -14,8 +14,8 @@ from burstlens.viz.drawing import style
 from burstlens.viz.product import Context
 
 
-class Coloured(Protocol):
-    """A field to be shown in colours."""
+class LabelledField(Protocol):
+    """A field with its name and units."""
 
     @property
     def name(self) -> str: ...
@@ -23,6 +23,11 @@ class Coloured(Protocol):
     def long_name(self) -> str: ...
     @property
     def units(self) -> str: ...
+
+
+class Coloured(LabelledField, Protocol):
+    """A field to be shown in colours."""
+
     @property
     def values(self) -> Any: ...
 

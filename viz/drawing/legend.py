@@ -16,7 +16,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
 from burstlens.viz.drawing import style
-from burstlens.viz.drawing.heading import LEFT, RIGHT
+from burstlens.viz.drawing.heading import LEFT, RIGHT, shortened
 from burstlens.viz.drawing.signs import Sign, draw_sign
 
 SIZE, ROW, FOOT = 8.0, 11.5, 22.0
@@ -86,7 +86,7 @@ def legend(figure: Figure, entries: Sequence[LegendEntry], count: int) -> list[A
             at = x + entry.text_begins
             text = figure.text(
                 at * point / figure.bbox.width, y * point / figure.bbox.height,
-                _fitted(entry.text, widest - (at - x)), fontsize=SIZE, color=style.INK,
+                shortened(entry.text, widest - (at - x), _width), fontsize=SIZE, color=style.INK,
                 family=style.FONT, ha="left", va="baseline", parse_math=False,
             )  # fmt: skip
             text.remove()
@@ -131,11 +131,3 @@ def _width(text: str) -> float:
     font = FontProperties(family=style.FONT, size=SIZE)
     width, _, _ = text_to_path.get_text_width_height_descent(text, font, False)
     return 1.03 * float(width)
-
-
-def _fitted(text: str, widest: float) -> str:
-    if _width(text) <= widest:
-        return text
-    while len(text) > 4 and _width(text + "…") > widest:
-        text = text[:-1].rstrip()
-    return text + "…"

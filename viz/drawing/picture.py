@@ -73,11 +73,16 @@ def blank(width_px: int, height_px: int, dpi: float, colour: str = "white") -> F
     return figure
 
 
-def placed(artist: Artist, axes: Axes, *, clip: bool = True) -> Artist:
-    """The artist in the axes' coordinates, without being kept by the axes."""
+def attached(artist: Artist, axes: Axes) -> Artist:
+    """The artist with the axes' figure, but not added to the axes."""
     artist.set_figure(axes.figure)
     artist.axes = axes
-    artist.set_transform(axes.transData)
+    return artist
+
+
+def placed(artist: Artist, axes: Axes, *, clip: bool = True) -> Artist:
+    """The same, in the axes' coordinates."""
+    attached(artist, axes).set_transform(axes.transData)
     if clip:
         artist.set_clip_path(axes.patch)
     return artist

@@ -112,7 +112,7 @@ def write(
         codes, scale = quantised(values, asked.bits, log=log, edges=edges)
         parts.append(({**one.facts, "grid": one.grid.hash}, codes, scale))
     pieces = [overlaid.piece for overlaid in overlay]
-    words = [one.facts() for overlaid in overlay for one in overlaid.words]
+    words = [one for overlaid in overlay for one in overlaid.words]
     images = [piece for piece in pieces if piece is not None]
     text = script({**header, "words": words}, parts, images)
     folder.mkdir(exist_ok=True)

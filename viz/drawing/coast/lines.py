@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.viz.geometry.projection import Projection
+from burstlens.viz.geometry.sphere import vectors
 
 Array = NDArray[np.float64]
 Extent = tuple[float, float, float, float]
@@ -76,13 +77,13 @@ def _cap(projection: Projection, extent: Extent) -> tuple[Array, float]:
     y = np.linspace(*extent[2:], _SAMPLES)
     lon, lat = projection.inverse(*np.meshgrid(x, y))
     known = np.isfinite(lon) & np.isfinite(lat)
-    vectors = _vectors(lon[known], lat[known])
-    middle = vectors.mean(axis=0) if len(vectors) else np.zeros(3)
+    places = vectors(lon[known], lat[known])
+    middle = places.mean(axis=0) if len(places) else np.zeros(3)
     length = float(np.linalg.norm(middle))
     if length < 0.1:
         return np.array([0.0, 0.0, 1.0]), 180.0
     middle = middle / length
-    return middle, float(np.degrees(np.arccos(np.clip(vectors @ middle, -1, 1).min())))
+    return middle, float(np.degrees(np.arccos(np.clip(places @ middle, -1, 1).min())))
 
 
 @lru_cache(maxsize=6)
@@ -102,7 +103,7 @@ def _load(scale: str, kind: Kind) -> _Lines:
     ways[begins[1:]] -= (part["first"] + length)[:-1]
     points = np.cumsum(ways, axis=0) * UNIT_DEGREES
     lon, lat = _dense(np.insert(points, begins[1:], np.nan, axis=0)).T
-    return _Lines(lon, lat, _vectors(lon, lat))
+    return _Lines(lon, lat, vectors(lon, lat))
 
 
 def _dense(points: Array) -> Array:
@@ -112,8 +113,3 @@ def _dense(points: Array) -> Array:
     number = np.concatenate([[0], np.cumsum(pieces)])
     every = np.arange(number[-1] + 1)
     return np.column_stack([np.interp(every, number, points[:, axis]) for axis in (0, 1)])
-
-
-def _vectors(lon: Array, lat: Array) -> Array:
-    lam, phi = np.radians(lon), np.radians(lat)
-    return np.column_stack([np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)])

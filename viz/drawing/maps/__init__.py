@@ -5,7 +5,6 @@ Imports as ``drawing`` does.
 __all__ = [
     "bent_cells",
     "cells",
-    "flow",
     "graticule",
     "isolines",
     "layers",
