@@ -32,9 +32,7 @@ class ColourBar:
         point = figure.dpi / 72
         width, height = figure.bbox.width, figure.bbox.height
         box = axes.get_position()
-        place = (
-            box.x1 + _GAP * point / width, box.y0, _WIDTH * point / width, box.height,
-        )  # fmt: skip
+        place = box.x1 + _GAP * point / width, box.y0, _WIDTH * point / width, box.height
         bar = figure.add_axes(place, xlim=(0, 1), ylim=(0, 1))
         edges = norm.boundaries if isinstance(norm, BoundaryNorm) else None
         steps = 256 if edges is None else len(edges) - 1

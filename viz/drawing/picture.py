@@ -17,8 +17,6 @@ NARROW_PT = 330.0
 """The same width without the words that a small picture leaves out (:mod:`.heading`)."""
 _NARROW_PX = 370
 """Below it, letters small enough to leave room for all words cannot be read."""
-
-
 Limits = tuple[float, float] | None
 """Colour limits as recipes give them; None: those for the whole run, see :mod:`.limits`."""
 
@@ -39,9 +37,8 @@ def check_size(width_px: int, height_px: int | None, dpi: int, *, least: tuple[i
     ``least`` is the smallest width and height in pixels; ``height_px`` None means a height that
     the domain's shape gives.
     """
-    for name, given, lowest in zip(
-        ("width_px", "height_px"), (width_px, height_px), least, strict=True
-    ):
+    sizes = {"width_px": width_px, "height_px": height_px}
+    for (name, given), lowest in zip(sizes.items(), least, strict=True):
         if given is not None and not lowest <= given <= LARGEST_PX:
             raise ValueError(f"{name} must be {lowest} to {LARGEST_PX}, not {given}")
     if not 40 <= dpi <= 600:

@@ -187,9 +187,10 @@ def chunk_name(first: Point, shape: Point, position: int) -> str:
 def _layout(file: Any, name: str, axis: int | None, record: int) -> Layout | None:
     dataset = file[name]
     kind = dataset.dtype
-    filters = _filters(dataset)
+    made = dataset.id.get_create_plist()
+    filters = [made.get_filter(index) for index in range(made.get_nfilters())]
     shuffle, deflate = (2, (kind.itemsize,)), (1, None)
-    known = [(number, values if number == 2 else None) for number, values in filters]
+    known = [(number, values if number == 2 else None) for number, _, values, _ in filters]
     if (
         known not in ([deflate], [shuffle, deflate])
         or kind not in (np.dtype("<f4"), np.dtype("<f8"))
@@ -208,10 +209,3 @@ def _layout(file: Any, name: str, axis: int | None, record: int) -> Layout | Non
 
     dataset.id.chunk_iter(keep)
     return Layout(name, dataset.shape, shape, kind, len(filters) == 2, chunks)
-
-
-def _filters(dataset: Any) -> list[tuple[int, tuple[int, ...]]]:
-    """Numbers and parameters of a variable's filters, in the order in which they were applied."""
-    made = dataset.id.get_create_plist()
-    found = [made.get_filter(index) for index in range(made.get_nfilters())]
-    return [(number, values) for number, _, values, _ in found]

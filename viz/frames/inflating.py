@@ -85,9 +85,8 @@ def inflate(
                 return
             try:
                 chunk, part = layout.chunks[first], values[target]
-                plain = _inflated(
-                    file, layout, chunk, kept, whole=part.size >= _size(layout, chunk)
-                )
+                whole = part.size >= _size(layout, chunk)
+                plain = _inflated(file, layout, chunk, kept, whole=whole)
                 _place(plain, layout, chunk, source, part, fills)
                 del plain  # the next chunk takes its memory
             except BaseException as error:
@@ -120,7 +119,7 @@ def _along(wanted: slice, size: int) -> Iterator[tuple[int, slice, slice]]:
 def _size(layout: Layout, chunk: Chunk) -> int:
     """How many points of the variable a chunk holds: fewer at an edge."""
     pairs = zip(chunk.first, layout.chunk, layout.shape, strict=True)
-    return int(np.prod([min(first + size, whole) - first for first, size, whole in pairs]))
+    return prod(min(first + size, whole) - first for first, size, whole in pairs)
 
 
 def _inflated(
@@ -152,22 +151,14 @@ def _named(layout: Layout, chunk: Chunk) -> str:
 
 
 def _place(
-    plain: Plain,
-    layout: Layout,
-    chunk: Chunk,
-    source: Slices,
-    target: NDArray[Any],
+    plain: Plain, layout: Layout, chunk: Chunk, source: Slices, target: NDArray[Any],
     fills: Sequence[Any],
-) -> None:
+) -> None:  # fmt: skip
     """Copy a part of an inflated chunk to its place, block by block."""
     is_shuffled = layout.is_shuffled and not chunk.skipped & 1
     kind = np.dtype(f"u{layout.kind.itemsize}")
-    parts: list[NDArray[Any]]
-    if is_shuffled:
-        planes = np.frombuffer(plain, np.uint8).reshape(-1, *layout.chunk)
-        parts = [plane[source] for plane in planes]
-    else:
-        parts = [np.frombuffer(plain, kind).reshape(layout.chunk)[source]]
+    planes = np.frombuffer(plain, np.uint8 if is_shuffled else kind).reshape(-1, *layout.chunk)
+    parts = [plane[source] for plane in planes]
     # The first dimensions are often of one point: time, a level.
     axis = next((n for n, size in enumerate(target.shape) if size > 1), 0)
     rows = max(1, _BLOCK_BYTES * target.shape[axis] // target.nbytes)

@@ -17,7 +17,7 @@ from burstlens.core.time_units import read_units
 from burstlens.viz.frames.file import times_key
 from burstlens.viz.frames.record import TIME_NAMES, is_time
 from burstlens.viz.product import Context
-from burstlens.viz.seams import OpenFrame, Variable
+from burstlens.viz.seams import OpenFrame
 
 EPOCH = "19700101T000000"
 """The origin of times if the start is unknown."""
@@ -55,7 +55,8 @@ def calendar(frame: OpenFrame) -> str:
     for name in (*usual, *frame.names):
         found = frame.variable(name)
         named = calendar_of(found.attributes)
-        if named and (name in usual or _is_own(found)):
+        is_own = not found.dimensions and is_time(name, found.attributes)
+        if named and (name in usual or is_own):
             return named
     return calendar_of(frame.attributes) or "standard"
 
@@ -108,11 +109,6 @@ def since(time: str, start: str | None, calendar: str = "standard") -> str:
 
 def _counted_in(frame: OpenFrame, context: Context) -> str:
     return context.calendar or calendar(frame)
-
-
-def _is_own(variable: Variable) -> bool:
-    """Whether a variable is the time of the record."""
-    return not variable.dimensions and is_time(variable.name, variable.attributes)
 
 
 def _earlier(time: str, frame: OpenFrame) -> str | None:

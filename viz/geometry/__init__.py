@@ -12,7 +12,6 @@ __all__ = [
     "columns",
     "crop",
     "degrees",
-    "destaggered",
     "enriched",
     "field",
     "grid",

@@ -1,9 +1,9 @@
-"""Staggered grids of other models than WRF: which points lie between which, and their averages.
+"""Staggered grids: which points lie between which, and variables read at the cell centres.
 
 Arakawa C grid (Arakawa and Lamb 1977, Methods Comput. Phys. 17, 173-265): a velocity lies on the
 faces of the cells, the scalars at their centres. Names: ROMS and CROCO (``xi_u``), MITgcm (``XG``,
 ``Xp1``, xgcm's ``i_g``), MOM6 (``xq``), NEMO by XIOS (``x_grid_U``); for others the attribute
-``c_grid_axis_shift`` (COMODO).
+``c_grid_axis_shift`` (COMODO). WRF's names: :mod:`.staggering`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.viz.seams import OpenFrame
+from burstlens.viz.geometry import grid
+from burstlens.viz.geometry.staggering import unstaggered, with_faces
+from burstlens.viz.seams import OpenFrame, Window
 
 Array = NDArray[Any]
 Faces = Literal["inner", "outer", "before", "behind", "none"]
@@ -112,6 +114,30 @@ def read_at_centres(frame: OpenFrame, name: str, part: dict[str, slice]) -> Arra
     return values
 
 
+def read_centred(frame: OpenFrame, name: str, part: Window) -> Array:
+    """A variable of WRF's grid, or of none that is staggered, at the cell centres.
+
+    As :func:`read_at_centres`, with ``part`` as slices of unstaggered dimensions; a variable
+    that is not staggered keeps its type.
+    """
+    stored = frame.variable(name).dimensions
+    # A staggered dimension without centres in the file (WRF's soil layers) is used as it is.
+    staggered = {
+        axis: base
+        for axis, dimension in enumerate(stored)
+        if (base := unstaggered(dimension, frame)) != dimension and base in part
+    }
+    # Strides are applied after neighbouring faces are averaged.
+    dense = {d: slice(part[d].start, part[d].stop, 1) for d in staggered.values()}
+    values = frame.read(name, with_faces(dict(part) | dense, frame))
+    if staggered and values.dtype.kind != "f":
+        values = values.astype(np.float64)
+    for axis, dimension in staggered.items():
+        every = slice(None, None, part[dimension].step)
+        values = _part(grid.to_centres(values, axis), axis, every)
+    return values
+
+
 def around(wanted: slice, faces: Faces, size: int, stored: int) -> tuple[slice, slice]:
     """The ``stored`` points of which :func:`to_centres` makes the ``wanted`` of ``size`` means,
     and where these are among its means of them."""
@@ -161,9 +187,7 @@ def _beyond(values: Array, axis: int) -> Array:
 
 
 def _part(values: Array, axis: int, part: slice) -> Array:
-    index: list[Any] = [slice(None)] * values.ndim
-    index[axis] = part
-    return np.asarray(values[tuple(index)])
+    return np.asarray(values[(slice(None),) * axis + (part,)])
 
 
 def _mean(low: Array, high: Array) -> Array:

@@ -27,7 +27,6 @@ from burstlens.viz.seams import OpenFrame, Variable
 
 Array = NDArray[Any]
 
-
 _FARTHEST = 2.1e7
 """Metres: half of the earth's circumference, and a little more."""
 
@@ -41,17 +40,15 @@ class MappedGrid:
     y: Array
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownUnits:
-    """Coordinates that cannot be placed on their projection: the fault, as a sentence."""
-
-    fault: str
+class UnknownUnitsError(Exception):
+    """Coordinates cannot be placed on their projection: the fault, as a sentence."""
 
 
-def mapped_grid(
-    frame: OpenFrame, variable: str, x: str, y: str
-) -> MappedGrid | UnknownUnits | None:
-    """The grid of a variable's grid mapping along dimensions x and y; None if there is none."""
+def mapped_grid(frame: OpenFrame, variable: str, x: str, y: str) -> MappedGrid | None:
+    """The grid of a variable's grid mapping along dimensions x and y; None if there is none.
+
+    UnknownUnitsError if the units of its coordinates are unknown.
+    """
     named = mapping_names(frame.variable(variable))
     if x not in frame and y not in frame and named:
         x, y = (_coordinate(frame, d, f"projection_{way}_coordinate")
@@ -66,10 +63,6 @@ def mapped_grid(
         if projection is None:
             continue
         unit_x, unit_y = (_unit(frame, dimension, attributes) for dimension in (x, y))
-        if isinstance(unit_x, UnknownUnits):
-            return unit_x
-        if isinstance(unit_y, UnknownUnits):
-            return unit_y
         shifted = _with_origin_in_metres(attributes, unit_x, unit_y)
         projection = projection if shifted is attributes else cf_projection(shifted) or projection
         across = np.asarray(frame.read(x), np.float64) * unit_x
@@ -156,7 +149,7 @@ def _with_origin_in_metres(
     return {**attributes, **moved} if moved else attributes
 
 
-def _unit(frame: OpenFrame, dimension: str, attributes: Mapping[str, Any]) -> float | UnknownUnits:
+def _unit(frame: OpenFrame, dimension: str, attributes: Mapping[str, Any]) -> float:
     """Metres on the projection in one unit of a coordinate.
 
     Without units a coordinate is in those that CF has for it: metres, of a rotated pole degrees.
@@ -171,5 +164,5 @@ def _unit(frame: OpenFrame, dimension: str, attributes: Mapping[str, Any]) -> fl
         unit = metres(units or "m")
     if unit is None:
         known = "degrees or rad" if kind == ROTATED_POLE else "m, km or another length"
-        return UnknownUnits(f"{dimension} is in {units!r}: a grid on {kind} needs {known}")
+        raise UnknownUnitsError(f"{dimension} is in {units!r}: a grid on {kind} needs {known}")
     return unit

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError, RecipeError
 from burstlens.viz.geometry import grid, vertical
-from burstlens.viz.geometry.destaggered import read_centred
+from burstlens.viz.geometry.c_grid import read_centred
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.seams import OpenFrame
 
@@ -55,7 +55,8 @@ def along(frame: OpenFrame, line: Points, name: str) -> Array:
         raise FrameError(_no_levels(frame, name))
     whole = slice(0, frame.dimensions[axes["z"]], 1)
     values = read_centred(frame, name, {**line.window, axes["z"]: whole})
-    return _sampled(line, values, order, axes["z"])
+    rows, columns = line.window
+    return line.sample(values.transpose([order.index(d) for d in (axes["z"], rows, columns)]))
 
 
 def check_levels(frame: OpenFrame, name: str) -> tuple[dict[str, str], list[str]]:
@@ -72,11 +73,6 @@ def _no_levels(frame: OpenFrame, name: str) -> str:
     return f"{name} is not a 3-D field on this grid (it has {stored})"
 
 
-def _sampled(line: Points, values: Array, order: list[str], z: str) -> Array:
-    rows, columns = line.window
-    return line.sample(values.transpose([order.index(name) for name in (z, rows, columns)]))
-
-
 def heights(frame: OpenFrame, line: Points, variable: str) -> Vertical:
     """Positions of a variable's levels, in km if the file has heights; FrameError without levels.
 
@@ -90,10 +86,8 @@ def heights(frame: OpenFrame, line: Points, variable: str) -> Vertical:
         if found is not None:
             levels, ground = (_along(line, of) for of in (found.values, found.ground))
             words = "depth" if found.is_sea else "height"
-            return Vertical(
-                0.001 * levels, None if ground is None else 0.001 * ground[0], "km", words,
-                down=found.is_sea,
-            )  # fmt: skip
+            ground = None if ground is None else 0.001 * ground[0]
+            return Vertical(0.001 * levels, ground, "km", words, down=found.is_sea)
         if vertical.pascals(frame, variable, line.window) is not None:
             return pressures(frame, line, variable)
     stored = vertical.heights(frame, variable, line.window)
@@ -139,9 +133,8 @@ def pressures(frame: OpenFrame, line: Points, variable: str = "") -> Vertical:
         if found is None:
             raise FrameError(f"the pressure of the levels of {variable} is not known")
         p, below = (_along(line, of) for of in (found.values, found.ground))
-        return Vertical(
-            p / 100, None if below is None else below[0] / 100, "hPa", "pressure", log=True
-        )
+        below = None if below is None else below[0] / 100
+        return Vertical(p / 100, below, "hPa", "pressure", log=True)
     levels = along(frame, line, "pressure") / 100
     ground = None
     if "PSFC" in frame:

@@ -60,12 +60,10 @@ def position(plane: Plane, row: float, column: float) -> tuple[float, float]:
 
 def nearest(plane: Plane, x: float, y: float) -> tuple[int, int]:
     """Row and column of the plane's point nearest to a position, which may lie outside of it."""
-    if plane.projection is not None:
-        at_x, at_y = (float(v) for v in plane.projection.forward(x, y))
-    else:
-        at_x, at_y = x, y
     if plane.x.ndim == 1:
-        return int(np.abs(plane.y - at_y).argmin()), int(np.abs(plane.x - at_x).argmin())
+        if plane.projection is not None:
+            x, y = (float(v) for v in plane.projection.forward(x, y))
+        return int(np.abs(plane.y - y).argmin()), int(np.abs(plane.x - x).argmin())
     away = distance_km(units(plane), *positions(plane), x, y)
     row, column = np.unravel_index(int(np.nanargmin(away)), away.shape)
     return int(row), int(column)

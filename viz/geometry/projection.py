@@ -11,7 +11,7 @@ import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, SupportsFloat
 
 import numpy as np
@@ -266,9 +266,7 @@ def _rotated_pole(attributes: Mapping[str, Any]) -> str:
 
 
 def _definition(number: int, attributes: Mapping[str, Any]) -> str | None:
-    def degrees(name: str, default: float | None = None) -> float:
-        return _degrees(attributes, name, default)
-
+    degrees = partial(_degrees, attributes)
     if number == LAMBERT:
         first, second = true_latitudes(attributes)
         middle = degrees("MOAD_CEN_LAT", first)

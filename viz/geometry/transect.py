@@ -13,6 +13,7 @@ from burstlens.core.errors import FrameError
 from burstlens.core.lengths import metres
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.place import End
+from burstlens.viz.geometry.position import positions
 from burstlens.viz.geometry.projection import EARTH_RADIUS_M, Projection
 from burstlens.viz.geometry.sphere import degrees, vectors
 from burstlens.viz.seams import OpenFrame
@@ -72,15 +73,12 @@ def transect(frame: OpenFrame, variable: str, *points: End) -> Transect:
     domain or is the same as the one before.
     """
     ground = Ground.of(frame, variable)
-    last = len(points) - 1
-    names = {0: "the start", last: "the end"}
-    return through(
-        ground,
-        [
-            ground.index(point, f"section: {names.get(n, f'point {n + 1}')}")
-            for n, point in enumerate(points)
-        ],
-    )
+    names = {0: "the start", len(points) - 1: "the end"}
+    places = [
+        ground.index(point, f"section: {names.get(n, f'point {n + 1}')}")
+        for n, point in enumerate(points)
+    ]
+    return through(ground, places)
 
 
 def spot(frame: OpenFrame, variable: str, point: End, what: str) -> Transect:
@@ -248,12 +246,10 @@ def _distance(
 
 
 def _extent(plane: grid.Plane) -> str:
-    x, y = (plane.x, plane.y)
+    x, y = plane.x, plane.y
     if plane.projection is None:
         return f"which has x {x.min():g} to {x.max():g}, y {y.min():g} to {y.max():g} {plane.units}"
-    if x.ndim == 1:
-        x, y = np.meshgrid(x, y)
-    lon, lat = plane.projection.inverse(x, y)
+    lon, lat = positions(plane)
     return (
         f"which has lat {lat.min():.2f} to {lat.max():.2f}, lon {lon.min():.2f} to {lon.max():.2f}"
     )

@@ -58,8 +58,7 @@ def lines(projection: Projection, extent: Extent, kind: Kind) -> Array:
     points = np.column_stack([x, y])
     points[~np.isfinite(points).all(axis=1)] = np.nan
     # Points far out belong to the other side of a seam, or lie near a pole at infinity.
-    width, height = extent[1] - extent[0], extent[3] - extent[2]
-    reach = np.array([width, height])
+    reach = np.array([extent[1] - extent[0], extent[3] - extent[2]])
     centre = np.array([extent[0] + extent[1], extent[2] + extent[3]]) / 2
     with np.errstate(invalid="ignore"):
         points[(np.abs(points - centre) > 2 * reach).any(axis=1)] = np.nan

@@ -109,7 +109,8 @@ class Sheet:
         self.colours: Colormap = style.colormap(look.colormap)
         self.norm = norm(self.colours, look.limits, look.bounds, log=look.log)
         self.figure = blank(look.width, look.height, look.dpi)
-        self._canvas: Any = self.figure.canvas
+        canvas: Any = self.figure.canvas
+        self._canvas = canvas
         self.axes = _map_axes(self.figure, look)
         net, inside = Graticule((), ()), list[Artist]()
         if look.projection is None:

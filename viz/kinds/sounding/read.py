@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from burstlens.core.errors import FrameError
 from burstlens.viz.diagnostics.diagnostic import check_needs
 from burstlens.viz.diagnostics.parcel import cape_cin, lifted_path
-from burstlens.viz.geometry.destaggered import read_centred
+from burstlens.viz.geometry.c_grid import read_centred
 from burstlens.viz.geometry.place import End
 from burstlens.viz.geometry.transect import spot
 from burstlens.viz.product import ProductFrame

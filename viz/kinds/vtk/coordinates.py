@@ -13,8 +13,8 @@ from burstlens.core.errors import FrameError
 from burstlens.core.units import convert
 from burstlens.viz.geometry import grid, vertical
 from burstlens.viz.geometry.around_pole import pole_centred
+from burstlens.viz.geometry.c_grid import read_centred
 from burstlens.viz.geometry.columns import check_grid, dimensions_of
-from burstlens.viz.geometry.destaggered import read_centred
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.kinds.vtk.options import Coordinates
 from burstlens.viz.kinds.vtk.xml_file import Curvilinear, Rectilinear, Uniform
