@@ -27,8 +27,7 @@ _BETWEEN, _MOST_ROWS = 12.0, 4
 
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
-    """What one kind of symbol means, as ``contours: sea-level pressure, every 4 hPa``, after its
-    ``sign``.
+    """What one kind of symbol means, after its ``sign``: ``contours: pressure, every 4 hPa``.
 
     ``longest`` is the longest text of any frame, where that differs.
     """
@@ -70,8 +69,7 @@ def strip(count: int) -> tuple[float, float]:
 def legend(figure: Figure, entries: Sequence[LegendEntry], count: int) -> list[Artist]:
     """The artists of at most ``count`` rows, placed on the figure but not added to it.
 
-    The rows stand above the picture's foot (:mod:`.heading`). An entry that is longer than a row
-    is cut with an ellipsis.
+    The rows stand above the picture's foot (:mod:`.heading`). An entry longer than a row is cut.
     """
     point = figure.dpi / 72
     widest = _room(figure.bbox.width, figure.dpi)
@@ -106,8 +104,7 @@ def lowered(words: str) -> str:
 
 @lru_cache(maxsize=64)
 def _rows_of(widths: tuple[float, ...], width_px: float, dpi: float) -> tuple[tuple[int, ...], ...]:
-    """The numbers of the entries in each row, from the top; those beyond the last row are left
-    out."""
+    """The numbers of the entries in each row, from the top, without those beyond the last row."""
     widest = _room(width_px, dpi)
     found: list[list[int]] = []
     used = 0.0

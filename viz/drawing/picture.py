@@ -1,5 +1,4 @@
-"""Options of every picture: its size and the limits of its colours; and an empty figure, and what
-is placed in it."""
+"""Options of every picture: size and limits of its colours; an empty figure, and what is in it."""
 
 from __future__ import annotations
 

@@ -114,12 +114,10 @@ class ChosenFrame(FrameWrapper):
         return self._whole[name] if choice is None else choice.described
 
     def read(self, name: str, window: Window | None = None) -> Array:
-        """As :meth:`.OpenFrame.read`."""
         choice = self._choice(name)
         return self._joined(choice, window) if choice else self.frame.read(name, window)
 
     def stored(self, name: str, window: Window | None = None) -> Stored:
-        """As :meth:`.OpenFrame.stored`."""
         choice = self._choice(name)
         if choice is None:
             return self.frame.stored(name, window)

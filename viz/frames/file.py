@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time as clock
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,20 +71,14 @@ def attributes_of(data: Any) -> dict[str, Any]:
     return found
 
 
-def attributes_beside(data: Any) -> Callable[[str], dict[str, Any] | None]:
-    """What gives the attributes of a variable of an open file, "" of the file; None if missing."""
-
-    def beside(name: str) -> dict[str, Any] | None:
-        found = data.variables.get(name) if name else data
-        return None if found is None else attributes_of(found)
-
-    return beside
+def attributes_beside(data: Any, name: str) -> dict[str, Any] | None:
+    """The attributes of a variable of an open file, "" of the file; None if it is missing."""
+    found = data.variables.get(name) if name else data
+    return None if found is None else attributes_of(found)
 
 
 def times_key(
-    row: Any,
-    attributes: Mapping[str, Any],
-    beside: Callable[[str], Mapping[str, Any] | None],
+    row: Any, attributes: Mapping[str, Any], beside: Callable[[str], Mapping[str, Any] | None]
 ) -> str | None:
     """The valid-time key of a row of times as text, characters or a string (xarray), or None.
 
@@ -111,7 +106,7 @@ def _check_record(path: Path, data: Any, record: int, time: str, time_variable: 
     if texts is not None and has_time(time):
         is_single = texts.ndim == 1 and texts.dtype != str  # characters of the only time
         row = texts[:] if is_single else texts[record]
-        beside = attributes_beside(data)
+        beside = partial(attributes_beside, data)
         found = times_key(np.ma.filled(row, b"\0"), attributes_of(texts), beside)
         if found != time:
             raise FrameError(
@@ -157,8 +152,7 @@ def _check_size(path: Path, header: cdf.Header, record: int) -> None:
 
 
 def stored_time(data: Any, path: str, record: int, time: str, variable: str = "") -> bool | None:
-    """Whether an open file says that its ``record`` has the valid-time key ``time``; None where it
-    says nothing of that kind.
+    """Whether an open file says that its ``record`` has the valid-time key ``time``; None: no word.
 
     ``variable`` holds the times; "": the one that CF's attributes show, or ``time``.
     """
@@ -189,7 +183,7 @@ def _record_key(data: Any, path: str, record: int, name: str) -> str | None:
     try:
         if is_text:
             row = variable[...] if is_single else variable[record]
-            return times_key(row, attributes, attributes_beside(data))
+            return times_key(row, attributes, partial(attributes_beside, data))
         rows = np.ravel(variable[...] if is_single else variable[max(0, record - 1) : record + 1])
         code = {"l": "q", "L": "Q"}.get(rows.dtype.char, rows.dtype.char)
         axis = time_axis.read_axis(attributes, code, path, name)

@@ -32,8 +32,7 @@ from burstlens.viz.frames.chunks import (
 MOST_THREADS = 8
 """So many inflate faster than most file systems give a node their bytes."""
 IN_FLIGHT = 0.3
-"""The part of a worker's memory for chunks at work, stored and inflated; a single one may take
-more."""
+"""The part of a worker's memory for chunks at work, stored and inflated, if there are several."""
 BYTES_PER_THREAD = 4 << 20
 """A thread that inflates less, for 4 ms, may begin after the others have done its part."""
 _BLOCK_BYTES = 1 << 18

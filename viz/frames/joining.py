@@ -18,8 +18,7 @@ Index = Sequence[int | slice]
 
 
 def part_bytes() -> int:
-    """Size of a part, by the memory of this process; what masks and unpacks values takes a few
-    times as much."""
+    """Size of a part, by this process's memory; to mask and unpack it takes a few times as much."""
     return min(_MOST_BYTES, max(_LEAST_BYTES, round(_SHARE * room())))
 
 

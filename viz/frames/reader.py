@@ -140,7 +140,6 @@ class FrameReader:
         return self._again(lambda: self._read(variable, part), f"{name} of {self}")
 
     def stored(self, name: str, window: Window | None = None) -> Stored:
-        """As :meth:`.OpenFrame.stored`."""
         variable = self.variable(name)
         if _PACKED & variable.attributes.keys():
             return Stored(self.read(name, window), (float("nan"),))
@@ -149,7 +148,6 @@ class FrameReader:
         return Stored(values, _fills(variable, values.dtype))
 
     def hold(self, name: str, window: Window | None, values: NDArray[Any]) -> None:
-        """As :meth:`.OpenFrame.hold`."""
         self._held.add(self.variable(name), window, values)
 
     def share(self, size: int) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def valid(frame: OpenFrame) -> str:
     if frame.time or "Times" not in frame:
         return frame.time
     attributes = frame.variable("Times").attributes
-    return times_key(frame.read("Times"), attributes, _attributes_beside(frame)) or ""
+    return times_key(frame.read("Times"), attributes, partial(_attributes_beside, frame)) or ""
 
 
 def calendar(frame: OpenFrame) -> str:
@@ -122,13 +123,10 @@ def _earlier(time: str, frame: OpenFrame) -> str | None:
         return None
 
 
-def _attributes_beside(frame: OpenFrame) -> Callable[[str], Mapping[str, Any] | None]:
-    def beside(name: str) -> Mapping[str, Any] | None:
-        if not name:
-            return frame.attributes
-        return frame.variable(name).attributes if name in frame else None
-
-    return beside
+def _attributes_beside(frame: OpenFrame, name: str) -> Mapping[str, Any] | None:
+    if not name:
+        return frame.attributes
+    return frame.variable(name).attributes if name in frame else None
 
 
 def _key(frame: OpenFrame, name: str) -> str | None:
@@ -137,7 +135,7 @@ def _key(frame: OpenFrame, name: str) -> str | None:
         values = np.ravel(frame.read(name))
         if values.dtype.kind in "SUO":
             row = values[0] if values.dtype.kind == "O" else values
-            return times_key(row, attributes, _attributes_beside(frame))
+            return times_key(row, attributes, partial(_attributes_beside, frame))
         units = read_units(str(attributes.get("units", "")), calendar_of(attributes))
         key = TimeDecoding(units, Packing()).key(float(values[0]))
         return key if key and valid_time.is_calendar(key) else None

@@ -20,8 +20,7 @@ from burstlens.viz.seams import OpenFrame, Window
 
 Array = NDArray[Any]
 Faces = Literal["inner", "outer", "before", "behind", "none"]
-"""Faces of n cells: the n - 1 between them, all n + 1, the n before or behind each; none: the same
-points."""
+"""Faces of n cells: the n - 1 between, all n + 1, the n before or behind each; none: centres."""
 
 _ROMS = re.compile(r"(xi|eta)_(u|v|psi)")
 _NEMO = re.compile(r"([xy])_grid_([UVF])(\w*)")
@@ -73,18 +72,20 @@ def to_centres(values: Array, axis: int, faces: Faces) -> Array:
     """
     if faces == "none":
         return values
-    none = _beyond(values, axis)
+    first, but_first, but_last = (
+        _part(values, axis, part) for part in (slice(0, 1), slice(1, None), slice(None, -1))
+    )
+    none = np.full_like(first, np.nan)
     if faces == "outer":
-        low, high = _part(values, axis, slice(None, -1)), _part(values, axis, slice(1, None))
+        low, high = but_last, but_first
     elif faces == "inner":
         low, high = (np.concatenate(pair, axis) for pair in ((none, values), (values, none)))
     elif faces == "before":
-        low = values
-        high = np.concatenate((_part(values, axis, slice(1, None)), none), axis)
+        low, high = values, np.concatenate((but_first, none), axis)
     else:
-        low = np.concatenate((none, _part(values, axis, slice(None, -1))), axis)
-        high = values
-    return _mean(low, high)
+        low, high = np.concatenate((none, but_last), axis), values
+    both = low.dtype.type(0.5) * (low + high)
+    return np.where(np.isnan(low), high, np.where(np.isnan(high), low, both))
 
 
 def to_faces(values: Array, axis: int, faces: Faces) -> Array:
@@ -182,15 +183,5 @@ def _side(frame: OpenFrame, dimension: str, centre: str) -> Faces:
     return "before" if dimension in _BEFORE else "behind"
 
 
-def _beyond(values: Array, axis: int) -> Array:
-    return np.full_like(_part(values, axis, slice(0, 1)), np.nan)
-
-
 def _part(values: Array, axis: int, part: slice) -> Array:
     return np.asarray(values[(slice(None),) * axis + (part,)])
-
-
-def _mean(low: Array, high: Array) -> Array:
-    half = low.dtype.type(0.5)
-    both = half * (low + high)
-    return np.where(np.isnan(low), high, np.where(np.isnan(high), low, both))

@@ -93,14 +93,13 @@ def heights(frame: OpenFrame, line: Points, variable: str) -> Vertical:
     stored = vertical.heights(frame, variable, line.window)
     assert stored is not None
     levels = line.sample(stored.z) if stored.z.ndim == 3 else stored.z[:, None] + 0 * line.distance
-    ground = None
     if directions["z"] == "bottom_top" and {"PH", "PHB"} <= set(frame.names):
         lowest = {**line.window, "bottom_top_stag": slice(0, 1, 1)}
         face = frame.read("PH", lowest) + frame.read("PHB", lowest)
         ground = line.sample(face[0]) / grid.GRAVITY
         return Vertical(0.001 * levels, 0.001 * ground, "km", "height")
     sign = 1.0 if stored.up else -1.0
-    return Vertical(sign * levels, ground, stored.units, "level", down=not stored.up)
+    return Vertical(sign * levels, None, stored.units, "level", down=not stored.up)
 
 
 def check_top(top: float | None, vertical: Vertical, what: str) -> None:

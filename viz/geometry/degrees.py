@@ -90,8 +90,7 @@ def read_degrees(
 def _as_rows(
     values: dict[str, Array], along: dict[str, tuple[str, ...]], x: str, y: str
 ) -> tuple[Array, Array] | None:
-    """Longitudes and latitudes, 1-D along x and y, or both as (y, x); None where both are along one
-    dimension alone."""
+    """Longitudes and latitudes, 1-D along x and y, or both (y, x); None if both have only one."""
     if along == {"lon": (x,), "lat": (y,)}:
         return values["lon"], values["lat"]
     if along["lon"] == along["lat"] and len(along["lon"]) == 1:
@@ -101,10 +100,9 @@ def _as_rows(
         for role, at in values.items()
     }
     lon, lat = whole["lon"], whole["lat"]
-    if lon.shape == lat.shape:
-        return lon, lat
-    shape = np.broadcast_shapes(lon.shape, lat.shape)
-    return np.broadcast_to(lon, shape).copy(), np.broadcast_to(lat, shape).copy()
+    if lon.shape != lat.shape:
+        lon, lat = (part.copy() for part in np.broadcast_arrays(lon, lat))
+    return lon, lat
 
 
 def _in_degrees(frame: OpenFrame, name: str, window: Window) -> Array:

@@ -43,17 +43,14 @@ class EnrichedFrame(FrameWrapper):
         return name in self._values or name in self.frame
 
     def variable(self, name: str) -> Variable:
-        """As :meth:`.OpenFrame.variable`."""
         return self._variables.get(name) or self.frame.variable(name)
 
     def read(self, name: str, window: Window | None = None) -> NDArray[Any]:
-        """As :meth:`.OpenFrame.read`."""
         if name not in self._values:
             return self.frame.read(name, window)
         return self._values[name][slices(self._variables[name], window)]
 
     def stored(self, name: str, window: Window | None = None) -> Stored:
-        """As :meth:`.OpenFrame.stored`."""
         if name not in self._values:
             return self.frame.stored(name, window)
         return Stored(self.read(name, window), ())

@@ -2,8 +2,7 @@
 
 CF conventions 1.11, Appendix D "Parametric Vertical Coordinates"; each function names its section.
 Arguments are CF's terms: those of levels as (z, 1, 1), those of the ground as (y, x), numbers as
-(). All heights are in m above the vertical datum, upwards; pressures in Pa. Missing terms are 0
-(CF 1.11, Appendix D).
+(). All heights are in m above the vertical datum, upwards; pressures in Pa. Missing terms are 0.
 """
 
 from __future__ import annotations
@@ -58,8 +57,7 @@ def ocean_sigma(sigma: Array, eta: Array, depth: Array) -> Array:
 def ocean_s(s: Array, eta: Array, depth: Array, a: Array, b: Array, depth_c: Array) -> Array:
     """Appendix D, "Ocean s-coordinate": z = eta (1 + s) + depth_c s + (depth - depth_c) C(s).
 
-    C = (1 - b) sinh(a s) / sinh(a) + b (tanh(a (s + 1/2)) / (2 tanh(a / 2)) - 1/2); for a = 0 its
-    limit s.
+    C = (1 - b) sinh(a s) / sinh(a) + b (tanh(a (s + 1/2)) / (2 tanh(a / 2)) - 1/2), or s for a = 0.
     """
     stretched = s
     if np.any(a):

@@ -49,7 +49,6 @@ class OrderedFrame(FrameWrapper):
         return dict(sizes) | {name: order.source.size for name, order in orders.items()}
 
     def variable(self, name: str) -> Variable:
-        """As :meth:`.OpenFrame.variable`."""
         known = self._described.get(name)
         if known is None:
             orders, known = self._orders(), self.frame.variable(name)
@@ -67,8 +66,7 @@ class OrderedFrame(FrameWrapper):
         return self._read(variable, window) if held is None else held
 
     def stored(self, name: str, window: Window | None = None) -> Stored:
-        """As :meth:`.OpenFrame.stored`; a hole repeats the point beside it, since it is no value
-        that a model wrote."""
+        """As :meth:`.OpenFrame.stored`; a hole, never written, repeats the point beside it."""
         if not self._is_moved(name):
             return self.frame.stored(name, window)
         orders, variable = self._orders(), self.variable(name)
@@ -80,7 +78,6 @@ class OrderedFrame(FrameWrapper):
         return Stored(found.values[np.ix_(*part)], found.fills)
 
     def hold(self, name: str, window: Window | None, values: NDArray[Any]) -> None:
-        """As :meth:`.OpenFrame.hold`."""
         if self._is_moved(name):
             self._held.add(self.variable(name), window, values)
         else:

@@ -47,9 +47,8 @@ def position(plane: Plane, row: float, column: float) -> tuple[float, float]:
         low, left = (max(min(int(at), size - 2), 0)
                      for at, size in zip((row, column), plane.x.shape, strict=True))  # fmt: skip
         part = slice(low, low + 2), slice(left, left + 2)
-        east, north = degrees(
-            bilinear(vectors(plane.x[part], plane.y[part]), row - low, column - left)
-        )
+        nodes = vectors(plane.x[part], plane.y[part])
+        east, north = degrees(bilinear(nodes, row - low, column - left))
         return float(east), float(north)
     x, y = _between(plane.x, row, column, axis=1), _between(plane.y, row, column, axis=0)
     if plane.projection is None:
@@ -100,9 +99,8 @@ def course(units: str, x0: float, y0: float, x1: float, y1: float) -> tuple[floa
     if units == DEGREES:
         _, back, metres = _sphere().inv(x0, y0, x1, y1)
         return (float(back) + 180) % 360, float(metres) / 1000
-    return float(np.degrees(np.arctan2(x1 - x0, y1 - y0))) % 360, float(
-        distance_km(units, x1, y1, x0, y0)
-    )
+    direction = float(np.degrees(np.arctan2(x1 - x0, y1 - y0))) % 360
+    return direction, float(distance_km(units, x1, y1, x0, y0))
 
 
 def moved(units: str, x: float, y: float, direction: float, km: float) -> tuple[float, float]:

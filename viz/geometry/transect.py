@@ -153,15 +153,12 @@ def _laid(
     """The transect of these points, with the part of the grid that holds them."""
     x, y = _coordinates(ground.plane, rows, columns)
     lon, lat, distance, units = _distance(ground.plane, x, y)
-    places = rows, columns
-    first = [int(np.floor(v.min())) for v in places]
     window = {
-        dimension: slice(start, min(size, int(np.floor(v.max())) + 2), 1)
-        for dimension, start, v, size in zip(
-            ground.dimensions, first, places, ground.sizes, strict=True
-        )
+        name: slice(int(np.floor(at.min())), min(size, int(np.floor(at.max())) + 2), 1)
+        for name, at, size in zip(ground.dimensions, (rows, columns), ground.sizes, strict=True)
     }
-    rows, columns = rows - first[0], columns - first[1]
+    first_row, first_column = (part.start for part in window.values())
+    rows, columns = rows - first_row, columns - first_column
     return Transect(window, rows, columns, distance, units, lon, lat, ahead, bends)
 
 

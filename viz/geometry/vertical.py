@@ -179,9 +179,8 @@ def _is_down(about: Variable) -> bool:
     positive = str(about.attributes.get("positive", "")).strip().lower()
     if positive:
         return positive == "down"
-    return about.attributes.get("standard_name") == "depth" or about.name.lower().startswith(
-        "depth"
-    )
+    is_depth = about.attributes.get("standard_name") == "depth"
+    return is_depth or about.name.lower().startswith("depth")
 
 
 def _by_formula(frame: OpenFrame, about: Variable, variable: str, window: Window) -> Levels:

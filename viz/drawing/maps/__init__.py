@@ -3,7 +3,6 @@ Imports as ``drawing`` does.
 """
 
 __all__ = [
-    "bent_cells",
     "cells",
     "graticule",
     "isolines",

@@ -65,13 +65,9 @@ def graticule(projection: Projection, extent: Extent) -> Graticule:
     dense_lat, dense_lon = np.linspace(south, north, _SAMPLES), np.linspace(west, east, _SAMPLES)
     found = [("longitude", value, np.full(_SAMPLES, value), dense_lat) for value in meridians]
     found += [("latitude", value, dense_lon, np.full(_SAMPLES, value)) for value in parallels]
-    lines, labels = [], []
-    for sort, value, along_lon, along_lat in found:
-        lines.append(_line(projection, extent, along_lon, along_lat))
-        label = _label(projection, extent, sort, value)
-        if label is not None:
-            labels.append(label)
-    return Graticule(tuple(lines), tuple(labels))
+    lines = tuple(_line(projection, extent, along, up) for _, _, along, up in found)
+    labels = (_label(projection, extent, sort, value) for sort, value, _, _ in found)
+    return Graticule(lines, tuple(label for label in labels if label is not None))
 
 
 def scale_length(projection: Projection, extent: Extent) -> tuple[float, float]:

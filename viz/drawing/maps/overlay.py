@@ -89,8 +89,7 @@ class Overlay:
 def _draw(
     artists: Sequence[Artist], axes: Axes, *, apart: bool
 ) -> tuple[RendererAgg, RendererAgg | None, list[Text]]:
-    """The artists as pixels; with ``apart`` also those without words, if there are any, and the
-    texts."""
+    """The artists as pixels; with ``apart`` also those without words, if any, and the texts."""
     figure: Any = axes.figure
     size = figure.bbox.width, figure.bbox.height, figure.dpi
     whole, bare, texts = RendererAgg(*size), None, list[Text]()  # type: ignore[no-untyped-call]

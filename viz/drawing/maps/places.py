@@ -33,8 +33,7 @@ def draw_places(
 ) -> None:
     """Add each place within the map, with its name if there is room for it.
 
-    The name is ``gap`` points from the mark, and not on a ``reserved`` part of the picture
-    (pixels).
+    The name is ``gap`` points from the mark, not on a ``reserved`` part of the picture (pixels).
     """
     if not places:
         return

@@ -31,8 +31,8 @@ def draw_relief(axes: Axes, terrain: Field) -> None:
     FrameError if the heights have no unit of length or the grid has no even rows and columns.
     """
     plane = grid.separated(terrain.plane)
-    even = plane.x.ndim == 1 and min(plane.x.size, plane.y.size) > 1
-    if not even or not (grid.is_uniform(plane.x) and grid.is_uniform(plane.y)):
+    is_even = grid.is_uniform(plane.x) and grid.is_uniform(plane.y)
+    if not is_even or min(plane.x.size, plane.y.size) < 2:
         raise FrameError(f"{terrain.name}: the shade needs a grid of even rows and columns")
     x, y = corners(plane)
     flip_y, flip_x = (1 if ends[0] < ends[-1] else -1 for ends in (y, x))

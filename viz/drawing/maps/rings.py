@@ -60,10 +60,8 @@ def _point(field: Field, mark: Mark) -> tuple[int, int] | None:
 
 def _label(field: Field, mark: Mark) -> str:
     """The mark's words, with its level if the map shows another one."""
-    others = {name: n for name, n in mark.index.items() if name not in field.dimensions}
-    level = "".join(
-        f" at level {number}" for number in others.values() if field.level != f"level {number}"
-    )
+    others = [n for name, n in mark.index.items() if name not in field.dimensions]
+    level = "".join(f" at level {n}" for n in others if field.level != f"level {n}")
     words = mark.label
     if mark.value is not None:
         value, units = mark.value, mark.units

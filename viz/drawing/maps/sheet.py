@@ -216,12 +216,10 @@ def _map_axes(figure: Figure, look: Look) -> Axes:
 
 def _label_axes(axes: Axes, look: Look) -> None:
     """Ticks and their numbers, for a plane that is not on the earth."""
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(6, steps=STEPS))
     in_km = look.units == "m" and max(map(abs, look.extent)) >= 3000
-    units = "km" if in_km else look.units
-    factor = 0.001 if in_km else 1.0
+    units, factor = ("km", 0.001) if in_km else (look.units, 1.0)
     for axis, name in ((axes.xaxis, "x"), (axes.yaxis, "y")):
+        axis.set_major_locator(MaxNLocator(6, steps=STEPS))
         axis.set_major_formatter(Numbers(factor))
         text = f"{name} ({units or 'grid point'})"
         axis.set_label_text(text, fontsize=9, color=style.INK, family=style.FONT)

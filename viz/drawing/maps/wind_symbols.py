@@ -194,11 +194,7 @@ def draw_wind(axes: Axes, wind: WindField) -> None:
 
 def _streamlines(axes: Axes, wind: WindField, spacing: float) -> None:
     plane = grid.separated(wind.plane)
-    if (
-        min(wind.u.shape) < 2
-        or plane.x.ndim != 1
-        or not (grid.is_uniform(plane.x) and grid.is_uniform(plane.y))
-    ):
+    if min(wind.u.shape) < 2 or not (grid.is_uniform(plane.x) and grid.is_uniform(plane.y)):
         raise FrameError(
             "streamlines need two or more rows and columns, equally spaced; use barbs or vectors"
         )
