@@ -54,13 +54,9 @@ class ChosenFrame(FrameWrapper):
     """
 
     def __init__(
-        self,
-        frame: OpenFrame,
-        *,
-        chooses: bool = False,
-        index: Mapping[str, Any] | None = None,
+        self, frame: OpenFrame, *, chooses: bool = False, index: Mapping[str, Any] | None = None,
         known: KnownPoints | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(frame)
         self.points: dict[str, Mapping[str, int]] = {}
         self._chooses = chooses

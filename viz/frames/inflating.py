@@ -19,15 +19,7 @@ from deflate import DeflateError, zlib_decompress
 from numpy.typing import NDArray
 
 from burstlens.core.allowance import CORES_VARIABLE, allowance
-from burstlens.viz.frames.chunks import (
-    Chunk,
-    ChunkCache,
-    ChunkFile,
-    Layout,
-    Plain,
-    Point,
-    chunk_name,
-)
+from burstlens.viz.frames.chunks import Chunk, ChunkCache, ChunkFile, Layout, Plain, Point
 
 MOST_THREADS = 8
 """So many inflate faster than most file systems give a node their bytes."""
@@ -84,7 +76,7 @@ def inflate(
                 return
             try:
                 chunk, part = layout.chunks[first], values[target]
-                whole = part.size >= _size(layout, chunk)
+                whole = part.size >= layout.count_points(chunk)
                 plain = _inflated(file, layout, chunk, kept, whole=whole)
                 _place(plain, layout, chunk, source, part, fills)
                 del plain  # the next chunk takes its memory
@@ -115,12 +107,6 @@ def _along(wanted: slice, size: int) -> Iterator[tuple[int, slice, slice]]:
             yield first, source, slice(begin, end)
 
 
-def _size(layout: Layout, chunk: Chunk) -> int:
-    """How many points of the variable a chunk holds: fewer at an edge."""
-    pairs = zip(chunk.first, layout.chunk, layout.shape, strict=True)
-    return prod(min(first + size, whole) - first for first, size, whole in pairs)
-
-
 def _inflated(
     file: ChunkFile, layout: Layout, chunk: Chunk, kept: ChunkCache, *, whole: bool
 ) -> Plain:
@@ -130,23 +116,19 @@ def _inflated(
         return plain
     size = layout.chunk_bytes
     if chunk.size > 2 * size + 64:  # zlib adds a thousandth at most
-        raise ChunkError(f"{_named(layout, chunk)} is damaged: {chunk.size} bytes for {size}")
+        raise ChunkError(f"{layout.name_chunk(chunk)} is damaged: {chunk.size} bytes for {size}")
     try:
         stored = file.stored(chunk)
         is_deflated = not chunk.skipped >> layout.is_shuffled & 1
         plain = zlib_decompress(stored, size) if is_deflated else stored
     except DeflateError as error:
-        raise ChunkError(f"{_named(layout, chunk)} is damaged: {error}") from error
+        raise ChunkError(f"{layout.name_chunk(chunk)} is damaged: {error}") from error
     except OSError as error:
-        raise OSError(f"{_named(layout, chunk)}: {error}") from error
+        raise OSError(f"{layout.name_chunk(chunk)}: {error}") from error
     if len(plain) != size:
-        raise ChunkError(f"{_named(layout, chunk)} is damaged: {len(plain)} bytes of {size}")
+        raise ChunkError(f"{layout.name_chunk(chunk)} is damaged: {len(plain)} bytes of {size}")
     kept.add((file.identity, layout.name, chunk.first), plain, whole=whole)
     return plain
-
-
-def _named(layout: Layout, chunk: Chunk) -> str:
-    return chunk_name(chunk.first, layout.chunk, chunk.position)
 
 
 def _place(

@@ -11,7 +11,6 @@ __all__ = [
     "cf_plane",
     "columns",
     "crop",
-    "enriched",
     "field",
     "grid",
     "mesh",

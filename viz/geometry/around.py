@@ -15,15 +15,9 @@ from burstlens.viz.seams import OpenFrame
 
 
 def read_around(
-    frame: OpenFrame,
-    variable: str,
-    domain: grid.Plane,
-    at: tuple[float, float],
-    km: float,
-    *,
-    level: int | None = None,
-    units: str | None = None,
-) -> Field:
+    frame: OpenFrame, variable: str, domain: grid.Plane, at: tuple[float, float], km: float, *,
+    level: int | None = None, units: str | None = None,
+) -> Field:  # fmt: skip
     """The field within ``km`` of a position, and a little more.
 
     ``domain`` is the whole plane. If its columns go round the earth, the field continues after the

@@ -11,10 +11,9 @@ from burstlens.core.units import printed
 from burstlens.viz.drawing import style
 from burstlens.viz.drawing.colour_bar import tick_labels
 from burstlens.viz.drawing.colours import LabelledField
-from burstlens.viz.drawing.legend import LegendEntry, lowered
+from burstlens.viz.drawing.legend import LegendEntry, Sign, SignKind, lowered
 from burstlens.viz.drawing.maps.isolines import LINE_PT
 from burstlens.viz.drawing.maps.layers import Contours
-from burstlens.viz.drawing.signs import Sign, SignKind
 
 _LISTED = 6
 """Values that are written out, at most."""

@@ -23,14 +23,9 @@ _SIDES = ((1, 0, "left", "center"), (-1, 0, "right", "center"),
 
 
 def draw_places(
-    axes: Axes,
-    plane: Plane,
-    places: Sequence[Place],
-    mark: str,
-    reserved: Sequence[Bbox] = (),
-    *,
+    axes: Axes, plane: Plane, places: Sequence[Place], mark: str, reserved: Sequence[Bbox] = (), *,
     gap: float = 5.0,
-) -> None:
+) -> None:  # fmt: skip
     """Add each place within the map, with its name if there is room for it.
 
     The name is ``gap`` points from the mark, not on a ``reserved`` part of the picture (pixels).

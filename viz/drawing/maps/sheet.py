@@ -143,15 +143,9 @@ class Sheet:
         return [part.get_window_extent() for part in self._scale[:1]]
 
     def print(
-        self,
-        painted: Sequence[Artist],
-        words: tuple[str, str, str],
-        outside: tuple[int, int],
-        layers: Sequence[Artist] = (),
-        entries: Sequence[LegendEntry] = (),
-        *,
-        apart: bool = False,
-    ) -> tuple[NDArray[np.uint8], list[Overlay]]:
+        self, painted: Sequence[Artist], words: tuple[str, str, str], outside: tuple[int, int],
+        layers: Sequence[Artist] = (), entries: Sequence[LegendEntry] = (), *, apart: bool = False,
+    ) -> tuple[NDArray[np.uint8], list[Overlay]]:  # fmt: skip
         """The picture as (height, width, 4) bytes, valid until the next one is printed; and what
         lies over the field, the lowest first.
 

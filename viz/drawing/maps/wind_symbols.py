@@ -21,11 +21,10 @@ from burstlens.core.errors import FrameError
 from burstlens.core.units import conversion, printed
 from burstlens.viz.diagnostics import velocity
 from burstlens.viz.drawing import style
-from burstlens.viz.drawing.legend import LegendEntry
+from burstlens.viz.drawing.legend import LegendEntry, Sign
 from burstlens.viz.drawing.maps.isolines import pixels_of
 from burstlens.viz.drawing.maps.layers import Wind, components_of
 from burstlens.viz.drawing.maps.meanings import barbs_entry, flow_words
-from burstlens.viz.drawing.signs import Sign
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.c_grid import read_at_centres
 from burstlens.viz.geometry.crop import Crop, resolve

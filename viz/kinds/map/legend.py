@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from burstlens.viz.drawing.legend import LegendEntry, lowered
+from burstlens.viz.drawing.legend import LegendEntry, Sign, lowered
 from burstlens.viz.drawing.maps.meanings import box_entry, boxes_entry, contours_entry, in_words
-from burstlens.viz.drawing.signs import Sign
 from burstlens.viz.drawing.style import words
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.kinds.map.options import MapOptions
