@@ -94,10 +94,9 @@ def is_further(dimension: str, attributes: Mapping[str, Any]) -> bool:
 
 def is_upwards(dimension: str, attributes: Mapping[str, Any]) -> bool:
     """Whether a dimension is known to be one of levels."""
-    if str(attributes.get("axis", "")).upper() == "Z":
-        return True
     known = attributes.keys() & {"positive", "formula_terms"}
-    return bool(known or _UPWARDS.fullmatch(dimension))
+    is_known = bool(known) or str(attributes.get("axis", "")).upper() == "Z"
+    return is_known or bool(_UPWARDS.fullmatch(dimension))
 
 
 def find_point(values: Sequence[Any], text: str) -> int | None:

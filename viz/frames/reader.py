@@ -200,7 +200,11 @@ class FrameReader:
             self.record if dimension == self._tiles.time_dimension else next(inner)
             for dimension in stored.dimensions
         )
-        found, fault = _inflated(tile, variable.name, index, bare=bare)
+        found, fault = None, ""
+        try:
+            found = deflated.read(tile, variable.name, index, bare=bare)
+        except ChunkError as error:  # netCDF4 may know better
+            fault = str(error)
         if found is not None:
             return self._filled(variable, stored, found, bare=bare)
         units = stored.chunking() if variable.chunks else [1] * len(index)
@@ -231,16 +235,6 @@ class FrameReader:
     def __str__(self) -> str:
         tiles = f" ({len(self.paths)} tiles)" if len(self.paths) > 1 else ""
         return self.paths[0].name + tiles
-
-
-def _inflated(
-    tile: Tile, name: str, index: tuple[int | slice, ...], *, bare: bool
-) -> tuple[NDArray[Any] | None, str]:
-    """The values of deflated chunks, None where netCDF4 has to read them; why one is damaged."""
-    try:
-        return deflated.read(tile, name, index, bare=bare), ""
-    except ChunkError as error:  # netCDF4 may know better
-        return None, str(error)
 
 
 def _values(

@@ -7,7 +7,7 @@ of the sphere for a rotated pole, the angles of a satellite's mirror times its h
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,6 @@ from burstlens.viz.geometry.projection import (
     cf_projection,
     earth_radius,
     in_metres,
-    turned_about,
 )
 from burstlens.viz.seams import OpenFrame, Variable
 
@@ -70,7 +69,8 @@ def mapped_grid(frame: OpenFrame, variable: str, x: str, y: str) -> MappedGrid |
         if _kind(attributes) == ROTATED_POLE and np.isfinite(across).all():
             turn = 2 * np.pi * earth_radius(attributes)
             across = np.unwrap(across, period=turn)
-            projection = turned_about(projection, (across.min() + across.max()) / 2, turn)
+            middle = round(float((across.min() + across.max()) / 2), 3)
+            projection = replace(projection, centre=middle, period=turn)
         return MappedGrid(projection, across, up)
     return None
 

@@ -44,8 +44,8 @@ def positions(plane: Plane) -> tuple[Array, Array]:
 def position(plane: Plane, row: float, column: float) -> tuple[float, float]:
     """The position of a point between rows and columns of the plane, by linear interpolation."""
     if plane.goes_around and min(plane.x.shape) > 1:
-        low, left = (max(min(int(at), size - 2), 0)
-                     for at, size in zip((row, column), plane.x.shape, strict=True))  # fmt: skip
+        low = max(min(int(row), plane.x.shape[0] - 2), 0)
+        left = max(min(int(column), plane.x.shape[1] - 2), 0)
         part = slice(low, low + 2), slice(left, left + 2)
         nodes = vectors(plane.x[part], plane.y[part])
         east, north = degrees(bilinear(nodes, row - low, column - left))
@@ -122,10 +122,8 @@ def _between(values: Any, row: float, column: float, axis: int) -> float:
     if values.ndim == 1:
         at = row if axis == 0 else column
         return float(np.interp(at, np.arange(values.size), values))
-    low, left = (
-        min(int(at), size - 2) for at, size in zip((row, column), values.shape, strict=True)
-    )
-    low, left = max(low, 0), max(left, 0)
+    low = max(min(int(row), values.shape[0] - 2), 0)
+    left = max(min(int(column), values.shape[1] - 2), 0)
     part = np.asarray(values[low : low + 2, left : left + 2], np.float64)
     along = [np.interp(column - left, np.arange(line.size), line) for line in part]
     return float(np.interp(row - low, np.arange(len(along)), along))

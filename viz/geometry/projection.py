@@ -85,11 +85,6 @@ def longitude_latitude(centre: float) -> Projection:
     return Projection("+proj=longlat", "degrees", round(float(centre), 6), 360.0)
 
 
-def turned_about(plane: Projection, centre: float, period: float) -> Projection:
-    """The same plane, on which x repeats after ``period``, with the seam opposite to ``centre``."""
-    return replace(plane, centre=round(float(centre), 3), period=period)
-
-
 def wrf_projection(attributes: Mapping[str, Any]) -> Projection | None:
     """The projection of a WRF file, from its global attributes.
 

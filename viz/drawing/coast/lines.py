@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -32,15 +31,6 @@ _LONGEST_DEGREES = 0.5
 _SAMPLES = 24
 
 
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    """Degrees of longitude and latitude, and unit vectors; NaN between lines."""
-
-    lon: Array
-    lat: Array
-    vectors: Array
-
-
 def lines(projection: Projection, extent: Extent, kind: Kind) -> Array:
     """The lines within ``extent`` (left, right, bottom, top), as (n, 2) of x and y.
 
@@ -51,10 +41,10 @@ def lines(projection: Projection, extent: Extent, kind: Kind) -> Array:
     if kind == "states" and radius > _STATES_RADIUS:
         return np.empty((0, 2))
     detailed = kind in _DETAILED and radius <= _DETAILED_RADIUS
-    known = _load("10m" if detailed else "50m", kind)
-    near = known.vectors @ middle >= np.cos(np.radians(min(radius + 2 * _LONGEST_DEGREES, 180)))
-    x, y = np.full_like(known.lon, np.nan), np.full_like(known.lon, np.nan)
-    x[near], y[near] = projection.forward(known.lon[near], known.lat[near])
+    lon, lat, places = _load("10m" if detailed else "50m", kind)
+    near = places @ middle >= np.cos(np.radians(min(radius + 2 * _LONGEST_DEGREES, 180)))
+    x, y = np.full_like(lon, np.nan), np.full_like(lon, np.nan)
+    x[near], y[near] = projection.forward(lon[near], lat[near])
     points = np.column_stack([x, y])
     points[~np.isfinite(points).all(axis=1)] = np.nan
     # Points far out belong to the other side of a seam, or lie near a pole at infinity.
@@ -86,7 +76,8 @@ def _cap(projection: Projection, extent: Extent) -> tuple[Array, float]:
 
 
 @lru_cache(maxsize=6)
-def _load(scale: str, kind: Kind) -> _Lines:
+def _load(scale: str, kind: Kind) -> tuple[Array, Array, Array]:
+    """Longitudes, latitudes and unit vectors of all lines, NaN between them."""
     with (
         files("burstlens.viz.drawing.coast").joinpath("natural_earth.npz").open("rb") as file,
         np.load(file) as packed,
@@ -102,7 +93,7 @@ def _load(scale: str, kind: Kind) -> _Lines:
     ways[begins[1:]] -= (part["first"] + length)[:-1]
     points = np.cumsum(ways, axis=0) * UNIT_DEGREES
     lon, lat = _dense(np.insert(points, begins[1:], np.nan, axis=0)).T
-    return _Lines(lon, lat, vectors(lon, lat))
+    return lon, lat, vectors(lon, lat)
 
 
 def _dense(points: Array) -> Array:

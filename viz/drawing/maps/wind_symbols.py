@@ -149,7 +149,9 @@ def draw_wind(axes: Axes, wind: WindField) -> None:
     rows, columns = wind.u.shape
     wide, tall = pixels_of(axes, wind.plane)
     part = _thinned(rows, tall / spacing), _thinned(columns, wide / spacing)
-    x, y = (np.broadcast_to(a, wind.u.shape)[part] for a in _points(wind.plane))
+    points = (wind.plane.x, wind.plane.y)
+    points = points if points[0].ndim == 2 else np.meshgrid(*points, copy=False)
+    x, y = (along[part] for along in points)
     u, v = wind.u[part], wind.v[part]
     whole = np.isfinite(u) & np.isfinite(v)
     x, y, u, v = x[whole], y[whole], u[whole], v[whole]
@@ -230,12 +232,6 @@ def _centred(frame: OpenFrame, name: str, level: int | None, crop: Crop) -> Fiel
             y = grid.to_centres(plane.y, 0) if axis == 0 else plane.y
         plane = replace(plane, x=x, y=y)
     return replace(field, values=values, plane=plane)
-
-
-def _points(plane: grid.Plane) -> tuple[Array, Array]:
-    if plane.x.ndim == 2:
-        return plane.x, plane.y
-    return plane.x[None, :], plane.y[:, None]
 
 
 def _thinned(size: int, wanted: float) -> slice:
