@@ -259,9 +259,8 @@ def _fire_cells(data: Any, dimension: str) -> int:
     fine = data.dimensions.get(dimension + fire.SUFFIX)
     if fine is None:
         return 0
-    first, last = (
-        int(data.getncattr(f"{fire.AXES[dimension]}_PATCH_{end}_STAG")) for end in ("START", "END")
-    )
+    ends = (f"{fire.AXES[dimension]}_PATCH_{end}_STAG" for end in ("START", "END"))
+    first, last = (int(data.getncattr(end)) for end in ends)
     return len(fine) // (last - first + 1)
 
 

@@ -9,16 +9,15 @@ faces of the cells, the scalars at their centres. Names: ROMS and CROCO (``xi_u`
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.viz.geometry import grid
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.staggering import unstaggered, with_faces
 from burstlens.viz.seams import OpenFrame, Window
 
-Array = NDArray[Any]
 Faces = Literal["inner", "outer", "before", "behind", "none"]
 """Faces of n cells: the n - 1 between, all n + 1, the n before or behind each; none: centres."""
 
@@ -42,16 +41,15 @@ def centres(frame: OpenFrame, dimension: str) -> tuple[str, Faces]:
     The dimension itself, with ``none``, if it is one of centres or nothing is known of it.
     """
     sizes = frame.dimensions
+    shifted = True
     centre: str | None
     if match := _ROMS.fullmatch(dimension):
         centre = f"{match[1]}_rho"
-        shifted = True
     elif match := _NEMO.fullmatch(dimension):
         centre = f"{match[1]}_grid_T{match[3]}"
         shifted = (match[1], match[2]) in _SHIFTED
     else:
         centre = _PAIRS.get(dimension) or _comodo(frame, dimension)
-        shifted = True
     if centre is None or centre not in sizes or dimension not in sizes:
         return dimension, "none"
     apart = sizes[dimension] - sizes[centre]

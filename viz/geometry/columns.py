@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError, RecipeError
 from burstlens.viz.geometry import grid, vertical
 from burstlens.viz.geometry.c_grid import read_centred
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.seams import OpenFrame
-
-Array = NDArray[Any]
 
 
 class Points(Protocol):

@@ -114,9 +114,7 @@ def plane(frame: OpenFrame, variable: str, window: Window, *, centred: bool = Fa
     geographic = read_degrees(frame, variable, x_dimension, y_dimension, window)
     if geographic is not None:
         return _on_earth(*geographic)
-    (x, units), (y, y_units) = (
-        distances(frame, dimension, window) for dimension in (x_dimension, y_dimension)
-    )
+    (x, units), (y, y_units) = (distances(frame, d, window) for d in (x_dimension, y_dimension))
     if {units, y_units} == {"m", "km"}:
         x, y = (v * metres(u) for v, u in ((x, units), (y, y_units)))
         units = y_units = "m"

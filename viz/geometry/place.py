@@ -140,10 +140,9 @@ def read_places(asked: Sequence[Place] | str, files: Path) -> tuple[Place, ...]:
             if not ({"lat", "lon"} <= set(columns) or {"x", "y"} <= set(columns)):
                 there = ", ".join(columns) or "none"
                 raise RecipeError(f"{asked} needs columns lat and lon, or x and y; it has: {there}")
+            known = [name for name in _COLUMNS if name in columns]
             for row in rows:
-                cells = {
-                    name: (row[columns[name]] or "").strip() for name in _COLUMNS if name in columns
-                }
+                cells = {name: (row[columns[name]] or "").strip() for name in known}
                 places.append(_place(cells, f"{asked}, line {rows.line_num}"))
     except OSError as error:
         raise RecipeError(f"{asked} cannot be read: {error.strerror}") from error

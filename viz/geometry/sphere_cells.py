@@ -72,9 +72,8 @@ class SphereCells:
         return found.reshape(shape)
 
     def _containing(self, places: Array) -> Numbers:
-        nearest = np.concatenate(
-            [self._nearest(places[n : n + _TOGETHER]) for n in range(0, len(places), _TOGETHER)]
-        )
+        starts = range(0, len(places), _TOGETHER)
+        nearest = np.concatenate([self._nearest(places[n : n + _TOGETHER]) for n in starts])
         inside, near = self._inside(places, nearest)
         found = np.where(inside, nearest, -1)
         row, column = np.divmod(nearest, self.shape[1])

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.core.lengths import metres
 from burstlens.viz.geometry import grid
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.place import End
 from burstlens.viz.geometry.position import positions
 from burstlens.viz.geometry.projection import EARTH_RADIUS_M, Projection
 from burstlens.viz.geometry.sphere import degrees, vectors
 from burstlens.viz.seams import OpenFrame
 
-Array = NDArray[Any]
 _LEAST, _MOST = 100, 1000
 """Points of a section: two for each cell that it crosses, within these numbers."""
 _OUTSIDE = 0.5

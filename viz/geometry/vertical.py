@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError, RecipeError
 from burstlens.core.units import convert
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.c_grid import around_faces, centres, to_faces
 from burstlens.viz.geometry.formula_terms import FORMULAS, Quantity, evaluate, parse_terms
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.seams import OpenFrame, Variable, Window
 
-Array = NDArray[Any]
 _SI: dict[Quantity, str] = {"height": "m", "pressure": "Pa"}
 _FIELDS: dict[Quantity, tuple[str, tuple[str, ...]]] = {
     "height": ("geopotential_height", ("Z3", "zg")),

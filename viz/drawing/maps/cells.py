@@ -25,10 +25,10 @@ from burstlens.viz.drawing.maps.graticule import Extent
 from burstlens.viz.drawing.maps.reach import corner_bands, corners
 from burstlens.viz.drawing.picture import placed
 from burstlens.viz.geometry import grid
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.plane_cache import PlaneCache
 from burstlens.viz.geometry.sphere_cells import SphereCells
 
-Array = NDArray[Any]
 Shown = tuple[NDArray[np.uint32], NDArray[np.uint32]]
 """Flat numbers of pixels, the lowest row first, and of the cells that these show."""
 

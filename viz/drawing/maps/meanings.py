@@ -50,9 +50,7 @@ def contours_entry(
     if not asked.levels:  # a later frame may have lines below 0
         longest = f"{longest or text}".rstrip() + _DASHED
     drawn = asked.levels or levels
-    kind: SignKind = "line"
-    if dashed:
-        kind = "dashed" if max(drawn) < 0 else "lines"
+    kind: SignKind = "line" if not dashed else "dashed" if max(drawn) < 0 else "lines"
     text = f"{what}, {text}".rstrip(" ,") + dashed
     longest = f"{what}, {longest}".rstrip() if longest else ""
     return LegendEntry(text, longest, Sign(kind, asked.colour, LINE_PT))

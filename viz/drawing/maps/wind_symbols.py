@@ -15,7 +15,6 @@ from matplotlib.collections import PathCollection
 from matplotlib.patches import Rectangle
 from matplotlib.patheffects import AbstractPathEffect, withStroke
 from matplotlib.transforms import IdentityTransform
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.core.units import conversion, printed
@@ -29,10 +28,10 @@ from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.c_grid import read_at_centres
 from burstlens.viz.geometry.crop import Crop, resolve
 from burstlens.viz.geometry.field import Field, one_level_of, read_field
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.staggering import STAGGERED
 from burstlens.viz.seams import OpenFrame
 
-Array = NDArray[Any]
 Symbols = Literal["barbs", "vectors", "streamlines"]
 _HALO: list[AbstractPathEffect] = [withStroke(linewidth=1.6, foreground="white", alpha=0.55)]
 
