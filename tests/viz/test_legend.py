@@ -18,11 +18,19 @@ from numpy.typing import NDArray
 from burstlens.viz import live
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.drawing import style
-from burstlens.viz.drawing.legend import ROW, LegendEntry, legend, lowered, rows
+from burstlens.viz.drawing.legend import (
+    ROW,
+    LegendEntry,
+    Sign,
+    SignKind,
+    draw_sign,
+    legend,
+    lowered,
+    rows,
+)
 from burstlens.viz.drawing.maps.layers import Contours, Nest, Wind
 from burstlens.viz.drawing.maps.meanings import contours_entry, flow_words
 from burstlens.viz.drawing.picture import blank
-from burstlens.viz.drawing.signs import Sign, SignKind, draw_sign
 from burstlens.viz.geometry.place import End
 from burstlens.viz.kinds.map.kind import MapKind
 from burstlens.viz.kinds.map.options import MapOptions

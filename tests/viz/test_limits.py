@@ -8,7 +8,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from burstlens.viz.drawing.limits import fitted, rounded
+from burstlens.core.units import conversion
+from burstlens.viz.diagnostics.table import DIAGNOSTICS
+from burstlens.viz.drawing.limits import _RANGES, fitted, rounded, usual_range
 from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.product import Context
 
@@ -201,3 +203,27 @@ def test_limits_of_a_large_field_take_no_copy_of_it_where_those_of_the_series_ho
     tracemalloc.stop()
     assert within < 0.25 * values.nbytes
     assert once < 1.5 * values.nbytes
+
+
+def test_every_diagnostic_that_is_listed_exists_in_a_unit_that_converts():
+    for names, unit, low, high in _RANGES:
+        assert low < high
+        for name in names:
+            if name == name.lower():  # the others are variables of WRF
+                assert conversion(unit, DIAGNOSTICS[name].units) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "units", "expected"),
+    [
+        ("rh", "%", (0, 100)),
+        ("rh@850hPa", "1", (0, 1)),
+        ("CLDFRA", "", (0, 1)),
+        ("wind10", "kn", (0, 78)),
+        ("cloud_top_temperature", "degC", (-83, 47)),
+        ("T2", "K", None),
+        ("wind10", "furlongs", None),
+    ],
+)
+def test_a_range_is_given_in_the_shown_units_at_any_level(name, units, expected):
+    assert usual_range(name, units) == expected

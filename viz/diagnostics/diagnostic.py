@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.viz.diagnostics.level import Level, parse_level
-from burstlens.viz.geometry.destaggered import read_centred
+from burstlens.viz.geometry.c_grid import read_centred
 from burstlens.viz.geometry.staggering import unstaggered, with_faces
 from burstlens.viz.product import ProductFrame
 from burstlens.viz.seams import Window

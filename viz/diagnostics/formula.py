@@ -189,8 +189,7 @@ def _compute(
     import numpy as np
 
     from burstlens.core.arithmetic import Arithmetic
-    from burstlens.viz.geometry.c_grid import read_at_centres
-    from burstlens.viz.geometry.destaggered import read_centred
+    from burstlens.viz.geometry.c_grid import read_at_centres, read_centred
     from burstlens.viz.geometry.staggering import unstaggered
 
     fields = {}

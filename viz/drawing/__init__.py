@@ -14,6 +14,5 @@ __all__ = [
     "maps",
     "picture",
     "png",
-    "signs",
     "style",
 ]

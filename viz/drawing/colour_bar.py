@@ -10,13 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm, Colormap, LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
-from matplotlib.ticker import (
-    FixedFormatter,
-    FixedLocator,
-    Formatter,
-    LogLocator,
-    MaxNLocator,
-)
+from matplotlib.ticker import FixedFormatter, FixedLocator, Formatter, LogLocator, MaxNLocator
 
 from burstlens.core import digits
 from burstlens.core.units import printed
@@ -38,17 +32,14 @@ class ColourBar:
         point = figure.dpi / 72
         width, height = figure.bbox.width, figure.bbox.height
         box = axes.get_position()
-        place = (
-            box.x1 + _GAP * point / width, box.y0, _WIDTH * point / width, box.height,
-        )  # fmt: skip
+        place = box.x1 + _GAP * point / width, box.y0, _WIDTH * point / width, box.height
         bar = figure.add_axes(place, xlim=(0, 1), ylim=(0, 1))
-        edges = norm.boundaries if isinstance(norm, BoundaryNorm) else None
-        steps = 256 if edges is None else len(edges) - 1
+        steps = len(norm.boundaries) - 1 if isinstance(norm, BoundaryNorm) else 256
         ramp = colours(np.linspace(0, 1, steps))[:, None]
         bar.imshow(ramp, extent=(0, 1, 0, 1), origin="lower", aspect="auto", interpolation="none")
         scale = style.SCALES.get(colours.name)
         names = scale.names if scale else ()
-        ticks, places = _ticks(norm) if edges is None else _at_edges(edges)
+        ticks, places = _ticks(norm)
         if names:
             places = [(n + 0.5) / len(names) for n in range(len(names))]
         bar.yaxis.set_major_locator(FixedLocator(places))
@@ -128,7 +119,13 @@ def range_caption(name: str, extent: tuple[float, float], units: str) -> str:
 
 
 def _ticks(norm: Normalize) -> tuple[list[float], list[float]]:
-    """Values that get a number, and the height on the bar (0 to 1) of each."""
+    """Values that get a number, and the height on the bar (0 to 1) of each.
+
+    Edges of colours in steps are equally far apart, whatever they span.
+    """
+    if isinstance(norm, BoundaryNorm):
+        last = len(norm.boundaries) - 1
+        return [float(edge) for edge in norm.boundaries], [n / last for n in range(last + 1)]
     low, high = float(norm.vmin or 0.0), float(norm.vmax or 0.0)
     locators: list[Any] = [MaxNLocator(7, steps=STEPS)]
     if isinstance(norm, LogNorm):
@@ -139,8 +136,3 @@ def _ticks(norm: Normalize) -> tuple[list[float], list[float]]:
         if len(ticks) > 1:
             break
     return ticks, [float(norm(tick)) for tick in ticks]
-
-
-def _at_edges(edges: Any) -> tuple[list[float], list[float]]:
-    """The edges of the colours, which all have the same height whatever they span."""
-    return [float(edge) for edge in edges], [n / (len(edges) - 1) for n in range(len(edges))]

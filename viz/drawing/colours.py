@@ -14,8 +14,8 @@ from burstlens.viz.drawing import style
 from burstlens.viz.product import Context
 
 
-class Coloured(Protocol):
-    """A field to be shown in colours."""
+class LabelledField(Protocol):
+    """A field with its name and units."""
 
     @property
     def name(self) -> str: ...
@@ -23,6 +23,11 @@ class Coloured(Protocol):
     def long_name(self) -> str: ...
     @property
     def units(self) -> str: ...
+
+
+class Coloured(LabelledField, Protocol):
+    """A field to be shown in colours."""
+
     @property
     def values(self) -> Any: ...
 
@@ -103,9 +108,8 @@ def _limits(field: Coloured, options: ColourOptions, context: Context) -> tuple[
         low = low if low > 0 else float(positive.min()) if positive.size else high / 1e4
         low = max(low, high / 1e4)
     if is_constant(low, high):
-        if max(abs(low), abs(high)) < NOTHING and not style.is_signed(
-            field.units, field.long_name, -1.0, 1.0
-        ):
+        is_nothing = max(abs(low), abs(high)) < NOTHING
+        if is_nothing and not style.is_signed(field.units, field.long_name, -1.0, 1.0):
             return 0.0, 1.0  # no cloud, no rain yet: the palest colour, not the middle one
         # A range around it that the colour bar can label.
         margin = abs(low) * 0.01 or 1.0
@@ -114,8 +118,7 @@ def _limits(field: Coloured, options: ColourOptions, context: Context) -> tuple[
 
 
 def is_constant(low: float, high: float) -> bool:
-    """Whether a range is no wider than the last digits of a float32, or what rounding left of
-    zero."""
+    """Whether a range is no wider than the last digits of a float32, or than a rounded zero."""
     return high - low <= max(4e-7 * max(abs(low), abs(high)), NOTHING)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -84,12 +84,16 @@ class Heading:
         return float(width)
 
     def _fitted(self, text: str, size: float, room: float, weight: str = "normal") -> str:
-        """The text, cut with an ellipsis if it would overlap the text to its right."""
-        if self._width(text, size, weight) <= room:
-            return text
-        while len(text) > 4 and self._width(text + "…", size, weight) > room:
-            text = text[:-1].rstrip()
-        return text + "…"
+        return shortened(text, room, lambda words: self._width(words, size, weight))
+
+
+def shortened(text: str, room: float, width: Callable[[str], float]) -> str:
+    """The text, cut with an ellipsis if it is wider than the room for it."""
+    if width(text) <= room:
+        return text
+    while len(text) > 4 and width(text + "…") > room:
+        text = text[:-1].rstrip()
+    return text + "…"
 
 
 def write_picture(
@@ -124,8 +128,7 @@ def software(context: Context) -> str:
 
 
 def texts(title: str, context: Context, description: str = "") -> dict[str, str]:
-    """Text chunks of a PNG (PNG specification, 11.3.4); no creation time, so that the bytes are
-    reproducible."""
+    """Text chunks of a PNG (its specification, 11.3.4); no creation time: reproducible."""
     found = {"Software": software(context), "Title": title, "Description": description}
     source = f"run {context.run}, attempt {context.attempt}, stream {context.stream}, time "
     return {key: text for key, text in found.items() if text} | {"Source": source + context.time}

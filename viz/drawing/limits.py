@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.core.units import usual
+from burstlens.core.errors import RecipeError
+from burstlens.core.units import conversion, usual
 from burstlens.viz.drawing import style
 from burstlens.viz.drawing.colours import Coloured, ColourOptions, is_centred, is_constant, steps
-from burstlens.viz.drawing.usual_ranges import usual_range
 from burstlens.viz.product import Context
 
 Array = NDArray[Any]
@@ -35,6 +35,35 @@ _DECADES = 4
 _ROUND = (1, 2, 5, 10)
 _AT_ONCE = 1 << 18
 """Values that are looked at together, as they fit a core's cache."""
+_RANGES: tuple[tuple[tuple[str, ...], str, float, float], ...] = (
+    # Shares and directions, by definition (WMO-No. 8, Guide to Instruments and Methods of
+    # Observation).
+    (("rh", "rh_2m"), "%", 0, 100),
+    (("CLDFRA", "SNOWC", "SEAICE", "ALBEDO"), "1", 0, 1),
+    (("wind_direction", "wind10_direction"), "degrees", 0, 360),
+    # Beaufort scale (WMO-No. 8, part I, chapter 5): force 12 begins at 32.7 m s-1.
+    (("wind10", "surface_wind"), "m s-1", 0, 40),
+    # US National Weather Service: unstable from 1000, very from 2500, extremely from 4000 J kg-1.
+    (("cape", "mu_cape"), "J kg-1", 0, 5000),
+    # US National Weather Service: a lid beyond 200 J kg-1 is strong.
+    (("cin", "mu_cin"), "J kg-1", -200, 0),
+    # NOAA Storm Prediction Center: rotating updrafts are counted from 75 m2 s-2 on grids of 3 km.
+    (("updraft_helicity",), "m2 s-2", -200, 200),
+    # NOAA's maps of total precipitable water: the moistest tropical air holds about 75 mm.
+    (("precipitable_water",), "kg m-2", 0, 75),
+    # At the ground at noon in the tropics about 1100 W m-2 of a solar constant of 1361 (WMO-No. 8).
+    (("SWDOWN",), "W m-2", 0, 1200),
+    # NASA CERES: from high cloud over the tropics to cloudless desert.
+    (("OLR",), "W m-2", 100, 350),
+    # NOAA's infrared images of the GOES satellites: from overshooting tops to hot ground.
+    (("cloud_top_temperature",), "K", 190, 320),
+)
+"""Names, unit, lowest and highest value, as forecasters use them: limits from the first frame on.
+
+A quantity is listed if its range is the same in every place and season: a share, a direction,
+a scale with classes. Temperatures, pressures and winds aloft are not listed: a range for all
+climates would show a small domain in one colour, so their limits follow the frames.
+"""
 
 
 def fitted(context: Context, options: ColourOptions, *shown: Coloured) -> Context:
@@ -69,6 +98,26 @@ def fitted(context: Context, options: ColourOptions, *shown: Coloured) -> Contex
     if before is not None:
         limits = min(limits[0], before[0]), max(limits[1], before[1])
     return replace(context, limits=limits)
+
+
+def usual_range(name: str, units: str) -> tuple[float, float] | None:
+    """The range of a quantity in these units, at any level; None if there is no usual one.
+
+    >>> usual_range("rh@850hPa", "1")
+    (0.0, 1.0)
+    """
+    base = name.partition("@")[0]
+    for names, unit, low, high in _RANGES:
+        if base in names:
+            try:
+                factor, offset = conversion(unit, units or "1")
+            except RecipeError:  # the file's variable is something else
+                return None
+            low, high = low * factor + offset, high * factor + offset
+            if (factor, offset) == (1.0, 0.0):
+                return low, high
+            return float(f"{low:.2g}"), float(f"{high:.2g}")  # 40 m s-1 are 77.75 kn
+    return None
 
 
 def _is_filled(usual: Range, points: _Points) -> bool:

@@ -1,5 +1,4 @@
-"""Options of every picture: its size and the limits of its colours; and an empty figure, and what
-is placed in it."""
+"""Options of every picture: size and limits of its colours; an empty figure, and what is in it."""
 
 from __future__ import annotations
 
@@ -17,8 +16,6 @@ NARROW_PT = 330.0
 """The same width without the words that a small picture leaves out (:mod:`.heading`)."""
 _NARROW_PX = 370
 """Below it, letters small enough to leave room for all words cannot be read."""
-
-
 Limits = tuple[float, float] | None
 """Colour limits as recipes give them; None: those for the whole run, see :mod:`.limits`."""
 
@@ -39,9 +36,8 @@ def check_size(width_px: int, height_px: int | None, dpi: int, *, least: tuple[i
     ``least`` is the smallest width and height in pixels; ``height_px`` None means a height that
     the domain's shape gives.
     """
-    for name, given, lowest in zip(
-        ("width_px", "height_px"), (width_px, height_px), least, strict=True
-    ):
+    sizes = {"width_px": width_px, "height_px": height_px}
+    for (name, given), lowest in zip(sizes.items(), least, strict=True):
         if given is not None and not lowest <= given <= LARGEST_PX:
             raise ValueError(f"{name} must be {lowest} to {LARGEST_PX}, not {given}")
     if not 40 <= dpi <= 600:
@@ -73,11 +69,16 @@ def blank(width_px: int, height_px: int, dpi: float, colour: str = "white") -> F
     return figure
 
 
-def placed(artist: Artist, axes: Axes, *, clip: bool = True) -> Artist:
-    """The artist in the axes' coordinates, without being kept by the axes."""
+def attached(artist: Artist, axes: Axes) -> Artist:
+    """The artist with the axes' figure, but not added to the axes."""
     artist.set_figure(axes.figure)
     artist.axes = axes
-    artist.set_transform(axes.transData)
+    return artist
+
+
+def placed(artist: Artist, axes: Axes, *, clip: bool = True) -> Artist:
+    """The same, in the axes' coordinates."""
+    attached(artist, axes).set_transform(axes.transData)
     if clip:
         artist.set_clip_path(axes.patch)
     return artist

@@ -45,8 +45,7 @@ def overlay_png(where: NDArray[np.intp], colours: NDArray[np.uint8], width: int,
     """A PNG that is transparent but for the pixels ``where`` (flat indices), which have (n, 4)
     colours, red first, not premultiplied.
 
-    It has a palette: its colours and opacities keep 4 bits each, or 3 or 2 where that would need
-    more than 255 of them.
+    It has a palette: colours and opacities keep 4 bits each, or 3 or 2 where more than 255 differ.
     """
     for bits in (4, 3, 2):
         shift = 8 - bits

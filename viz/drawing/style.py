@@ -33,6 +33,7 @@ CALM = "#f1f2f4"
 """Background of a placeholder, and of a map outside its domain."""
 
 _SPEED = re.compile(r"speed|magnitude|gust|friction", re.IGNORECASE)
+_OF_SPEED = re.compile(r"^(k|c|m|µ)?m (s|h)-1$|^kn$")
 _SIGNED_WORDS = re.compile(
     r"stress|displacement|vorticity|divergence|helicity|anomal|departure|tendenc|increment",
     re.IGNORECASE,
@@ -162,10 +163,8 @@ def legible(colour: str) -> str:
 
 def is_signed(units: str, long_name: str, low: float, high: float) -> bool:
     """Whether zero is the natural middle of the field: velocities, stresses, rotation."""
-    velocity = re.search(r"^(k|c|m|µ)?m (s|h)-1$|^kn$", usual(units)) and not _SPEED.search(
-        long_name
-    )
-    return bool(velocity or _SIGNED_WORDS.search(long_name)) and low < 0
+    is_velocity = _OF_SPEED.search(usual(units)) and not _SPEED.search(long_name)
+    return bool(is_velocity or _SIGNED_WORDS.search(long_name)) and low < 0
 
 
 def colormap_name(units: str, long_name: str, signed: bool) -> str:

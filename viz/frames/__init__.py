@@ -2,10 +2,9 @@
 
 ``reader`` reads one frame, large deflated variables chunk by chunk in several threads, ``outline``
 stands in for a future one, ``choice`` takes variables at one point of further dimensions,
-``overlooked`` has attributes that netCDF4 passes over, ``reading_time`` measures how long reading
-takes, ``times`` has the times of a frame, ``state`` keeps arrays from one frame to the next,
-``fire`` is WRF-Fire's grid, ``joining`` puts large arrays together from parts.
-Imports ``seams``, ``product`` and ``core``.
+``reading_time`` measures how long reading takes, ``times`` has the times of a frame, ``state``
+keeps arrays from one frame to the next, ``fire`` is WRF-Fire's grid, ``joining`` puts large arrays
+together from parts. Imports ``seams``, ``product`` and ``core``.
 """
 
 __all__ = [
@@ -15,7 +14,6 @@ __all__ = [
     "held",
     "joining",
     "outline",
-    "overlooked",
     "reader",
     "reading_time",
     "record",

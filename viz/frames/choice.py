@@ -19,8 +19,7 @@ from burstlens.core.errors import FrameError, RecipeError
 from burstlens.core.run.shown import KnownPoints
 from burstlens.core.selection import parse_selection
 from burstlens.core.units import printed
-from burstlens.viz.frames.further import JOINED, is_further, is_upwards
-from burstlens.viz.frames.named_points import find_point, point_texts
+from burstlens.viz.frames.further import JOINED, find_point, is_further, is_upwards, point_texts
 from burstlens.viz.frames.outline import UnknownYet
 from burstlens.viz.seams import FrameWrapper, OpenFrame, Stored, Variable, Window
 
@@ -55,13 +54,9 @@ class ChosenFrame(FrameWrapper):
     """
 
     def __init__(
-        self,
-        frame: OpenFrame,
-        *,
-        chooses: bool = False,
-        index: Mapping[str, Any] | None = None,
+        self, frame: OpenFrame, *, chooses: bool = False, index: Mapping[str, Any] | None = None,
         known: KnownPoints | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(frame)
         self.points: dict[str, Mapping[str, int]] = {}
         self._chooses = chooses
@@ -96,16 +91,18 @@ class ChosenFrame(FrameWrapper):
     def is_further(self, dimension: str) -> bool:
         """Whether a dimension is a further one, as all but levels are whose points have names."""
         if dimension not in self._further:
-            attributes: Mapping[str, Any] = {}
-            has_names = False
-            if dimension in self.frame:
-                with suppress(UnknownYet):
-                    about = self.frame.variable(dimension)
-                    attributes = about.attributes
-                    has_names = about.is_text and about.dimensions[:1] == (dimension,)
+            about = self._about(dimension)
+            attributes = about.attributes if about else {}
+            has_names = about is not None and about.is_text and about.dimensions[:1] == (dimension,)
             has_names = has_names and not is_upwards(dimension, attributes)
             self._further[dimension] = has_names or is_further(dimension, attributes)
         return self._further[dimension]
+
+    def _about(self, dimension: str) -> Variable | None:
+        """The variable of a dimension's name, where there is one and it is known yet."""
+        with suppress(UnknownYet):
+            return self.frame.variable(dimension) if dimension in self.frame else None
+        return None
 
     def variable(self, name: str) -> Variable:
         """As :meth:`.OpenFrame.variable`. FrameError if there is no such point."""
@@ -113,14 +110,10 @@ class ChosenFrame(FrameWrapper):
         return self._whole[name] if choice is None else choice.described
 
     def read(self, name: str, window: Window | None = None) -> Array:
-        """As :meth:`.OpenFrame.read`."""
         choice = self._choice(name)
-        if choice is None:
-            return self.frame.read(name, window)
-        return self._joined(choice, window)
+        return self._joined(choice, window) if choice else self.frame.read(name, window)
 
     def stored(self, name: str, window: Window | None = None) -> Stored:
-        """As :meth:`.OpenFrame.stored`."""
         choice = self._choice(name)
         if choice is None:
             return self.frame.stored(name, window)
@@ -160,9 +153,9 @@ class ChosenFrame(FrameWrapper):
         words = [self._words(d, at[d], about) for d in at]
         default = self._default(name, about, further, at)
         at |= default
-        words += [self._words(d, at[d], about) for d in further if _size(about, d) > 1]
-        kept = [n for n, d in enumerate(about.dimensions) if d not in at]
         several = [d for d in further if _size(about, d) > 1]
+        words += [self._words(d, at[d], about) for d in several]
+        kept = [n for n, d in enumerate(about.dimensions) if d not in at]
         if chosen := [d for d in several if not JOINED.fullmatch(d) and d not in self._index]:
             self.points[name] = {d: default[d][0] for d in chosen}
         described = replace(
@@ -180,16 +173,10 @@ class ChosenFrame(FrameWrapper):
         others = [d for d in others if d not in found]
         if len(others) < _GROUND:
             return []
-        unknown = [d for d in others[:-_GROUND] if not self._is_upwards(d)]
+        named = {d: self._about(d) for d in others[:-_GROUND]}
+        unknown = [d for d, at in named.items() if not is_upwards(d, at.attributes if at else {})]
         found += unknown[: max(0, len(others) - _VOLUME)]
         return [d for d in about.dimensions if d in found]
-
-    def _is_upwards(self, dimension: str) -> bool:
-        about: Mapping[str, Any] = {}
-        if dimension in self.frame:
-            with suppress(UnknownYet):
-                about = self.frame.variable(dimension).attributes
-        return is_upwards(dimension, about)
 
     def _default(
         self, name: str, about: Variable, further: list[str], at: Mapping[str, tuple[int, ...]]
@@ -200,7 +187,7 @@ class ChosenFrame(FrameWrapper):
         rest = [d for d in further if d not in found]
         found |= dict.fromkeys(rest, (0,))
         sizes = [max(1, _size(about, d)) for d in rest]
-        if len([size for size in sizes if size > 1]) == 0:
+        if not any(size > 1 for size in sizes):
             return found
         with suppress(UnknownYet):
             points = chain(self._before(name, rest, sizes), np.ndindex(*sizes))
@@ -238,16 +225,15 @@ class ChosenFrame(FrameWrapper):
 
     def _joined(self, choice: Choice, window: Window | None) -> Array:
         """The values of the first point, those of the next ones where it has none."""
-        whole: Array | None = None
-        for at in _points(choice):
-            part = self._squeezed(choice, self.frame.read(choice.base, _at(choice, at, window)))
-            if whole is None:
-                whole = part
-            else:
-                whole = np.where(np.isnan(whole), part, whole)
-            if whole.dtype.kind != "f" or not np.isnan(whole).any():
+        parts = (
+            self._squeezed(choice, self.frame.read(choice.base, _at(choice, at, window)))
+            for at in _points(choice)
+        )
+        whole = next(parts)
+        while whole.dtype.kind == "f" and np.isnan(whole).any():
+            if (part := next(parts, None)) is None:
                 break
-        assert whole is not None
+            whole = np.where(np.isnan(whole), part, whole)
         return whole
 
     def _squeezed(self, choice: Choice, values: Array) -> Array:

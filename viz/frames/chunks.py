@@ -63,6 +63,15 @@ class Layout:
         """Size of an inflated chunk in bytes; chunks at an edge are stored whole."""
         return prod(self.chunk) * self.kind.itemsize
 
+    def count_points(self, chunk: Chunk) -> int:
+        """How many points of the variable a chunk holds: fewer at an edge."""
+        pairs = zip(chunk.first, self.chunk, self.shape, strict=True)
+        return prod(min(first + size, whole) - first for first, size, whole in pairs)
+
+    def name_chunk(self, chunk: Chunk) -> str:
+        """A chunk in words, see :func:`_chunk_name`."""
+        return _chunk_name(chunk.first, self.chunk, chunk.position)
+
 
 class ChunkFile:
     """An HDF5 file, open to find and read chunks: never for writing, without a lock.
@@ -118,7 +127,7 @@ class ChunkFile:
                         dataset[tuple(map(slice, first, ends))]
                     except OSError as error:
                         position = dataset.id.get_chunk_info_by_coord(first).byte_offset
-                        return f"{chunk_name(first, dataset.chunks, position)} is damaged: {error}"
+                        return f"{_chunk_name(first, dataset.chunks, position)} is damaged: {error}"
         return ""
 
     def lacks_filter(self, name: str) -> str:
@@ -178,7 +187,7 @@ def identity_of(status: os.stat_result) -> Identity:
     return status.st_dev, status.st_ino
 
 
-def chunk_name(first: Point, shape: Point, position: int) -> str:
+def _chunk_name(first: Point, shape: Point, position: int) -> str:
     """A chunk in words, by its number along each dimension of the variable and its position."""
     numbers = ", ".join(str(at // size) for at, size in zip(first, shape, strict=True))
     return f"chunk ({numbers}) at byte {position}"
@@ -187,9 +196,10 @@ def chunk_name(first: Point, shape: Point, position: int) -> str:
 def _layout(file: Any, name: str, axis: int | None, record: int) -> Layout | None:
     dataset = file[name]
     kind = dataset.dtype
-    filters = _filters(dataset)
+    made = dataset.id.get_create_plist()
+    filters = [made.get_filter(index) for index in range(made.get_nfilters())]
     shuffle, deflate = (2, (kind.itemsize,)), (1, None)
-    known = [(number, values if number == 2 else None) for number, values in filters]
+    known = [(number, values if number == 2 else None) for number, _, values, _ in filters]
     if (
         known not in ([deflate], [shuffle, deflate])
         or kind not in (np.dtype("<f4"), np.dtype("<f8"))
@@ -208,10 +218,3 @@ def _layout(file: Any, name: str, axis: int | None, record: int) -> Layout | Non
 
     dataset.id.chunk_iter(keep)
     return Layout(name, dataset.shape, shape, kind, len(filters) == 2, chunks)
-
-
-def _filters(dataset: Any) -> list[tuple[int, tuple[int, ...]]]:
-    """Numbers and parameters of a variable's filters, in the order in which they were applied."""
-    made = dataset.id.get_create_plist()
-    found = [made.get_filter(index) for index in range(made.get_nfilters())]
-    return [(number, values) for number, _, values, _ in found]

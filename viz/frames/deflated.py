@@ -1,5 +1,4 @@
-"""Which variables are read chunk by chunk: large deflated ones of plain floats. netCDF4 reads all
-others."""
+"""Which variables are read chunk by chunk: large deflated ones of plain floats, and no others."""
 
 from __future__ import annotations
 
@@ -46,12 +45,8 @@ def read(tile: Tile, name: str, index: Index, *, bare: bool) -> NDArray[Any] | N
         return None
     records = [(axis, part) for axis, part in enumerate(index) if isinstance(part, int)]
     layout = file.layout(name, *records[0]) if records else file.layout(name)
-    if (
-        layout is None
-        or layout.shape != stored.shape
-        or layout.kind != stored.dtype
-        or layout.chunk != tuple(stored.chunking())
-    ):
+    as_seen = stored.shape, stored.dtype, tuple(stored.chunking())
+    if layout is None or (layout.shape, layout.kind, layout.chunk) != as_seen:
         return None
     values = inflate(file, layout, _window(index), fills, tile.kept)
     if values is None:

@@ -1,4 +1,4 @@
-"""One file of a frame, opened for reading after it was declared complete.
+"""One file of a frame, opened for reading after it was declared complete, and its times.
 
 HDF5 locking is switched off before HDF5 is loaded, because a reader that holds a lock makes
 WRF lose the frame it writes next. Model output is never opened for writing here.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import time as clock
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,11 @@ os.environ.update(plugin_environment())
 import netCDF4 as netCDF4
 import numpy as np
 
-from burstlens.core import cdf
+from burstlens.core import cdf, record_axis, time_axis
 from burstlens.core.errors import FrameError, UnreadableFrameError
 from burstlens.core.passing_errors import again
-from burstlens.core.record_axis import text_calendar
-from burstlens.core.time_axis import text_key
-from burstlens.core.valid_time import has_time, label
-from burstlens.viz.frames.record import time_dimension
+from burstlens.core.valid_time import has_time, is_calendar, label
+from burstlens.viz.frames.record import stored_variables, time_dimension
 
 PAUSES_S = (0.05, 0.2)
 """Seconds to wait before a file that could not be read is opened again."""
@@ -72,20 +71,14 @@ def attributes_of(data: Any) -> dict[str, Any]:
     return found
 
 
-def attributes_beside(data: Any) -> Callable[[str], dict[str, Any] | None]:
-    """What gives the attributes of a variable of an open file, "" of the file; None if missing."""
-
-    def beside(name: str) -> dict[str, Any] | None:
-        found = data.variables.get(name) if name else data
-        return None if found is None else attributes_of(found)
-
-    return beside
+def attributes_beside(data: Any, name: str) -> dict[str, Any] | None:
+    """The attributes of a variable of an open file, "" of the file; None if it is missing."""
+    found = data.variables.get(name) if name else data
+    return None if found is None else attributes_of(found)
 
 
 def times_key(
-    row: Any,
-    attributes: Mapping[str, Any],
-    beside: Callable[[str], Mapping[str, Any] | None],
+    row: Any, attributes: Mapping[str, Any], beside: Callable[[str], Mapping[str, Any] | None]
 ) -> str | None:
     """The valid-time key of a row of times as text, characters or a string (xarray), or None.
 
@@ -94,7 +87,7 @@ def times_key(
     """
     text = np.asarray(row)
     plain = text.tobytes().strip(b"\0 ") if text.dtype.kind == "S" else str(text).strip()
-    return text_key(plain, text_calendar(attributes, beside))
+    return time_axis.text_key(plain, record_axis.text_calendar(attributes, beside))
 
 
 def _grows_with_time(data: Any, time_variable: str) -> bool:
@@ -113,7 +106,7 @@ def _check_record(path: Path, data: Any, record: int, time: str, time_variable: 
     if texts is not None and has_time(time):
         is_single = texts.ndim == 1 and texts.dtype != str  # characters of the only time
         row = texts[:] if is_single else texts[record]
-        beside = attributes_beside(data)
+        beside = partial(attributes_beside, data)
         found = times_key(np.ma.filled(row, b"\0"), attributes_of(texts), beside)
         if found != time:
             raise FrameError(
@@ -156,3 +149,51 @@ def _check_size(path: Path, header: cdf.Header, record: int) -> None:
     least = max(header.end_of_fixed(), header.end_of_record(record) if header.records else 0)
     if size < least:
         raise UnreadableFrameError(f"{path.name} is short: {size} bytes of {least}")
+
+
+def stored_time(data: Any, path: str, record: int, time: str, variable: str = "") -> bool | None:
+    """Whether an open file says that its ``record`` has the valid-time key ``time``; None: no word.
+
+    ``variable`` holds the times; "": the one that CF's attributes show, or ``time``.
+    """
+    if not has_time(time):
+        return None
+    keys = set(_record_keys(data, path, record, variable))
+    comparable = {key for key in keys if is_calendar(key) == is_calendar(time)}
+    return time in comparable if comparable else None
+
+
+def _record_keys(data: Any, path: str, record: int, variable: str) -> Iterator[str]:
+    names = [variable]
+    if variable not in data.variables:
+        names = [record_axis.time_variable(stored_variables(data)) or "", "time"]
+    for name in names:
+        if name in data.variables and (key := _record_key(data, path, record, name)) is not None:
+            yield key
+
+
+def _record_key(data: Any, path: str, record: int, name: str) -> str | None:
+    variable = data.variables[name]
+    found = attributes_of(variable).items()
+    attributes = {key: getattr(value, "tolist", lambda v=value: v)() for key, value in found}
+    is_text = variable.dtype is str or variable.dtype.kind in "SU"
+    is_single = not variable.ndim or (is_text and variable.dtype is not str and variable.ndim == 1)
+    masks, scales = variable.mask, variable.scale
+    variable.set_auto_maskandscale(False)
+    try:
+        if is_text:
+            row = variable[...] if is_single else variable[record]
+            return times_key(row, attributes, partial(attributes_beside, data))
+        rows = np.ravel(variable[...] if is_single else variable[max(0, record - 1) : record + 1])
+        code = {"l": "q", "L": "Q"}.get(rows.dtype.char, rows.dtype.char)
+        axis = time_axis.read_axis(attributes, code, path, name)
+        if axis.may_be_digits:
+            parts = time_axis.deciding_records(variable.shape[0] if variable.ndim else 0)
+            some = [np.ravel(variable[part.start : part.stop]) for part in parts if part]
+            axis = axis.decided(np.concatenate(some or [rows]).tolist())
+        return axis.keys(rows.tolist(), rows.size - 1)[-1] if rows.size else None
+    except (FrameError, IndexError, ValueError):
+        return None
+    finally:
+        variable.set_auto_mask(masks)
+        variable.set_auto_scale(scales)

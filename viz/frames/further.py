@@ -1,16 +1,20 @@
 """Further dimensions: along which each point is another thing, not another height or place.
 
 Members of an ensemble, ERA5's ``expver``, steps of a forecast, quantiles, months, frequencies.
-Known by CF standard names, units of the coordinate, else by usual names.
+Known by CF standard names, units of the coordinate, else by usual names. Their points are named by
+text: few digits are typed, dates are many.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from burstlens.core.digits import format_ticks
 from burstlens.core.lengths import metres
+from burstlens.core.printable import printable
 
 _NAMES = re.compile(
     r"(?!.*(?:lev|depth|height|layer))"
@@ -57,6 +61,11 @@ _UPWARDS = re.compile(
 )
 JOINED = re.compile(r"expver", re.IGNORECASE)
 """ERA5's versions: the later one holds what the first one does not have yet."""
+_NEAR, _BESIDE = 1e-5, 0.01
+"""How far a value that is asked for may be off, as a part of itself, and of the distance to the
+next one: few digits are typed, and dates are near each other."""
+_WHOLE = 1e10
+"""Whole numbers below it, such as dates, are shown with all of their digits."""
 
 
 def is_further(dimension: str, attributes: Mapping[str, Any]) -> bool:
@@ -85,7 +94,47 @@ def is_further(dimension: str, attributes: Mapping[str, Any]) -> bool:
 
 def is_upwards(dimension: str, attributes: Mapping[str, Any]) -> bool:
     """Whether a dimension is known to be one of levels."""
-    if str(attributes.get("axis", "")).upper() == "Z":
-        return True
     known = attributes.keys() & {"positive", "formula_terms"}
-    return bool(known or _UPWARDS.fullmatch(dimension))
+    is_known = bool(known) or str(attributes.get("axis", "")).upper() == "Z"
+    return is_known or bool(_UPWARDS.fullmatch(dimension))
+
+
+def find_point(values: Sequence[Any], text: str) -> int | None:
+    """The place of the value that a text names, as it is, as it is shown, or as a number near it;
+    None if none is near enough.
+
+    >>> find_point([0.25, 0.5], "0.5"), find_point(["rcp45"], "rcp85")
+    (1, None)
+    """
+    for known in (values, point_texts(values)):
+        if text in known:
+            return known.index(text)
+    try:
+        wanted = float(text)
+    except ValueError:
+        return None
+    return _nearest(values, wanted)
+
+
+def point_texts(values: Sequence[Any]) -> list[str]:
+    """The values of a coordinate as text that tells them apart."""
+    if any(isinstance(value, str) for value in values):
+        return [printable(value) for value in values]
+    if all(_is_whole(value) for value in values):
+        return [f"{value:.0f}" for value in values]
+    return format_ticks(values)
+
+
+def _nearest(values: Sequence[Any], wanted: float) -> int | None:
+    """The place of the value that is meant by a number; None if none is near enough."""
+    numbers = [value for value in values if isinstance(value, float) and math.isfinite(value)]
+    if not numbers:
+        return None
+    value = min(numbers, key=lambda one: abs(one - wanted))
+    beside = min((abs(one - value) for one in numbers if one != value), default=math.inf)
+    off = min(_NEAR * max(abs(value), _NEAR), _BESIDE * beside, 0.5 if _is_whole(value) else beside)
+    return values.index(value) if abs(value - wanted) <= off else None
+
+
+def _is_whole(value: float) -> bool:
+    return value.is_integer() and abs(value) < _WHOLE

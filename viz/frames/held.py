@@ -15,8 +15,7 @@ _RANGES = frozenset({"valid_min", "valid_max", "valid_range"})
 
 
 class Held:
-    """Parts of variables by name, up to HELD_PART; not of a variable with a valid range, because
-    ``read`` masks its values.
+    """Parts of variables by name, up to HELD_PART; none with a valid range: ``read`` masks values.
 
     ``of``: whose they are, where variables of one name differ; all in the ``room`` of another.
     """

@@ -19,21 +19,12 @@ from deflate import DeflateError, zlib_decompress
 from numpy.typing import NDArray
 
 from burstlens.core.allowance import CORES_VARIABLE, allowance
-from burstlens.viz.frames.chunks import (
-    Chunk,
-    ChunkCache,
-    ChunkFile,
-    Layout,
-    Plain,
-    Point,
-    chunk_name,
-)
+from burstlens.viz.frames.chunks import Chunk, ChunkCache, ChunkFile, Layout, Plain, Point
 
 MOST_THREADS = 8
 """So many inflate faster than most file systems give a node their bytes."""
 IN_FLIGHT = 0.3
-"""The part of a worker's memory for chunks at work, stored and inflated; a single one may take
-more."""
+"""The part of a worker's memory for chunks at work, stored and inflated, if there are several."""
 BYTES_PER_THREAD = 4 << 20
 """A thread that inflates less, for 4 ms, may begin after the others have done its part."""
 _BLOCK_BYTES = 1 << 18
@@ -85,9 +76,8 @@ def inflate(
                 return
             try:
                 chunk, part = layout.chunks[first], values[target]
-                plain = _inflated(
-                    file, layout, chunk, kept, whole=part.size >= _size(layout, chunk)
-                )
+                whole = part.size >= layout.count_points(chunk)
+                plain = _inflated(file, layout, chunk, kept, whole=whole)
                 _place(plain, layout, chunk, source, part, fills)
                 del plain  # the next chunk takes its memory
             except BaseException as error:
@@ -117,12 +107,6 @@ def _along(wanted: slice, size: int) -> Iterator[tuple[int, slice, slice]]:
             yield first, source, slice(begin, end)
 
 
-def _size(layout: Layout, chunk: Chunk) -> int:
-    """How many points of the variable a chunk holds: fewer at an edge."""
-    pairs = zip(chunk.first, layout.chunk, layout.shape, strict=True)
-    return int(np.prod([min(first + size, whole) - first for first, size, whole in pairs]))
-
-
 def _inflated(
     file: ChunkFile, layout: Layout, chunk: Chunk, kept: ChunkCache, *, whole: bool
 ) -> Plain:
@@ -132,42 +116,30 @@ def _inflated(
         return plain
     size = layout.chunk_bytes
     if chunk.size > 2 * size + 64:  # zlib adds a thousandth at most
-        raise ChunkError(f"{_named(layout, chunk)} is damaged: {chunk.size} bytes for {size}")
+        raise ChunkError(f"{layout.name_chunk(chunk)} is damaged: {chunk.size} bytes for {size}")
     try:
         stored = file.stored(chunk)
         is_deflated = not chunk.skipped >> layout.is_shuffled & 1
         plain = zlib_decompress(stored, size) if is_deflated else stored
     except DeflateError as error:
-        raise ChunkError(f"{_named(layout, chunk)} is damaged: {error}") from error
+        raise ChunkError(f"{layout.name_chunk(chunk)} is damaged: {error}") from error
     except OSError as error:
-        raise OSError(f"{_named(layout, chunk)}: {error}") from error
+        raise OSError(f"{layout.name_chunk(chunk)}: {error}") from error
     if len(plain) != size:
-        raise ChunkError(f"{_named(layout, chunk)} is damaged: {len(plain)} bytes of {size}")
+        raise ChunkError(f"{layout.name_chunk(chunk)} is damaged: {len(plain)} bytes of {size}")
     kept.add((file.identity, layout.name, chunk.first), plain, whole=whole)
     return plain
 
 
-def _named(layout: Layout, chunk: Chunk) -> str:
-    return chunk_name(chunk.first, layout.chunk, chunk.position)
-
-
 def _place(
-    plain: Plain,
-    layout: Layout,
-    chunk: Chunk,
-    source: Slices,
-    target: NDArray[Any],
+    plain: Plain, layout: Layout, chunk: Chunk, source: Slices, target: NDArray[Any],
     fills: Sequence[Any],
-) -> None:
+) -> None:  # fmt: skip
     """Copy a part of an inflated chunk to its place, block by block."""
     is_shuffled = layout.is_shuffled and not chunk.skipped & 1
     kind = np.dtype(f"u{layout.kind.itemsize}")
-    parts: list[NDArray[Any]]
-    if is_shuffled:
-        planes = np.frombuffer(plain, np.uint8).reshape(-1, *layout.chunk)
-        parts = [plane[source] for plane in planes]
-    else:
-        parts = [np.frombuffer(plain, kind).reshape(layout.chunk)[source]]
+    planes = np.frombuffer(plain, np.uint8 if is_shuffled else kind).reshape(-1, *layout.chunk)
+    parts = [plane[source] for plane in planes]
     # The first dimensions are often of one point: time, a level.
     axis = next((n for n, size in enumerate(target.shape) if size > 1), 0)
     rows = max(1, _BLOCK_BYTES * target.shape[axis] // target.nbytes)

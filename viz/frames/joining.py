@@ -18,8 +18,7 @@ Index = Sequence[int | slice]
 
 
 def part_bytes() -> int:
-    """Size of a part, by the memory of this process; what masks and unpacks values takes a few
-    times as much."""
+    """Size of a part, by this process's memory; to mask and unpack it takes a few times as much."""
     return min(_MOST_BYTES, max(_LEAST_BYTES, round(_SHARE * room())))
 
 
@@ -62,15 +61,14 @@ def parts(
     if item_bytes * prod(len(one) for one in ranges) <= _LEAST_BYTES:
         yield tuple(slice(0, len(one)) for one in ranges), tuple(index)
         return
-    cuts: list[list[slice]] = []
     most = part_bytes()
+    cuts: list[list[slice]] = []
     for axis, along in enumerate(ranges):
         inner = item_bytes * max(1, prod(len(one) for one in ranges[axis + 1 :]))
         cuts.append(cut(along, max(1, most // inner), units[axis]))
     for places in product(*cuts):
-        found = iter(
-            slice(*_ends(along[place])) for along, place in zip(ranges, places, strict=True)
-        )
+        some = (along[place] for along, place in zip(ranges, places, strict=True))
+        found = (slice(one.start, one.stop, one.step) for one in some)
         yield places, tuple(next(found) if isinstance(one, slice) else one for one in index)
 
 
@@ -87,7 +85,3 @@ def cut(along: range, count: int, unit: int) -> list[slice]:
         found.append(slice(first, last))
         first = last
     return found
-
-
-def _ends(along: range) -> tuple[int, int, int]:
-    return along.start, along.stop, along.step

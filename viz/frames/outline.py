@@ -74,12 +74,10 @@ class Known:
 
 
 class Outline:
-    """The frame expected from a stream's description: an :class:`.OpenFrame`."""
+    """The frame expected from a stream's description: an :class:`.OpenFrame` without times."""
 
     time = ""
-    """Not known."""
     start = None
-    """Not known."""
     record = 0
 
     def __init__(self, stream: str, known: Known) -> None:

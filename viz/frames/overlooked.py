@@ -109,7 +109,7 @@ def _valid_range(attributes: Mapping[str, Any], kind: np.dtype[Any]) -> tuple[fl
     low, high = -np.inf, np.inf
     for key in _RANGES:
         given = attributes.get(key)
-        numbers = [] if given is None else read_numbers(given)
+        numbers = read_numbers(given)
         if not isinstance(given, str) and all(_is_exact(one, kind) for one in numbers):
             continue
         if key == "valid_range" and len(numbers) == 2:

@@ -16,7 +16,7 @@ from burstlens.core.errors import FrameError, UnreadableFrameError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.valid_time import wrf_key
 from burstlens.viz.frames import deflated
-from burstlens.viz.frames.file import AGAIN, PAUSES_S, attributes_of
+from burstlens.viz.frames.file import AGAIN, PAUSES_S, attributes_of, stored_time
 from burstlens.viz.frames.file import netCDF4 as netCDF4
 from burstlens.viz.frames.held import Held, slices
 from burstlens.viz.frames.inflating import ChunkError
@@ -29,7 +29,6 @@ from burstlens.viz.frames.overlooked import (
 )
 from burstlens.viz.frames.reading_time import reading
 from burstlens.viz.frames.record import own_fields
-from burstlens.viz.frames.record_time import stored_time
 from burstlens.viz.frames.tile import Tile, Tiles
 from burstlens.viz.seams import Stored, Variable, Window
 
@@ -69,8 +68,7 @@ class FrameReader:
     def attributes(self) -> dict[str, Any]:
         """The global attributes, of the first tile where there are several."""
         if not self._attributes:
-            data = self._tiles.first
-            self._attributes = attributes_of(data)
+            self._attributes = attributes_of(self._tiles.first)
         return self._attributes
 
     @property
@@ -142,7 +140,6 @@ class FrameReader:
         return self._again(lambda: self._read(variable, part), f"{name} of {self}")
 
     def stored(self, name: str, window: Window | None = None) -> Stored:
-        """As :meth:`.OpenFrame.stored`."""
         variable = self.variable(name)
         if _PACKED & variable.attributes.keys():
             return Stored(self.read(name, window), (float("nan"),))
@@ -151,7 +148,6 @@ class FrameReader:
         return Stored(values, _fills(variable, values.dtype))
 
     def hold(self, name: str, window: Window | None, values: NDArray[Any]) -> None:
-        """As :meth:`.OpenFrame.hold`."""
         self._held.add(self.variable(name), window, values)
 
     def share(self, size: int) -> None:
@@ -204,7 +200,11 @@ class FrameReader:
             self.record if dimension == self._tiles.time_dimension else next(inner)
             for dimension in stored.dimensions
         )
-        found, fault = _inflated(tile, variable.name, index, bare=bare)
+        found, fault = None, ""
+        try:
+            found = deflated.read(tile, variable.name, index, bare=bare)
+        except ChunkError as error:  # netCDF4 may know better
+            fault = str(error)
         if found is not None:
             return self._filled(variable, stored, found, bare=bare)
         units = stored.chunking() if variable.chunks else [1] * len(index)
@@ -226,29 +226,15 @@ class FrameReader:
             # The library does not know these values: they are in the file's own attributes.
             values[values == missing] = np.nan
             return np.asarray(values)
-        return np.asarray(values) if bare else _finished(values, variable, stored)
+        found = np.asarray(values)
+        is_odd = bool(ODD & variable.attributes.keys()) and stored.dtype is not str
+        if bare or not is_odd or stored.dtype.kind not in "fiu":
+            return found
+        return with_overlooked(found, variable.attributes, stored.dtype)
 
     def __str__(self) -> str:
         tiles = f" ({len(self.paths)} tiles)" if len(self.paths) > 1 else ""
         return self.paths[0].name + tiles
-
-
-def _inflated(
-    tile: Tile, name: str, index: tuple[int | slice, ...], *, bare: bool
-) -> tuple[NDArray[Any] | None, str]:
-    """The values of deflated chunks, None where netCDF4 has to read them; why one is damaged."""
-    try:
-        return deflated.read(tile, name, index, bare=bare), ""
-    except ChunkError as error:  # netCDF4 may know better
-        return None, str(error)
-
-
-def _finished(values: Any, variable: Variable, stored: Any) -> NDArray[Any]:
-    """Values with what netCDF4 leaves undone; texts as they are."""
-    kind = np.dtype("S1") if stored.dtype is str else stored.dtype
-    if not ODD & variable.attributes.keys() or kind.kind not in "fiu":
-        return np.asarray(values)
-    return with_overlooked(np.asarray(values), variable.attributes, kind)
 
 
 def _values(

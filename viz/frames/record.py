@@ -5,7 +5,7 @@ A dimension of fixed length, as xarray writes it, holds records too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -35,9 +35,7 @@ class _StoredVariable:
 
     @property
     def kind(self) -> str:
-        if self._variable.dtype is str:
-            return "c"
-        kind = str(self._variable.dtype.kind)
+        kind = "U" if self._variable.dtype is str else str(self._variable.dtype.kind)
         return "c" if kind in "SU" else kind
 
     @property
@@ -57,25 +55,9 @@ class _StoredVariable:
         return {key: self._variable.getncattr(key) for key in _ABOUT if key in names}
 
 
-class _StoredVariables(Mapping[str, _StoredVariable]):
-    """The variables of an open file, read as far as they are asked for."""
-
-    def __init__(self, variables: Mapping[str, Any]) -> None:
-        self._variables = variables
-
-    def __getitem__(self, name: str) -> _StoredVariable:
-        return _StoredVariable(self._variables[name])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._variables)
-
-    def __len__(self) -> int:
-        return len(self._variables)
-
-
 def stored_variables(data: Any) -> Mapping[str, _StoredVariable]:
-    """The variables of an open file, as the rule sees them."""
-    return _StoredVariables(data.variables)
+    """The variables of an open file, as the rule sees them: read as far as they are asked for."""
+    return {name: _StoredVariable(variable) for name, variable in data.variables.items()}
 
 
 def time_dimension(data: Any, time_variable: str = "") -> str | None:
@@ -84,26 +66,16 @@ def time_dimension(data: Any, time_variable: str = "") -> str | None:
     ``time_variable`` is the model adapter's; see :func:`.record_dimension`.
     """
     unlimited = (name for name, one in data.dimensions.items() if one.isunlimited())
-    return record_dimension(
-        _StoredVariables(data.variables), data.dimensions, unlimited, time_variable
-    )
+    return record_dimension(stored_variables(data), data.dimensions, unlimited, time_variable)
 
 
 def is_time(name: str, attributes: Any) -> bool:
     """Whether a variable's name or attributes make it a time, also one of reference."""
-    return name in TIME_NAMES or _is_dated(attributes) or _is_valid_time(attributes)
-
-
-def _is_valid_time(attributes: Any) -> bool:
     standard, axis = (str(attributes.get(key, "")).strip() for key in ("standard_name", "axis"))
-    return standard == "time" or (not standard and axis.upper() == "T")
-
-
-def _is_dated(attributes: Any) -> bool:
-    """Whether the units are a time since a date, and the standard name is not another time's."""
-    standard = str(attributes.get("standard_name", "")).strip()
-    since = " since " in str(attributes.get("units", "")).lower()
-    return since and standard in ("", "time")
+    if name in TIME_NAMES or standard == "time":
+        return True
+    is_dated = " since " in str(attributes.get("units", "")).lower()
+    return not standard and (is_dated or axis.upper() == "T")
 
 
 def own_fields(frame: OpenFrame) -> list[str]:

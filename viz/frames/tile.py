@@ -26,9 +26,8 @@ _RANK = re.compile(r"_(\d{4,8})$")
 
 @dataclass(slots=True)
 class Tile:
-    """One file of a frame. ``part`` is where its points lie in the joined domain, by dimension;
-    empty in a frame of one file. ``fault`` is why it cannot be read. ``kept`` are the inflated
-    chunks of all tiles."""
+    """One file of a frame. ``part`` is where its points lie in the joined domain, by dimension, if
+    that has several. ``fault`` is why it cannot be read; ``kept`` the inflated chunks of all."""
 
     path: Path
     rank: int
@@ -87,9 +86,7 @@ class Tiles:
     ) -> None:
         self._record, self._time, self._time_variable = record, time, time_variable
         self._kept = ChunkCache()
-        self._tiles = [
-            Tile(path, _rank(path, index), self._kept) for index, path in enumerate(paths)
-        ]
+        self._tiles = [Tile(path, _rank(path, n), self._kept) for n, path in enumerate(paths)]
         self._open: list[Tile] = []
         self._sizes: dict[str, int] = {}
         self._along: tuple[str | None] | None = None
@@ -258,14 +255,12 @@ def _is_split(dimension: str) -> bool:
 
 
 def _fire_cells(data: Any, dimension: str) -> int:
-    """Fire cells for each atmospheric cell along a dimension; 0 if a tile has none. It holds them
-    for each of its faces."""
+    """Fire cells for each atmospheric cell along a dimension, held for each face; 0: none."""
     fine = data.dimensions.get(dimension + fire.SUFFIX)
     if fine is None:
         return 0
-    first, last = (
-        int(data.getncattr(f"{fire.AXES[dimension]}_PATCH_{end}_STAG")) for end in ("START", "END")
-    )
+    ends = (f"{fire.AXES[dimension]}_PATCH_{end}_STAG" for end in ("START", "END"))
+    first, last = (int(data.getncattr(end)) for end in ends)
     return len(fine) // (last - first + 1)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from burstlens.core.time_units import read_units
 from burstlens.viz.frames.file import times_key
 from burstlens.viz.frames.record import TIME_NAMES, is_time
 from burstlens.viz.product import Context
-from burstlens.viz.seams import OpenFrame, Variable
+from burstlens.viz.seams import OpenFrame
 
 EPOCH = "19700101T000000"
 """The origin of times if the start is unknown."""
@@ -46,7 +47,7 @@ def valid(frame: OpenFrame) -> str:
     if frame.time or "Times" not in frame:
         return frame.time
     attributes = frame.variable("Times").attributes
-    return times_key(frame.read("Times"), attributes, _attributes_beside(frame)) or ""
+    return times_key(frame.read("Times"), attributes, partial(_attributes_beside, frame)) or ""
 
 
 def calendar(frame: OpenFrame) -> str:
@@ -55,7 +56,8 @@ def calendar(frame: OpenFrame) -> str:
     for name in (*usual, *frame.names):
         found = frame.variable(name)
         named = calendar_of(found.attributes)
-        if named and (name in usual or _is_own(found)):
+        is_own = not found.dimensions and is_time(name, found.attributes)
+        if named and (name in usual or is_own):
             return named
     return calendar_of(frame.attributes) or "standard"
 
@@ -110,11 +112,6 @@ def _counted_in(frame: OpenFrame, context: Context) -> str:
     return context.calendar or calendar(frame)
 
 
-def _is_own(variable: Variable) -> bool:
-    """Whether a variable is the time of the record."""
-    return not variable.dimensions and is_time(variable.name, variable.attributes)
-
-
 def _earlier(time: str, frame: OpenFrame) -> str | None:
     """The key of XTIME minutes before a key; None if that is not a time of our calendar."""
     minutes = float(np.ravel(frame.read("XTIME"))[0])
@@ -126,13 +123,10 @@ def _earlier(time: str, frame: OpenFrame) -> str | None:
         return None
 
 
-def _attributes_beside(frame: OpenFrame) -> Callable[[str], Mapping[str, Any] | None]:
-    def beside(name: str) -> Mapping[str, Any] | None:
-        if not name:
-            return frame.attributes
-        return frame.variable(name).attributes if name in frame else None
-
-    return beside
+def _attributes_beside(frame: OpenFrame, name: str) -> Mapping[str, Any] | None:
+    if not name:
+        return frame.attributes
+    return frame.variable(name).attributes if name in frame else None
 
 
 def _key(frame: OpenFrame, name: str) -> str | None:
@@ -141,7 +135,7 @@ def _key(frame: OpenFrame, name: str) -> str | None:
         values = np.ravel(frame.read(name))
         if values.dtype.kind in "SUO":
             row = values[0] if values.dtype.kind == "O" else values
-            return times_key(row, attributes, _attributes_beside(frame))
+            return times_key(row, attributes, partial(_attributes_beside, frame))
         units = read_units(str(attributes.get("units", "")), calendar_of(attributes))
         key = TimeDecoding(units, Packing()).key(float(values[0]))
         return key if key and valid_time.is_calendar(key) else None

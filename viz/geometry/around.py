@@ -15,15 +15,9 @@ from burstlens.viz.seams import OpenFrame
 
 
 def read_around(
-    frame: OpenFrame,
-    variable: str,
-    domain: grid.Plane,
-    at: tuple[float, float],
-    km: float,
-    *,
-    level: int | None = None,
-    units: str | None = None,
-) -> Field:
+    frame: OpenFrame, variable: str, domain: grid.Plane, at: tuple[float, float], km: float, *,
+    level: int | None = None, units: str | None = None,
+) -> Field:  # fmt: skip
     """The field within ``km`` of a position, and a little more.
 
     ``domain`` is the whole plane. If its columns go round the earth, the field continues after the
@@ -32,24 +26,19 @@ def read_around(
     """
     row, column = position.nearest(domain, *at)
     x, y = grid.horizontal_dimensions(frame, variable, centred=True)
-    sizes = [frame.dimensions[unstaggered(dimension, frame)] for dimension in (y, x)]
-    # Next to a pole neighbours may coincide.
-    reaches = [
-        int(np.ceil(min(km / max(each, 1e-9), size))) + 1
-        for each, size in zip(position.spacing_km(domain, row, column), sizes, strict=True)
-    ]
-    index: dict[str, int | tuple[int, int]] = {
-        dimension: (max(centre - reach, 0), min(centre + reach + 1, size))
-        for dimension, centre, reach, size in zip(
-            (y, x), (row, column), reaches, sizes, strict=True
-        )
-    }
+    index: dict[str, int | tuple[int, int]] = {}
+    apart_km = position.spacing_km(domain, row, column)
+    for dimension, centre, each in zip((y, x), (row, column), apart_km, strict=True):
+        size = frame.dimensions[unstaggered(dimension, frame)]
+        # Next to a pole neighbours may coincide.
+        reach = int(np.ceil(min(km / max(each, 1e-9), size))) + 1
+        index[dimension] = max(centre - reach, 0), min(centre + reach + 1, size)
     circle = columns_round(domain)
-    if circle is None or reaches[1] <= column < circle - reaches[1]:
+    if circle is None or reach <= column < circle - reach:  # the reach along x
         return read_field(frame, variable, level=level, crop=Crop(index=index), units=units)
     del index[x]
     whole = read_field(frame, variable, level=level, crop=Crop(index=index), units=units)
-    reach = min(reaches[1], (circle - 1) // 2)
+    reach = min(reach, (circle - 1) // 2)
     return _continued(whole, np.arange(column - reach, column + reach + 1), circle)
 
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from burstlens.viz.geometry.grid import Plane
+from burstlens.viz.geometry.grid import Array, Plane
 from burstlens.viz.geometry.plane_cache import PlaneCache
 from burstlens.viz.geometry.projection import EARTH_RADIUS_M, Projection
 
-Array = NDArray[Any]
 _NEAR_THE_POLE = 70.0
 """Degrees from a pole up to which a stereographic plane keeps sizes within 1.5 of each other."""
 _SAME_WAY = 0.7

@@ -1,25 +1,25 @@
-"""Staggered grids of other models than WRF: which points lie between which, and their averages.
+"""Staggered grids: which points lie between which, and variables read at the cell centres.
 
 Arakawa C grid (Arakawa and Lamb 1977, Methods Comput. Phys. 17, 173-265): a velocity lies on the
 faces of the cells, the scalars at their centres. Names: ROMS and CROCO (``xi_u``), MITgcm (``XG``,
 ``Xp1``, xgcm's ``i_g``), MOM6 (``xq``), NEMO by XIOS (``x_grid_U``); for others the attribute
-``c_grid_axis_shift`` (COMODO).
+``c_grid_axis_shift`` (COMODO). WRF's names: :mod:`.staggering`.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from burstlens.viz.seams import OpenFrame
+from burstlens.viz.geometry import grid
+from burstlens.viz.geometry.grid import Array
+from burstlens.viz.geometry.staggering import unstaggered, with_faces
+from burstlens.viz.seams import OpenFrame, Window
 
-Array = NDArray[Any]
 Faces = Literal["inner", "outer", "before", "behind", "none"]
-"""Faces of n cells: the n - 1 between them, all n + 1, the n before or behind each; none: the same
-points."""
+"""Faces of n cells: the n - 1 between, all n + 1, the n before or behind each; none: centres."""
 
 _ROMS = re.compile(r"(xi|eta)_(u|v|psi)")
 _NEMO = re.compile(r"([xy])_grid_([UVF])(\w*)")
@@ -41,16 +41,15 @@ def centres(frame: OpenFrame, dimension: str) -> tuple[str, Faces]:
     The dimension itself, with ``none``, if it is one of centres or nothing is known of it.
     """
     sizes = frame.dimensions
+    shifted = True
     centre: str | None
     if match := _ROMS.fullmatch(dimension):
         centre = f"{match[1]}_rho"
-        shifted = True
     elif match := _NEMO.fullmatch(dimension):
         centre = f"{match[1]}_grid_T{match[3]}"
         shifted = (match[1], match[2]) in _SHIFTED
     else:
         centre = _PAIRS.get(dimension) or _comodo(frame, dimension)
-        shifted = True
     if centre is None or centre not in sizes or dimension not in sizes:
         return dimension, "none"
     apart = sizes[dimension] - sizes[centre]
@@ -71,18 +70,20 @@ def to_centres(values: Array, axis: int, faces: Faces) -> Array:
     """
     if faces == "none":
         return values
-    none = _beyond(values, axis)
+    first, but_first, but_last = (
+        _part(values, axis, part) for part in (slice(0, 1), slice(1, None), slice(None, -1))
+    )
+    none = np.full_like(first, np.nan)
     if faces == "outer":
-        low, high = _part(values, axis, slice(None, -1)), _part(values, axis, slice(1, None))
+        low, high = but_last, but_first
     elif faces == "inner":
         low, high = (np.concatenate(pair, axis) for pair in ((none, values), (values, none)))
     elif faces == "before":
-        low = values
-        high = np.concatenate((_part(values, axis, slice(1, None)), none), axis)
+        low, high = values, np.concatenate((but_first, none), axis)
     else:
-        low = np.concatenate((none, _part(values, axis, slice(None, -1))), axis)
-        high = values
-    return _mean(low, high)
+        low, high = np.concatenate((none, but_last), axis), values
+    both = low.dtype.type(0.5) * (low + high)
+    return np.where(np.isnan(low), high, np.where(np.isnan(high), low, both))
 
 
 def to_faces(values: Array, axis: int, faces: Faces) -> Array:
@@ -109,6 +110,30 @@ def read_at_centres(frame: OpenFrame, name: str, part: dict[str, slice]) -> Arra
         values = to_centres(values, axis, faces)
         if axis in kept:
             values = _part(values, axis, kept[axis])
+    return values
+
+
+def read_centred(frame: OpenFrame, name: str, part: Window) -> Array:
+    """A variable of WRF's grid, or of none that is staggered, at the cell centres.
+
+    As :func:`read_at_centres`, with ``part`` as slices of unstaggered dimensions; a variable
+    that is not staggered keeps its type.
+    """
+    stored = frame.variable(name).dimensions
+    # A staggered dimension without centres in the file (WRF's soil layers) is used as it is.
+    staggered = {
+        axis: base
+        for axis, dimension in enumerate(stored)
+        if (base := unstaggered(dimension, frame)) != dimension and base in part
+    }
+    # Strides are applied after neighbouring faces are averaged.
+    dense = {d: slice(part[d].start, part[d].stop, 1) for d in staggered.values()}
+    values = frame.read(name, with_faces(dict(part) | dense, frame))
+    if staggered and values.dtype.kind != "f":
+        values = values.astype(np.float64)
+    for axis, dimension in staggered.items():
+        every = slice(None, None, part[dimension].step)
+        values = _part(grid.to_centres(values, axis), axis, every)
     return values
 
 
@@ -156,17 +181,5 @@ def _side(frame: OpenFrame, dimension: str, centre: str) -> Faces:
     return "before" if dimension in _BEFORE else "behind"
 
 
-def _beyond(values: Array, axis: int) -> Array:
-    return np.full_like(_part(values, axis, slice(0, 1)), np.nan)
-
-
 def _part(values: Array, axis: int, part: slice) -> Array:
-    index: list[Any] = [slice(None)] * values.ndim
-    index[axis] = part
-    return np.asarray(values[tuple(index)])
-
-
-def _mean(low: Array, high: Array) -> Array:
-    half = low.dtype.type(0.5)
-    both = half * (low + high)
-    return np.where(np.isnan(low), high, np.where(np.isnan(high), low, both))
+    return np.asarray(values[(slice(None),) * axis + (part,)])

@@ -7,7 +7,7 @@ of the sphere for a rotated pole, the angles of a satellite's mirror times its h
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,12 +21,10 @@ from burstlens.viz.geometry.projection import (
     cf_projection,
     earth_radius,
     in_metres,
-    turned_about,
 )
 from burstlens.viz.seams import OpenFrame, Variable
 
 Array = NDArray[Any]
-
 
 _FARTHEST = 2.1e7
 """Metres: half of the earth's circumference, and a little more."""
@@ -41,17 +39,15 @@ class MappedGrid:
     y: Array
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownUnits:
-    """Coordinates that cannot be placed on their projection: the fault, as a sentence."""
-
-    fault: str
+class UnknownUnitsError(Exception):
+    """Coordinates cannot be placed on their projection: the fault, as a sentence."""
 
 
-def mapped_grid(
-    frame: OpenFrame, variable: str, x: str, y: str
-) -> MappedGrid | UnknownUnits | None:
-    """The grid of a variable's grid mapping along dimensions x and y; None if there is none."""
+def mapped_grid(frame: OpenFrame, variable: str, x: str, y: str) -> MappedGrid | None:
+    """The grid of a variable's grid mapping along dimensions x and y; None if there is none.
+
+    UnknownUnitsError if the units of its coordinates are unknown.
+    """
     named = mapping_names(frame.variable(variable))
     if x not in frame and y not in frame and named:
         x, y = (_coordinate(frame, d, f"projection_{way}_coordinate")
@@ -66,10 +62,6 @@ def mapped_grid(
         if projection is None:
             continue
         unit_x, unit_y = (_unit(frame, dimension, attributes) for dimension in (x, y))
-        if isinstance(unit_x, UnknownUnits):
-            return unit_x
-        if isinstance(unit_y, UnknownUnits):
-            return unit_y
         shifted = _with_origin_in_metres(attributes, unit_x, unit_y)
         projection = projection if shifted is attributes else cf_projection(shifted) or projection
         across = np.asarray(frame.read(x), np.float64) * unit_x
@@ -77,7 +69,8 @@ def mapped_grid(
         if _kind(attributes) == ROTATED_POLE and np.isfinite(across).all():
             turn = 2 * np.pi * earth_radius(attributes)
             across = np.unwrap(across, period=turn)
-            projection = turned_about(projection, (across.min() + across.max()) / 2, turn)
+            middle = round(float((across.min() + across.max()) / 2), 3)
+            projection = replace(projection, centre=middle, period=turn)
         return MappedGrid(projection, across, up)
     return None
 
@@ -156,7 +149,7 @@ def _with_origin_in_metres(
     return {**attributes, **moved} if moved else attributes
 
 
-def _unit(frame: OpenFrame, dimension: str, attributes: Mapping[str, Any]) -> float | UnknownUnits:
+def _unit(frame: OpenFrame, dimension: str, attributes: Mapping[str, Any]) -> float:
     """Metres on the projection in one unit of a coordinate.
 
     Without units a coordinate is in those that CF has for it: metres, of a rotated pole degrees.
@@ -171,5 +164,5 @@ def _unit(frame: OpenFrame, dimension: str, attributes: Mapping[str, Any]) -> fl
         unit = metres(units or "m")
     if unit is None:
         known = "degrees or rad" if kind == ROTATED_POLE else "m, km or another length"
-        return UnknownUnits(f"{dimension} is in {units!r}: a grid on {kind} needs {known}")
+        raise UnknownUnitsError(f"{dimension} is in {units!r}: a grid on {kind} needs {known}")
     return unit

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError, RecipeError
 from burstlens.viz.geometry import grid, vertical
-from burstlens.viz.geometry.destaggered import read_centred
+from burstlens.viz.geometry.c_grid import read_centred
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.seams import OpenFrame
-
-Array = NDArray[Any]
 
 
 class Points(Protocol):
@@ -55,7 +53,8 @@ def along(frame: OpenFrame, line: Points, name: str) -> Array:
         raise FrameError(_no_levels(frame, name))
     whole = slice(0, frame.dimensions[axes["z"]], 1)
     values = read_centred(frame, name, {**line.window, axes["z"]: whole})
-    return _sampled(line, values, order, axes["z"])
+    rows, columns = line.window
+    return line.sample(values.transpose([order.index(d) for d in (axes["z"], rows, columns)]))
 
 
 def check_levels(frame: OpenFrame, name: str) -> tuple[dict[str, str], list[str]]:
@@ -72,11 +71,6 @@ def _no_levels(frame: OpenFrame, name: str) -> str:
     return f"{name} is not a 3-D field on this grid (it has {stored})"
 
 
-def _sampled(line: Points, values: Array, order: list[str], z: str) -> Array:
-    rows, columns = line.window
-    return line.sample(values.transpose([order.index(name) for name in (z, rows, columns)]))
-
-
 def heights(frame: OpenFrame, line: Points, variable: str) -> Vertical:
     """Positions of a variable's levels, in km if the file has heights; FrameError without levels.
 
@@ -90,23 +84,20 @@ def heights(frame: OpenFrame, line: Points, variable: str) -> Vertical:
         if found is not None:
             levels, ground = (_along(line, of) for of in (found.values, found.ground))
             words = "depth" if found.is_sea else "height"
-            return Vertical(
-                0.001 * levels, None if ground is None else 0.001 * ground[0], "km", words,
-                down=found.is_sea,
-            )  # fmt: skip
+            ground = None if ground is None else 0.001 * ground[0]
+            return Vertical(0.001 * levels, ground, "km", words, down=found.is_sea)
         if vertical.pascals(frame, variable, line.window) is not None:
             return pressures(frame, line, variable)
     stored = vertical.heights(frame, variable, line.window)
     assert stored is not None
     levels = line.sample(stored.z) if stored.z.ndim == 3 else stored.z[:, None] + 0 * line.distance
-    ground = None
     if directions["z"] == "bottom_top" and {"PH", "PHB"} <= set(frame.names):
         lowest = {**line.window, "bottom_top_stag": slice(0, 1, 1)}
         face = frame.read("PH", lowest) + frame.read("PHB", lowest)
         ground = line.sample(face[0]) / grid.GRAVITY
         return Vertical(0.001 * levels, 0.001 * ground, "km", "height")
     sign = 1.0 if stored.up else -1.0
-    return Vertical(sign * levels, ground, stored.units, "level", down=not stored.up)
+    return Vertical(sign * levels, None, stored.units, "level", down=not stored.up)
 
 
 def check_top(top: float | None, vertical: Vertical, what: str) -> None:
@@ -139,9 +130,8 @@ def pressures(frame: OpenFrame, line: Points, variable: str = "") -> Vertical:
         if found is None:
             raise FrameError(f"the pressure of the levels of {variable} is not known")
         p, below = (_along(line, of) for of in (found.values, found.ground))
-        return Vertical(
-            p / 100, None if below is None else below[0] / 100, "hPa", "pressure", log=True
-        )
+        below = None if below is None else below[0] / 100
+        return Vertical(p / 100, below, "hPa", "pressure", log=True)
     levels = along(frame, line, "pressure") / 100
     ground = None
     if "PSFC" in frame:

@@ -91,9 +91,8 @@ def _shifted(
 ) -> tuple[Array, NDArray[np.bool_]]:
     """The positions so many rows or columns on, and which of them are known."""
     there = np.roll(known, -step, axis)
-    beyond = [slice(None), slice(None)]
-    beyond[axis] = slice(-step, None) if step > 0 else slice(None, -step)
-    there[tuple(beyond)] = False
+    beyond = slice(-step, None) if step > 0 else slice(None, -step)
+    there[(slice(None),) * axis + (beyond,)] = False
     return np.roll(vectors, -step, axis + 1), there
 
 

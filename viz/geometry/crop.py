@@ -91,8 +91,8 @@ def resolve(crop: Crop, frame: OpenFrame, variable: str) -> dict[str, slice]:
     the faces of the same cells. Raises FrameError if a name is unknown (with near names) or if
     the crop lies outside the domain (with its extent).
     """
-    dimensions = frame.variable(variable).dimensions
-    sizes = {unstaggered(d, frame): _mass_size(d, frame) for d in dimensions}
+    bases = (unstaggered(d, frame) for d in frame.variable(variable).dimensions)
+    sizes = {base: frame.dimensions[base] for base in bases}
     kept = {dimension: slice(0, size, 1) for dimension, size in sizes.items()}
     if crop.range:
         from burstlens.viz.geometry.locate import locate
@@ -110,10 +110,6 @@ def resolve(crop: Crop, frame: OpenFrame, variable: str) -> dict[str, slice]:
         if dimension in kept:
             kept[dimension] = slice(kept[dimension].start, kept[dimension].stop, step)
     return with_faces(kept, frame)
-
-
-def _mass_size(dimension: str, frame: OpenFrame) -> int:
-    return frame.dimensions[unstaggered(dimension, frame)]
 
 
 def _dimension(name: str, sizes: dict[str, int], frame: OpenFrame) -> str:

@@ -16,7 +16,7 @@ from burstlens.core.lengths import radians
 from burstlens.viz.geometry.cf_plane import is_turned, mapping_names
 from burstlens.viz.geometry.coordinate_gaps import without_gaps
 from burstlens.viz.geometry.staggering import STAGGERED
-from burstlens.viz.seams import OpenFrame, Window
+from burstlens.viz.seams import OpenFrame, Variable, Window
 
 Array = NDArray[Any]
 _WRF_ROLES = {"XLAT": "lat", "XLONG": "lon"}
@@ -37,6 +37,8 @@ _RANGES = {"lat": (-90.0, 90.0), "lon": (-360.0, 540.0)}
 _SLACK = 1e-3
 """Degrees by which rounded values may lie beyond the ranges."""
 _DEGREE = radians("degree")
+_ONCE_AROUND = 360.5
+"""More degrees than a row once around has, of float32 numbers."""
 
 
 def role_by_attributes(units: str, standard_name: str = "") -> str | None:
@@ -54,6 +56,13 @@ def role_by_name(name: str, units: str, standard_name: str = "") -> str | None:
     if standard_name or (radians(units) is None and not _SAYS_NOTHING.fullmatch(units.strip())):
         return None
     return next((role for role, names in _NAMES.items() if names.fullmatch(name)), None)
+
+
+def role_of(about: Variable, *, by_name: bool) -> str | None:
+    """``lat`` or ``lon``: the role of a variable by its attributes, else ``by_name``."""
+    standard = str(about.attributes.get("standard_name", ""))
+    role = role_by_attributes(about.units, standard)
+    return role_by_name(about.name, about.units, standard) if by_name and not role else role
 
 
 def read_degrees(
@@ -81,8 +90,7 @@ def read_degrees(
 def _as_rows(
     values: dict[str, Array], along: dict[str, tuple[str, ...]], x: str, y: str
 ) -> tuple[Array, Array] | None:
-    """Longitudes and latitudes, 1-D along x and y, or both as (y, x); None where both are along one
-    dimension alone."""
+    """Longitudes and latitudes, 1-D along x and y, or both (y, x); None if both have only one."""
     if along == {"lon": (x,), "lat": (y,)}:
         return values["lon"], values["lat"]
     if along["lon"] == along["lat"] and len(along["lon"]) == 1:
@@ -92,10 +100,9 @@ def _as_rows(
         for role, at in values.items()
     }
     lon, lat = whole["lon"], whole["lat"]
-    if lon.shape == lat.shape:
-        return lon, lat
-    shape = np.broadcast_shapes(lon.shape, lat.shape)
-    return np.broadcast_to(lon, shape).copy(), np.broadcast_to(lat, shape).copy()
+    if lon.shape != lat.shape:
+        lon, lat = (part.copy() for part in np.broadcast_arrays(lon, lat))
+    return lon, lat
 
 
 def _in_degrees(frame: OpenFrame, name: str, window: Window) -> Array:
@@ -117,9 +124,7 @@ def _named_pair(frame: OpenFrame, variable: str, x: str, y: str) -> dict[str, st
         if name not in frame or (name in (x, y) and is_turned(frame, variable, name)):
             continue
         found = frame.variable(name)
-        role = _WRF_ROLES.get(name.partition("_")[0]) or role_by_attributes(
-            found.units, str(found.attributes.get("standard_name", ""))
-        )
+        role = _WRF_ROLES.get(name.partition("_")[0]) or role_of(found, by_name=False)
         if role and role not in pair and found.dimensions in _placings(x, y):
             pair[role] = name
     return pair
@@ -131,7 +136,7 @@ def _only_pair(frame: OpenFrame, y: str, x: str) -> dict[str, str]:
     for name in frame.names:
         found = frame.variable(name)
         if found.dimensions in ((y, x), (x, y)):
-            role = role_by_attributes(found.units, str(found.attributes.get("standard_name", "")))
+            role = role_of(found, by_name=False)
             if role in pair:
                 return {}
             if role:
@@ -154,11 +159,7 @@ def _pair_by_names(frame: OpenFrame, variable: str, x: str, y: str) -> dict[str,
                 continue
             if name in (x, y) and is_turned(frame, variable, name):
                 continue
-            about = frame.variable(name)
-            standard = str(about.attributes.get("standard_name", ""))
-            role = role_by_attributes(about.units, standard)
-            role = role or role_by_name(name, about.units, standard)
-            if role:
+            if role := role_of(frame.variable(name), by_name=True):
                 found[role].append(name)
         if all(len(of_role) == 1 for of_role in found.values()):
             pair = {role: of_role[0] for role, of_role in found.items()}
@@ -185,3 +186,38 @@ def _placings(x: str, y: str) -> tuple[tuple[str, ...], ...]:
 
 def _coordinates(frame: OpenFrame, variable: str) -> list[str]:
     return str(frame.variable(variable).attributes.get("coordinates", "")).split()
+
+
+def unwrapped(longitude: Array) -> Array:
+    """Longitudes without jumps between neighbours if possible, which it is not around a pole."""
+    if np.ptp(longitude) <= 180:
+        return longitude
+    along = np.unwrap(longitude, period=360, axis=-1)
+    if along.ndim == 2:
+        along += np.unwrap(along[:, :1], period=360, axis=0) - along[:, :1]
+    return min((along, longitude, longitude % 360), key=_jumps)
+
+
+def jumps(longitude: Array) -> bool:
+    """Whether 2-D longitudes, unwrapped, jump between neighbours, or go more than once around."""
+    if longitude.ndim != 2:
+        return False
+    span = float(np.ptp(longitude))
+    return span > _ONCE_AROUND or (span > 180 and _jumps(longitude) > 0)
+
+
+def _jumps(values: Array) -> int:
+    return sum(int((np.abs(np.diff(values, axis=n)) > 180).sum()) for n in range(values.ndim))
+
+
+def opposite_to_seam(longitude: Array, latitude: Array) -> float:
+    """The longitude in the middle of a map of a grid whose longitudes jump.
+
+    The seam is where the row nearest to the equator begins, if that goes round the earth; else it
+    is at 180 degrees, or at 0 if the file counts from there.
+    """
+    row = np.unwrap(longitude[np.abs(latitude).mean(axis=1).argmin()], period=360)
+    if np.abs(row[-1] - row[0]) > 300:
+        step = (row[-1] - row[0]) / (row.size - 1)
+        return float((row[0] - step / 2 + (180 if step > 0 else -180) + 180) % 360 - 180)
+    return 180.0 if longitude.min() >= 0 else 0.0

@@ -2,8 +2,7 @@
 
 CF conventions 1.11, Appendix D "Parametric Vertical Coordinates"; each function names its section.
 Arguments are CF's terms: those of levels as (z, 1, 1), those of the ground as (y, x), numbers as
-(). All heights are in m above the vertical datum, upwards; pressures in Pa. Missing terms are 0
-(CF 1.11, Appendix D).
+(). All heights are in m above the vertical datum, upwards; pressures in Pa. Missing terms are 0.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -59,12 +57,10 @@ def ocean_sigma(sigma: Array, eta: Array, depth: Array) -> Array:
 def ocean_s(s: Array, eta: Array, depth: Array, a: Array, b: Array, depth_c: Array) -> Array:
     """Appendix D, "Ocean s-coordinate": z = eta (1 + s) + depth_c s + (depth - depth_c) C(s).
 
-    C = (1 - b) sinh(a s) / sinh(a) + b (tanh(a (s + 1/2)) / (2 tanh(a / 2)) - 1/2); for a = 0 its
-    limit s.
+    C = (1 - b) sinh(a s) / sinh(a) + b (tanh(a (s + 1/2)) / (2 tanh(a / 2)) - 1/2), or s for a = 0.
     """
-    if not np.any(a):
-        stretched = s
-    else:
+    stretched = s
+    if np.any(a):
         deep = np.tanh(a * (s + 0.5)) / (2 * np.tanh(0.5 * a)) - 0.5
         stretched = (1 - b) * np.sinh(a * s) / np.sinh(a) + b * deep
     return np.asarray(eta * (1 + s) + depth_c * s + (depth - depth_c) * stretched)
@@ -102,37 +98,33 @@ class Formula:
     ground: str = ""
 
 
-FORMULAS: Mapping[str, Formula] = MappingProxyType(
-    {
-        "atmosphere_ln_pressure_coordinate": Formula(ln_pressure, "pressure", ("p0", "lev")),
-        "atmosphere_sigma_coordinate": Formula(
-            sigma_pressure, "pressure", ("sigma", "ps"), ("ptop",), "ps"
-        ),
-        "atmosphere_hybrid_sigma_pressure_coordinate": Formula(
-            hybrid_pressure, "pressure", ("b", "ps"), ("a", "p0", "ap"), "ps"
-        ),
-        "atmosphere_hybrid_height_coordinate": Formula(
-            hybrid_height, "height", ("a", "b", "orog"), (), "orog"
-        ),
-        "atmosphere_sleve_coordinate": Formula(
-            sleve_height, "height", ("a", "b1", "b2", "ztop", "zsurf1", "zsurf2")
-        ),
-        "ocean_sigma_coordinate": Formula(
-            ocean_sigma, "height", ("sigma", "depth"), ("eta",), "depth"
-        ),
-        "ocean_s_coordinate": Formula(
-            ocean_s, "height", ("s", "depth", "a", "b", "depth_c"), ("eta",), "depth"
-        ),
-        "ocean_s_coordinate_g1": Formula(
-            ocean_s_g1, "height", ("s", "C", "depth", "depth_c"), ("eta",), "depth"
-        ),
-        "ocean_s_coordinate_g2": Formula(
-            ocean_s_g2, "height", ("s", "C", "depth", "depth_c"), ("eta",), "depth"
-        ),
-    }
-)
+FORMULAS = {
+    "atmosphere_ln_pressure_coordinate": Formula(ln_pressure, "pressure", ("p0", "lev")),
+    "atmosphere_sigma_coordinate": Formula(
+        sigma_pressure, "pressure", ("sigma", "ps"), ("ptop",), "ps"
+    ),
+    "atmosphere_hybrid_sigma_pressure_coordinate": Formula(
+        hybrid_pressure, "pressure", ("b", "ps"), ("a", "p0", "ap"), "ps"
+    ),
+    "atmosphere_hybrid_height_coordinate": Formula(
+        hybrid_height, "height", ("a", "b", "orog"), ground="orog"
+    ),
+    "atmosphere_sleve_coordinate": Formula(
+        sleve_height, "height", ("a", "b1", "b2", "ztop", "zsurf1", "zsurf2")
+    ),
+    "ocean_sigma_coordinate": Formula(ocean_sigma, "height", ("sigma", "depth"), ("eta",), "depth"),
+    "ocean_s_coordinate": Formula(
+        ocean_s, "height", ("s", "depth", "a", "b", "depth_c"), ("eta",), "depth"
+    ),
+    "ocean_s_coordinate_g1": Formula(
+        ocean_s_g1, "height", ("s", "C", "depth", "depth_c"), ("eta",), "depth"
+    ),
+    "ocean_s_coordinate_g2": Formula(
+        ocean_s_g2, "height", ("s", "C", "depth", "depth_c"), ("eta",), "depth"
+    ),
+}
 """By the standard name of the vertical coordinate."""
-_ABSENT: Mapping[str, float] = MappingProxyType({"eta": 0.0, "ptop": 0.0})
+_ABSENT = {"eta": np.zeros(()), "ptop": np.zeros(())}
 
 
 def parse_terms(text: str) -> dict[str, str]:
@@ -151,7 +143,6 @@ def parse_terms(text: str) -> dict[str, str]:
 
 def evaluate(formula: Formula, terms: Mapping[str, Array]) -> Array:
     """The formula of these terms; those that it can do without may be missing."""
-    given: dict[str, Any] = {name: terms[name] for name in formula.needs}
-    for name in formula.optional:
-        given[name] = terms.get(name, np.asarray(_ABSENT[name]) if name in _ABSENT else None)
-    return formula.compute(**given)
+    given = {name: terms[name] for name in formula.needs}
+    optional = {name: terms.get(name, _ABSENT.get(name)) for name in formula.optional}
+    return formula.compute(**given, **optional)

@@ -16,8 +16,15 @@ from burstlens.core.errors import FrameError
 from burstlens.core.lengths import metres, spelled
 from burstlens.viz.frames import fire
 from burstlens.viz.geometry import wrf_grid
-from burstlens.viz.geometry.cf_plane import UnknownUnits, mapped_grid, misses
-from burstlens.viz.geometry.degrees import read_degrees, role_by_attributes, role_by_name
+from burstlens.viz.geometry.cf_plane import UnknownUnitsError, mapped_grid, misses
+from burstlens.viz.geometry.degrees import (
+    jumps,
+    opposite_to_seam,
+    read_degrees,
+    role_by_attributes,
+    role_by_name,
+    unwrapped,
+)
 from burstlens.viz.geometry.mesh import why_not_drawn
 from burstlens.viz.geometry.projection import (
     Projection,
@@ -25,7 +32,6 @@ from burstlens.viz.geometry.projection import (
     nest_corner,
     wrf_projection,
 )
-from burstlens.viz.geometry.seam import jumps, opposite_to_seam, unwrapped
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.seams import OpenFrame, Window
 
@@ -73,12 +79,8 @@ def axes(frame: OpenFrame, variable: str) -> dict[str, str]:
             rest.append(base)
         else:
             found[direction] = base
-    for dimension in reversed(rest):
-        free = next((direction for direction in "xyz" if direction not in found), None)
-        if free is None:
-            break
-        found[free] = dimension
-    return found
+    free = [direction for direction in "xyz" if direction not in found]
+    return found | dict(zip(free, reversed(rest), strict=False))
 
 
 def horizontal_dimensions(
@@ -112,9 +114,7 @@ def plane(frame: OpenFrame, variable: str, window: Window, *, centred: bool = Fa
     geographic = read_degrees(frame, variable, x_dimension, y_dimension, window)
     if geographic is not None:
         return _on_earth(*geographic)
-    (x, units), (y, y_units) = (
-        distances(frame, dimension, window) for dimension in (x_dimension, y_dimension)
-    )
+    (x, units), (y, y_units) = (distances(frame, d, window) for d in (x_dimension, y_dimension))
     if {units, y_units} == {"m", "km"}:
         x, y = (v * metres(u) for v, u in ((x, units), (y, y_units)))
         units = y_units = "m"
@@ -150,15 +150,16 @@ def _cf_plane(frame: OpenFrame, variable: str, x: str, y: str, window: Window) -
 
     FrameError if the units of its coordinates are unknown and there are no degrees.
     """
-    mapped = mapped_grid(frame, variable, x, y)
+    ends = {d: slice(0, size, max(1, size - 1)) for d, size in frame.dimensions.items()}
+    try:
+        mapped = mapped_grid(frame, variable, x, y)
+    except UnknownUnitsError as error:
+        if read_degrees(frame, variable, x, y, ends) is None:
+            raise FrameError(str(error)) from None
+        return None
     if mapped is None:
         return None
-    ends = {d: slice(0, size, max(1, size - 1)) for d, size in frame.dimensions.items()}
     known = read_degrees(frame, variable, x, y, ends)
-    if isinstance(mapped, UnknownUnits):
-        if known is None:
-            raise FrameError(mapped.fault)
-        return None
     if known is not None and (known[0].ndim == 1 or misses(mapped, *known)):
         return None
     part = [window.get(dimension, slice(None)) for dimension in (x, y)]
@@ -167,11 +168,9 @@ def _cf_plane(frame: OpenFrame, variable: str, x: str, y: str, window: Window) -
 
 def to_centres(values: Array, axis: int) -> Array:
     """Averages of neighbours along ``axis``: from the n + 1 faces to the n centres of cells."""
-    low = [slice(None)] * values.ndim
-    high = list(low)
-    low[axis], high[axis] = slice(None, -1), slice(1, None)
-    half = values.dtype.type(0.5)
-    return np.asarray(half * (values[tuple(low)] + values[tuple(high)]))
+    before = (slice(None),) * axis
+    low, high = values[(*before, slice(None, -1))], values[(*before, slice(1, None))]
+    return np.asarray(values.dtype.type(0.5) * (low + high))
 
 
 def is_uniform(values: Array) -> bool:

@@ -14,7 +14,7 @@ from burstlens.core.errors import FrameError
 from burstlens.core.lengths import radians
 from burstlens.viz.frames.held import Held, slices
 from burstlens.viz.geometry.coordinate_order import CoordinateOrder, order_of
-from burstlens.viz.geometry.degrees import role_by_attributes, role_by_name
+from burstlens.viz.geometry.degrees import role_by_name, role_of
 from burstlens.viz.seams import FrameWrapper, OpenFrame, Stored, Variable, Window
 
 _WRF = "west_east"
@@ -49,7 +49,6 @@ class OrderedFrame(FrameWrapper):
         return dict(sizes) | {name: order.source.size for name, order in orders.items()}
 
     def variable(self, name: str) -> Variable:
-        """As :meth:`.OpenFrame.variable`."""
         known = self._described.get(name)
         if known is None:
             orders, known = self._orders(), self.frame.variable(name)
@@ -67,21 +66,18 @@ class OrderedFrame(FrameWrapper):
         return self._read(variable, window) if held is None else held
 
     def stored(self, name: str, window: Window | None = None) -> Stored:
-        """As :meth:`.OpenFrame.stored`; a hole repeats the point beside it, since it is no value
-        that a model wrote."""
+        """As :meth:`.OpenFrame.stored`; a hole, never written, repeats the point beside it."""
         if not self._is_moved(name):
             return self.frame.stored(name, window)
         orders, variable = self._orders(), self.variable(name)
         found = self.frame.stored(name, None)
-        part = []
-        for dimension, wanted in zip(variable.dimensions, slices(variable, window), strict=True):
-            order = orders.get(dimension)
-            part.append(np.arange(wanted.start, wanted.stop, wanted.step) if order is None
-                        else order.nearest[wanted])  # fmt: skip
+        part = [
+            orders[d].nearest[s] if d in orders else np.arange(s.start, s.stop, s.step)
+            for d, s in zip(variable.dimensions, slices(variable, window), strict=True)
+        ]
         return Stored(found.values[np.ix_(*part)], found.fills)
 
     def hold(self, name: str, window: Window | None, values: NDArray[Any]) -> None:
-        """As :meth:`.OpenFrame.hold`."""
         if self._is_moved(name):
             self._held.add(self.variable(name), window, values)
         else:
@@ -124,8 +120,7 @@ class OrderedFrame(FrameWrapper):
                 return self._found
             for dimension in sizes:
                 name = _coordinate(frame, dimension)
-                period = None if name is None else _period(frame.variable(name))
-                if name is None or period is None:
+                if name is None or (period := _period(frame.variable(name))) is None:
                     continue
                 try:
                     values = frame.read(name)
@@ -187,8 +182,7 @@ def _straight_orders(frame: OpenFrame) -> dict[str, CoordinateOrder]:
 def _period(variable: Variable) -> float | None:
     """After how much a horizontal coordinate repeats, 0 for never; None for other coordinates."""
     standard = str(variable.attributes.get("standard_name", ""))
-    role = role_by_attributes(variable.units, standard)
-    role = role or role_by_name(variable.name, variable.units, standard)
+    role = role_of(variable, by_name=True)
     if role == "lon" or standard == "grid_longitude" or variable.name == "rlon":
         return 2 * math.pi / (radians(variable.units or "degrees") or math.radians(1))
     if role == "lat" or standard in _NEVER_REPEATS or variable.name == "rlat":

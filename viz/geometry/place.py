@@ -45,11 +45,9 @@ class End:
     """The same along y (`south_north`)."""
 
     def __post_init__(self) -> None:
-        given = [
-            value is not None for value in (self.lat, self.lon, self.x, self.y, self.i, self.j)
-        ]
-        pairs = [given[0:2], given[2:4], given[4:6]]
-        if sorted(pairs) != [[False, False], [False, False], [True, True]]:
+        pairs = (self.lat, self.lon), (self.x, self.y), (self.i, self.j)
+        given = [pair for pair in pairs if pair != (None, None)]
+        if len(given) != 1 or None in given[0]:
             raise ValueError("an end of a section needs lat and lon, or x and y, or i and j")
         if self.lat is not None and not -90 <= self.lat <= 90:
             raise ValueError(f"lat must be -90 to 90, not {self.lat:g}")
@@ -142,12 +140,10 @@ def read_places(asked: Sequence[Place] | str, files: Path) -> tuple[Place, ...]:
             if not ({"lat", "lon"} <= set(columns) or {"x", "y"} <= set(columns)):
                 there = ", ".join(columns) or "none"
                 raise RecipeError(f"{asked} needs columns lat and lon, or x and y; it has: {there}")
+            known = [name for name in _COLUMNS if name in columns]
             for row in rows:
-                cells = {
-                    name: (row[columns[name]] or "").strip() for name in _COLUMNS if name in columns
-                }
-                where = f"{asked}, line {rows.line_num}"
-                places.append(_place(cells, where))
+                cells = {name: (row[columns[name]] or "").strip() for name in known}
+                places.append(_place(cells, f"{asked}, line {rows.line_num}"))
     except OSError as error:
         raise RecipeError(f"{asked} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -168,15 +164,14 @@ def located_on(plane: Plane, place: Place) -> tuple[float, float]:
 
 
 def _place(cells: dict[str, str], where: str) -> Place:
+    label = cells.pop("name", "")
     numbers: dict[str, float | None] = {}
     for name, text in cells.items():
-        if name == "name":
-            continue
         try:
             numbers[name] = float(text) if text else None
         except ValueError:
             raise RecipeError(f"{where}: {name} is {text!r}, which is not a number") from None
     try:
-        return Place(cells.get("name", ""), **numbers)
+        return Place(label, **numbers)
     except ValueError as error:
         raise RecipeError(f"{where}: {error}") from None

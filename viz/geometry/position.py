@@ -44,12 +44,11 @@ def positions(plane: Plane) -> tuple[Array, Array]:
 def position(plane: Plane, row: float, column: float) -> tuple[float, float]:
     """The position of a point between rows and columns of the plane, by linear interpolation."""
     if plane.goes_around and min(plane.x.shape) > 1:
-        low, left = (max(min(int(at), size - 2), 0)
-                     for at, size in zip((row, column), plane.x.shape, strict=True))  # fmt: skip
+        low = max(min(int(row), plane.x.shape[0] - 2), 0)
+        left = max(min(int(column), plane.x.shape[1] - 2), 0)
         part = slice(low, low + 2), slice(left, left + 2)
-        east, north = degrees(
-            bilinear(vectors(plane.x[part], plane.y[part]), row - low, column - left)
-        )
+        nodes = vectors(plane.x[part], plane.y[part])
+        east, north = degrees(bilinear(nodes, row - low, column - left))
         return float(east), float(north)
     x, y = _between(plane.x, row, column, axis=1), _between(plane.y, row, column, axis=0)
     if plane.projection is None:
@@ -60,12 +59,10 @@ def position(plane: Plane, row: float, column: float) -> tuple[float, float]:
 
 def nearest(plane: Plane, x: float, y: float) -> tuple[int, int]:
     """Row and column of the plane's point nearest to a position, which may lie outside of it."""
-    if plane.projection is not None:
-        at_x, at_y = (float(v) for v in plane.projection.forward(x, y))
-    else:
-        at_x, at_y = x, y
     if plane.x.ndim == 1:
-        return int(np.abs(plane.y - at_y).argmin()), int(np.abs(plane.x - at_x).argmin())
+        if plane.projection is not None:
+            x, y = (float(v) for v in plane.projection.forward(x, y))
+        return int(np.abs(plane.y - y).argmin()), int(np.abs(plane.x - x).argmin())
     away = distance_km(units(plane), *positions(plane), x, y)
     row, column = np.unravel_index(int(np.nanargmin(away)), away.shape)
     return int(row), int(column)
@@ -102,9 +99,8 @@ def course(units: str, x0: float, y0: float, x1: float, y1: float) -> tuple[floa
     if units == DEGREES:
         _, back, metres = _sphere().inv(x0, y0, x1, y1)
         return (float(back) + 180) % 360, float(metres) / 1000
-    return float(np.degrees(np.arctan2(x1 - x0, y1 - y0))) % 360, float(
-        distance_km(units, x1, y1, x0, y0)
-    )
+    direction = float(np.degrees(np.arctan2(x1 - x0, y1 - y0))) % 360
+    return direction, float(distance_km(units, x1, y1, x0, y0))
 
 
 def moved(units: str, x: float, y: float, direction: float, km: float) -> tuple[float, float]:
@@ -126,10 +122,8 @@ def _between(values: Any, row: float, column: float, axis: int) -> float:
     if values.ndim == 1:
         at = row if axis == 0 else column
         return float(np.interp(at, np.arange(values.size), values))
-    low, left = (
-        min(int(at), size - 2) for at, size in zip((row, column), values.shape, strict=True)
-    )
-    low, left = max(low, 0), max(left, 0)
+    low = max(min(int(row), values.shape[0] - 2), 0)
+    left = max(min(int(column), values.shape[1] - 2), 0)
     part = np.asarray(values[low : low + 2, left : left + 2], np.float64)
     along = [np.interp(column - left, np.arange(line.size), line) for line in part]
     return float(np.interp(row - low, np.arange(len(along)), along))

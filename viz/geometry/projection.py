@@ -11,7 +11,7 @@ import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, SupportsFloat
 
 import numpy as np
@@ -83,11 +83,6 @@ class Projection:
 def longitude_latitude(centre: float) -> Projection:
     """Longitude and latitude in degrees as a plane, with the seam opposite to ``centre``."""
     return Projection("+proj=longlat", "degrees", round(float(centre), 6), 360.0)
-
-
-def turned_about(plane: Projection, centre: float, period: float) -> Projection:
-    """The same plane, on which x repeats after ``period``, with the seam opposite to ``centre``."""
-    return replace(plane, centre=round(float(centre), 3), period=period)
 
 
 def wrf_projection(attributes: Mapping[str, Any]) -> Projection | None:
@@ -266,9 +261,7 @@ def _rotated_pole(attributes: Mapping[str, Any]) -> str:
 
 
 def _definition(number: int, attributes: Mapping[str, Any]) -> str | None:
-    def degrees(name: str, default: float | None = None) -> float:
-        return _degrees(attributes, name, default)
-
+    degrees = partial(_degrees, attributes)
     if number == LAMBERT:
         first, second = true_latitudes(attributes)
         middle = degrees("MOAD_CEN_LAT", first)

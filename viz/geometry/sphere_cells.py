@@ -42,8 +42,7 @@ class SphereCells:
         self._closed = self._is_closed()
         self._across = -(-columns // self._side)
         tiles = [self._tiles(first) for first in range(0, rows, self._side)]
-        middles = np.concatenate([middle for middle, _ in tiles])
-        reach = np.concatenate([reach for _, reach in tiles])
+        middles, reach = (np.concatenate(part) for part in zip(*tiles, strict=True))
         self._tile = np.flatnonzero(np.isfinite(reach))
         self._middles, self._reach = middles[self._tile], reach[self._tile]
 
@@ -73,9 +72,8 @@ class SphereCells:
         return found.reshape(shape)
 
     def _containing(self, places: Array) -> Numbers:
-        nearest = np.concatenate(
-            [self._nearest(places[n : n + _TOGETHER]) for n in range(0, len(places), _TOGETHER)]
-        )
+        starts = range(0, len(places), _TOGETHER)
+        nearest = np.concatenate([self._nearest(places[n : n + _TOGETHER]) for n in starts])
         inside, near = self._inside(places, nearest)
         found = np.where(inside, nearest, -1)
         row, column = np.divmod(nearest, self.shape[1])
@@ -186,8 +184,7 @@ class SphereCells:
         return vectors(self._lon[rows, columns], self._lat[rows, columns])
 
     def _tiles(self, first: int) -> tuple[Array, Array]:
-        """Middles (unit vectors) and reaches (radians) of the tiles of some rows; infinite reaches
-        of tiles without a point."""
+        """Middles (unit vectors) of the tiles of some rows; reaches (radians; infinite: none)."""
         rows, columns = np.mgrid[first : min(first + self._side, self.shape[0]), 0 : self.shape[1]]
         shape = rows.shape
         usable = self._usable(rows.ravel(), columns.ravel()).reshape(shape)

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.core.lengths import metres
 from burstlens.viz.geometry import grid
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.place import End
+from burstlens.viz.geometry.position import positions
 from burstlens.viz.geometry.projection import EARTH_RADIUS_M, Projection
 from burstlens.viz.geometry.sphere import degrees, vectors
 from burstlens.viz.seams import OpenFrame
 
-Array = NDArray[Any]
 _LEAST, _MOST = 100, 1000
 """Points of a section: two for each cell that it crosses, within these numbers."""
 _OUTSIDE = 0.5
@@ -72,15 +71,12 @@ def transect(frame: OpenFrame, variable: str, *points: End) -> Transect:
     domain or is the same as the one before.
     """
     ground = Ground.of(frame, variable)
-    last = len(points) - 1
-    names = {0: "the start", last: "the end"}
-    return through(
-        ground,
-        [
-            ground.index(point, f"section: {names.get(n, f'point {n + 1}')}")
-            for n, point in enumerate(points)
-        ],
-    )
+    names = {0: "the start", len(points) - 1: "the end"}
+    places = [
+        ground.index(point, f"section: {names.get(n, f'point {n + 1}')}")
+        for n, point in enumerate(points)
+    ]
+    return through(ground, places)
 
 
 def spot(frame: OpenFrame, variable: str, point: End, what: str) -> Transect:
@@ -155,15 +151,12 @@ def _laid(
     """The transect of these points, with the part of the grid that holds them."""
     x, y = _coordinates(ground.plane, rows, columns)
     lon, lat, distance, units = _distance(ground.plane, x, y)
-    places = rows, columns
-    first = [int(np.floor(v.min())) for v in places]
     window = {
-        dimension: slice(start, min(size, int(np.floor(v.max())) + 2), 1)
-        for dimension, start, v, size in zip(
-            ground.dimensions, first, places, ground.sizes, strict=True
-        )
+        name: slice(int(np.floor(at.min())), min(size, int(np.floor(at.max())) + 2), 1)
+        for name, at, size in zip(ground.dimensions, (rows, columns), ground.sizes, strict=True)
     }
-    rows, columns = rows - first[0], columns - first[1]
+    first_row, first_column = (part.start for part in window.values())
+    rows, columns = rows - first_row, columns - first_column
     return Transect(window, rows, columns, distance, units, lon, lat, ahead, bends)
 
 
@@ -248,12 +241,10 @@ def _distance(
 
 
 def _extent(plane: grid.Plane) -> str:
-    x, y = (plane.x, plane.y)
+    x, y = plane.x, plane.y
     if plane.projection is None:
         return f"which has x {x.min():g} to {x.max():g}, y {y.min():g} to {y.max():g} {plane.units}"
-    if x.ndim == 1:
-        x, y = np.meshgrid(x, y)
-    lon, lat = plane.projection.inverse(x, y)
+    lon, lat = positions(plane)
     return (
         f"which has lat {lat.min():.2f} to {lat.max():.2f}, lon {lon.min():.2f} to {lon.max():.2f}"
     )

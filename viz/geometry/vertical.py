@@ -8,23 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError, RecipeError
 from burstlens.core.units import convert
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.c_grid import around_faces, centres, to_faces
 from burstlens.viz.geometry.formula_terms import FORMULAS, Quantity, evaluate, parse_terms
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.seams import OpenFrame, Variable, Window
 
-Array = NDArray[Any]
 _SI: dict[Quantity, str] = {"height": "m", "pressure": "Pa"}
-_GEOPOTENTIAL_HEIGHTS = frozenset({"Z3", "zg"})
-"""CAM's and CMIP's names; CAM writes no standard names."""
+_FIELDS: dict[Quantity, tuple[str, tuple[str, ...]]] = {
+    "height": ("geopotential_height", ("Z3", "zg")),
+    "pressure": ("air_pressure", ("PMID",)),
+}
+"""Fields of levels: their standard name, CAM's and CMIP's names; CAM writes no standard names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,7 @@ def levels(frame: OpenFrame, variable: str, window: Window) -> Levels | None:
 
     None if there are none (WRF's files have others). FrameError if a formula lacks a term.
     """
-    directions = grid.axes(frame, variable)
-    dimension = directions.get("z")
+    dimension = grid.axes(frame, variable).get("z")
     if dimension is None:
         return None
     for name in _coordinates(frame, variable, dimension):
@@ -104,12 +104,7 @@ def metres(frame: OpenFrame, variable: str, window: Window) -> Levels | None:
     found = levels(frame, variable, window)
     if found is None or found.quantity == "height":
         return found
-    for name in frame.names:
-        about = frame.variable(name)
-        known = about.attributes.get("standard_name") == "geopotential_height"
-        if (known or name in _GEOPOTENTIAL_HEIGHTS) and _same_grid(frame, name, variable):
-            return Levels(_placed(frame, name, variable, window), "height")
-    return None
+    return _of_field(frame, variable, window, "height")
 
 
 def pascals(frame: OpenFrame, variable: str, window: Window) -> Levels | None:
@@ -117,11 +112,18 @@ def pascals(frame: OpenFrame, variable: str, window: Window) -> Levels | None:
     found = levels(frame, variable, window)
     if found is not None and found.quantity == "pressure":
         return found
+    return _of_field(frame, variable, window, "pressure")
+
+
+def _of_field(frame: OpenFrame, variable: str, window: Window, quantity: Quantity) -> Levels | None:
+    """The levels by a field of that quantity on the same grid."""
+    standard, names = _FIELDS[quantity]
+    own = frame.variable(variable).dimensions
     for name in frame.names:
         about = frame.variable(name)
-        known = about.attributes.get("standard_name") == "air_pressure" or name == "PMID"
-        if known and _same_grid(frame, name, variable):
-            return Levels(_placed(frame, name, variable, window), "pressure")
+        known = about.attributes.get("standard_name") == standard or name in names
+        if known and name != variable and about.dimensions == own:
+            return Levels(_placed(frame, name, variable, window), quantity)
     return None
 
 
@@ -175,9 +177,8 @@ def _is_down(about: Variable) -> bool:
     positive = str(about.attributes.get("positive", "")).strip().lower()
     if positive:
         return positive == "down"
-    return about.attributes.get("standard_name") == "depth" or about.name.lower().startswith(
-        "depth"
-    )
+    is_depth = about.attributes.get("standard_name") == "depth"
+    return is_depth or about.name.lower().startswith("depth")
 
 
 def _by_formula(frame: OpenFrame, about: Variable, variable: str, window: Window) -> Levels:
@@ -236,9 +237,7 @@ def _placed(frame: OpenFrame, name: str, variable: str, window: Window) -> Array
             continue
         values = to_faces(values, axis, centres(frame, own[home[dimension]])[1])
         if dimension in kept:
-            index: list[Any] = [slice(None)] * values.ndim
-            index[axis] = kept[dimension]
-            values = values[tuple(index)]
+            values = values[(slice(None),) * axis + (kept[dimension],)]
     places = [order.index(home.get(d, d) if d not in order else d) for d in about.dimensions]
     values = values.transpose(np.argsort(places))
     shape = [1, 1, 1]
@@ -250,9 +249,3 @@ def _placed(frame: OpenFrame, name: str, variable: str, window: Window) -> Array
 def _in_si(values: Array, about: Variable) -> Array:
     quantity = _quantity(about)
     return values if quantity is None else np.asarray(convert(values, about.units, _SI[quantity]))
-
-
-def _same_grid(frame: OpenFrame, name: str, variable: str) -> bool:
-    return (
-        name != variable and frame.variable(name).dimensions == frame.variable(variable).dimensions
-    )

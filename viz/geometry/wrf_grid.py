@@ -29,18 +29,15 @@ def steps(frame: OpenFrame, dimension: str, window: Window) -> tuple[Array, floa
     part = slice(*window.get(dimension, slice(None)).indices(size))
     number = np.arange(part.start, part.stop, part.step, dtype=np.float64)
     spacing = attributes.get({"west_east": "DX", "south_north": "DY"}.get(base, ""))
-    coarse = _cells(frame, base) if is_fire else size
+    coarse = size
+    if is_fire:  # the cells of the atmosphere's grid, 0 if their number is not known
+        faces = int(attributes.get(_grid_dimension(base), 1))
+        coarse = frame.dimensions.get(base, faces - 1)
     if spacing is None or not coarse or size % coarse:
         return number, 0.0
     cells = size // coarse
     shift = 0.5 if dimension.endswith(STAGGERED) else 0.5 - 0.5 / cells
     return (number / cells - shift) * float(spacing), float(spacing)
-
-
-def _cells(frame: OpenFrame, base: str) -> int:
-    """The number of the atmosphere's cells along a dimension, 0 if it is not known."""
-    faces = int(frame.attributes.get(_grid_dimension(base), 1))
-    return frame.dimensions.get(base, faces - 1)
 
 
 def _grid_dimension(dimension: str) -> str:

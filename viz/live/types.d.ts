@@ -227,7 +227,7 @@ export interface ValuesHeader {
   words?: InnerWords[];
 }
 
-/** Words over the field of a picture, in its pixels (inner_words.py). */
+/** Words over the field of a picture, in its pixels (viz/drawing/maps/overlay.py). */
 export interface InnerWords {
   text: string;
   at: [x: number, y: number];

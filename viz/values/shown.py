@@ -159,7 +159,7 @@ def write(
         codes, scale = quantised(values, asked.bits, log=log, edges=edges)
         parts.append(({**one.facts, "grid": one.grid.hash}, codes, scale))
     images = [piece for overlaid in overlay if (piece := overlaid.piece) is not None]
-    words = [one.facts() for overlaid in overlay for one in overlaid.words]
+    words = [one for overlaid in overlay for one in overlaid.words]
     text = script({**header, "words": words}, parts, images)
     folder.mkdir(exist_ok=True)
     for grid in {one.grid.hash: one.grid for one in fields}.values():

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from burstlens.core.allowance import MEMORY_VARIABLE
 from burstlens.viz.drawing import style
-from burstlens.viz.drawing.maps import bent_cells
-from burstlens.viz.drawing.maps.bent_cells import BentCells
+from burstlens.viz.drawing.maps import cells
+from burstlens.viz.drawing.maps.cells import BentCells
 from burstlens.viz.drawing.maps.reach import corners
 from burstlens.viz.drawing.picture import blank, placed
 from burstlens.viz.geometry.grid import Plane
@@ -65,8 +65,8 @@ def expected(plane: Plane, field: NDArray[Any], look: str, margin: float) -> NDA
 
 @pytest.fixture(autouse=True)
 def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    bent_cells._kept.clear()
-    monkeypatch.setattr(bent_cells, "_AT_ONCE", 5000)
+    cells._kept.clear()
+    monkeypatch.setattr(cells, "_NUMBERED_AT_ONCE", 5000)
 
 
 @pytest.mark.parametrize("look", LOOKS)
@@ -89,7 +89,7 @@ def test_the_next_frame_of_a_series_uses_the_numbers_of_the_one_before() -> None
         field, on = values(plane, seed), axes(plane)
         ours = drawn(on, placed(BentCells(again, field, *LOOKS["even"]), on))
         np.testing.assert_array_equal(ours, expected(plane, field, "even", 0.0))
-    assert len(bent_cells._kept) == 1
+    assert len(cells._kept) == 1
 
 
 def test_what_is_kept_of_planes_is_a_part_of_the_workers_memory(
@@ -101,13 +101,13 @@ def test_what_is_kept_of_planes_is_a_part_of_the_workers_memory(
             plane = whirl(20, 30, turn=1 + step / 10)
             on = axes(plane)
             drawn(on, placed(BentCells(plane, values(plane), *LOOKS["even"]), on))
-        return bent_cells._kept.nbytes
+        return cells._kept.nbytes
 
     one = keep(10**9, 1)
     assert keep(int(2.5 * one / SHARE), 5) <= 2.5 * one
-    assert len(bent_cells._kept) == 2
+    assert len(cells._kept) == 2
     keep(1, 5)
-    assert len(bent_cells._kept) == 1
+    assert len(cells._kept) == 1
 
 
 def test_a_plane_that_moves_is_numbered_anew_and_few_planes_are_kept() -> None:
@@ -116,7 +116,7 @@ def test_a_plane_that_moves_is_numbered_anew_and_few_planes_are_kept() -> None:
         field, on = values(plane), axes(plane)
         ours = drawn(on, placed(BentCells(plane, field, *LOOKS["even"]), on))
         np.testing.assert_array_equal(ours, expected(plane, field, "even", 0.0))
-    assert len(bent_cells._kept) == 6
+    assert len(cells._kept) == 6
 
 
 def test_points_that_are_nowhere_leave_holes() -> None:

@@ -11,8 +11,7 @@ import pytest
 
 from burstlens.core.errors import FrameError
 from burstlens.viz.diagnostics.derived import open_frame
-from burstlens.viz.drawing.maps.flow import components_of
-from burstlens.viz.drawing.maps.layers import Wind
+from burstlens.viz.drawing.maps.layers import Wind, components_of
 from burstlens.viz.drawing.maps.wind_symbols import read_wind
 from burstlens.viz.frames.reader import netCDF4
 from burstlens.viz.geometry.crop import Crop

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.viz.geometry.projection import Projection
+from burstlens.viz.geometry.sphere import vectors
 
 Array = NDArray[np.float64]
 Extent = tuple[float, float, float, float]
@@ -31,15 +31,6 @@ _LONGEST_DEGREES = 0.5
 _SAMPLES = 24
 
 
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    """Degrees of longitude and latitude, and unit vectors; NaN between lines."""
-
-    lon: Array
-    lat: Array
-    vectors: Array
-
-
 def lines(projection: Projection, extent: Extent, kind: Kind) -> Array:
     """The lines within ``extent`` (left, right, bottom, top), as (n, 2) of x and y.
 
@@ -50,15 +41,14 @@ def lines(projection: Projection, extent: Extent, kind: Kind) -> Array:
     if kind == "states" and radius > _STATES_RADIUS:
         return np.empty((0, 2))
     detailed = kind in _DETAILED and radius <= _DETAILED_RADIUS
-    known = _load("10m" if detailed else "50m", kind)
-    near = known.vectors @ middle >= np.cos(np.radians(min(radius + 2 * _LONGEST_DEGREES, 180)))
-    x, y = np.full_like(known.lon, np.nan), np.full_like(known.lon, np.nan)
-    x[near], y[near] = projection.forward(known.lon[near], known.lat[near])
+    lon, lat, places = _load("10m" if detailed else "50m", kind)
+    near = places @ middle >= np.cos(np.radians(min(radius + 2 * _LONGEST_DEGREES, 180)))
+    x, y = np.full_like(lon, np.nan), np.full_like(lon, np.nan)
+    x[near], y[near] = projection.forward(lon[near], lat[near])
     points = np.column_stack([x, y])
     points[~np.isfinite(points).all(axis=1)] = np.nan
     # Points far out belong to the other side of a seam, or lie near a pole at infinity.
-    width, height = extent[1] - extent[0], extent[3] - extent[2]
-    reach = np.array([width, height])
+    reach = np.array([extent[1] - extent[0], extent[3] - extent[2]])
     centre = np.array([extent[0] + extent[1], extent[2] + extent[3]]) / 2
     with np.errstate(invalid="ignore"):
         points[(np.abs(points - centre) > 2 * reach).any(axis=1)] = np.nan
@@ -76,17 +66,18 @@ def _cap(projection: Projection, extent: Extent) -> tuple[Array, float]:
     y = np.linspace(*extent[2:], _SAMPLES)
     lon, lat = projection.inverse(*np.meshgrid(x, y))
     known = np.isfinite(lon) & np.isfinite(lat)
-    vectors = _vectors(lon[known], lat[known])
-    middle = vectors.mean(axis=0) if len(vectors) else np.zeros(3)
+    places = vectors(lon[known], lat[known])
+    middle = places.mean(axis=0) if len(places) else np.zeros(3)
     length = float(np.linalg.norm(middle))
     if length < 0.1:
         return np.array([0.0, 0.0, 1.0]), 180.0
     middle = middle / length
-    return middle, float(np.degrees(np.arccos(np.clip(vectors @ middle, -1, 1).min())))
+    return middle, float(np.degrees(np.arccos(np.clip(places @ middle, -1, 1).min())))
 
 
 @lru_cache(maxsize=6)
-def _load(scale: str, kind: Kind) -> _Lines:
+def _load(scale: str, kind: Kind) -> tuple[Array, Array, Array]:
+    """Longitudes, latitudes and unit vectors of all lines, NaN between them."""
     with (
         files("burstlens.viz.drawing.coast").joinpath("natural_earth.npz").open("rb") as file,
         np.load(file) as packed,
@@ -102,7 +93,7 @@ def _load(scale: str, kind: Kind) -> _Lines:
     ways[begins[1:]] -= (part["first"] + length)[:-1]
     points = np.cumsum(ways, axis=0) * UNIT_DEGREES
     lon, lat = _dense(np.insert(points, begins[1:], np.nan, axis=0)).T
-    return _Lines(lon, lat, _vectors(lon, lat))
+    return lon, lat, vectors(lon, lat)
 
 
 def _dense(points: Array) -> Array:
@@ -112,8 +103,3 @@ def _dense(points: Array) -> Array:
     number = np.concatenate([[0], np.cumsum(pieces)])
     every = np.arange(number[-1] + 1)
     return np.column_stack([np.interp(every, number, points[:, axis]) for axis in (0, 1)])
-
-
-def _vectors(lon: Array, lat: Array) -> Array:
-    lam, phi = np.radians(lon), np.radians(lat)
-    return np.column_stack([np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)])

@@ -3,9 +3,7 @@ Imports as ``drawing`` does.
 """
 
 __all__ = [
-    "bent_cells",
     "cells",
-    "flow",
     "graticule",
     "isolines",
     "layers",

@@ -65,13 +65,9 @@ def graticule(projection: Projection, extent: Extent) -> Graticule:
     dense_lat, dense_lon = np.linspace(south, north, _SAMPLES), np.linspace(west, east, _SAMPLES)
     found = [("longitude", value, np.full(_SAMPLES, value), dense_lat) for value in meridians]
     found += [("latitude", value, dense_lon, np.full(_SAMPLES, value)) for value in parallels]
-    lines, labels = [], []
-    for sort, value, along_lon, along_lat in found:
-        lines.append(_line(projection, extent, along_lon, along_lat))
-        label = _label(projection, extent, sort, value)
-        if label is not None:
-            labels.append(label)
-    return Graticule(tuple(lines), tuple(labels))
+    lines = tuple(_line(projection, extent, along, up) for _, _, along, up in found)
+    labels = (_label(projection, extent, sort, value) for sort, value, _, _ in found)
+    return Graticule(lines, tuple(label for label in labels if label is not None))
 
 
 def scale_length(projection: Projection, extent: Extent) -> tuple[float, float]:
@@ -118,11 +114,8 @@ def _degrees(projection: Projection, extent: Extent) -> tuple[Array, Array, bool
     inside = (pole_x > left) & (pole_x < right) & (pole_y > bottom) & (pole_y < top)
     # The pole of a cone or a cylinder is an apex or at infinity: only a plane surrounds a pole.
     whole = bool(inside.any()) and any(name in projection.definition for name in _PLANES)
-    return _about(lon, float(lon[20, 20])), lat, whole
-
-
-def _about(lon: Array, middle: float) -> Array:
-    return np.asarray((lon - middle + 180) % 360 - 180 + middle)
+    middle = float(lon[20, 20])
+    return (lon - middle + 180) % 360 - 180 + middle, lat, whole
 
 
 def _values(low: float, high: float) -> list[float]:
@@ -144,15 +137,14 @@ def _line(projection: Projection, extent: Extent, lon: Array, lat: Array) -> Arr
 def _label(projection: Projection, extent: Extent, sort: str, value: float) -> Label | None:
     text = longitude(value) if sort == "longitude" else latitude(value)
     left, right, bottom, top = extent
+    t, still = np.linspace(0, 1, _SAMPLES), np.zeros(_SAMPLES)
+    across, up = left + t * (right - left), bottom + t * (top - bottom)
+    edges = {
+        "bottom": (across, still + bottom),
+        "top": (across, still + top),
+        "left": (still + left, up),
+    }
     for side in _SIDES[sort]:
-        t = np.linspace(0, 1, _SAMPLES)
-        across, up = left + t * (right - left), bottom + t * (top - bottom)
-        still = np.zeros(_SAMPLES)
-        edges = {
-            "bottom": (across, still + bottom),
-            "top": (across, still + top),
-            "left": (still + left, up),
-        }
         x, y = edges[side]
         degrees = projection.inverse(x, y)[0 if sort == "longitude" else 1]
         with np.errstate(invalid="ignore"):  # beyond the edge of the earth

@@ -60,9 +60,10 @@ def draw_isolines(
         negative_linestyles="dashed", zorder=2.5,
     )  # fmt: skip
     drawn.set_path_effects([withStroke(linewidth=2.1, foreground="white", alpha=0.45)])
+    values_drawn = [float(level) for level in levels]
     if not asked.labels:
-        return [float(level) for level in levels]
-    texts = dict(zip(levels, tick_labels([float(level) for level in levels]), strict=True))
+        return values_drawn
+    texts = dict(zip(levels, tick_labels(values_drawn), strict=True))
     ink = style.legible(asked.colour)
     for text in drawn.clabel(levels=levels, fontsize=8.5, fmt=texts, colors=ink):
         text.set(family=style.FONT, parse_math=False, bbox=style.LABEL)
@@ -70,7 +71,7 @@ def draw_isolines(
         whole = axes.bbox.contains(box.x0, box.y0) and axes.bbox.contains(box.x1, box.y1)
         text.set_visible(whole and not any(box.overlaps(other) for other in taken))
         taken.append(box)
-    return [float(level) for level in levels]
+    return values_drawn
 
 
 def _beside_seam(longitude: NDArray[np.float64]) -> NDArray[np.bool_]:

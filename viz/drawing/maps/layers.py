@@ -5,11 +5,13 @@ Importable on a login node; ``isolines.py``, ``wind_symbols.py`` and ``places.py
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from burstlens.core.errors import FrameError
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.drawing.colour_names import Colour
+from burstlens.viz.seams import OpenFrame
 
 
 def names_file(text: str) -> bool:
@@ -96,6 +98,37 @@ class Wind:
             raise ValueError("spacing_px must be 8 to 400")
         if self.reference is not None and not self.reference > 0:
             raise ValueError("reference must be above zero")
+
+
+_MEDIA: tuple[Literal["sea", "air"], ...] = ("sea", "air")
+"""What is looked for: a file of an ocean model may hold the wind over it, too."""
+
+_WRFS = Wind().u, Wind().v
+
+
+def components_of(frame: OpenFrame, asked: Wind) -> Wind:
+    """The same with the frame's own components and their level where the recipe names none.
+
+    WRF's frames have U10 and V10; in others the current, else the wind, nearest to the surface.
+    """
+    if (asked.u, asked.v) != _WRFS or asked.u in frame or asked.v in frame:
+        return asked
+    if "west_east" in frame.dimensions:
+        return asked
+    from burstlens.viz.diagnostics import velocity
+
+    for medium in _MEDIA:
+        try:
+            found = velocity.find(frame, medium)
+            if found is None:
+                continue
+            level = asked.level
+            if level is None:
+                level = velocity.near_surface(frame, found.u, medium)
+        except FrameError:  # a future frame has no values yet
+            return asked
+        return replace(asked, u=found.u, v=found.v, level=level)
+    return asked
 
 
 @dataclass(frozen=True, slots=True)

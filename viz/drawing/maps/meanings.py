@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Protocol
 
 from burstlens.core import digits
 from burstlens.core.units import printed
 from burstlens.viz.drawing import style
-from burstlens.viz.drawing.colour_bar import minus
-from burstlens.viz.drawing.legend import LegendEntry, lowered
+from burstlens.viz.drawing.colour_bar import tick_labels
+from burstlens.viz.drawing.colours import LabelledField
+from burstlens.viz.drawing.legend import LegendEntry, Sign, SignKind, lowered
 from burstlens.viz.drawing.maps.isolines import LINE_PT
 from burstlens.viz.drawing.maps.layers import Contours
-from burstlens.viz.drawing.signs import Sign, SignKind
 
 _LISTED = 6
 """Values that are written out, at most."""
@@ -28,17 +27,6 @@ _DIRECTIONS = re.compile(
 """What the long names of two components have beside the name of the flow."""
 _CAPITAL = re.compile(r"\b[A-Z](?=[a-z]+\b)")
 _AT_10_M = re.compile(r"^[UV]10$")
-
-
-class LabelledField(Protocol):
-    """A field with its name and units."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def long_name(self) -> str: ...
-    @property
-    def units(self) -> str: ...
 
 
 def contours_entry(
@@ -62,9 +50,7 @@ def contours_entry(
     if not asked.levels:  # a later frame may have lines below 0
         longest = f"{longest or text}".rstrip() + _DASHED
     drawn = asked.levels or levels
-    kind: SignKind = "line"
-    if dashed:
-        kind = "dashed" if max(drawn) < 0 else "lines"
+    kind: SignKind = "line" if not dashed else "dashed" if max(drawn) < 0 else "lines"
     text = f"{what}, {text}".rstrip(" ,") + dashed
     longest = f"{what}, {longest}".rstrip() if longest else ""
     return LegendEntry(text, longest, Sign(kind, asked.colour, LINE_PT))
@@ -112,7 +98,7 @@ def in_words(field: LabelledField, level: str = "") -> str:
 def _listed(values: Sequence[float]) -> str:
     if not values:
         return ""
-    texts = [minus(text) for text in digits.format_ticks(values)]
+    texts = tick_labels(values)
     if len(texts) <= _LISTED:
         return f"at {', '.join(texts)}"
     return f"{len(texts)} values from {texts[0]} to {texts[-1]}"

@@ -15,8 +15,10 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import RendererAgg
+from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
+from matplotlib.quiver import QuiverKey
 from matplotlib.text import Text
 from matplotlib.transforms import IdentityTransform
 from numpy.typing import NDArray
@@ -24,7 +26,7 @@ from numpy.typing import NDArray
 from burstlens.viz.drawing import style
 from burstlens.viz.drawing.coast.lines import KINDS, Kind, lines
 from burstlens.viz.drawing.maps.graticule import Extent, Graticule, scale_length
-from burstlens.viz.drawing.maps.inner_words import inner_words, words_of
+from burstlens.viz.drawing.picture import attached, placed
 from burstlens.viz.drawing.png import overlay_png
 from burstlens.viz.geometry.projection import Projection
 
@@ -33,8 +35,8 @@ _CLEAR = np.array([255, 255, 255, 0], np.uint8).view(np.uint32)[0]
 """A pixel on which nothing is drawn."""
 _CORNER = 12.0
 """Points from the map's corner to the scale."""
-
-
+_ACROSS = {"left": 0.0, "center": 0.5, "right": 1.0}
+_DOWN = {"top": 0.0, "center": 0.5, "center_baseline": 0.5, "baseline": 1.0, "bottom": 1.0}
 Piece = tuple[tuple[int, int, int, int], bytes]
 """A PNG with transparency, and where it lies: (left, top, width, height) in pixels."""
 
@@ -57,7 +59,7 @@ class Overlay:
         box = axes.bbox
         height = self._shape[0]
         self._box = [round(v) for v in (box.x0, height - box.y1, box.x1, height - box.y0)]
-        self.words = tuple(inner_words(texts, renderer, self._box))
+        self.words = tuple(_words_within(texts, renderer, self._box))
 
     @cached_property
     def piece(self) -> Piece | None:
@@ -87,13 +89,12 @@ class Overlay:
 def _draw(
     artists: Sequence[Artist], axes: Axes, *, apart: bool
 ) -> tuple[RendererAgg, RendererAgg | None, list[Text]]:
-    """The artists as pixels; with ``apart`` also those without words, if there are any, and the
-    texts."""
+    """The artists as pixels; with ``apart`` also those without words, if any, and the texts."""
     figure: Any = axes.figure
     size = figure.bbox.width, figure.bbox.height, figure.dpi
     whole, bare, texts = RendererAgg(*size), None, list[Text]()  # type: ignore[no-untyped-call]
     for artist in artists:
-        text = words_of(artist) if apart else None
+        text = _words_of(artist) if apart else None
         if text is not None:
             texts.append(text)
             if bare is None:  # what lies below the first words is the same
@@ -108,6 +109,44 @@ def _draw(
         if text is not None:
             text.set_visible(True)
     return whole, bare, texts
+
+
+def _words_of(artist: Artist) -> Text | None:
+    """The text that an artist is, or has; None where it has none or hides it."""
+    text = artist.text if isinstance(artist, QuiverKey) else artist
+    shown = isinstance(text, Text) and artist.get_visible() and text.get_text()
+    return text if isinstance(text, Text) and shown else None
+
+
+def _words_within(
+    texts: Sequence[Text], renderer: RendererAgg, box: Sequence[float]
+) -> Iterator[dict[str, Any]]:
+    """The texts whose place is in ``box`` (left, top, right, bottom), as JSON for a reader.
+
+    The place ``at`` and the size of the font, ``letter``, are in pixels, from the upper left corner
+    of the picture; ``align`` says where in the words' box the place is (0 to 1 from its left and
+    its top; by default in its middle); they are turned by ``angle`` degrees, counter-clockwise,
+    around the middle of the box.
+    """
+    for text in texts:
+        x, y = text.get_transform().transform(text.get_unitless_position())
+        x, y = float(x), float(renderer.height - y)
+        if not (box[0] <= x < box[2] and box[1] <= y < box[3]):
+            continue
+        found: dict[str, Any] = {
+            "text": text.get_text(),
+            "at": [round(x, 1), round(y, 1)],
+            "letter": round(float(text.get_fontsize()) * renderer.dpi / 72, 1),
+            "colour": to_hex(text.get_color()),
+        }
+        align = [_ACROSS[text.get_horizontalalignment()], _DOWN[text.get_verticalalignment()]]
+        if align != [0.5, 0.5]:
+            found["align"] = align
+        if angle := (text.get_rotation() + 180) % 360 - 180:
+            found["angle"] = round(angle, 1)
+        if text.get_fontweight() in ("bold", 700):
+            found["bold"] = True
+        yield found
 
 
 def _covered(renderer: RendererAgg) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
@@ -145,7 +184,7 @@ def nest_outlines(axes: Axes, outlines: tuple[tuple[str, Extent], ...]) -> Itera
             bbox=style.LABEL,
         )  # fmt: skip
         text.remove()
-        yield _attached(text, axes)
+        yield attached(text, axes)
 
 
 def scale_bar(axes: Axes, projection: Projection, extent: Extent) -> tuple[Artist, ...]:
@@ -171,19 +210,8 @@ def scale_bar(axes: Axes, projection: Projection, extent: Extent) -> tuple[Artis
     ]  # fmt: skip
     for part in parts:
         part.set_transform(IdentityTransform())
-    return tuple(_attached(part, axes) for part in parts)
+    return tuple(attached(part, axes) for part in parts)
 
 
 def _drawn(axes: Axes, points: NDArray[np.float64], **looks: Any) -> Artist:
-    line = Line2D(points[:, 0], points[:, 1], solid_joinstyle="round", **looks)
-    line.set_transform(axes.transData)
-    _attached(line, axes)
-    line.set_clip_path(axes.patch)
-    return line
-
-
-def _attached(artist: Artist, axes: Axes) -> Artist:
-    """The artist with the axes' figure, but not added to the axes."""
-    artist.set_figure(axes.figure)
-    artist.axes = axes
-    return artist
+    return placed(Line2D(points[:, 0], points[:, 1], solid_joinstyle="round", **looks), axes)

@@ -23,18 +23,12 @@ _SIDES = ((1, 0, "left", "center"), (-1, 0, "right", "center"),
 
 
 def draw_places(
-    axes: Axes,
-    plane: Plane,
-    places: Sequence[Place],
-    mark: str,
-    reserved: Sequence[Bbox] = (),
-    *,
+    axes: Axes, plane: Plane, places: Sequence[Place], mark: str, reserved: Sequence[Bbox] = (), *,
     gap: float = 5.0,
-) -> None:
+) -> None:  # fmt: skip
     """Add each place within the map, with its name if there is room for it.
 
-    The name is ``gap`` points from the mark, and not on a ``reserved`` part of the picture
-    (pixels).
+    The name is ``gap`` points from the mark, not on a ``reserved`` part of the picture (pixels).
     """
     if not places:
         return
@@ -42,7 +36,8 @@ def draw_places(
     taken = [*reserved, *(box for text, box in others if isinstance(text, Annotation))]
     for place in places:
         x, y = located_on(plane, place)
-        if not _inside(axes, x, y):
+        (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+        if not (left <= x <= right and bottom <= y <= top):
             continue
         star = mark == _STAR
         axes.plot(
@@ -83,8 +78,3 @@ def draw_track(axes: Axes, plane: Plane, places: Sequence[Place]) -> None:
         x, y = zip(*points, strict=True)
         axes.plot(x, y, "-", color="white", lw=3.0, alpha=0.7)
         axes.plot(x, y, "-o", color=style.INK, lw=1.3, ms=3.5, mfc="white", mec=style.INK)
-
-
-def _inside(axes: Axes, x: float, y: float) -> bool:
-    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
-    return left <= x <= right and bottom <= y <= top

@@ -70,9 +70,8 @@ def outlines(
     field: Field, plane: grid.Plane, nests: tuple[Nest | str, ...], margin_km: float
 ) -> tuple[tuple[str, Extent], ...]:
     """Names and extents of fixed nests, and of the domain if its surroundings are shown."""
-    inner = tuple(
-        (nest.name, _nest_extent(nest, field)) for nest in nests if isinstance(nest, Nest)
-    )
+    fixed = [nest for nest in nests if isinstance(nest, Nest)]
+    inner = tuple((nest.name, _nest_extent(nest, field)) for nest in fixed)
     own = (("", extent(plane, 0.0)[0]),) if margin_km and plane.x.ndim == 1 else ()
     return own + inner
 

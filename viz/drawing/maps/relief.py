@@ -31,19 +31,17 @@ def draw_relief(axes: Axes, terrain: Field) -> None:
     FrameError if the heights have no unit of length or the grid has no even rows and columns.
     """
     plane = grid.separated(terrain.plane)
-    even = plane.x.ndim == 1 and min(plane.x.size, plane.y.size) > 1
-    if not even or not (grid.is_uniform(plane.x) and grid.is_uniform(plane.y)):
+    is_even = grid.is_uniform(plane.x) and grid.is_uniform(plane.y)
+    if not is_even or min(plane.x.size, plane.y.size) < 2:
         raise FrameError(f"{terrain.name}: the shade needs a grid of even rows and columns")
     x, y = corners(plane)
-    flip_y, flip_x = 1 if y[0] < y[-1] else -1, 1 if x[0] < x[-1] else -1
+    flip_y, flip_x = (1 if ends[0] < ends[-1] else -1 for ends in (y, x))
     shade = hillshade(terrain.values[::flip_y, ::flip_x], *spacing(plane))
     pixels = np.zeros((*shade.shape, 4))
     pixels[..., :3] = (shade > 0)[..., None]
     pixels[..., 3] = _STRENGTH * np.abs(shade)
-    left, right, bottom, top = x.min(), x.max(), y.min(), y.max()
-    image = AxesImage(
-        axes, origin="lower", extent=(left, right, bottom, top), interpolation="bilinear"
-    )
+    extent = x.min(), x.max(), y.min(), y.max()
+    image = AxesImage(axes, origin="lower", extent=extent, interpolation="bilinear")
     image.set_data(pixels)
     image.set_zorder(1.0)
     image.set_clip_path(axes.patch)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from matplotlib.artist import Artist
@@ -15,6 +15,7 @@ from burstlens.core.errors import RecipeError
 from burstlens.core.units import conversion, printed
 from burstlens.viz.drawing import style
 from burstlens.viz.drawing.maps.sheet import Sheet
+from burstlens.viz.drawing.picture import attached, placed
 from burstlens.viz.geometry.field import Field
 from burstlens.viz.geometry.grid import Plane
 from burstlens.viz.product import Mark
@@ -59,10 +60,8 @@ def _point(field: Field, mark: Mark) -> tuple[int, int] | None:
 
 def _label(field: Field, mark: Mark) -> str:
     """The mark's words, with its level if the map shows another one."""
-    others = {name: n for name, n in mark.index.items() if name not in field.dimensions}
-    level = "".join(
-        f" at level {number}" for number in others.values() if field.level != f"level {number}"
-    )
+    others = [n for name, n in mark.index.items() if name not in field.dimensions]
+    level = "".join(f" at level {n}" for n in others if field.level != f"level {n}")
     words = mark.label
     if mark.value is not None:
         value, units = mark.value, mark.units
@@ -75,18 +74,13 @@ def _label(field: Field, mark: Mark) -> str:
     return words.replace("-", "−") + level
 
 
-def _ring(paper: Sheet, x: float, y: float) -> list[Artist]:
-    made: list[Artist] = []
+def _ring(paper: Sheet, x: float, y: float) -> Iterator[Artist]:
     for colour, width in (("white", 4.5), (ALARM, 2.0)):
         ring = Line2D([x], [y], marker="o", ms=_WIDTH, mfc="none", mec=colour, mew=width)
-        ring.set_figure(paper.figure)
-        ring.axes = paper.axes
-        ring.set_transform(paper.axes.transData)
-        made.append(ring)
-    return made
+        yield placed(ring, paper.axes, clip=False)
 
 
-def _words(paper: Sheet, x: float, y: float, label: str) -> Text:
+def _words(paper: Sheet, x: float, y: float, label: str) -> Artist:
     """The words beside the ring, on the side where there is room."""
     left, right = paper.axes.get_xlim()
     low, high = paper.axes.get_ylim()
@@ -98,9 +92,6 @@ def _words(paper: Sheet, x: float, y: float, label: str) -> Text:
         ha=side, va="center", parse_math=False,
         bbox={"boxstyle": "round,pad=0.2", "fc": "white", "ec": "none", "alpha": 0.85},
     )  # fmt: skip
-    words.set_figure(paper.figure)
-    words.axes = paper.axes
-    words.set_transform(
-        offset_copy(paper.axes.transData, paper.figure, shift, lift, units="points")
-    )
+    beside = offset_copy(paper.axes.transData, paper.figure, shift, lift, units="points")
+    attached(words, paper.axes).set_transform(beside)
     return words

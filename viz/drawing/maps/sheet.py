@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import Colormap
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
@@ -28,8 +29,7 @@ from burstlens.viz.drawing.colour_bar import STEPS, ColourBar, Numbers, plain_fr
 from burstlens.viz.drawing.colours import norm
 from burstlens.viz.drawing.heading import LEFT, Heading
 from burstlens.viz.drawing.legend import LegendEntry, legend, rows_pt, strip
-from burstlens.viz.drawing.maps.frame_labels import write_labels
-from burstlens.viz.drawing.maps.graticule import Extent, Graticule, graticule
+from burstlens.viz.drawing.maps.graticule import Extent, Graticule, Label, graticule
 from burstlens.viz.drawing.maps.overlay import Overlay, map_lines, nest_outlines, scale_bar
 from burstlens.viz.drawing.picture import blank
 from burstlens.viz.geometry.projection import Projection
@@ -42,6 +42,16 @@ _LONGEST = 12.0
 """Maximum ratio of the sides of a map."""
 _AXIS = 13.0
 """Points that the name of an axis takes from the room of the legend's first row."""
+_OFF = 4.0
+"""Points between the frame and a label."""
+_APART = 1.15
+"""Room that a label takes, relative to its own size."""
+_ALIGNED: dict[str, tuple[str, Literal["center", "top", "bottom"], tuple[float, float]]] = {
+    "left": ("right", "center", (-_OFF, 0)),
+    "bottom": ("center", "top", (0, -_OFF)),
+    "top": ("center", "bottom", (0, _OFF)),
+    "inside": ("center", "center", (0, 0)),
+}
 
 
 def bottom(legend_rows: int, *, on_earth: bool) -> float:
@@ -108,7 +118,7 @@ class Sheet:
         else:
             self.axes.set(xticks=[], yticks=[])
             net = graticule(look.projection, look.extent)
-            inside = write_labels(self.axes, net.labels)
+            inside = _write_labels(self.axes, net.labels)
         self._arrows = ColourBar(self.figure, self.axes, self.colours, self.norm, look.unit).arrows
         self._heading = Heading(self.figure, look.title, look.subtitle, look.maker)
         self._changing: tuple[Artist, ...] = (*self._arrows, *self._heading.changing)
@@ -117,15 +127,14 @@ class Sheet:
         self._canvas.draw()
         self._blank: Any = self._canvas.copy_from_bbox(self.figure.bbox)
         self._legend: tuple[LegendEntry, ...] = ()
+        self._scale: tuple[Artist, ...] = ()
         fixed: list[Artist] = []
         if look.projection is not None:
+            self._scale = scale_bar(self.axes, look.projection, look.extent)
             fixed += map_lines(self.axes, look.projection, look.extent, net, look.lines)
             fixed += inside
         fixed += nest_outlines(self.axes, look.nests)
         self._overlay = Overlay(fixed, self.axes, apart=True)
-        self._scale = (
-            () if look.projection is None else scale_bar(self.axes, look.projection, look.extent)
-        )
         self._ruler = Overlay(self._scale, self.axes, apart=True)
 
     @property
@@ -134,15 +143,9 @@ class Sheet:
         return [part.get_window_extent() for part in self._scale[:1]]
 
     def print(
-        self,
-        painted: Sequence[Artist],
-        words: tuple[str, str, str],
-        outside: tuple[int, int],
-        layers: Sequence[Artist] = (),
-        entries: Sequence[LegendEntry] = (),
-        *,
-        apart: bool = False,
-    ) -> tuple[NDArray[np.uint8], list[Overlay]]:
+        self, painted: Sequence[Artist], words: tuple[str, str, str], outside: tuple[int, int],
+        layers: Sequence[Artist] = (), entries: Sequence[LegendEntry] = (), *, apart: bool = False,
+    ) -> tuple[NDArray[np.uint8], list[Overlay]]:  # fmt: skip
         """The picture as (height, width, 4) bytes, valid until the next one is printed; and what
         lies over the field, the lowest first.
 
@@ -207,13 +210,39 @@ def _map_axes(figure: Figure, look: Look) -> Axes:
 
 def _label_axes(axes: Axes, look: Look) -> None:
     """Ticks and their numbers, for a plane that is not on the earth."""
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(6, steps=STEPS))
     in_km = look.units == "m" and max(map(abs, look.extent)) >= 3000
-    units = "km" if in_km else look.units
-    factor = 0.001 if in_km else 1.0
+    units, factor = ("km", 0.001) if in_km else (look.units, 1.0)
     for axis, name in ((axes.xaxis, "x"), (axes.yaxis, "y")):
+        axis.set_major_locator(MaxNLocator(6, steps=STEPS))
         axis.set_major_formatter(Numbers(factor))
         text = f"{name} ({units or 'grid point'})"
         axis.set_label_text(text, fontsize=9, color=style.INK, family=style.FONT)
         axis.labelpad = 3
+
+
+def _write_labels(axes: Axes, labels: Sequence[Label]) -> list[Artist]:
+    """Write labels on the figure; return those inside the map, which are drawn over the field.
+
+    A label that would touch an earlier one is left out.
+    """
+    figure: Any = axes.figure
+    point = figure.dpi / 72
+    taken: list[Bbox] = []
+    inside: list[Artist] = []
+    for label in labels:
+        across, up, (off_x, off_y) = _ALIGNED[label.side]
+        x, y = axes.transData.transform((label.x, label.y))
+        place = (x + off_x * point) / figure.bbox.width, (y + off_y * point) / figure.bbox.height
+        text: Text = figure.text(
+            *place, label.text, fontsize=8.5, color=style.INK, ha=across, va=up,
+            family=style.FONT, parse_math=False,
+        )  # fmt: skip
+        box = text.get_window_extent().expanded(_APART, 1.0)
+        if any(box.overlaps(other) for other in taken):
+            text.remove()
+            continue
+        taken.append(box)
+        if label.side == "inside":
+            text.set(animated=True, bbox=style.LABEL)
+            inside.append(text)
+    return inside

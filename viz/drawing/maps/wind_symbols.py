@@ -15,26 +15,23 @@ from matplotlib.collections import PathCollection
 from matplotlib.patches import Rectangle
 from matplotlib.patheffects import AbstractPathEffect, withStroke
 from matplotlib.transforms import IdentityTransform
-from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError
 from burstlens.core.units import conversion, printed
 from burstlens.viz.diagnostics import velocity
 from burstlens.viz.drawing import style
-from burstlens.viz.drawing.legend import LegendEntry
-from burstlens.viz.drawing.maps.flow import components_of
+from burstlens.viz.drawing.legend import LegendEntry, Sign
 from burstlens.viz.drawing.maps.isolines import pixels_of
-from burstlens.viz.drawing.maps.layers import Wind
+from burstlens.viz.drawing.maps.layers import Wind, components_of
 from burstlens.viz.drawing.maps.meanings import barbs_entry, flow_words
-from burstlens.viz.drawing.signs import Sign
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.c_grid import read_at_centres
 from burstlens.viz.geometry.crop import Crop, resolve
 from burstlens.viz.geometry.field import Field, one_level_of, read_field
+from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.staggering import STAGGERED
 from burstlens.viz.seams import OpenFrame
 
-Array = NDArray[Any]
 Symbols = Literal["barbs", "vectors", "streamlines"]
 _HALO: list[AbstractPathEffect] = [withStroke(linewidth=1.6, foreground="white", alpha=0.55)]
 
@@ -151,7 +148,9 @@ def draw_wind(axes: Axes, wind: WindField) -> None:
     rows, columns = wind.u.shape
     wide, tall = pixels_of(axes, wind.plane)
     part = _thinned(rows, tall / spacing), _thinned(columns, wide / spacing)
-    x, y = (np.broadcast_to(a, wind.u.shape)[part] for a in _points(wind.plane))
+    points = (wind.plane.x, wind.plane.y)
+    points = points if points[0].ndim == 2 else np.meshgrid(*points, copy=False)
+    x, y = (along[part] for along in points)
     u, v = wind.u[part], wind.v[part]
     whole = np.isfinite(u) & np.isfinite(v)
     x, y, u, v = x[whole], y[whole], u[whole], v[whole]
@@ -195,11 +194,7 @@ def draw_wind(axes: Axes, wind: WindField) -> None:
 
 def _streamlines(axes: Axes, wind: WindField, spacing: float) -> None:
     plane = grid.separated(wind.plane)
-    if (
-        min(wind.u.shape) < 2
-        or plane.x.ndim != 1
-        or not (grid.is_uniform(plane.x) and grid.is_uniform(plane.y))
-    ):
+    if min(wind.u.shape) < 2 or not (grid.is_uniform(plane.x) and grid.is_uniform(plane.y)):
         raise FrameError(
             "streamlines need two or more rows and columns, equally spaced; use barbs or vectors"
         )
@@ -236,12 +231,6 @@ def _centred(frame: OpenFrame, name: str, level: int | None, crop: Crop) -> Fiel
             y = grid.to_centres(plane.y, 0) if axis == 0 else plane.y
         plane = replace(plane, x=x, y=y)
     return replace(field, values=values, plane=plane)
-
-
-def _points(plane: grid.Plane) -> tuple[Array, Array]:
-    if plane.x.ndim == 2:
-        return plane.x, plane.y
-    return plane.x[None, :], plane.y[:, None]
 
 
 def _thinned(size: int, wanted: float) -> slice:

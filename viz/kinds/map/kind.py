@@ -6,8 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from burstlens.viz.drawing.maps.flow import components_of
-from burstlens.viz.drawing.maps.layers import Wind
+from burstlens.viz.drawing.maps.layers import Wind, components_of
 from burstlens.viz.kinds.base import ProductKind
 from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.product import Context, Made, ProductFrame

@@ -11,14 +11,13 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox
 
-from burstlens.viz.drawing.legend import LegendEntry, lowered
+from burstlens.viz.drawing.legend import LegendEntry, Sign, lowered
 from burstlens.viz.drawing.maps.isolines import draw_isolines
 from burstlens.viz.drawing.maps.meanings import box_entry, boxes_entry, contours_entry, in_words
 from burstlens.viz.drawing.maps.places import draw_places, draw_source, draw_track
 from burstlens.viz.drawing.maps.relief import draw_relief
 from burstlens.viz.drawing.maps.track_layer import draw_storm, track_boxes
 from burstlens.viz.drawing.maps.wind_symbols import WindField, draw_wind
-from burstlens.viz.drawing.signs import Sign
 from burstlens.viz.drawing.style import words
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.field import Field

@@ -23,8 +23,7 @@ from burstlens.viz.diagnostics.seismology.running_peak import (
 from burstlens.viz.frames.times import elapsed_s
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.crop import Crop
-from burstlens.viz.geometry.enriched import EnrichedFrame
-from burstlens.viz.geometry.field import Field, read_plain_field, read_values
+from burstlens.viz.geometry.field import EnrichedFrame, Field, read_plain_field, read_values
 from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.place import Source
 from burstlens.viz.geometry.staggering import unstaggered

@@ -14,8 +14,8 @@ from burstlens.viz.diagnostics.diagnostic import SURFACE
 from burstlens.viz.diagnostics.levels import interpolate
 from burstlens.viz.drawing.maps.graticule import latitude, longitude
 from burstlens.viz.geometry import grid
+from burstlens.viz.geometry.c_grid import read_centred
 from burstlens.viz.geometry.crop import Crop, resolve
-from burstlens.viz.geometry.destaggered import read_centred
 from burstlens.viz.geometry.field import finite_range
 from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.projection import EARTH_RADIUS_M, Projection

@@ -14,14 +14,13 @@ from burstlens.core.units import printed
 from burstlens.viz.drawing import heading, style
 from burstlens.viz.drawing.colour_bar import ColourBar, range_caption
 from burstlens.viz.drawing.colours import colours, norm
-from burstlens.viz.drawing.legend import LegendEntry, legend
+from burstlens.viz.drawing.legend import LegendEntry, Sign, legend
 from burstlens.viz.drawing.legend import rows as rows_of
 from burstlens.viz.drawing.maps.isolines import draw_isolines
 from burstlens.viz.drawing.maps.layers import Contours
 from burstlens.viz.drawing.maps.meanings import barbs_entry, contours_entry
 from burstlens.viz.drawing.maps.overlay import Overlay
 from burstlens.viz.drawing.picture import blank, letters_dpi
-from burstlens.viz.drawing.signs import Sign
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.columns import Vertical
 from burstlens.viz.geometry.field import Field

@@ -20,11 +20,10 @@ from burstlens.viz.diagnostics import thermodynamics as air
 from burstlens.viz.diagnostics.parcel import lifted_path
 from burstlens.viz.drawing import heading, style
 from burstlens.viz.drawing.colour_bar import minus, plain_frame
-from burstlens.viz.drawing.legend import LegendEntry, legend, rows, rows_pt
+from burstlens.viz.drawing.legend import LegendEntry, Sign, legend, rows, rows_pt
 from burstlens.viz.drawing.maps.graticule import latitude, longitude
 from burstlens.viz.drawing.maps.meanings import barbs_entry
 from burstlens.viz.drawing.picture import blank, letters_dpi
-from burstlens.viz.drawing.signs import Sign
 from burstlens.viz.geometry.grid import Array
 from burstlens.viz.kinds.sounding.options import SoundingOptions
 from burstlens.viz.kinds.sounding.read import Column

@@ -9,7 +9,7 @@ import numpy as np
 from burstlens.core.errors import FrameError
 from burstlens.viz.diagnostics.diagnostic import check_needs
 from burstlens.viz.diagnostics.parcel import cape_cin, lifted_path
-from burstlens.viz.geometry.destaggered import read_centred
+from burstlens.viz.geometry.c_grid import read_centred
 from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.place import End
 from burstlens.viz.geometry.transect import spot

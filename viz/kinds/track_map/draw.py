@@ -15,14 +15,13 @@ from burstlens.viz.diagnostics.storms.track import Track
 from burstlens.viz.drawing import heading, style
 from burstlens.viz.drawing.coast.lines import KINDS
 from burstlens.viz.drawing.colour_bar import low_to_high
-from burstlens.viz.drawing.legend import LegendEntry, lowered, rows
+from burstlens.viz.drawing.legend import LegendEntry, Sign, lowered, rows
 from burstlens.viz.drawing.maps.graticule import Extent
 from burstlens.viz.drawing.maps.meanings import box_entry
 from burstlens.viz.drawing.maps.reach import extent, widened
 from burstlens.viz.drawing.maps.sheet import Look, bottom, sheet
 from burstlens.viz.drawing.maps.track_layer import TrackLayer, on_plane
 from burstlens.viz.drawing.png import write_png
-from burstlens.viz.drawing.signs import Sign
 from burstlens.viz.frames import times
 from burstlens.viz.geometry import grid
 from burstlens.viz.kinds.map.draw import map_dpi, picture_size

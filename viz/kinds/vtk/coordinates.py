@@ -11,8 +11,8 @@ from burstlens.core.errors import FrameError
 from burstlens.core.units import convert
 from burstlens.viz.geometry import grid, vertical
 from burstlens.viz.geometry.around_pole import pole_centred
+from burstlens.viz.geometry.c_grid import read_centred
 from burstlens.viz.geometry.columns import check_grid, dimensions_of
-from burstlens.viz.geometry.destaggered import read_centred
 from burstlens.viz.geometry.grid import Array
 from burstlens.viz.geometry.staggering import unstaggered
 from burstlens.viz.kinds.vtk.facts import Place, Shape

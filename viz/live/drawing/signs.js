@@ -19,7 +19,7 @@ const LINE = { d: "M0 0H12" };
 const DOT = "M1 0a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0-5 0Z";
 
 /**
- * As viz/drawing/signs.py has them: from the left end and the middle of the letters, down.
+ * As viz/drawing/legend.py has them: from the left end and the middle of the letters, down.
  * @type {Record<string, Part[]>}
  */
 const SIGNS = {
