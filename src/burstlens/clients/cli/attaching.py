@@ -10,20 +10,11 @@ from typing import Annotated
 
 import typer
 
-from burstlens.clients.cli.arguments import (
-    DetachOpt,
-    JsonOpt,
-    NameOpt,
-    NotifyOpt,
-    SiteOpt,
-    complete_recipe,
-    require_ways,
-)
+from burstlens.clients.cli import arguments as args
 from burstlens.core.errors import SeveralRunsError
 from burstlens.core.printable import print_stderr, printable, say
 
 app = typer.Typer()
-PANEL = "Look"
 _taken = partial(typer.Option, rich_help_panel="What is taken")
 _shown = partial(typer.Option, rich_help_panel="What is shown")
 _model = partial(typer.Option, rich_help_panel="The model's process")
@@ -32,7 +23,6 @@ _page = partial(typer.Option, rich_help_panel="The page")
 
 
 @app.command(
-    rich_help_panel=PANEL,
     short_help="Look at any run: a folder where a model writes, will write, or has written.",
     epilog='Example: burstlens look /scratch/me/run --product slp --product "wind@500hPa"',
 )
@@ -52,7 +42,7 @@ def look(
         _shown(
             metavar="RECIPE",
             help="Make the products and guards of this recipe; its simulation is not started.",
-            autocompletion=complete_recipe,
+            autocompletion=args.complete_recipe,
         ),
     ] = None,
     write: Annotated[
@@ -139,10 +129,10 @@ def look(
             metavar="SIZE", help='The most bytes of frames to read per second, such as "200 MB".'
         ),
     ] = None,
-    site: SiteOpt = None,
-    name: NameOpt = None,
-    detach: DetachOpt = False,
-    notify: NotifyOpt = None,
+    site: args.SiteOpt = None,
+    name: args.NameOpt = None,
+    detach: args.DetachOpt = False,
+    notify: args.NotifyOpt = None,
     port: Annotated[int, _page(min=0, max=65535, help="The page's port; 0 is a free one.")] = 0,
     open_browser: Annotated[
         bool, _page("--open", help="Open the page, where there is a display.")
@@ -151,7 +141,7 @@ def look(
         Path | None,
         _page(help="Keep the token, and so the link, in this file (made with mode 0600)."),
     ] = None,
-    as_json: JsonOpt = False,
+    as_json: args.JsonOpt = False,
 ) -> None:
     """Look at a run that somebody else started, or that ended last year: pictures in a browser.
 
@@ -171,34 +161,17 @@ def look(
     from burstlens.workflows.look.preparation import LookRequest
 
     request = LookRequest(
-        products=tuple(product or ()),
-        recipe=recipe,
-        streams=_streams(stream or []),
-        time_variable=time_variable,
-        ready=ready,
-        log=log,
-        written=written,
-        model=model,
-        last=last,
-        since=since,
-        all=take_all,
-        every=every,
-        job=job,
-        pid=pid,
-        allow_stop=allow_stop,
-        page=not no_page,
-        quiet_after=quiet_after,
-        workers=workers,
-        max_read_rate=max_read_rate,
-        site=site,
-        name=name,
-        notify=tuple(notify or ()),
-    )
-    require_ways(notify)
-    if len(paths) > 1 and (name or write or job or pid is not None):
+        products=tuple(product or ()), recipe=recipe, streams=_streams(stream or []),
+        time_variable=time_variable, ready=ready, log=log, written=written, model=model,
+        last=last, since=since, all=take_all, every=every, job=job, pid=pid,
+        allow_stop=allow_stop, page=not no_page, quiet_after=quiet_after, workers=workers,
+        max_read_rate=max_read_rate, site=site, name=name, notify=tuple(notify or ()),
+    )  # fmt: skip
+    args.require_ways(notify)
+    alone = bool(name or write or job or pid is not None)
+    if len(paths) > 1 and alone:
         raise typer.BadParameter("--name, --write, --job and --pid go with one PATH")
     page = Page(port, open_browser, token_file)
-    alone = bool(name or write or job or pid is not None)
     code = None
     try:
         while code is None:
@@ -243,11 +216,8 @@ def _chosen(paths: list[str], error: SeveralRunsError, *, alone: bool) -> list[s
         valid = all(word.isdecimal() and 1 <= int(word) <= count for word in words)
         if valid and (len(words) == 1 or not alone):
             chosen = [error.folders[int(word) - 1] for word in dict.fromkeys(words)]
-    return [one for path in paths for one in (chosen if _is_same(path, error.folder) else [path])]
-
-
-def _is_same(path: str, folder: str) -> bool:
-    return os.path.realpath(os.path.expanduser(path)) == folder
+    real = {path: os.path.realpath(os.path.expanduser(path)) for path in paths}
+    return [one for path in paths for one in (chosen if real[path] == error.folder else [path])]
 
 
 def _streams(given: list[str]) -> dict[str, str]:

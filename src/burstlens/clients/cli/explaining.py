@@ -15,7 +15,6 @@ from burstlens.core.printable import print_stderr, printable, say
 from burstlens.core.quantity import parse_bytes, parse_duration
 
 app = typer.Typer()
-PANEL = "Look"
 _planned = partial(typer.Option, rich_help_panel="With --plan")
 
 
@@ -40,14 +39,12 @@ def complete_path(incomplete: str) -> list[str]:
 
 
 @app.command(
-    rich_help_panel=PANEL,
     short_help="Explain why I/O was slow, from a Darshan log or MPI-IO statistics.",
     epilog="Example: burstlens io before.darshan after.darshan --html io.html",
 )
 def io(
     logs: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="LOG [LOG2]", autocompletion=complete_path),
+        list[str] | None, typer.Argument(metavar="LOG [LOG2]", autocompletion=complete_path)
     ] = None,
     html: Annotated[
         str | None,
