@@ -13,16 +13,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from burstlens.clients.opened.file_errors import writing
 from burstlens.core.errors import RunError
 from burstlens.core.printable import print_stderr, printable, say
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.facts import facts_of
 from burstlens.core.run.places import folder_for
 from burstlens.workflows.look.driving.latest_look import note_frames, note_page
 from burstlens.workflows.look.folder_reader import FolderReader
 from burstlens.workflows.look.job_node import Place, place_of, see
 from burstlens.workflows.look.options import run_name
 from burstlens.workflows.look.preparation import (
-    Looked,
     LookRequest,
     SeenFolder,
     frames_of,
@@ -71,7 +72,7 @@ def _attach(
     if run is None:
         prepared = prepare_driver()
         try:
-            made = _new_look(place, request, reader, wait=wait)
+            made = new_look(place.path, _await_seen(place, request, reader, wait=wait), request)
             note_page(made.run, page=request.page)
             return made.run, start_driver(made.run, prepared), made.notes
         except BaseException as error:
@@ -125,11 +126,6 @@ def _is_live(run: RunDir) -> bool:
     return bool(status.driver_alive) and not has_ended(status)
 
 
-def _new_look(place: Place, request: LookRequest, reader: FolderReader, *, wait: bool) -> Looked:
-    """A new run that looks at that folder. Raises BurstlensError."""
-    return new_look(place.path, _await_seen(place, request, reader, wait=wait), request)
-
-
 def _of_another(place: Place, request: LookRequest) -> RunDir | None:
     """The run that another look has made at the same moment; None if there is none."""
     path = place.path
@@ -176,7 +172,6 @@ def _see(
 
 def _add_products(run: RunDir, place: Place, request: LookRequest, reader: FolderReader) -> None:
     """Ask the run's driver for products that it does not make yet, and for word in further ways."""
-    from burstlens.core.run.facts import facts_of
     from burstlens.workflows.driver.addition import Addition
 
     ask(run, request.notify)
@@ -205,10 +200,10 @@ def look_at_all(
     paths: Sequence[str], request: LookRequest, page: Page, *, detach: bool, as_json: bool
 ) -> int:
     """Look at these folders until Ctrl-C; returns the exit code. Raises BurstlensError."""
-    from burstlens.core.run.facts import facts_of
-
     if not request.page and not detach and len(paths) == 1:
         return _in_terminal(paths[0], request, as_json=as_json)
+    from burstlens.workflows.driver.detach import await_begin
+
     looks: list[Attached] = []
     try:
         for path in paths:
@@ -216,8 +211,9 @@ def look_at_all(
             looks.append(Attached(path, run, child))
             for note in notes:
                 print_stderr(printable(note))
-        if detach:
-            _await_begin(looks)
+        for look in looks:
+            if detach and look.child is not None:
+                await_begin(look.run, look.child)
     except BaseException:
         _leave(looks)
         raise
@@ -249,11 +245,8 @@ def write_recipe_of(path: str, request: LookRequest, target: Path) -> str:
     with FolderReader() as reader:
         place = place_of(path, request, reader)
         seen = _await_seen(place, request, reader, wait=False)
-    try:
-        with target.open("x", encoding="utf-8") as file:
-            file.write(write_recipe(place.path, seen.found, seen.shown))
-    except OSError as error:
-        raise RunError(f"cannot write {target}: {error.strerror}") from error
+    with writing(target), target.open("x", encoding="utf-8") as file:
+        file.write(write_recipe(place.path, seen.found, seen.shown))
     return f"{seen.found.reason}\n{target} is written: burstlens check {target} looks at it"
 
 
@@ -287,7 +280,7 @@ def _run_for(path: str, request: LookRequest) -> tuple[RunDir, bool]:
         if run is not None:
             _add_products(run, place, request, reader)
             return run, False
-        made = _new_look(place, request, reader, wait=True)
+        made = new_look(place.path, _await_seen(place, request, reader, wait=True), request)
     for note in made.notes:
         print_stderr(printable(note))
     return made.run, True
@@ -298,21 +291,10 @@ def _serve(looks: Sequence[Attached], request: LookRequest, page: Page, *, as_js
     from burstlens.clients.serving.shelf import shelf_of_runs
 
     serve(
-        shelf_of_runs([look.run for look in looks]),
-        port=page.port,
-        allow_stop=request.allow_stop,
-        as_json=as_json,
-        open_browser=page.open_browser,
+        shelf_of_runs([look.run for look in looks]), port=page.port,
+        allow_stop=request.allow_stop, as_json=as_json, open_browser=page.open_browser,
         token_file=page.token_file,
-    )
-
-
-def _await_begin(looks: Sequence[Attached]) -> None:
-    from burstlens.workflows.driver.detach import await_begin
-
-    for look in looks:
-        if look.child is not None:
-            await_begin(look.run, look.child)
+    )  # fmt: skip
 
 
 def _print_detached(looks: Sequence[Attached], *, allow_stop: bool, as_json: bool) -> None:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from burstlens.clients.opened.file_errors import writing
 from burstlens.clients.opened.status import is_over, reasons
 from burstlens.clients.opened.view import RunView
 from burstlens.core.durable import write_json
@@ -84,10 +85,8 @@ def write_crate(run: RunView) -> Crate:
     action["object"] = given
     action["result"] = came
     crate.root_dataset["mentions"] = action
-    try:
+    with writing(place / NAME):
         write_json(place / NAME, crate.metadata.generate(), sync=False)
-    except OSError as error:
-        raise RunError(f"cannot write {place / NAME}: {error.strerror}") from error
     return Crate(place / NAME, run.id, len(given) + len(came))
 
 

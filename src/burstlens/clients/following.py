@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import time
 
-from burstlens.clients.opened.looks import looks
-from burstlens.clients.opened.status import is_over, text
+from burstlens.clients.opened.status import is_over, looks, text
 from burstlens.clients.terminal import View
 from burstlens.core.decode import record
 from burstlens.core.exit_codes import FAILED

@@ -48,27 +48,12 @@ def look(
     from burstlens.workflows.notify.asked import valid_ways
 
     request = LookRequest(
-        products=tuple(products),
-        recipe=recipe,
-        streams=dict(streams or {}),
-        time_variable=time_variable,
-        ready=ready,
-        log=log,
-        written=written,
-        model=model,
-        last=last,
-        since=since,
-        all=all_frames,
-        every=every,
-        job=job,
-        pid=pid,
-        allow_stop=allow_stop,
-        workers=workers,
-        max_read_rate=max_read_rate,
-        site=site,
-        name=name,
-        notify=valid_ways(notify),
-    )
+        products=tuple(products), recipe=recipe, streams=dict(streams or {}),
+        time_variable=time_variable, ready=ready, log=log, written=written, model=model,
+        last=last, since=since, all=all_frames, every=every, job=job, pid=pid,
+        allow_stop=allow_stop, workers=workers, max_read_rate=max_read_rate, site=site,
+        name=name, notify=valid_ways(notify),
+    )  # fmt: skip
     run, child, notes = attach(path, request, wait=False)
     for note in notes[1:]:
         warnings.warn(note, stacklevel=2)

@@ -10,12 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from burstlens.clients.opened.looks import looks
 from burstlens.clients.opened.pictured import Pictured
 from burstlens.clients.opened.points import Files, Grids
 from burstlens.clients.opened.series import Sample, heading, sample, samples
 from burstlens.clients.opened.spot import Spot
-from burstlens.clients.opened.status import is_over
+from burstlens.clients.opened.status import is_over, looks
 from burstlens.clients.opened.view import RunView
 from burstlens.core import valid_time
 from burstlens.core.printable import printable

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection
 
+from burstlens.clients.opened.file_errors import reading
 from burstlens.clients.opened.series import has_values, without_values
 from burstlens.core.errors import RunError
 from burstlens.core.nearness import did_you_mean
@@ -87,10 +88,8 @@ class Pictured:
         return [entry for entry in found if entry.stream == wanted]
 
     def _refresh(self) -> None:
-        try:
+        with reading(self.run.index):
             self._look()
-        except OSError as error:
-            raise RunError(f"cannot read {self.run.index}: {error.strerror}") from error
 
     def _look(self) -> None:
         with self._lock, uncollected():

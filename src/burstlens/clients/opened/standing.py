@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import time
+from functools import cache
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from burstlens.clients.opened.starting import end_of, job_runs, progress_of
 from burstlens.core.decode import convert
-from burstlens.core.errors import RunError
+from burstlens.core.errors import RunError, SiteError
 from burstlens.core.existence import surely_exists
 from burstlens.core.lines import read_lines
 from burstlens.core.printable import printable
 from burstlens.core.quantity import show_duration
 from burstlens.core.run.directory import RunDir, runs_in
-from burstlens.core.run.heartbeat import CONFIRM_S, STALE_S, driver_lives, is_here, state_of
+from burstlens.core.run.heartbeat import (
+    CONFIRM_S,
+    LOADING_S,
+    STALE_S,
+    driver_lives,
+    is_here,
+    process_state,
+    state_of,
+)
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.places import runs_folders
 from burstlens.core.run.snapshot import read_snapshot
@@ -30,6 +40,9 @@ from burstlens.core.run.status_file import (
 )
 from burstlens.core.run.wording import OVER as OVER
 from burstlens.core.run.wording import is_over as is_over
+
+if TYPE_CHECKING:
+    from burstlens.cluster_configs.scheduler import JobState, Scheduler
 
 _DOES = {
     "T": "its process is suspended, kill -CONT {pid} lets it continue",
@@ -51,7 +64,7 @@ def standing_of(run: RunDir, *, confirm_s: float = CONFIRM_S) -> RunStatus:
     start = read_start(run)
     end = None
     if start is not None and _is_ahead(start, found):
-        end = end_of(start)
+        end = _end_of_start(start)
         # It may have begun, and even ended, between the two reads.
         found = _snapshot(run)
         if not _is_ahead(start, found):
@@ -62,7 +75,7 @@ def standing_of(run: RunDir, *, confirm_s: float = CONFIRM_S) -> RunStatus:
     alive = end is None and driver_lives(run, found.driver, confirm_s=0.0 if over else confirm_s)
     by_job = False
     if not (alive or over or end) and start is not None:
-        alive = by_job = start.epoch == found.driver.epoch and job_runs(start)
+        alive = by_job = start.epoch == found.driver.epoch and _job_runs(start)
     found = replace(found, driver_alive=alive)
     if alive and not over:
         found = _with_silence(found, by_job=by_job)
@@ -94,7 +107,7 @@ def _starting(run: RunDir, found: RunStatus, start: Start) -> RunStatus:
     driver = DriverPart(host=start.host, epoch=start.epoch, heartbeat=start.asked)
     found = replace(
         found, state="starting", outcome=None, driver=driver, driver_alive=True,
-        hint=progress_of(start),
+        hint=_progress_of(start),
     )  # fmt: skip
     return _with_sentinels(run, found)
 
@@ -214,3 +227,50 @@ def _with_sentinels(run: RunDir, found: RunStatus) -> RunStatus:
 
 def _trip_key(trip: TripPart) -> tuple[object, ...]:
     return trip.guard, trip.stream, trip.time, trip.attempt
+
+
+def _end_of_start(start: Start) -> str | None:
+    """Why it cannot begin any more, as text; None unless it is known to be dead."""
+    if start.job is not None:
+        state = _job_state(start)
+        return f"{start.who} ended ({state.text})" if state.over else None
+    if start.host == socket.gethostname():
+        lives = start.pid is not None and process_state(start.pid, start.ticks) is not None
+        return None if lives else f"{start.who} ended"
+    late = time.time() - start.asked > LOADING_S
+    return f"{start.who} has given no sign since it was started" if late else None
+
+
+def _progress_of(start: Start) -> str:
+    """What the start does now, as text."""
+    if start.job is None:
+        return f"its driver is loading ({start.who})"
+    state = _job_state(start)
+    if not state.waiting:
+        return f"its driver is loading ({start.who})"
+    reason = f": {printable(state.reason)}" if state.reason else ""
+    return f"its driver waits in the scheduler's queue ({start.who}{reason})"
+
+
+def _job_runs(start: Start) -> bool:
+    """Whether the scheduler lists the batch job of that start as not ended."""
+    return start.job is not None and not _job_state(start).over
+
+
+def _job_state(start: Start) -> JobState:
+    from burstlens.cluster_configs.scheduler import JobState, Phase
+    from burstlens.cluster_configs.schedulers import FIRST
+
+    assert start.job is not None
+    try:
+        return _scheduler(start.scheduler or FIRST).state(start.job)
+    except SiteError as error:  # its plugin is not installed here: it is not known to be dead
+        return JobState(start.job, Phase.WAITING, "PENDING", str(error))
+
+
+@cache
+def _scheduler(name: str) -> Scheduler:
+    """It with rare, single queries: readers of a run must not wait for a scheduler."""
+    from burstlens.cluster_configs.schedulers import scheduler
+
+    return scheduler(name)(patience_s=0.0)

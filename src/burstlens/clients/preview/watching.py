@@ -14,12 +14,11 @@ from rich.console import Console, Group, RenderableType
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
-from burstlens.clients.opened.looks import looks
 from burstlens.clients.opened.picture import is_picture, read_picture
 from burstlens.clients.opened.points import Files, Grids
 from burstlens.clients.opened.series import sample, value_label
 from burstlens.clients.opened.spot import Spot
-from burstlens.clients.opened.status import is_over
+from burstlens.clients.opened.status import is_over, looks
 from burstlens.clients.opened.table import time_label
 from burstlens.clients.opened.view import RunView
 from burstlens.clients.preview import encoding

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from burstlens.clients.opened.file_errors import reading, replacing
 from burstlens.clients.support.contents import KEYS, Contents, Taken
 from burstlens.clients.support.hidden import Hidden
 from burstlens.clients.support.versions import versions
@@ -69,10 +70,8 @@ def write_support(run: RunDir, out: Path) -> Support:
     """
     _require_ours(out)
     contents = Contents()
-    try:
+    with reading(run.path):
         taken = list(contents.read(run.path))
-    except OSError as error:
-        raise RunError(f"cannot read {run.path}: {error.strerror}") from error
     files = {it.name: it.data for it in taken}
     site = _site_of(files)
     hidden = Hidden(files, [*_site_files(site), config_path()])
@@ -107,21 +106,14 @@ def _masked(hidden: Hidden, taken: Taken) -> Taken:
 
 
 def _write(out: Path, folder: str, members: list[Taken]) -> None:
-    part = out.with_name(f".{out.name}.{os.getpid()}.part")
-    try:
-        with tarfile.open(part, "w:gz", format=tarfile.PAX_FORMAT) as archive:
-            for member in members:
-                about = tarfile.TarInfo(f"{folder}/{member.name}")
-                about.size, about.mtime, about.mode = len(member.data), member.mtime, 0o644
-                archive.addfile(about, io.BytesIO(member.data))
-        os.replace(part, out)
-    except OSError as error:
-        raise RunError(
-            f"cannot write {out}: {error.strerror or error}; --out names another place"
-        ) from error
-    finally:
-        with suppress(OSError):
-            part.unlink()
+    with (
+        replacing(out) as part,
+        tarfile.open(part, "w:gz", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        for member in members:
+            about = tarfile.TarInfo(f"{folder}/{member.name}")
+            about.size, about.mtime, about.mode = len(member.data), member.mtime, 0o644
+            archive.addfile(about, io.BytesIO(member.data))
 
 
 def _site_of(files: dict[str, bytes]) -> str | None:

@@ -16,6 +16,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from burstlens.clients.opened.file_errors import writing
 from burstlens.clients.opened.products import ProductView
 from burstlens.clients.opened.status import facts, is_over
 from burstlens.clients.opened.table import clock_time, time_label
@@ -25,7 +26,6 @@ from burstlens.clients.pages.report.plot import Line, Plot, TimeAxis
 from burstlens.clients.pages.report.story import Story, story_of
 from burstlens.clients.pages.report.trials import HEADS, drawn, trial_rows
 from burstlens.core.durable import write_whole
-from burstlens.core.errors import RunError
 from burstlens.core.printable import printable
 from burstlens.core.quantity import counted, show_bytes, show_duration
 from burstlens.core.run.directory import RunDir
@@ -71,12 +71,8 @@ def write_report(run: RunView, out: Path) -> Report:
         trial_heads=HEADS, trials=trial_rows(story.trials), tuning=drawn(run.directory),
         pictures=len(shown), picture_bytes=picture_bytes,
     )  # fmt: skip
-    try:
+    with writing(out, "; --out names another place"):
         write_whole(out, text, sync=False)
-    except OSError as error:
-        raise RunError(
-            f"cannot write {out}: {error.strerror}; --out names another place"
-        ) from error
     return Report(out, run.id, len(text.encode()), picture_bytes, len(shown))
 
 
