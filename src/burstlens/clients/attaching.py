@@ -256,7 +256,7 @@ def _in_terminal(path: str, request: LookRequest, *, as_json: bool) -> int:
 
     run, is_new = _run_for(path, request)
     if not is_new and _is_live(run):
-        from burstlens.clients.following import follow
+        from burstlens.clients.terminal import follow
 
         already = f"{run.id} looks at it already{_unused(request)}"
         print_stderr(printable(f"{already}: shown until it ends, Ctrl-C leaves it"))

@@ -100,7 +100,7 @@ def watch(
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
     # Ahead of the first line that is printed: Ctrl-C in the middle of an import may be lost.
-    from burstlens.clients.following import follow
+    from burstlens.clients.terminal import follow
     from burstlens.core.run.directory import open_run_dir
 
     asked = at is not None or xy is not None

@@ -1,14 +1,17 @@
-"""Headers of each answer, which keep browsers from running a file of a run as the page."""
+"""Answers with a page or a file; their headers keep browsers from running a file as the page."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import io
+from collections.abc import Mapping
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import PurePath
 
 from aiohttp import web
+from aiohttp.abc import AbstractStreamWriter
 
 ALWAYS = {
     "Server": "burstlens",
@@ -46,6 +49,8 @@ TYPES = {
     ".xml": "application/xml",
 }
 TEXTS = (".csv", ".jsonl", ".log", ".md", ".pvd", ".toml", ".txt")
+CHUNK_BYTES = 65536
+"""Bytes held in memory for each client that reads slowly."""
 
 
 async def add_always(_request: web.Request, response: web.StreamResponse) -> None:
@@ -56,16 +61,12 @@ async def add_always(_request: web.Request, response: web.StreamResponse) -> Non
 
 def html(text: str, *, status: int = 200) -> web.Response:
     """A page of our own: only its inline scripts and styles may run, by their hashes."""
-    response = web.Response(
-        text=text,
-        status=status,
-        content_type="text/html",
-        headers={
-            "Content-Security-Policy": policy_of(text),
-            "Cross-Origin-Opener-Policy": "same-origin",
-            "Cache-Control": "no-store",
-        },
-    )
+    headers = {
+        "Content-Security-Policy": policy_of(text),
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cache-Control": "no-store",
+    }
+    response = web.Response(text=text, status=status, content_type="text/html", headers=headers)
     response.enable_compression()
     return response
 
@@ -88,6 +89,29 @@ def of_file(path: PurePath, *, log: bool) -> dict[str, str]:
     if suffix in DOCUMENTS:
         found["Content-Security-Policy"] = SANDBOX
     return found
+
+
+class HandleResponse(web.FileResponse):
+    """aiohttp's file response (whole, ranges, not modified) for an open handle (O_PATH).
+
+    By its own name another file may be found by now.
+    """
+
+    def __init__(self, handle: io.FileIO, headers: Mapping[str, str]) -> None:
+        super().__init__(
+            f"/proc/self/fd/{handle.fileno()}", chunk_size=CHUNK_BYTES, headers=dict(headers)
+        )
+        self._handle = handle
+
+    async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
+        """Send it. If the file was truncated meanwhile, close the connection: the client must not
+        wait for the rest, nor take the next answer for it.
+        """
+        with self._handle:
+            writer = await super().prepare(request)
+        if request.method == "GET" and writer and writer.length and request.transport:
+            request.transport.abort()
+        return writer
 
 
 class _Inline(HTMLParser):
@@ -113,8 +137,6 @@ class _Inline(HTMLParser):
 
     def sources(self, tag: str) -> str:
         """The hashes in the syntax of a policy."""
-        hashes = [
-            base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-            for text in self._found[tag]
-        ]
+        digests = (hashlib.sha256(text.encode()).digest() for text in self._found[tag])
+        hashes = (base64.b64encode(digest).decode() for digest in digests)
         return " ".join(f"'sha256-{value}'" for value in hashes) or "'none'"

@@ -20,7 +20,7 @@ from pathlib import Path
 from aiohttp import web
 
 from burstlens.clients.opened.picture import is_picture
-from burstlens.clients.serving.handle import HandleResponse
+from burstlens.clients.serving.headers import HandleResponse
 from burstlens.clients.serving.patience import Patience
 from burstlens.clients.serving.shelf import Shelf
 from burstlens.core.errors import RunError
