@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from burstlens.clients.api.run import Run, open_run
 from burstlens.clients.pages.movie import Movie, make_movie, one_stream, suffix
@@ -72,15 +73,14 @@ def make_movies(
         for title, entries in series.items():
             path = Path(out).expanduser() if out else Path(f"{run.id}-{title}{suffix()}")
             task = bar.add_task(title, total=len(entries))
-            movie = make_movie(
-                run.directory.products,
-                entries,
-                path,
-                fps=fps,
-                progress=lambda done, task=task: bar.update(task, completed=done),  # type: ignore[misc]
-            )
+            progress = partial(_advance, bar, task)
+            movie = make_movie(run.directory.products, entries, path, fps=fps, progress=progress)
             made.append(Made(movie, going_on, out is None and path.suffix == ".png"))
     return made
+
+
+def _advance(bar: Progress, task: TaskID, done: int) -> None:
+    bar.update(task, completed=done)
 
 
 def _series(run: Run, product: str | None, stream: str | None) -> dict[str, list[Published]]:

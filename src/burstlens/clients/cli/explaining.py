@@ -121,12 +121,13 @@ def io(
         if logs or html:
             raise typer.BadParameter("--plan goes without logs and --html")
         from burstlens.clients.cli.buffer_worth import show_worth
+        from burstlens.workflows.buffer_worth.comparison import buffer_worth
 
-        show_worth(
-            plan, site, as_json, settings or [],
-            frame_bytes=frame_size, frames=frames, compute_s=compute,
+        worth = buffer_worth(
+            plan, site, settings or [], frame_bytes=frame_size, frames=frames, compute_s=compute,
             efficiency=efficiency, parallel_efficiency=parallel_efficiency,
         )  # fmt: skip
+        show_worth(worth, as_json=as_json)
         return
     if site or settings or frames or frame_size or compute or efficiency or parallel_efficiency:
         raise typer.BadParameter("--site, --set and the options of a plan go with --plan")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -125,21 +125,20 @@ class FrameCells:
         of the same block, else of the block that differs most, else of all; None where all are
         equal."""
         assert kept.point is not None
+        row, column = kept.point.row, kept.point.column
         file, number = open_values(self._files, entry), kept.number
-        laid = file.fields[number]
-        values, first = file.block(kept.point.row, kept.point.column, number)
-        found = _furthest(values, kept, laid, apart=_FAR)
-        if found is None:
-            values, first = file.block(*file.longest_block(number), number)
-            found = _furthest(values, kept, laid, apart=_FAR)
-        if found is None:
-            values, first = file.field(number), (0, 0)
-            found = _furthest(values, kept, laid, apart=_APART)
-        if found is None:
-            return None
-        (row, column), there, off = found
-        y, x = grid.index(row + first[0], column + first[1]).values()
-        return (y, x), there, off
+
+        def candidates() -> Iterator[tuple[Any, tuple[int, int], float]]:
+            yield *file.block(row, column, number), _FAR
+            yield *file.block(*file.longest_block(number), number), _FAR
+            yield file.field(number), (0, 0), _APART
+
+        for values, first, apart in candidates():
+            if found := _furthest(values, kept, file.fields[number], apart=apart):
+                at, there, off = found
+                y, x = grid.index(at[0] + first[0], at[1] + first[1]).values()
+                return (y, x), there, off
+        return None
 
 
 def _furthest(

@@ -76,7 +76,11 @@ class Pictured:
             found = sorted(self._entries.values(), key=lambda entry: entry.time)
         streams = sorted({entry.stream for entry in found})
         if not streams:
-            raise self._nothing()
+            index = Index(self.run.index)
+            index.look()
+            names = {entry.product for entry in index.entries.values()}
+            near = did_you_mean(self.product, names) if names else ""
+            raise RunError(f"nothing is published of a product {self.product!r}{near}")
         if stream is None and len(streams) > 1:
             named = ", ".join(streams[:12])
             raise RunError(f"{self.product} has several streams, name one of them: {named}")
@@ -100,13 +104,6 @@ class Pictured:
                 entry = published(_lean(line)) if line.get("product") == self.product else None
                 if entry is not None:
                     self._entries[entry.stream, entry.time] = entry
-
-    def _nothing(self) -> RunError:
-        index = Index(self.run.index)
-        index.look()
-        names = {entry.product for entry in index.entries.values()}
-        near = did_you_mean(self.product, names) if names else ""
-        return RunError(f"nothing is published of a product {self.product!r}{near}")
 
 
 def _lean(line: Line) -> Line:

@@ -123,7 +123,7 @@ class Answers:
     def _poll(self, run: RunView, request: Mapping[str, Any]) -> Answer:
         status, stamp = self._status(run)
         found = read_stretch(run.directory.index, int(request["offset"]), limit=BATCH_BYTES)
-        answer = {
+        return {
             "status": None if request.get("stamp") == stamp else status,
             "stamp": stamp,
             "lines": [line for line in found.lines if published(line) is not None],
@@ -131,8 +131,7 @@ class Answers:
             "fresh": found.fresh,
             "more": found.more,
             "may_stop": self._allow_stop and run is self._run,
-        }
-        return answer, []
+        }, []
 
     def _image(self, run: RunView, request: Mapping[str, Any]) -> Answer:
         name = request["name"]
@@ -142,9 +141,8 @@ class Answers:
         return {"type": picture_type(path)}, [read_picture(path)]
 
     def _values(self, run: RunView, request: Mapping[str, Any]) -> Answer:
-        products = run.directory.products
-        path = product_path(products, values_path(Path(request["name"])).as_posix())
-        return {}, [read_payload(path)]
+        name = values_path(Path(request["name"])).as_posix()
+        return {}, [read_payload(product_path(run.directory.products, name))]
 
     def _grid(self, run: RunView, request: Mapping[str, Any]) -> Answer:
         products = run.directory.products
@@ -166,8 +164,8 @@ class Answers:
         for found in all_runs(run.directory.path.parent):
             with contextlib.suppress(Exception):  # an unreadable one does not hide the others
                 status = (run if found.id == run.id else RunView(found)).read_status()
-                row = {"title": status.title, "state": status.state}
-                rows.append({"run": found.id, **row, "frames": status.frames.ready})
+                row = {"run": found.id, "title": status.title, "state": status.state}
+                rows.append({**row, "frames": status.frames.ready})
         return {"runs": rows}, []
 
     def _control(self, run: RunView, request: Mapping[str, Any]) -> Answer:
@@ -207,6 +205,5 @@ def _about(run: RunView, _: Mapping[str, Any]) -> Answer:
     texts = {}
     for name in ABOUT:
         with contextlib.suppress(FileNotFoundError):
-            path = run.directory.path / name
-            texts[name] = path.read_text(encoding="utf-8", errors="replace")
+            texts[name] = (run.directory.path / name).read_text("utf-8", "replace")
     return {"texts": texts}, []

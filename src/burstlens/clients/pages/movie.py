@@ -93,7 +93,8 @@ def make_movie(
     sizes = {entry.name: size for entry in entries if (size := _size(products, entry))}
     if not sizes:
         raise RunError(f"none of the {len(entries)} pictures can be read")
-    size = _even(Counter(sizes.values()).most_common(1)[0][0])
+    width, height = Counter(sizes.values()).most_common(1)[0][0]
+    size = width + width % 2, height + height % 2
     shown = [entry for entry in entries if entry.name in sizes]
     rate = fps or min(FASTEST_FPS, max(SLOWEST_FPS, len(shown) / LASTS_S))
 
@@ -185,10 +186,6 @@ def _read(products: Path, entry: Published) -> Image.Image | None:
         return Image.open(io.BytesIO(data)).convert("RGBA")
     except (RunError, OSError, ValueError, SyntaxError):
         return None
-
-
-def _even(size: Size) -> Size:
-    return size[0] + size[0] % 2, size[1] + size[1] % 2
 
 
 def _fitted(picture: Image.Image | None, size: Size) -> Image.Image:

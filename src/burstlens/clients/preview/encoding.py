@@ -34,10 +34,7 @@ def fitted(picture: Image.Image, width: int, height: int, *, aspect: float = 1.0
     """The whole picture, as RGB on white, as large as fits; ``aspect`` is a pixel's height by its
     width."""
     scale = min(width / picture.width, height * aspect / picture.height)
-    size = (
-        max(1, round(picture.width * scale)),
-        max(1, round(picture.height * scale / aspect)),
-    )
+    size = (max(1, round(picture.width * scale)), max(1, round(picture.height * scale / aspect)))
     flat = Image.new("RGB", picture.size, "white")
     flat.paste(picture, mask=picture.getchannel("A") if "A" in picture.getbands() else None)
     return flat.resize(size, Image.Resampling.LANCZOS, reducing_gap=2.0)

@@ -37,9 +37,7 @@ def row_texts(row: Row) -> tuple[str, str, str, str]:
     kind, ratio = row.quantity.kind, row.ratio
     digits = ",.0f" if (ratio or 0) >= 100 else ".2f" if (ratio or 0) >= 0.1 else ".2g"
     shown = "-" if ratio is None else format(ratio, digits)
-    return (
-        row.quantity.name, show_value(row.first, kind), show_value(row.second, kind), shown,
-    )  # fmt: skip
+    return row.quantity.name, show_value(row.first, kind), show_value(row.second, kind), shown
 
 
 def heading(summary: Summary) -> str:
