@@ -58,33 +58,27 @@ def attach(
     A look that lives is joined, a dead one is taken up from its journal. ``wait``: wait for output
     where the folder shows nothing yet. Raises BurstlensError.
     """
-    with FolderReader() as reader:
-        return _attach(path, request, reader, wait=wait)
-
-
-def _attach(
-    path: str | os.PathLike[str], request: LookRequest, reader: FolderReader, *, wait: bool
-) -> tuple[RunDir, subprocess.Popen[bytes] | None, tuple[str, ...]]:
     from burstlens.workflows.driver.detach import prepare_driver, start_driver
 
-    place = place_of(path, request, reader)
-    run = known_look(place.path, request.name, place.job)
-    if run is None:
-        prepared = prepare_driver()
-        try:
-            made = new_look(place.path, _await_seen(place, request, reader, wait=wait), request)
-            note_page(made.run, page=request.page)
-            return made.run, start_driver(made.run, prepared), made.notes
-        except BaseException as error:
-            prepared.communicate(b"")  # it ends without a run
-            run = _of_another(place, request) if isinstance(error, RunError) else None
-            if run is None:
-                raise
-    _add_products(run, place, request, reader)
-    if _is_live(run):
-        return run, None, (f"{run.id} looks at it already{_unused(request)}: this is its page",)
-    note = _pass_to_next_driver(run, request)
-    return run, start_driver(run), (note,)
+    with FolderReader() as reader:
+        place = place_of(path, request, reader)
+        run = known_look(place.path, request.name, place.job)
+        if run is None:
+            prepared = prepare_driver()
+            try:
+                made = new_look(place.path, _await_seen(place, request, reader, wait=wait), request)
+                note_page(made.run, page=request.page)
+                return made.run, start_driver(made.run, prepared), made.notes
+            except BaseException as error:
+                prepared.communicate(b"")  # it ends without a run
+                run = _of_another(place, request) if isinstance(error, RunError) else None
+                if run is None:
+                    raise
+        _add_products(run, place, request, reader)
+        if _is_live(run):
+            return run, None, (f"{run.id} looks at it already{_unused(request)}: this is its page",)
+        note = _pass_to_next_driver(run, request)
+        return run, start_driver(run), (note,)
 
 
 def _pass_to_next_driver(run: RunDir, request: LookRequest) -> str:
@@ -223,7 +217,14 @@ def look_at_all(
     try:
         if not request.page:
             return max((look.child.wait() for look in looks if look.child), default=0)
-        _serve(looks, request, page, as_json=as_json)
+        from burstlens.clients.serving.server import serve
+        from burstlens.clients.serving.shelf import shelf_of_runs
+
+        serve(
+            shelf_of_runs([look.run for look in looks]), port=page.port,
+            allow_stop=request.allow_stop, as_json=as_json, open_browser=page.open_browser,
+            token_file=page.token_file,
+        )  # fmt: skip
     finally:
         _leave(looks)
     for look in looks:
@@ -254,7 +255,17 @@ def _in_terminal(path: str, request: LookRequest, *, as_json: bool) -> int:
     """Drive the run in this process, shown in this terminal; one that is driven is followed."""
     from burstlens.clients.driving import drive
 
-    run, is_new = _run_for(path, request)
+    with FolderReader() as reader:
+        place = place_of(path, request, reader)
+        run = known_look(place.path, request.name, place.job)
+        is_new = run is None
+        if run is None:
+            made = new_look(place.path, _await_seen(place, request, reader, wait=True), request)
+            run = made.run
+            for note in made.notes:
+                print_stderr(printable(note))
+        else:
+            _add_products(run, place, request, reader)
     if not is_new and _is_live(run):
         from burstlens.clients.terminal import follow
 
@@ -270,31 +281,6 @@ def _in_terminal(path: str, request: LookRequest, *, as_json: bool) -> int:
     else:
         print_stderr(printable(_pass_to_next_driver(run, request)))
     return drive(run, as_json=as_json)
-
-
-def _run_for(path: str, request: LookRequest) -> tuple[RunDir, bool]:
-    """The run that looks at that folder, and whether it was made now."""
-    with FolderReader() as reader:
-        place = place_of(path, request, reader)
-        run = known_look(place.path, request.name, place.job)
-        if run is not None:
-            _add_products(run, place, request, reader)
-            return run, False
-        made = new_look(place.path, _await_seen(place, request, reader, wait=True), request)
-    for note in made.notes:
-        print_stderr(printable(note))
-    return made.run, True
-
-
-def _serve(looks: Sequence[Attached], request: LookRequest, page: Page, *, as_json: bool) -> None:
-    from burstlens.clients.serving.server import serve
-    from burstlens.clients.serving.shelf import shelf_of_runs
-
-    serve(
-        shelf_of_runs([look.run for look in looks]), port=page.port,
-        allow_stop=request.allow_stop, as_json=as_json, open_browser=page.open_browser,
-        token_file=page.token_file,
-    )  # fmt: skip
 
 
 def _print_detached(looks: Sequence[Attached], *, allow_stop: bool, as_json: bool) -> None:

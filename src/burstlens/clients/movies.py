@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +28,8 @@ class Made:
     def text(self) -> str:
         """In a sentence."""
         it = self.movie
-        text = f"{it.path}: {counted(it.frames, 'frame')}"
-        if self.going_on:
-            text += " so far"
-        if it.holes:
-            text += f", {counted(it.holes, 'hole')}"
+        text = f"{it.path}: {counted(it.frames, 'frame')}{' so far' if self.going_on else ''}"
+        text += f", {counted(it.holes, 'hole')}" if it.holes else ""
         if it.missing:
             text += f", {counted(len(it.missing), 'file')} left out that cannot be read"
         text += f", {it.fps:g} a second, {show_bytes(it.bytes)}"
@@ -65,22 +61,21 @@ def make_movies(
         raise RunError(f"--out is for one movie; name the product: {', '.join(series)}")
     going_on = bool(run.read_status().driver_alive)
     made = []
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/"
-               "{task.total}"), TimeRemainingColumn())  # fmt: skip
+    count = TextColumn("{task.completed}/{task.total}")
+    columns = (TextColumn("{task.description}"), BarColumn(), count, TimeRemainingColumn())
     console = Console(stderr=True)
     hidden = not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
         for title, entries in series.items():
             path = Path(out).expanduser() if out else Path(f"{run.id}-{title}{suffix()}")
             task = bar.add_task(title, total=len(entries))
-            progress = partial(_advance, bar, task)
+
+            def progress(done: int, task: TaskID = task) -> None:
+                bar.update(task, completed=done)
+
             movie = make_movie(run.directory.products, entries, path, fps=fps, progress=progress)
             made.append(Made(movie, going_on, out is None and path.suffix == ".png"))
     return made
-
-
-def _advance(bar: Progress, task: TaskID, done: int) -> None:
-    bar.update(task, completed=done)
 
 
 def _series(run: Run, product: str | None, stream: str | None) -> dict[str, list[Published]]:

@@ -107,18 +107,13 @@ def _burst(burst: Burst, holders: list[Holder], owner: _Owner | None) -> BufferR
         owner = None  # another user's buffer may have the name that a run of ours would give
     held = tuple(_said(holder) for holder in holders if _holds(holder, burst))
     is_free = owner and owner.owned and owner.state in OVER and not held
+    run, state = (owner.run.id, owner.state) if owner else ("", "")
     return BufferRow(
-        name=burst.name or f"(of job {burst.job_id})",
-        size=burst.size,
-        used=owner.used if owner else None,
-        state=burst.state,
-        user=burst.user,
-        age_s=_age(burst.created),
-        holders=held,
-        run=owner.run.id if owner else "",
-        run_state=owner.state if owner else "",
-        free_with=f"burstlens free {owner.run.id}" if owner and is_free else "",
-    )
+        name=burst.name or f"(of job {burst.job_id})", size=burst.size,
+        used=owner.used if owner else None, state=burst.state, user=burst.user,
+        age_s=_age(burst.created), holders=held, run=run, run_state=state,
+        free_with=f"burstlens free {run}" if is_free else "",
+    )  # fmt: skip
 
 
 def _holds(holder: Holder, burst: Burst) -> bool:

@@ -16,16 +16,8 @@ from burstlens.core.existence import surely_exists
 from burstlens.core.lines import read_lines
 from burstlens.core.printable import printable
 from burstlens.core.quantity import show_duration
+from burstlens.core.run import heartbeat
 from burstlens.core.run.directory import RunDir, runs_in
-from burstlens.core.run.heartbeat import (
-    CONFIRM_S,
-    LOADING_S,
-    STALE_S,
-    driver_lives,
-    is_here,
-    process_state,
-    state_of,
-)
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.places import runs_folders
 from burstlens.core.run.snapshot import read_snapshot
@@ -38,7 +30,6 @@ from burstlens.core.run.status_file import (
     StatusFile,
     TripPart,
 )
-from burstlens.core.run.wording import OVER as OVER
 from burstlens.core.run.wording import is_over as is_over
 
 if TYPE_CHECKING:
@@ -52,7 +43,7 @@ _DOES = {
 """Why a live process writes nothing, by the kernel's state letter."""
 
 
-def standing_of(run: RunDir, *, confirm_s: float = CONFIRM_S) -> RunStatus:
+def standing_of(run: RunDir, *, confirm_s: float = heartbeat.CONFIRM_S) -> RunStatus:
     """The snapshot of a run with the state of its driver. Raises RunError, OSError.
 
     Waits up to ``confirm_s`` for a sign of a driver on another host that seems to be dead.
@@ -72,10 +63,12 @@ def standing_of(run: RunDir, *, confirm_s: float = CONFIRM_S) -> RunStatus:
         elif end is None:
             return _starting(run, found, start)
     over = is_over(found)
-    alive = end is None and driver_lives(run, found.driver, confirm_s=0.0 if over else confirm_s)
+    wait_s = 0.0 if over else confirm_s
+    alive = end is None and heartbeat.driver_lives(run, found.driver, confirm_s=wait_s)
     by_job = False
     if not (alive or over or end) and start is not None:
-        alive = by_job = start.epoch == found.driver.epoch and _job_runs(start)
+        same = start.epoch == found.driver.epoch and start.job is not None
+        alive = by_job = same and not _job_state(start).over
     found = replace(found, driver_alive=alive)
     if alive and not over:
         found = _with_silence(found, by_job=by_job)
@@ -126,13 +119,13 @@ def _with_silence(found: RunStatus, *, by_job: bool) -> RunStatus:
     who = f"pid {driver.pid} on {driver.host}"
     if driver.loading:
         return replace(found, hint=f"its driver is loading ({who})")
-    if is_here(driver) and driver.uptime is not None:
+    if heartbeat.is_here(driver) and driver.uptime is not None:
         silent_s = time.monotonic() - driver.uptime  # the clocks of the day may have been set
     else:
         silent_s = time.time() - (driver.heartbeat or 0.0)
-    if silent_s <= STALE_S or not (by_job or is_here(driver)):
+    if silent_s <= heartbeat.STALE_S or not (by_job or heartbeat.is_here(driver)):
         return found  # elsewhere its heartbeat was seen to change: only its clock differs
-    does = None if by_job else state_of(driver)
+    does = None if by_job else heartbeat.state_of(driver)
     why = _DOES.get(does or "", "its file system may not answer").format(pid=driver.pid)
     if found.scheduler and does not in {"T", "t"}:
         lasts = show_duration(found.scheduler.silent_s + silent_s)
@@ -235,26 +228,19 @@ def _end_of_start(start: Start) -> str | None:
         state = _job_state(start)
         return f"{start.who} ended ({state.text})" if state.over else None
     if start.host == socket.gethostname():
-        lives = start.pid is not None and process_state(start.pid, start.ticks) is not None
+        lives = start.pid is not None and heartbeat.process_state(start.pid, start.ticks)
         return None if lives else f"{start.who} ended"
-    late = time.time() - start.asked > LOADING_S
+    late = time.time() - start.asked > heartbeat.LOADING_S
     return f"{start.who} has given no sign since it was started" if late else None
 
 
 def _progress_of(start: Start) -> str:
     """What the start does now, as text."""
-    if start.job is None:
-        return f"its driver is loading ({start.who})"
-    state = _job_state(start)
-    if not state.waiting:
+    state = None if start.job is None else _job_state(start)
+    if state is None or not state.waiting:
         return f"its driver is loading ({start.who})"
     reason = f": {printable(state.reason)}" if state.reason else ""
     return f"its driver waits in the scheduler's queue ({start.who}{reason})"
-
-
-def _job_runs(start: Start) -> bool:
-    """Whether the scheduler lists the batch job of that start as not ended."""
-    return start.job is not None and not _job_state(start).over
 
 
 def _job_state(start: Start) -> JobState:

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from burstlens.clients.opened.attached import attached_facts
 from burstlens.clients.opened.attached import observed as observed
-from burstlens.clients.opened.standing import OVER as OVER
 from burstlens.clients.opened.standing import has_ended as has_ended
 from burstlens.clients.opened.standing import is_over as is_over
 from burstlens.clients.opened.standing import standing_of
@@ -29,6 +28,7 @@ from burstlens.core.run.status_file import (
     RunStatus,
     TuningPart,
 )
+from burstlens.core.run.wording import OVER as OVER
 from burstlens.core.run.wording import next_steps as next_steps
 from burstlens.core.run.wording import progress_text as progress_text
 

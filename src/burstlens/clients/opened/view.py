@@ -11,10 +11,10 @@ import os
 import subprocess
 import sys
 import time as clock
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from burstlens.clients.opened import steering
 from burstlens.clients.opened.file_errors import reading
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 POLL_S = 0.25
 ENDS_S = 20.0
-T = TypeVar("T")
 LOG_BYTES = 2**20
 """At most this many bytes of a log's end are read: a model's log may hold gigabytes."""
 
@@ -162,15 +161,13 @@ class RunView:
 
     def journal(self) -> Iterator[dict[str, Any]]:
         """The run's events from its beginning as dicts; docs/journal.md names them."""
-        return self._events(read_records)
+        with reading(self.directory.journal):
+            yield from read_records(self.directory.journal)
 
     def events(self) -> Iterator[Event]:
         """The run's events from its beginning, as :mod:`burstlens.core.run.events` has them."""
-        return self._events(read)
-
-    def _events(self, read_from: Callable[[Path], Iterator[T]]) -> Iterator[T]:
         with reading(self.directory.journal):
-            yield from read_from(self.directory.journal)
+            yield from read(self.directory.journal)
 
     @property
     def logs(self) -> list[str]:
@@ -259,9 +256,9 @@ class RunView:
             enough = published is not None and len(self._published()) >= published
             late = end is not None and clock.monotonic() >= end
             if is_over(status) or enough or late:
-                return StatusMapping(record(status))
+                break
             clock.sleep(POLL_S)
-        raise AssertionError("looks never end")
+        return StatusMapping(record(status))
 
     def __repr__(self) -> str:
         return f"<run {self.id}: {self.read_status().state}>"

@@ -83,9 +83,8 @@ def write_support(run: RunDir, out: Path) -> Support:
     about = _readme(run, taken, contents, hidden.count)
     begin = Taken(README, about.encode(errors="replace"), 0, now)
     _write(out, f"{run.id}-support", [begin, *members])
-    return Support(
-        out, run.id, len(members) + 1, out.stat().st_size, hidden.count, contents.unreadable
-    )
+    size = out.stat().st_size
+    return Support(out, run.id, len(members) + 1, size, hidden.count, contents.unreadable)
 
 
 def _require_ours(out: Path) -> None:
@@ -144,10 +143,9 @@ def _site_text(site: str | None) -> str:
     except (BurstlensError, OSError, UnicodeError) as error:
         return f"site {site}: {error}\n"
     lines = [f"site {site}", about]
-    for value in values:
-        lines.append(f"{value.key} = {value.value}" if value.value else f"# {value.key} is not set")
-        lines.append(f"    {value.meaning}")
-        lines.append(f"    {value.origin}{f': {value.remark}' if value.remark else ''}")
+    for it in values:
+        lines.append(f"{it.key} = {it.value}" if it.value else f"# {it.key} is not set")
+        lines += [f"    {it.meaning}", f"    {it.origin}{f': {it.remark}' if it.remark else ''}"]
     return "\n".join(lines) + "\n"
 
 

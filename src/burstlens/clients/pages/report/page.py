@@ -30,7 +30,7 @@ from burstlens.core.quantity import counted, show_bytes, show_duration
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.events import GuardTripped
 from burstlens.core.run.facts import facts_of
-from burstlens.core.run.status_file import OutcomePart, RunStatus
+from burstlens.core.run.status_file import OutcomePart
 from burstlens.core.run.trial_record import TrialRecord
 from burstlens.core.version import __version__
 
@@ -66,7 +66,8 @@ def write_report(run: RunView, out: Path) -> Report:
         outcome=status.outcome or OutcomePart(),
         facts=[("begun", _utc(status.started)), *known], series=series,
         story=story, axis=_axis(story, over=over), plots=_plots(story),
-        guards=_guards(status), trips=[_trip(it) for it in story.trips[:MOST_ROWS]],
+        guards=[[it.name or "", it.text or "", it.state or ""] for it in status.guards or ()],
+        trips=[_trip(it) for it in story.trips[:MOST_ROWS]],
         marks=[(_utc(mark.t), mark.text) for mark in story.marks[:MOST_ROWS]],
         products=[_product(view, story) for view in products], what_ran=_what_ran(run, story),
         recipe=_recipe(run), files=_files(run.directory), entries=entries,
@@ -127,10 +128,6 @@ def trial_row(name: str, record: TrialRecord) -> tuple[str, ...]:
         load = "" if ended.load is None else f"{ended.load:.1f}"
         what += "" if done or not ended.message else f": {ended.message}"
     return name.rpartition("-")[2], begun.phase, begun.origin, took, load, what
-
-
-def _guards(status: RunStatus) -> list[list[str]]:
-    return [[it.name or "", it.text or "", it.state or ""] for it in status.guards or ()]
 
 
 def _trip(event: GuardTripped) -> tuple[str, ...]:
