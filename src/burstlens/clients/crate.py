@@ -71,9 +71,8 @@ def write_crate(run: RunView) -> Crate:
     crate.name = title
     crate.description = printable(str(recipe.get("description") or f"The run {run.id}: {title}"))
     crate.root_dataset["license"] = "not stated"
-    crate.root_dataset["conformsTo"] = entity(
-        PROFILE, {"@type": "CreativeWork", "name": "Process Run Crate", "version": "0.5"}
-    )
+    profile = {"@type": "CreativeWork", "name": "Process Run Crate", "version": "0.5"}
+    crate.root_dataset["conformsTo"] = entity(PROFILE, profile)
     given = [file(name, text, hashed=True) for name, text in _given(place)]
     came = [file(name, text, hashed=hashed) for name, text, hashed in _came(run)]
     model = str((recipe.get("simulation") or {}).get("model", "model"))
@@ -148,12 +147,8 @@ def _came(run: RunView) -> list[tuple[str, str, bool]]:
 def _about(path: Path, name: str, *, hashed: bool) -> dict[str, Any]:
     size = path.stat().st_size
     kind = _TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "text/plain"
-    about: dict[str, Any] = {
-        "name": name,
-        "contentSize": str(size),
-        "encodingFormat": kind,
-        "dateModified": _iso(path.stat().st_mtime),
-    }
+    about = {"name": name, "contentSize": str(size), "encodingFormat": kind}
+    about["dateModified"] = _iso(path.stat().st_mtime)
     if hashed and size <= HASHED_BYTES:
         about["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
     return about

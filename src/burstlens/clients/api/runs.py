@@ -86,10 +86,9 @@ def launch(
     from burstlens.workflows.driver.detach import detach, submit_driver
     from burstlens.workflows.plan.commands import new_run
 
-    words = (
-        [_setting(*it) for it in settings.items()] if isinstance(settings, Mapping) else settings
-    )
-    run, risks = new_run(os.fspath(recipe), site, words, name, batch=batch, notify=notify)
+    if isinstance(settings, Mapping):
+        settings = [_setting(*it) for it in settings.items()]
+    run, risks = new_run(os.fspath(recipe), site, settings, name, batch=batch, notify=notify)
     for risk in risks:
         warnings.warn(risk, stacklevel=2)
     if batch:

@@ -85,9 +85,8 @@ def buffers(site: Site) -> BuffersReport:
     """Pools and buffers of a site, the user's own first. Raises SiteError."""
     if site.buffer.kind == "posix":
         found = list(_folders(site))
-        return BuffersReport(
-            [pool for pool, _ in found], [row for _, rows in found for row in rows]
-        )
+        folders = [row for _, rows in found for row in rows]
+        return BuffersReport([pool for pool, _ in found], folders)
     batch = scheduler(site.scheduler)(site.batch)
     assert isinstance(batch, BurstScheduler), "the site was checked"
     pools, bursts = batch.buffers()

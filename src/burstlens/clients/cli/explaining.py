@@ -15,11 +15,13 @@ from burstlens.core.printable import print_stderr, printable, say
 from burstlens.core.quantity import parse_bytes, parse_duration
 
 app = typer.Typer()
-_planned = partial(typer.Option, rich_help_panel="With --plan")
 
 
-def _part(text: str) -> Any:
-    return _planned(metavar="PART", min=0.001, help=text)
+def _planned(text: str, metavar: str | None = None, **more: Any) -> Any:
+    return typer.Option(help=text, metavar=metavar, rich_help_panel="With --plan", **more)
+
+
+_part = partial(_planned, metavar="PART", min=0.001)
 
 
 def complete_path(incomplete: str) -> list[str]:
@@ -66,23 +68,21 @@ def io(
     ] = None,
     site: SiteOpt = None,
     settings: SetOpt = None,
-    frames: Annotated[
-        int | None, _planned(min=1, help="Frames, where the model does not say.")
-    ] = None,
+    frames: Annotated[int | None, _planned("Frames, where the model does not say.", min=1)] = None,
     frame_size: Annotated[
         int | None,
         _planned(
-            metavar="SIZE",
+            "The size of a frame, such as 2.9GB, where the model does not say.",
+            "SIZE",
             parser=parse_bytes,
-            help="The size of a frame, such as 2.9GB, where the model does not say.",
         ),
     ] = None,
     compute: Annotated[
         float | None,
         _planned(
-            metavar="TIME",
+            "The time of computing without output; the walltime by default.",
+            "TIME",
             parser=parse_duration,
-            help="The time of computing without output; the walltime by default.",
         ),
     ] = None,
     efficiency: Annotated[

@@ -63,7 +63,10 @@ def _details(summary: Summary) -> None:
     if found:
         show_table(
             ("file", "time", "written", "read", "writes", "mean write", "ranks"),
-            [(_short(row[0]), *row[1:7]) for row in shown.file_rows(found[:MOST_FILES])],
+            [
+                (shown.shortened(row[0], _LONGEST), *row[1:7])
+                for row in shown.file_rows(found[:MOST_FILES])
+            ],
         )
     if len(found) > MOST_FILES:
         say(f"and {len(found) - MOST_FILES} more; --json has all\n")
@@ -78,7 +81,7 @@ def _advices(head: str, found: Sequence[Advice]) -> None:
     say(head)
     for number, advice in enumerate(found, 1):
         _wrapped(f"{number}. {advice.what}", "   ")
-        about = f" ({_short(advice.about)})" if advice.about else ""
+        about = f" ({shown.shortened(advice.about, _LONGEST)})" if advice.about else ""
         _wrapped(f"because {advice.because}{about}", "   ", "   ")
         kind = "; an inference, not a published rule" if advice.inference else ""
         _wrapped(f"source: {advice.source}{kind}", "   ", "   ")
@@ -92,7 +95,3 @@ def _wrapped(text: str, after: str, before: str = "") -> None:
             break_long_words=False, break_on_hyphens=False,
         )
     )  # fmt: skip
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST else "…" + name[-_LONGEST + 1 :]

@@ -28,9 +28,7 @@ def show_sites(*, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"sites": [asdict(site) for site in found], "why": why}, indent=2))
         return
-    rows = [
-        ("*" if site.chosen else "", site.name, site.description, site.origin) for site in found
-    ]
+    rows = [("*" if it.chosen else "", it.name, it.description, it.origin) for it in found]
     chosen = next((number for number, site in enumerate(found) if site.chosen), -1)
     show_table(("", "site", "what it is", "from"), rows, marked=chosen)
     print(f"* {why}" if chosen >= 0 else why)

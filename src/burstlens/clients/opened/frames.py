@@ -43,7 +43,6 @@ class FrameRow:
 
 
 COLUMNS = tuple(field.name for field in fields(FrameRow))
-CLOCKS = ("written", "detected")
 
 
 class Frames(Sequence[FrameRow]):
@@ -102,7 +101,7 @@ class Frames(Sequence[FrameRow]):
         except ImportError:
             raise RunError(f"to_pandas needs pandas: {install_command('jupyter')}") from None
         table = pd.DataFrame({name: self[name] for name in COLUMNS}, columns=list(COLUMNS))
-        for name in CLOCKS:
+        for name in ("written", "detected"):
             table[name] = pd.to_datetime(table[name].astype(float), unit="s", utc=True)
         return table
 

@@ -13,13 +13,8 @@ from burstlens.core.errors import RunError
 from burstlens.core.run.index import Published
 
 # What notebooks show without running anything in it: an SVG may hold a script.
-TYPES = {
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-    ".gif": "image/gif",
-    ".webp": "image/webp",
-}
+TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif",
+         ".webp": "image/webp"}  # fmt: skip
 LARGEST_BYTES = 64 * 2**20
 
 

@@ -86,9 +86,8 @@ class Pictured:
             raise RunError(f"{self.product} has several streams, name one of them: {named}")
         wanted = streams[0] if stream is None else stream
         if wanted not in streams:
-            raise RunError(
-                f"{self.product} has nothing of a stream {wanted!r}{did_you_mean(wanted, streams)}"
-            )
+            near = did_you_mean(wanted, streams)
+            raise RunError(f"{self.product} has nothing of a stream {wanted!r}{near}")
         return [entry for entry in found if entry.stream == wanted]
 
     def _refresh(self) -> None:

@@ -171,10 +171,8 @@ def _with_gone_buffer(run: RunDir, found: RunStatus) -> RunStatus:
             with contextlib.suppress(RunError, OSError):
                 made = read_snapshot(other).buffer
                 if made and made.owned and made.released and (made.name, made.created) == this:
-                    text = (
-                        f"buffer {made.name} is gone: run {other.id} had made it, and gave it back"
-                    )
-                    alarms = [*found.alarms, Message(text)]
+                    maker = f"run {other.id} had made it, and gave it back"
+                    alarms = [*found.alarms, Message(f"buffer {made.name} is gone: {maker}")]
                     return replace(found, buffer=replace(buffer, released=True), alarms=alarms)
     return found
 

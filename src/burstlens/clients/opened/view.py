@@ -226,9 +226,8 @@ class RunView:
         self._let_driver_end()
         # A process of its own: it becomes the run's driver until it ends.
         words = [sys.executable, "-P", "-m", "burstlens", "free", str(self.directory.path)]
-        done = subprocess.run(
-            words + ["--discard"] * discard, capture_output=True, text=True, check=False
-        )
+        words += ["--discard"] * discard
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RunError(done.stderr.strip().removeprefix("burstlens: "))
         return done.stdout.strip()

@@ -65,16 +65,10 @@ class Answers:
         self._memory = Memory()
         self._statuses: dict[str, tuple[float, dict[str, Any], int]] = {}
         self._asks: dict[str, Callable[[RunView, Mapping[str, Any]], Answer]] = {
-            "poll": self._poll,
-            "image": self._image,
-            "values": self._values,
-            "grid": self._grid,
-            "log": _log,
-            "about": _about,
-            "series": self._series,
-            "others": self._others,
+            "poll": self._poll, "image": self._image, "values": self._values, "grid": self._grid,
+            "log": _log, "about": _about, "series": self._series, "others": self._others,
             "control": self._control,
-        }
+        }  # fmt: skip
 
     def answer(self, request: Mapping[str, Any]) -> Answer:
         """The answer; ``{error}`` with a sentence for people when it cannot be given."""

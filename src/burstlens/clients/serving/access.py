@@ -67,9 +67,8 @@ class Access:
         """A middleware that checks each request before any other code gets it."""
         if self._same(request.query.get("token")):
             return self._entered(request)
-        if not request.rel_url.raw_path.startswith(f"{self.folder}/"):
-            return _denied(request)
-        if self._same(request.cookies.get(self.cookie)) or self._bears(request):
+        inside = request.rel_url.raw_path.startswith(f"{self.folder}/")
+        if inside and (self._same(request.cookies.get(self.cookie)) or self._bears(request)):
             return await handler(request)
         return _denied(request)
 

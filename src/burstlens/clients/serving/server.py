@@ -71,9 +71,8 @@ def serve(
     try:
         import aiohttp  # noqa: F401
     except ImportError as error:
-        raise SiteError(
-            f"burstlens serve needs aiohttp ({error}): {install_command('serve')}"
-        ) from error
+        install = install_command("serve")
+        raise SiteError(f"burstlens serve needs aiohttp ({error}): {install}") from error
     from burstlens.clients.serving.access import Access, kept_token
 
     token = kept_token(token_file) if token_file else secrets.token_urlsafe()

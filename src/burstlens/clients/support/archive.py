@@ -8,28 +8,38 @@ from __future__ import annotations
 import io
 import json
 import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
 import tarfile
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from burstlens.clients.opened.file_errors import reading, replacing
 from burstlens.clients.support.contents import KEYS, Contents, Taken
 from burstlens.clients.support.hidden import Hidden
-from burstlens.clients.support.versions import versions
+from burstlens.cluster_configs.schedulers import loadable
 from burstlens.cluster_configs.site import known
 from burstlens.cluster_configs.site_report import explain
 from burstlens.core.errors import BurstlensError, RunError
 from burstlens.core.quantity import counted
 from burstlens.core.run.directory import RunDir
 from burstlens.core.user_config import config_path
+from burstlens.core.version import __version__
 
 SUFFIX = "-support.tar.gz"
 README = "README.txt"
 _FIRST_LINE = "Burstlens support archive of run "
 _MOST_NAMED = 200
+_LIMIT_S = 5.0
+"""How long a scheduler may take to name its version."""
 _ABOUT = """\
 In it: facts, recipe, status and journal of the run; attempts/ and steps/: its jobs with their batch
 scripts; logs/; parsl/: scripts and messages of the viewing blocks; site.txt and versions.txt: of
@@ -165,3 +175,57 @@ def _readme(run: RunDir, taken: list[Taken], contents: Contents, masked: int) ->
         if len(found) > _MOST_NAMED:
             lines.append(f"  and {len(found) - _MOST_NAMED} more")
     return "\n".join(lines) + "\n"
+
+
+def versions() -> str:
+    """What ran, a line for each: versions of the machine that writes the archive, now."""
+    return "".join(f"{name}: {version}\n" for name, version in _found_versions())
+
+
+def _found_versions() -> Iterator[tuple[str, str]]:
+    yield "burstlens", __version__
+    yield "python", f"{sys.version.split()[0]} ({sys.executable})"
+    yield "host", platform.node()
+    yield "kernel", f"{platform.system()} {platform.release()} {platform.machine()}"
+    yield "C library", " ".join(platform.libc_ver())
+    yield "distribution", _distribution()
+    yield "CPUs", str(os.cpu_count())
+    for scheduler in loadable():
+        if command := scheduler.version_command():
+            yield scheduler.name, _said(command)
+    yield from _packages()
+
+
+def _distribution() -> str:
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME", "not known")
+    except OSError:
+        return "not known"
+
+
+def _said(command: Sequence[str]) -> str:
+    if shutil.which(command[0]) is None:
+        return f"{command[0]} is not on PATH"
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_LIMIT_S, text=True
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"{command[0]}: {error}"
+    lines = (done.stderr if done.returncode else done.stdout).strip().splitlines()
+    return lines[-1] if lines else f"{command[0]} ended with {done.returncode}"
+
+
+def _packages() -> Iterator[tuple[str, str]]:
+    """The packages that Burstlens and its extras for users name, where they are installed."""
+    try:
+        wanted = metadata.requires("burstlens") or []
+    except metadata.PackageNotFoundError:
+        wanted = []
+    wanted = [line for line in wanted if not re.search(r"extra == .(?:dev|docs)\b", line)]
+    names = {re.split(r"[^\w.-]", line, maxsplit=1)[0].lower() for line in wanted}
+    for name in sorted(names - {"burstlens"}):
+        try:
+            yield name, metadata.version(name)
+        except metadata.PackageNotFoundError:
+            yield name, "not installed"

@@ -12,6 +12,7 @@ from itertools import chain
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from burstlens.clients.pages.iostats.shown import shortened
 from burstlens.core.printable import printable
 from burstlens.core.quantity import show_bytes, show_duration
 from burstlens.workflows.iostats.advice import streams
@@ -133,7 +134,7 @@ def _files(summaries: Sequence[Summary]) -> Plot | None:
             _bar(panel, row, size / unit, label, WRITE)
         panel.set_xlim(0, 1.45 * most[names[0]] / unit)
         panel.set_xlabel("seconds" if timed else "MiB")
-    _rows(panels, [_short(name) for name in names])
+    _rows(panels, [shortened(printable(name), _LONGEST) for name in names])
     text = "Files whose names differ only in numbers count as one; * stands for the numbers."
     return _plot("Per file", text, figure)
 
@@ -148,8 +149,8 @@ def _panels(summaries: Sequence[Summary], rows: int) -> tuple[Figure, list[Axes]
     panels = list(figure.subplots(1, len(summaries), sharey=True, squeeze=False)[0])
     for number, (panel, summary) in enumerate(zip(panels, summaries, strict=True), 1):
         if len(summaries) > 1:
-            name = summary.log.rpartition("/")[2]
-            panel.set_title(f"{number}: {_short(name)}", fontsize=9, loc="left")
+            name = shortened(printable(summary.log.rpartition("/")[2]), _LONGEST)
+            panel.set_title(f"{number}: {name}", fontsize=9, loc="left")
         panel.spines[["top", "right"]].set_visible(False)
         panel.tick_params(labelsize=8)
         panel.grid(axis="x", color="#e3e6ea", linewidth=0.8)
@@ -172,11 +173,6 @@ def _rows(panels: Sequence[Axes], names: Sequence[str]) -> None:
     panels[0].set_ylim(len(names) - 0.5, -0.5)
     for panel in panels[1:]:
         panel.tick_params(labelleft=False)
-
-
-def _short(name: str) -> str:
-    name = printable(name)
-    return name if len(name) <= _LONGEST else "…" + name[-_LONGEST + 1 :]
 
 
 def _plot(title: str, text: str, figure: Figure) -> Plot:

@@ -26,6 +26,11 @@ def show_value(value: float | None, kind: str) -> str:
     return f"{value:,.0f}"
 
 
+def shortened(name: str, most: int) -> str:
+    """The end of a long name, at most that many characters."""
+    return name if len(name) <= most else "…" + name[-most + 1 :]
+
+
 def quantities(summary: Summary) -> list[tuple[str, str]]:
     """Name and text of each quantity that the log has."""
     found = [(one, one.of(summary)) for one in QUANTITIES]
