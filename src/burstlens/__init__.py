@@ -13,10 +13,10 @@ from burstlens.core.version import __version__ as __version__
 
 TYPE_CHECKING = False  # type checkers take it for True; typing itself would take 10 ms
 if TYPE_CHECKING:
-    from burstlens.clients.api.looks import look as look
     from burstlens.clients.api.run import Run as Run
     from burstlens.clients.api.run import open_run as open_run
     from burstlens.clients.api.runs import launch as launch
+    from burstlens.clients.api.runs import look as look
     from burstlens.clients.api.runs import runs as runs
     from burstlens.clients.opened.status import status_of as status_of
     from burstlens.core.errors import AttachError as AttachError
@@ -53,9 +53,8 @@ if TYPE_CHECKING:
     read_recipe = _recipe_check.load
 
 _HOMES = {
-    "clients.api.looks": ("look",),
     "clients.api.run": ("Run", "open_run"),
-    "clients.api.runs": ("launch", "runs"),
+    "clients.api.runs": ("launch", "look", "runs"),
     "clients.opened.status": ("status_of",),
     "core.errors": (
         "AttachError", "BurstlensError", "FrameError", "RecipeError", "RunError",

@@ -17,10 +17,9 @@ from PIL import Image
 from burstlens.clients.api.run import open_run
 from burstlens.clients.opened.view import RunView
 from burstlens.clients.pages.report import gallery as galleries
-from burstlens.clients.pages.report.page import write_report
+from burstlens.clients.pages.report.page import trial_row, write_report
 from burstlens.clients.pages.report.plot import MOST_POINTS, Line, value_ticks
 from burstlens.clients.pages.report.story import story_of
-from burstlens.clients.pages.report.trials import trial_rows
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(2)>"
 
@@ -258,7 +257,7 @@ def test_the_trials_of_a_tuning_are_rows_and_their_phases_spans():
         ("pilot", 10.0, 15.0),
         ("search", 20.0, None),
     ]
-    assert trial_rows(story.trials) == [
+    assert [trial_row(*it) for it in story.trials.items()] == [
         ("1", "pilot", "model", "1.75 s", "0.7", "the recipe as it is"),
         ("2", "search", "model", "failed", "0.7", "cb_nodes=4: exit 3"),
         ("3", "search", "model", "", "", "cb_nodes=2"),
@@ -266,7 +265,7 @@ def test_the_trials_of_a_tuning_are_rows_and_their_phases_spans():
     other = {key: 2, "simulation.mpiio_hints.rst*.cb_nodes": 8}
     about = {"job": "trial-4", "phase": "search", "origin": "model", "values": other}
     story = story_of(events([{"t": 50.0, "event": "trial.submitting", **about}]))
-    assert trial_rows(story.trials)[0][-1] == "out*.cb_nodes=2 rst*.cb_nodes=8"
+    assert trial_row(*next(iter(story.trials.items())))[-1] == "out*.cb_nodes=2 rst*.cb_nodes=8"
 
 
 def test_a_run_that_looks_at_a_folder_has_no_buffer_and_its_moments_are_shown():

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from burstlens.clients.cli.buffer_worth import show_worth
 from burstlens.core.errors import RecipeError, SiteError
+from burstlens.workflows.buffer_worth.comparison import buffer_worth
 
 app = typer.Typer()
 
@@ -23,10 +24,10 @@ def plan(
     as_json: Annotated[bool, typer.Option("--json")] = False,
     frames: int | None = None,
 ) -> None:
-    show_worth(
-        recipe, site, as_json, settings or [], frame_bytes=50 * 2**30, frames=frames,
-        compute_s=3600.0,
-    )  # fmt: skip
+    worth = buffer_worth(
+        recipe, site, settings or [], frame_bytes=50 * 2**30, frames=frames, compute_s=3600.0
+    )
+    show_worth(worth, as_json=as_json)
 
 
 def run(*words: str):

@@ -59,7 +59,7 @@ def job(tmp_path, monkeypatch, says):
     forgotten.write_text("#!/bin/sh\n")
     forgotten.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
-    monkeypatch.setattr("burstlens.clients.opened.starting._scheduler", _fresh())
+    monkeypatch.setattr("burstlens.clients.opened.standing._scheduler", _fresh())
 
 
 def _fresh():

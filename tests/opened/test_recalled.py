@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from burstlens.clients.opened.recalled import Recalled
+from burstlens.clients.opened.asked import Recalled
 from burstlens.clients.opened.series import Gap, Sample
 from burstlens.core.run.index import Published
 

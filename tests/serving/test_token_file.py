@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from burstlens.clients.serving.token_file import TOKEN, kept_token
+from burstlens.clients.serving.access import TOKEN, kept_token
 from burstlens.core.errors import RunError
 
 

@@ -5,16 +5,6 @@ built on it. Nothing else imports them.
 """
 
 __all__ = [
-    "api",
-    "cli",
-    "crate",
-    "driving",
-    "movies",
-    "opened",
-    "pages",
-    "preview",
-    "serving",
-    "support",
-    "terminal",
-    "tuning_view",
-]
+    "api", "cli", "crate", "driving", "movies", "opened", "pages", "preview", "serving", "support",
+    "terminal", "tuning_view",
+]  # fmt: skip

@@ -13,15 +13,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from burstlens.clients.opened.file_errors import writing
 from burstlens.core.errors import RunError
 from burstlens.core.printable import print_stderr, printable, say
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.facts import facts_of
 from burstlens.core.run.places import folder_for
 from burstlens.workflows.look.folder_reader import FolderReader
 from burstlens.workflows.look.job_node import Place, place_of, see
 from burstlens.workflows.look.options import note_frames, note_page, run_name
 from burstlens.workflows.look.preparation import (
-    Looked,
     LookRequest,
     SeenFolder,
     frames_of,
@@ -56,33 +57,27 @@ def attach(
     A look that lives is joined, a dead one is taken up from its journal. ``wait``: wait for output
     where the folder shows nothing yet. Raises BurstlensError.
     """
-    with FolderReader() as reader:
-        return _attach(path, request, reader, wait=wait)
-
-
-def _attach(
-    path: str | os.PathLike[str], request: LookRequest, reader: FolderReader, *, wait: bool
-) -> tuple[RunDir, subprocess.Popen[bytes] | None, tuple[str, ...]]:
     from burstlens.workflows.driver.detach import prepare_driver, start_driver
 
-    place = place_of(path, request, reader)
-    run = known_look(place.path, request.name, place.job)
-    if run is None:
-        prepared = prepare_driver()
-        try:
-            made = _new_look(place, request, reader, wait=wait)
-            note_page(made.run, page=request.page)
-            return made.run, start_driver(made.run, prepared), made.notes
-        except BaseException as error:
-            prepared.communicate(b"")  # it ends without a run
-            run = _of_another(place, request) if isinstance(error, RunError) else None
-            if run is None:
-                raise
-    _add_products(run, place, request, reader)
-    if _is_live(run):
-        return run, None, (f"{run.id} looks at it already{_unused(request)}: this is its page",)
-    note = _pass_to_next_driver(run, request)
-    return run, start_driver(run), (note,)
+    with FolderReader() as reader:
+        place = place_of(path, request, reader)
+        run = known_look(place.path, request.name, place.job)
+        if run is None:
+            prepared = prepare_driver()
+            try:
+                made = new_look(place.path, _await_seen(place, request, reader, wait=wait), request)
+                note_page(made.run, page=request.page)
+                return made.run, start_driver(made.run, prepared), made.notes
+            except BaseException as error:
+                prepared.communicate(b"")  # it ends without a run
+                run = _of_another(place, request) if isinstance(error, RunError) else None
+                if run is None:
+                    raise
+        _add_products(run, place, request, reader)
+        if _is_live(run):
+            return run, None, (f"{run.id} looks at it already{_unused(request)}: this is its page",)
+        note = _pass_to_next_driver(run, request)
+        return run, start_driver(run), (note,)
 
 
 def _pass_to_next_driver(run: RunDir, request: LookRequest) -> str:
@@ -122,11 +117,6 @@ def _is_live(run: RunDir) -> bool:
 
     status = read_status(str(run.path))
     return bool(status.driver_alive) and not has_ended(status)
-
-
-def _new_look(place: Place, request: LookRequest, reader: FolderReader, *, wait: bool) -> Looked:
-    """A new run that looks at that folder. Raises BurstlensError."""
-    return new_look(place.path, _await_seen(place, request, reader, wait=wait), request)
 
 
 def _of_another(place: Place, request: LookRequest) -> RunDir | None:
@@ -175,7 +165,6 @@ def _see(
 
 def _add_products(run: RunDir, place: Place, request: LookRequest, reader: FolderReader) -> None:
     """Ask the run's driver for products that it does not make yet, and for word in further ways."""
-    from burstlens.core.run.facts import facts_of
     from burstlens.workflows.driver.addition import Addition
 
     ask(run, request.notify)
@@ -204,10 +193,10 @@ def look_at_all(
     paths: Sequence[str], request: LookRequest, page: Page, *, detach: bool, as_json: bool
 ) -> int:
     """Look at these folders until Ctrl-C; returns the exit code. Raises BurstlensError."""
-    from burstlens.core.run.facts import facts_of
-
     if not request.page and not detach and len(paths) == 1:
         return _in_terminal(paths[0], request, as_json=as_json)
+    from burstlens.workflows.driver.detach import await_begin
+
     looks: list[Attached] = []
     try:
         for path in paths:
@@ -215,8 +204,9 @@ def look_at_all(
             looks.append(Attached(path, run, child))
             for note in notes:
                 print_stderr(printable(note))
-        if detach:
-            _await_begin(looks)
+        for look in looks:
+            if detach and look.child is not None:
+                await_begin(look.run, look.child)
     except BaseException:
         _leave(looks)
         raise
@@ -226,7 +216,14 @@ def look_at_all(
     try:
         if not request.page:
             return max((look.child.wait() for look in looks if look.child), default=0)
-        _serve(looks, request, page, as_json=as_json)
+        from burstlens.clients.serving.server import serve
+        from burstlens.clients.serving.shelf import shelf_of_runs
+
+        serve(
+            shelf_of_runs([look.run for look in looks]), port=page.port,
+            allow_stop=request.allow_stop, as_json=as_json, open_browser=page.open_browser,
+            token_file=page.token_file,
+        )  # fmt: skip
     finally:
         _leave(looks)
     for look in looks:
@@ -248,11 +245,8 @@ def write_recipe_of(path: str, request: LookRequest, target: Path) -> str:
     with FolderReader() as reader:
         place = place_of(path, request, reader)
         seen = _await_seen(place, request, reader, wait=False)
-    try:
-        with target.open("x", encoding="utf-8") as file:
-            file.write(write_recipe(place.path, seen.found, seen.shown))
-    except OSError as error:
-        raise RunError(f"cannot write {target}: {error.strerror}") from error
+    with writing(target), target.open("x", encoding="utf-8") as file:
+        file.write(write_recipe(place.path, seen.found, seen.shown))
     return f"{seen.found.reason}\n{target} is written: burstlens check {target} looks at it"
 
 
@@ -260,9 +254,19 @@ def _in_terminal(path: str, request: LookRequest, *, as_json: bool) -> int:
     """Drive the run in this process, shown in this terminal; one that is driven is followed."""
     from burstlens.clients.driving import drive
 
-    run, is_new = _run_for(path, request)
+    with FolderReader() as reader:
+        place = place_of(path, request, reader)
+        run = known_look(place.path, request.name, place.job)
+        is_new = run is None
+        if run is None:
+            made = new_look(place.path, _await_seen(place, request, reader, wait=True), request)
+            run = made.run
+            for note in made.notes:
+                print_stderr(printable(note))
+        else:
+            _add_products(run, place, request, reader)
     if not is_new and _is_live(run):
-        from burstlens.clients.following import follow
+        from burstlens.clients.terminal import follow
 
         already = f"{run.id} looks at it already{_unused(request)}"
         print_stderr(printable(f"{already}: shown until it ends, Ctrl-C leaves it"))
@@ -276,42 +280,6 @@ def _in_terminal(path: str, request: LookRequest, *, as_json: bool) -> int:
     else:
         print_stderr(printable(_pass_to_next_driver(run, request)))
     return drive(run, as_json=as_json)
-
-
-def _run_for(path: str, request: LookRequest) -> tuple[RunDir, bool]:
-    """The run that looks at that folder, and whether it was made now."""
-    with FolderReader() as reader:
-        place = place_of(path, request, reader)
-        run = known_look(place.path, request.name, place.job)
-        if run is not None:
-            _add_products(run, place, request, reader)
-            return run, False
-        made = _new_look(place, request, reader, wait=True)
-    for note in made.notes:
-        print_stderr(printable(note))
-    return made.run, True
-
-
-def _serve(looks: Sequence[Attached], request: LookRequest, page: Page, *, as_json: bool) -> None:
-    from burstlens.clients.serving.server import serve
-    from burstlens.clients.serving.shelf import shelf_of_runs
-
-    serve(
-        shelf_of_runs([look.run for look in looks]),
-        port=page.port,
-        allow_stop=request.allow_stop,
-        as_json=as_json,
-        open_browser=page.open_browser,
-        token_file=page.token_file,
-    )
-
-
-def _await_begin(looks: Sequence[Attached]) -> None:
-    from burstlens.workflows.driver.detach import await_begin
-
-    for look in looks:
-        if look.child is not None:
-            await_begin(look.run, look.child)
 
 
 def _print_detached(looks: Sequence[Attached], *, allow_stop: bool, as_json: bool) -> None:

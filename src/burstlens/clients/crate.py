@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from burstlens.clients.opened.file_errors import writing
 from burstlens.clients.opened.status import is_over, reasons
 from burstlens.clients.opened.view import RunView
 from burstlens.core.durable import write_json
@@ -70,9 +71,8 @@ def write_crate(run: RunView) -> Crate:
     crate.name = title
     crate.description = printable(str(recipe.get("description") or f"The run {run.id}: {title}"))
     crate.root_dataset["license"] = "not stated"
-    crate.root_dataset["conformsTo"] = entity(
-        PROFILE, {"@type": "CreativeWork", "name": "Process Run Crate", "version": "0.5"}
-    )
+    profile = {"@type": "CreativeWork", "name": "Process Run Crate", "version": "0.5"}
+    crate.root_dataset["conformsTo"] = entity(PROFILE, profile)
     given = [file(name, text, hashed=True) for name, text in _given(place)]
     came = [file(name, text, hashed=hashed) for name, text, hashed in _came(run)]
     model = str((recipe.get("simulation") or {}).get("model", "model"))
@@ -84,10 +84,8 @@ def write_crate(run: RunView) -> Crate:
     action["object"] = given
     action["result"] = came
     crate.root_dataset["mentions"] = action
-    try:
+    with writing(place / NAME):
         write_json(place / NAME, crate.metadata.generate(), sync=False)
-    except OSError as error:
-        raise RunError(f"cannot write {place / NAME}: {error.strerror}") from error
     return Crate(place / NAME, run.id, len(given) + len(came))
 
 
@@ -149,12 +147,8 @@ def _came(run: RunView) -> list[tuple[str, str, bool]]:
 def _about(path: Path, name: str, *, hashed: bool) -> dict[str, Any]:
     size = path.stat().st_size
     kind = _TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "text/plain"
-    about: dict[str, Any] = {
-        "name": name,
-        "contentSize": str(size),
-        "encodingFormat": kind,
-        "dateModified": _iso(path.stat().st_mtime),
-    }
+    about = {"name": name, "contentSize": str(size), "encodingFormat": kind}
+    about["dateModified"] = _iso(path.stat().st_mtime)
     if hashed and size <= HASHED_BYTES:
         about["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
     return about

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from burstlens.clients.api.run import Run, open_run
 from burstlens.clients.pages.movie import Movie, make_movie, one_stream, suffix
@@ -28,11 +28,8 @@ class Made:
     def text(self) -> str:
         """In a sentence."""
         it = self.movie
-        text = f"{it.path}: {counted(it.frames, 'frame')}"
-        if self.going_on:
-            text += " so far"
-        if it.holes:
-            text += f", {counted(it.holes, 'hole')}"
+        text = f"{it.path}: {counted(it.frames, 'frame')}{' so far' if self.going_on else ''}"
+        text += f", {counted(it.holes, 'hole')}" if it.holes else ""
         if it.missing:
             text += f", {counted(len(it.missing), 'file')} left out that cannot be read"
         text += f", {it.fps:g} a second, {show_bytes(it.bytes)}"
@@ -64,21 +61,19 @@ def make_movies(
         raise RunError(f"--out is for one movie; name the product: {', '.join(series)}")
     going_on = bool(run.read_status().driver_alive)
     made = []
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/"
-               "{task.total}"), TimeRemainingColumn())  # fmt: skip
+    count = TextColumn("{task.completed}/{task.total}")
+    columns = (TextColumn("{task.description}"), BarColumn(), count, TimeRemainingColumn())
     console = Console(stderr=True)
     hidden = not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
         for title, entries in series.items():
             path = Path(out).expanduser() if out else Path(f"{run.id}-{title}{suffix()}")
             task = bar.add_task(title, total=len(entries))
-            movie = make_movie(
-                run.directory.products,
-                entries,
-                path,
-                fps=fps,
-                progress=lambda done, task=task: bar.update(task, completed=done),  # type: ignore[misc]
-            )
+
+            def progress(done: int, task: TaskID = task) -> None:
+                bar.update(task, completed=done)
+
+            movie = make_movie(run.directory.products, entries, path, fps=fps, progress=progress)
             made.append(Made(movie, going_on, out is None and path.suffix == ".png"))
     return made
 

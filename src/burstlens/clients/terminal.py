@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sys
 import time
 
@@ -16,23 +17,25 @@ from rich.text import Text
 from burstlens.clients.opened.status import (
     aligned,
     facts,
+    is_over,
+    looks,
     observed,
     progress_text,
     scheduler_text,
+    text,
     waits_text,
 )
-from burstlens.core.printable import printable
+from burstlens.core.decode import record
+from burstlens.core.exit_codes import FAILED
+from burstlens.core.printable import printable, say
 from burstlens.core.quantity import counted, show_duration
-from burstlens.core.run.status_file import Message, RunStatus
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.status_file import Message, OutcomePart, RunStatus
 
-_COLOURS = {
-    "done": "green",
-    "failed": "red",
-    "stopped": "yellow",
-    "stopping": "yellow",
-    "quiet": "yellow",
-}
+_COLOURS = {"done": "green", "failed": "red"}
+_COLOURS |= dict.fromkeys(("stopped", "stopping", "quiet"), "yellow")
 PLAIN_PERIOD_S = 10.0
+FOLLOW_PERIOD_S = 0.5
 
 
 class TerminalConsole(Console):
@@ -105,6 +108,23 @@ class View:
             sys.stdout.flush()
 
 
+def follow(run: RunDir, *, as_json: bool = False) -> int:
+    """Show the run until it ends; returns its exit code. Ctrl-C leaves it alone: KeyboardInterrupt.
+
+    Raises RunError when its directory cannot be read for long.
+    """
+    with View() as view:
+        for found in looks(run):
+            if is_over(found):
+                break
+            if not as_json:
+                view.show(found)
+            time.sleep(FOLLOW_PERIOD_S)
+    say(json.dumps(record(found), indent=2) if as_json else text(found))
+    code = (found.outcome or OutcomePart()).exit_code
+    return FAILED if code is None else code
+
+
 def one_line(status: RunStatus) -> str:
     """A snapshot as one line of text."""
     parts = [time.strftime("%H:%M:%S"), status.state, progress_text(status)]
@@ -141,27 +161,17 @@ def screen(status: RunStatus, width: int) -> RenderableType:
     if status.hint:
         table.add_row("driver", Text(printable(status.hint), style="yellow", overflow="fold"))
     for label, value in facts(status):
-        table.add_row(
-            "" if label == "model" and fraction is not None else label, _highlighted(value)
-        )
-    events = Text(
-        "\n".join(
-            f"{time.strftime('%H:%M:%S', time.localtime(event.t))}  {printable(event.text)}"
-            for event in status.events[-5:]
-            if isinstance(event, Message)  # an older version wrote texts
-        ),
-        style="dim",
-        overflow="ellipsis",
-        no_wrap=True,
-    )
+        below_bar = label == "model" and fraction is not None
+        table.add_row("" if below_bar else label, _highlighted(value))
+    lines = [
+        f"{time.strftime('%H:%M:%S', time.localtime(event.t))}  {printable(event.text)}"
+        for event in status.events[-5:]
+        if isinstance(event, Message)  # an older version wrote texts
+    ]
+    events = Text("\n".join(lines), style="dim", overflow="ellipsis", no_wrap=True)
     title = Text(printable(f"{status.title} · {status.run}"))
-    return Panel(
-        Group(table, Text(), events),
-        title=title,
-        border_style=colour,
-        padding=(1, 2),
-        width=width,
-    )
+    shown = Group(table, Text(), events)
+    return Panel(shown, title=title, border_style=colour, padding=(1, 2), width=width)
 
 
 def summary(status: RunStatus, *, plain: bool) -> RenderableType:
@@ -171,8 +181,8 @@ def summary(status: RunStatus, *, plain: bool) -> RenderableType:
         return Text("\n".join(aligned([*head, *facts(status)])))
     table = _table()
     table.add_row("run", Text(status.run, overflow="fold"))
-    colour = _COLOURS.get(status.state, "cyan")
-    table.add_row("ended", Text(status.state, style=f"bold {colour}"))
+    style = f"bold {_COLOURS.get(status.state, 'cyan')}"
+    table.add_row("ended", Text(status.state, style=style))
     for label, value in facts(status):
         table.add_row(label, _highlighted(value))
     return table

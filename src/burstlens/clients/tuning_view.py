@@ -58,7 +58,7 @@ class TuningView:
                     self.console.print(line(name, record), soft_wrap=True)
             if self._live is not None:
                 self._live.update(_now(snapshot, records), refresh=True)
-            elif snapshot.state != self._state and snapshot.state != "running":
+            elif snapshot.state not in (self._state, "running"):
                 self.console.print(snapshot.state, soft_wrap=True)
             self._state = snapshot.state
 

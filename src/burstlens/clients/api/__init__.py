@@ -3,4 +3,4 @@
 ``import burstlens`` offers these names. Imports ``pages``, ``opened`` and ``workflows``.
 """
 
-__all__ = ["looks", "run", "runs"]
+__all__ = ["run", "runs"]

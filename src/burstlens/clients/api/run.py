@@ -26,9 +26,8 @@ class Run(RunView):
         try:
             from burstlens.clients.pages.widget import Dashboard
         except ImportError as error:
-            raise RunError(
-                f"the dashboard needs {error.name}: {install_command('jupyter')}"
-            ) from error
+            install = install_command("jupyter")
+            raise RunError(f"the dashboard needs {error.name}: {install}") from error
         return Dashboard(self, allow_stop=allow_stop)
 
     def _repr_html_(self) -> str:

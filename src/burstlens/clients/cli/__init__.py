@@ -6,6 +6,7 @@ commands that need them, so that ``status`` and ``list`` answer at once.
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -23,11 +24,19 @@ from burstlens.clients.cli import (
     steering,
     tuning,
 )
-from burstlens.clients.cli.logging_options import DRIVING, VERBOSE, require_level
 from burstlens.clients.posted_output import open_standard_streams
-from burstlens.core.errors import BurstlensError
+from burstlens.core.errors import BurstlensError, RunError
 from burstlens.core.printable import print_stderr, say
+from burstlens.core.run.log_level import VARIABLE, log_level
 from burstlens.core.version import __version__
+
+PANELS = {
+    "Launch": [launching], "Look": [attaching, looking, placing, explaining],
+    "Steer": [steering], "Keep": [after], "Prepare": [tuning, describing],
+}  # fmt: skip
+"""The commands' modules in the order and under the titles in which the help lists them."""
+DRIVING = ("run", "demo", "resume", "tune", "drive")
+"""Commands that take ``-v`` after their name as well."""
 
 app = typer.Typer(
     name="burstlens",
@@ -40,10 +49,32 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="A first run: burstlens demo. Then: burstlens recipes, burstlens check RECIPE.",
 )
-for group in (
-    launching, attaching, looking, placing, explaining, steering, after, tuning, describing,
-):  # fmt: skip
-    app.add_typer(group.app)
+for panel, groups in PANELS.items():
+    for group in groups:
+        for entry in group.app.registered_commands:
+            entry.rich_help_panel = panel
+        app.add_typer(group.app)
+
+
+@app.callback()
+def require_level() -> str:
+    """The level of ``$BURSTLENS_LOG``. Raises click.UsageError, exit code 2, for another value."""
+    try:
+        return log_level()
+    except RunError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _print_log(context: click.Context, _: click.Parameter, times: int) -> None:
+    """Print the log on standard error; given twice, log at the level ``debug`` everywhere."""
+    if not times or context.resilient_parsing:
+        return
+    from burstlens.core.run.logs import print_log
+
+    if times > 1:
+        os.environ[VARIABLE] = "debug"  # of the run's other processes, too
+    level = require_level()
+    print_log(level if level == "debug" else "info")
 
 
 def _show_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
@@ -56,6 +87,10 @@ _VERSION: dict[str, Any] = {
     "is_flag": True, "is_eager": True, "expose_value": False, "callback": _show_version,
     "help": "Print the version.",
 }  # fmt: skip
+_VERBOSE: dict[str, Any] = {
+    "count": True, "expose_value": False, "callback": _print_log, "metavar": "",
+    "help": "Print the log of this process on standard error; -vv prints and keeps more.",
+}  # fmt: skip
 
 
 def program() -> click.Command:
@@ -65,14 +100,8 @@ def program() -> click.Command:
     for command in (whole, *commands.values()):
         command.params.append(click.Option(["--version"], **_VERSION))
     for command in (whole, *(commands[name] for name in DRIVING)):
-        command.params.append(click.Option(["-v", "--verbose"], **VERBOSE))
+        command.params.append(click.Option(["-v", "--verbose"], **_VERBOSE))
     return whole
-
-
-@app.callback()
-def _groups() -> None:
-    """Refuse a level of the logs that does not exist, whatever the command."""
-    require_level()
 
 
 def main() -> None:

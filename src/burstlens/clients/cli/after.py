@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -12,21 +13,31 @@ from burstlens.core.exit_codes import INTERRUPTED
 from burstlens.core.printable import print_stderr, printable, say
 
 app = typer.Typer()
-PANEL = "Keep"
+
+
+def _out(text: str, metavar: str = "FILE") -> Any:
+    return typer.Option("-o", "--out", metavar=metavar, help=text)
+
+
+def _place(out: str | None, default: str) -> Path:
+    return Path(out).expanduser() if out else Path(default)
+
+
+def _show(made: Any, text: str, *, as_json: bool) -> None:
+    """Print what was written: its record as JSON, or ``text``."""
+    from dataclasses import asdict
+
+    say(json.dumps(asdict(made), indent=2, default=str) if as_json else printable(text))
 
 
 @app.command(
-    rich_help_panel=PANEL,
     short_help="Make a movie of each product's pictures.",
     epilog="Example: burstlens movie last updraft -o updraft.mp4 --fps 8",
 )
 def movie(
     run: RunArg = "last",
     product: Annotated[str | None, typer.Argument(autocompletion=complete_product)] = None,
-    out: Annotated[
-        str | None,
-        typer.Option("-o", "--out", metavar="FILE", help="Where to; .mp4, .png or .apng."),
-    ] = None,
+    out: Annotated[str | None, _out("Where to; .mp4, .png or .apng.")] = None,
     fps: Annotated[
         float | None,
         typer.Option(min=0.1, max=120, help="Frames per second; by default it lasts about 10 s."),
@@ -60,15 +71,12 @@ def movie(
 
 
 @app.command(
-    rich_help_panel=PANEL,
     short_help="Write a report of a run: one HTML file.",
     epilog="Example: burstlens report last -o storm.html",
 )
 def report(
     run: RunArg = "last",
-    out: Annotated[
-        str | None, typer.Option("-o", "--out", metavar="FILE", help="Where to; RUN.html else.")
-    ] = None,
+    out: Annotated[str | None, _out("Where to; RUN.html else.")] = None,
     as_json: JsonOpt = False,
 ) -> None:
     """Write a report of a run as one HTML file that needs nothing else.
@@ -79,31 +87,23 @@ def report(
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
-    from dataclasses import asdict
-    from pathlib import Path
-
     from burstlens.clients.api.run import open_run
     from burstlens.clients.pages.report.page import write_report
     from burstlens.core.quantity import show_bytes
 
     found = open_run(run)
-    made = write_report(found, Path(out).expanduser() if out else Path(f"{found.id}.html"))
-    if as_json:
-        say(json.dumps(asdict(made) | {"path": str(made.path)}, indent=2))
-    else:
-        say(printable(f"{made.path}: {show_bytes(made.bytes)}, {made.pictures} pictures in it"))
+    made = write_report(found, _place(out, f"{found.id}.html"))
+    text = f"{made.path}: {show_bytes(made.bytes)}, {made.pictures} pictures in it"
+    _show(made, text, as_json=as_json)
 
 
 @app.command(
-    rich_help_panel=PANEL,
     short_help="Write a run's pictures as a Cinema database.",
     epilog="Example: burstlens cinema last -o storm.cdb",
 )
 def cinema(
     run: RunArg = "last",
-    out: Annotated[
-        str | None, typer.Option("-o", "--out", metavar="FOLDER", help="Where to; RUN.cdb else.")
-    ] = None,
+    out: Annotated[str | None, _out("Where to; RUN.cdb else.", "FOLDER")] = None,
     volumes: Annotated[
         bool,
         typer.Option("--volumes", help="Also products that are not pictures: volumes, netCDF."),
@@ -116,25 +116,18 @@ def cinema(
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
-    from dataclasses import asdict
-    from pathlib import Path
-
     from burstlens.clients.api.run import open_run
     from burstlens.clients.pages.cinema import write_database
     from burstlens.core.quantity import counted
 
     found = open_run(run)
-    path = Path(out).expanduser() if out else Path(f"{found.id}.cdb")
-    made = write_database(found, path, volumes=volumes)
-    if as_json:
-        say(json.dumps(asdict(made) | {"path": str(made.path)}, indent=2))
-        return
+    made = write_database(found, _place(out, f"{found.id}.cdb"), volumes=volumes)
     lost = f", {counted(len(made.missing), 'file')} missing" if made.missing else ""
-    say(printable(f"{made.path}: {counted(made.rows, 'row')}, {counted(made.files, 'file')}{lost}"))
+    text = f"{made.path}: {counted(made.rows, 'row')}, {counted(made.files, 'file')}{lost}"
+    _show(made, text, as_json=as_json)
 
 
 @app.command(
-    rich_help_panel=PANEL,
     short_help="Describe a run as an RO-Crate: what ran, with what, which files.",
     epilog="Example: burstlens crate last",
 )
@@ -146,29 +139,20 @@ def crate(run: RunArg = "last", as_json: JsonOpt = False) -> None:
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
-    from dataclasses import asdict
-
     from burstlens.clients.api.run import open_run
     from burstlens.clients.crate import write_crate
 
     made = write_crate(open_run(run))
-    if as_json:
-        say(json.dumps(asdict(made) | {"path": str(made.path)}, indent=2))
-    else:
-        say(printable(f"{made.path}: {made.files} files described"))
+    _show(made, f"{made.path}: {made.files} files described", as_json=as_json)
 
 
 @app.command(
-    rich_help_panel=PANEL,
     short_help="Write an archive of a run for your site's support.",
     epilog="Example: burstlens support last -o storm-support.tar.gz",
 )
 def support(
     run: RunArg = "last",
-    out: Annotated[
-        str | None,
-        typer.Option("-o", "--out", metavar="FILE", help="Where to; RUN-support.tar.gz else."),
-    ] = None,
+    out: Annotated[str | None, _out("Where to; RUN-support.tar.gz else.")] = None,
     as_json: JsonOpt = False,
 ) -> None:
     """Write an archive of a run for your site's support: what it did, and why it may have failed.
@@ -180,18 +164,13 @@ def support(
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
-    from dataclasses import asdict
-    from pathlib import Path
-
     from burstlens.clients.support.archive import SUFFIX, write_support
     from burstlens.core.quantity import counted, show_bytes
     from burstlens.core.run.directory import open_run_dir
 
     found = open_run_dir(run)
-    made = write_support(found, Path(out).expanduser() if out else Path(f"{found.id}{SUFFIX}"))
-    if as_json:
-        say(json.dumps(asdict(made) | {"path": str(made.path)}, indent=2))
-        return
+    made = write_support(found, _place(out, f"{found.id}{SUFFIX}"))
     lost = f", {counted(len(made.unreadable), 'file')} unreadable" if made.unreadable else ""
     said = f"{made.path}: {counted(made.files, 'file')}{lost}, {show_bytes(made.bytes)}"
-    say(printable(f"{said}; its README.txt says what is left out and masked"))
+    text = f"{said}; its README.txt says what is left out and masked"
+    _show(made, text, as_json=as_json)

@@ -6,33 +6,29 @@ import os
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from burstlens.clients.cli.arguments import (
-    DetachOpt,
-    JsonOpt,
-    NameOpt,
-    NotifyOpt,
-    SiteOpt,
-    complete_recipe,
-    require_ways,
-)
+from burstlens.clients.cli import arguments as args
 from burstlens.core.errors import SeveralRunsError
 from burstlens.core.printable import print_stderr, printable, say
 
 app = typer.Typer()
-PANEL = "Look"
-_taken = partial(typer.Option, rich_help_panel="What is taken")
-_shown = partial(typer.Option, rich_help_panel="What is shown")
-_model = partial(typer.Option, rich_help_panel="The model's process")
-_load = partial(typer.Option, rich_help_panel="Load on this machine")
-_page = partial(typer.Option, rich_help_panel="The page")
+
+
+def _option(panel: str, metavar: str | None, text: str, *names: str, **more: Any) -> Any:
+    return typer.Option(*names, metavar=metavar, help=text, rich_help_panel=panel, **more)
+
+
+_taken = partial(_option, "What is taken")
+_shown = partial(_option, "What is shown")
+_model = partial(_option, "The model's process")
+_load = partial(_option, "Load on this machine")
+_page = partial(_option, "The page")
 
 
 @app.command(
-    rich_help_panel=PANEL,
     short_help="Look at any run: a folder where a model writes, will write, or has written.",
     epilog='Example: burstlens look /scratch/me/run --product slp --product "wind@500hPa"',
 )
@@ -41,117 +37,99 @@ def look(
     product: Annotated[
         list[str] | None,
         _shown(
-            "--product",
-            metavar="NAME|EXPRESSION",
-            help="A product of the model's recipe, a variable, or an expression such as "
+            "NAME|EXPRESSION",
+            "A product of the model's recipe, a variable, or an expression such as "
             "wind@500hPa or T2-273.15. May be given several times.",
+            "--product",
         ),
     ] = None,
     recipe: Annotated[
         str | None,
         _shown(
-            metavar="RECIPE",
-            help="Make the products and guards of this recipe; its simulation is not started.",
-            autocompletion=complete_recipe,
+            "RECIPE",
+            "Make the products and guards of this recipe; its simulation is not started.",
+            autocompletion=args.complete_recipe,
         ),
     ] = None,
     write: Annotated[
         Path | None,
-        _shown(
-            metavar="FILE",
-            help="Write a recipe that would launch and show this run, and look at nothing.",
-        ),
+        _shown("FILE", "Write a recipe that would launch and show this run, and look at nothing."),
     ] = None,
     stream: Annotated[
         list[str] | None,
         _taken(
+            "NAME=GLOB",
+            "Files that hold frames, if they are not recognised. May be given several times.",
             "--stream",
-            metavar="NAME=GLOB",
-            help="Files that hold frames, if they are not recognised. May be given several times.",
         ),
     ] = None,
-    time_variable: Annotated[
-        str | None, _taken(metavar="NAME", help="The variable with the times.")
-    ] = None,
+    time_variable: Annotated[str | None, _taken("NAME", "The variable with the times.")] = None,
     ready: Annotated[
         str | None,
         _taken(
-            metavar="PATTERN",
-            help="The flag file of a frame: log.atm.f{hour} for --stream 'atm=atmf{hour}.nc'.",
+            "PATTERN", "The flag file of a frame: log.atm.f{hour} for --stream 'atm=atmf{hour}.nc'."
         ),
     ] = None,
-    log: Annotated[
-        str | None, _taken(metavar="GLOB", help="The model's log, in the folder.")
-    ] = None,
+    log: Annotated[str | None, _taken("GLOB", "The model's log, in the folder.")] = None,
     written: Annotated[
         str | None,
         _taken(
-            metavar="REGEX",
-            help="What the log says when a frame is written, with the group file or record.",
+            "REGEX", "What the log says when a frame is written, with the group file or record."
         ),
     ] = None,
-    model: Annotated[str | None, _taken(metavar="MODEL", help="wrf, awm or command.")] = None,
+    model: Annotated[str | None, _taken("MODEL", "wrf, awm or command.")] = None,
     last: Annotated[
-        str | None,
-        _taken(metavar="DURATION", help="Frames of the latest stretch of model time, such as 12h."),
+        str | None, _taken("DURATION", "Frames of the latest stretch of model time, such as 12h.")
     ] = None,
     since: Annotated[
-        str | None,
-        _taken(metavar="TIME", help='Frames from this model time on, such as "2005-08-28 12:00".'),
+        str | None, _taken("TIME", 'Frames from this model time on, such as "2005-08-28 12:00".')
     ] = None,
     take_all: Annotated[
         bool,
         _taken(
-            "--all", help="All frames that are there; by default the newest 100 of each stream."
+            None, "All frames that are there; by default the newest 100 of each stream.", "--all"
         ),
     ] = False,
-    every: Annotated[int, _taken(min=1, metavar="N", help="Each Nth of them.")] = 1,
-    job: Annotated[
-        str | None, _model(metavar="ID", help="The batch job in which the model runs.")
-    ] = None,
-    pid: Annotated[int | None, _model(metavar="PID", help="The model's process here.")] = None,
+    every: Annotated[int, _taken("N", "Each Nth of them.", min=1)] = 1,
+    job: Annotated[str | None, _model("ID", "The batch job in which the model runs.")] = None,
+    pid: Annotated[int | None, _model("PID", "The model's process here.")] = None,
     allow_stop: Annotated[
         bool,
         _model(
+            None,
+            "Let `burstlens stop`, the page and guards end the job or process, if it is your own.",
             "--allow-stop",
-            help="Let `burstlens stop`, the page and guards end the job or process, if it is your "
-            "own.",
         ),
     ] = False,
     no_page: Annotated[
         bool,
-        _page("--no-page", help="Serve no page, and end when the model has ended or is quiet."),
+        _page(None, "Serve no page, and end when the model has ended or is quiet.", "--no-page"),
     ] = False,
     quiet_after: Annotated[
         str | None,
         _page(
-            metavar="DURATION",
-            help="Without a page: end when nothing was written for so long; by default 10 min, or "
+            "DURATION",
+            "Without a page: end when nothing was written for so long; by default 10 min, or "
             "three intervals between frames.",
         ),
     ] = None,
-    workers: Annotated[
-        int | None, _load(metavar="N", help="Workers that make products; by default 1.")
-    ] = None,
+    workers: Annotated[int | None, _load("N", "Workers that make products; by default 1.")] = None,
     max_read_rate: Annotated[
-        str | None,
-        _load(
-            metavar="SIZE", help='The most bytes of frames to read per second, such as "200 MB".'
-        ),
+        str | None, _load("SIZE", 'The most bytes of frames to read per second, such as "200 MB".')
     ] = None,
-    site: SiteOpt = None,
-    name: NameOpt = None,
-    detach: DetachOpt = False,
-    notify: NotifyOpt = None,
-    port: Annotated[int, _page(min=0, max=65535, help="The page's port; 0 is a free one.")] = 0,
+    site: args.SiteOpt = None,
+    name: args.NameOpt = None,
+    detach: args.DetachOpt = False,
+    notify: args.NotifyOpt = None,
+    port: Annotated[int, _page(None, "The page's port; 0 is a free one.", min=0, max=65535)] = 0,
     open_browser: Annotated[
-        bool, _page("--open", help="Open the page, where there is a display.")
+        bool, _page(None, "Open the page, where there is a display.", "--open")
     ] = False,
     token_file: Annotated[
         Path | None,
-        _page(help="Keep the token, and so the link, in this file (made with mode 0600)."),
+        _page(None, "Keep the token, and so the link, in this file (made with mode 0600)."),
     ] = None,
-    as_json: JsonOpt = False,
+    as_json: args.JsonOpt = False,
 ) -> None:
     """Look at a run that somebody else started, or that ended last year: pictures in a browser.
 
@@ -171,34 +149,17 @@ def look(
     from burstlens.workflows.look.preparation import LookRequest
 
     request = LookRequest(
-        products=tuple(product or ()),
-        recipe=recipe,
-        streams=_streams(stream or []),
-        time_variable=time_variable,
-        ready=ready,
-        log=log,
-        written=written,
-        model=model,
-        last=last,
-        since=since,
-        all=take_all,
-        every=every,
-        job=job,
-        pid=pid,
-        allow_stop=allow_stop,
-        page=not no_page,
-        quiet_after=quiet_after,
-        workers=workers,
-        max_read_rate=max_read_rate,
-        site=site,
-        name=name,
-        notify=tuple(notify or ()),
-    )
-    require_ways(notify)
-    if len(paths) > 1 and (name or write or job or pid is not None):
+        products=tuple(product or ()), recipe=recipe, streams=_streams(stream or []),
+        time_variable=time_variable, ready=ready, log=log, written=written, model=model,
+        last=last, since=since, all=take_all, every=every, job=job, pid=pid,
+        allow_stop=allow_stop, page=not no_page, quiet_after=quiet_after, workers=workers,
+        max_read_rate=max_read_rate, site=site, name=name, notify=tuple(notify or ()),
+    )  # fmt: skip
+    args.require_ways(notify)
+    alone = bool(name or write or job or pid is not None)
+    if len(paths) > 1 and alone:
         raise typer.BadParameter("--name, --write, --job and --pid go with one PATH")
     page = Page(port, open_browser, token_file)
-    alone = bool(name or write or job or pid is not None)
     code = None
     try:
         while code is None:
@@ -243,11 +204,8 @@ def _chosen(paths: list[str], error: SeveralRunsError, *, alone: bool) -> list[s
         valid = all(word.isdecimal() and 1 <= int(word) <= count for word in words)
         if valid and (len(words) == 1 or not alone):
             chosen = [error.folders[int(word) - 1] for word in dict.fromkeys(words)]
-    return [one for path in paths for one in (chosen if _is_same(path, error.folder) else [path])]
-
-
-def _is_same(path: str, folder: str) -> bool:
-    return os.path.realpath(os.path.expanduser(path)) == folder
+    real = {path: os.path.realpath(os.path.expanduser(path)) for path in paths}
+    return [one for path in paths for one in (chosen if real[path] == error.folder else [path])]
 
 
 def _streams(given: list[str]) -> dict[str, str]:

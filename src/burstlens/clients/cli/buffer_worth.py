@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 
 from burstlens.clients.cli.tables import show_table
 from burstlens.core.printable import print_stderr, say
 from burstlens.core.quantity import counted, show_bytes, show_duration
-from burstlens.workflows.buffer_worth.comparison import Worth, buffer_worth
+from burstlens.workflows.buffer_worth.comparison import Worth
 
 
-def show_worth(
-    recipe: str,
-    site: str | None,
-    as_json: bool,
-    settings: Sequence[str] = (),
-    *,
-    frame_bytes: int | None = None,
-    frames: int | None = None,
-    compute_s: float | None = None,
-    efficiency: float | None = None,
-    parallel_efficiency: float | None = None,
-) -> None:
-    """Print when the buffer pays, or one JSON document. Raises RecipeError and SiteError."""
-    found = buffer_worth(
-        recipe, site, settings,
-        frame_bytes=frame_bytes, frames=frames, compute_s=compute_s,
-        efficiency=efficiency, parallel_efficiency=parallel_efficiency,
-    )  # fmt: skip
+def show_worth(found: Worth, *, as_json: bool) -> None:
+    """Print when the buffer pays, or one JSON document."""
     if as_json:
         say(json.dumps(found.value(), indent=2))
         return

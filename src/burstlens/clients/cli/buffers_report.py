@@ -1,4 +1,4 @@
-"""Which buffers exist, which jobs hold them, and which of them could be given back.
+"""Buffers in a terminal: which exist, which jobs hold them, which could be given back, and how.
 
 A login node sees no burst buffer: the scheduler lists them, and the latest snapshot of the run that
 fills a buffer says how full it is. Folders on a plain directory are measured directly.
@@ -6,28 +6,29 @@ fills a buffer says how full it is. Folders on a plain directory are measured di
 
 from __future__ import annotations
 
+import contextlib
 import getpass
+import json
 import os
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from burstlens.clients.cli.tables import show_table
 from burstlens.clients.opened.status import OVER, read_status
-from burstlens.cluster_configs.bursts import (
-    Burst,
-    BurstScheduler,
-    Holder,
-    unlisted,
-)
+from burstlens.cluster_configs.bursts import Burst, BurstScheduler, Holder, unlisted
 from burstlens.cluster_configs.schedulers import scheduler
-from burstlens.cluster_configs.site import Site
+from burstlens.cluster_configs.site import Site, choose
 from burstlens.core.errors import BurstlensError
+from burstlens.core.printable import printable
+from burstlens.core.quantity import show_bytes, show_duration
 from burstlens.core.run.directory import RunDir, all_runs
 from burstlens.core.run.facts import facts_of
 from burstlens.core.run.history_file import history_of
 from burstlens.workflows.placement.persistent_buffer import own_name
+from burstlens.workflows.plan.capacity import show_exactly
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +85,8 @@ def buffers(site: Site) -> BuffersReport:
     """Pools and buffers of a site, the user's own first. Raises SiteError."""
     if site.buffer.kind == "posix":
         found = list(_folders(site))
-        return BuffersReport(
-            [pool for pool, _ in found], [row for _, rows in found for row in rows]
-        )
+        folders = [row for _, rows in found for row in rows]
+        return BuffersReport([pool for pool, _ in found], folders)
     batch = scheduler(site.scheduler)(site.batch)
     assert isinstance(batch, BurstScheduler), "the site was checked"
     pools, bursts = batch.buffers()
@@ -105,24 +105,14 @@ def _burst(burst: Burst, holders: list[Holder], owner: _Owner | None) -> BufferR
     if burst.user != getpass.getuser():
         owner = None  # another user's buffer may have the name that a run of ours would give
     held = tuple(_said(holder) for holder in holders if _holds(holder, burst))
+    is_free = owner and owner.owned and owner.state in OVER and not held
+    run, state = (owner.run.id, owner.state) if owner else ("", "")
     return BufferRow(
-        name=burst.name or f"(of job {burst.job_id})",
-        size=burst.size,
-        used=owner.used if owner else None,
-        state=burst.state,
-        user=burst.user,
-        age_s=_age(burst.created),
-        holders=held,
-        run=owner.run.id if owner else "",
-        run_state=owner.state if owner else "",
-        free_with=_command(owner) if owner and not held else "",
-    )
-
-
-def _command(owner: _Owner) -> str:
-    if owner.state not in OVER or not owner.owned:
-        return ""
-    return f"burstlens free {owner.run.id}"
+        name=burst.name or f"(of job {burst.job_id})", size=burst.size,
+        used=owner.used if owner else None, state=burst.state, user=burst.user,
+        age_s=_age(burst.created), holders=held, run=run, run_state=state,
+        free_with=f"burstlens free {run}" if is_free else "",
+    )  # fmt: skip
 
 
 def _holds(holder: Holder, burst: Burst) -> bool:
@@ -170,10 +160,8 @@ def _folders(site: Site) -> Iterator[tuple[PoolRow, list[BufferRow]]]:
     runs = {}
     for run in all_runs():
         try:
-            runs[str(facts_of(run, "buffer_folder").buffer_folder)] = (
-                run.id,
-                read_status(str(run.path)).state,
-            )
+            folder = str(facts_of(run, "buffer_folder").buffer_folder)
+            runs[folder] = (run.id, read_status(str(run.path)).state)
         except BurstlensError:
             continue
     seen = set()
@@ -203,8 +191,48 @@ def _used(folder: Path) -> int:
     total = 0
     for place, _, names in os.walk(folder):
         for name in names:
-            try:
+            with contextlib.suppress(FileNotFoundError):
                 total += os.lstat(os.path.join(place, name)).st_size
-            except FileNotFoundError:
-                continue
     return total
+
+
+def show_buffers(site: str | None, *, as_json: bool) -> None:
+    """Print the pools and buffers of a site. Raises SiteError."""
+    found = buffers(choose(site))
+    if as_json:
+        print(json.dumps(asdict(found), indent=2))
+        return
+    show_table(("pool", "granule", "size", "free"), [_pool_cells(pool) for pool in found.pools])
+    rows = found.buffers
+    if not rows:
+        print(found.unknown or "no buffers")
+        return
+    show_table(("buffer", "size", "used", "age", "user"), [_buffer_cells(row) for row in rows])
+    lines = [text for row in rows if (text := _details(row))]
+    lines += [found.unknown] if found.unknown else []
+    if lines:
+        print("\n".join(lines))
+
+
+def _details(row: BufferRow) -> str:
+    """Its run and the jobs that hold it; printed below the table, where there is room."""
+    parts = [] if row.state in {"", "allocated"} else [printable(row.state)]
+    if row.run:
+        parts.append(f"made for {row.run} ({row.run_state})")
+    parts += [f"held by {printable(holder)}" for holder in row.holders]
+    if row.free_with:
+        parts.append(f"given back, with all it holds, by\n  {row.free_with}")
+    return f"{printable(row.name)}: {'; '.join(parts)}" if parts else ""
+
+
+def _pool_cells(pool: PoolRow) -> tuple[str, ...]:
+    show = show_bytes if pool.granule is None else show_exactly
+    granule = show_exactly(pool.granule) if pool.granule else "-"
+    return pool.name, granule, show(pool.total), show(pool.free)
+
+
+def _buffer_cells(row: BufferRow) -> tuple[str, ...]:
+    size = "-" if row.size is None else show_exactly(row.size)
+    share = f" ({100 * row.used / row.size:.0f} %)" if row.used is not None and row.size else ""
+    used = "-" if row.used is None else show_bytes(row.used) + share
+    return row.name, size, used, "-" if row.age_s is None else show_duration(row.age_s), row.user

@@ -10,21 +10,10 @@ import click
 import typer
 from typer.core import TyperCommand
 
-from burstlens.clients.cli.arguments import (
-    ExplainOpt,
-    JsonOpt,
-    ProbeOpt,
-    ProbeRanksOpt,
-    ProbeRecipeOpt,
-    RecipeArg,
-    SetOpt,
-    SiteArg,
-    SiteOpt,
-)
+from burstlens.clients.cli import arguments as args
 from burstlens.core.printable import print_stderr, printable, say
 
 app = typer.Typer()
-PANEL = "Prepare"
 
 
 class _InJson(TyperCommand):
@@ -52,11 +41,13 @@ class _InJson(TyperCommand):
 
 @app.command(
     cls=_InJson,
-    rich_help_panel=PANEL,
     epilog="Example: burstlens check my.toml --set inputs=/my/wrf/run",
 )
 def check(
-    recipe: RecipeArg, site: SiteOpt = None, settings: SetOpt = None, as_json: JsonOpt = False
+    recipe: args.RecipeArg,
+    site: args.SiteOpt = None,
+    settings: args.SetOpt = None,
+    as_json: args.JsonOpt = False,
 ) -> None:
     """Check a recipe, its parameters and its inputs; start nothing.
 
@@ -83,8 +74,8 @@ def check(
         raise typer.Exit(1)
 
 
-@app.command(rich_help_panel=PANEL, epilog="Example: burstlens recipes --json")
-def recipes(as_json: JsonOpt = False) -> None:
+@app.command(epilog="Example: burstlens recipes --json")
+def recipes(as_json: args.JsonOpt = False) -> None:
     """List the recipes that can be run by name."""
     from burstlens.workflows.plan.commands import recipe_titles
 
@@ -98,18 +89,17 @@ def recipes(as_json: JsonOpt = False) -> None:
 
 
 @app.command(
-    rich_help_panel=PANEL,
     short_help="List the sites that --site takes, explain one, or probe its MPI-IO.",
     epilog="Example: burstlens sites --probe-io slurm",
 )
 def sites(
-    site: SiteArg = None,
-    explain: ExplainOpt = None,
-    probe_io: ProbeOpt = False,
-    recipe: ProbeRecipeOpt = None,
-    settings: SetOpt = None,
-    ranks: ProbeRanksOpt = 4,
-    as_json: JsonOpt = False,
+    site: args.SiteArg = None,
+    explain: args.ExplainOpt = None,
+    probe_io: args.ProbeOpt = False,
+    recipe: args.ProbeRecipeOpt = None,
+    settings: args.SetOpt = None,
+    ranks: args.ProbeRanksOpt = 4,
+    as_json: args.JsonOpt = False,
 ) -> None:
     """List the sites that --site takes, and which one is taken here without it.
 
@@ -119,15 +109,14 @@ def sites(
 
     SITE is a name of the list, or a .toml file: by default the one that is taken here.
     """
-    if not probe_io:
-        if recipe or settings:
-            raise typer.BadParameter("--recipe and --set go with --probe-io")
-        from burstlens.clients.cli.site_tables import show_site, show_sites
+    if not probe_io and (recipe or settings):
+        raise typer.BadParameter("--recipe and --set go with --probe-io")
+    from burstlens.clients.cli.site_tables import show_probed, show_site, show_sites
 
+    if not probe_io:
         name = explain or site
         show_site(name, as_json=as_json) if name else show_sites(as_json=as_json)
         return
-    from burstlens.clients.cli.probe_table import show_probed
     from burstlens.workflows.plan.io_probe import probe_io as probe
 
     probed = probe(site or explain, recipe, settings or [], ranks)
@@ -137,13 +126,12 @@ def sites(
 
 
 @app.command(
-    rich_help_panel=PANEL,
     short_help="Show burst buffers: how full, how old, who holds them.",
     epilog="Example: burstlens buffers --site slurm-datawarp",
 )
-def buffers(site: SiteOpt = None, as_json: JsonOpt = False) -> None:
+def buffers(site: args.SiteOpt = None, as_json: args.JsonOpt = False) -> None:
     """Show the pools and buffers of a site, and how to give back those of runs that are over."""
-    from burstlens.clients.cli.buffer_tables import show_buffers
+    from burstlens.clients.cli.buffers_report import show_buffers
 
     show_buffers(site, as_json=as_json)
 
@@ -157,7 +145,7 @@ class _File(enum.StrEnum):
     run = "run"
 
 
-@app.command(rich_help_panel=PANEL, epilog="Example: burstlens schema > recipe.schema.json")
+@app.command(epilog="Example: burstlens schema > recipe.schema.json")
 def schema(
     file: Annotated[
         _File,

@@ -15,12 +15,13 @@ from burstlens.core.printable import print_stderr, printable, say
 from burstlens.core.quantity import parse_bytes, parse_duration
 
 app = typer.Typer()
-PANEL = "Look"
-_planned = partial(typer.Option, rich_help_panel="With --plan")
 
 
-def _part(text: str) -> Any:
-    return _planned(metavar="PART", min=0.001, help=text)
+def _planned(text: str, metavar: str | None = None, **more: Any) -> Any:
+    return typer.Option(help=text, metavar=metavar, rich_help_panel="With --plan", **more)
+
+
+_part = partial(_planned, metavar="PART", min=0.001)
 
 
 def complete_path(incomplete: str) -> list[str]:
@@ -40,14 +41,12 @@ def complete_path(incomplete: str) -> list[str]:
 
 
 @app.command(
-    rich_help_panel=PANEL,
     short_help="Explain why I/O was slow, from a Darshan log or MPI-IO statistics.",
     epilog="Example: burstlens io before.darshan after.darshan --html io.html",
 )
 def io(
     logs: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="LOG [LOG2]", autocompletion=complete_path),
+        list[str] | None, typer.Argument(metavar="LOG [LOG2]", autocompletion=complete_path)
     ] = None,
     html: Annotated[
         str | None,
@@ -69,23 +68,21 @@ def io(
     ] = None,
     site: SiteOpt = None,
     settings: SetOpt = None,
-    frames: Annotated[
-        int | None, _planned(min=1, help="Frames, where the model does not say.")
-    ] = None,
+    frames: Annotated[int | None, _planned("Frames, where the model does not say.", min=1)] = None,
     frame_size: Annotated[
         int | None,
         _planned(
-            metavar="SIZE",
+            "The size of a frame, such as 2.9GB, where the model does not say.",
+            "SIZE",
             parser=parse_bytes,
-            help="The size of a frame, such as 2.9GB, where the model does not say.",
         ),
     ] = None,
     compute: Annotated[
         float | None,
         _planned(
-            metavar="TIME",
+            "The time of computing without output; the walltime by default.",
+            "TIME",
             parser=parse_duration,
-            help="The time of computing without output; the walltime by default.",
         ),
     ] = None,
     efficiency: Annotated[
@@ -124,12 +121,13 @@ def io(
         if logs or html:
             raise typer.BadParameter("--plan goes without logs and --html")
         from burstlens.clients.cli.buffer_worth import show_worth
+        from burstlens.workflows.buffer_worth.comparison import buffer_worth
 
-        show_worth(
-            plan, site, as_json, settings or [],
-            frame_bytes=frame_size, frames=frames, compute_s=compute,
+        worth = buffer_worth(
+            plan, site, settings or [], frame_bytes=frame_size, frames=frames, compute_s=compute,
             efficiency=efficiency, parallel_efficiency=parallel_efficiency,
         )  # fmt: skip
+        show_worth(worth, as_json=as_json)
         return
     if site or settings or frames or frame_size or compute or efficiency or parallel_efficiency:
         raise typer.BadParameter("--site, --set and the options of a plan go with --plan")

@@ -7,15 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from burstlens.clients.cli.tables import show_table
-from burstlens.clients.pages.iostats.shown import (
-    file_rows,
-    heading,
-    hint_rows,
-    layer_rows,
-    quantities,
-    row_texts,
-    size_rows,
-)
+from burstlens.clients.pages.iostats import shown
 from burstlens.core.printable import printable, say
 from burstlens.workflows.iostats.advice import advise, streams
 from burstlens.workflows.iostats.comparison import advise_on_change, compare, verdict
@@ -33,11 +25,11 @@ def show_logs(summaries: Sequence[Summary]) -> None:
     for number, summary in enumerate(summaries, 1):
         name = f"{number}: {summary.log}" if others else summary.log
         say(printable(f"{name} ({summary.source})"))
-        if text := heading(summary):
+        if text := shown.heading(summary):
             say(printable(text))
     say("")
     if others:
-        rows = [row_texts(row) for row in compare(first, others[0])]
+        rows = [shown.row_texts(row) for row in compare(first, others[0])]
         show_table(("", "1", "2", "2 / 1"), rows)
         _wrapped(verdict(first, others[0]), "")
         say("")
@@ -55,12 +47,12 @@ def show_logs(summaries: Sequence[Summary]) -> None:
 
 
 def _details(summary: Summary) -> None:
-    if numbers := quantities(summary):
+    if numbers := shown.quantities(summary):
         show_table(("quantity", "value"), numbers)
-    if layers := layer_rows(summary):
+    if layers := shown.layer_rows(summary):
         heads = ("layer", "records", "written", "read", "writes", "reads", "time", "bandwidth")
         show_table(heads, layers)
-    if sizes := size_rows(summary):
+    if sizes := shown.size_rows(summary):
         show_table(("accesses of the file system", "writes", "reads"), sizes)
     for name, flow in (("write", summary.total.write), ("read", summary.total.read)):
         phases = sorted(flow.phases.items(), key=lambda one: -one[1])
@@ -71,11 +63,14 @@ def _details(summary: Summary) -> None:
     if found:
         show_table(
             ("file", "time", "written", "read", "writes", "mean write", "ranks"),
-            [(_short(row[0]), *row[1:7]) for row in file_rows(found[:MOST_FILES])],
+            [
+                (shown.shortened(row[0], _LONGEST), *row[1:7])
+                for row in shown.file_rows(found[:MOST_FILES])
+            ],
         )
     if len(found) > MOST_FILES:
         say(f"and {len(found) - MOST_FILES} more; --json has all\n")
-    for name, hints in hint_rows(summary)[:MOST_FILES]:
+    for name, hints in shown.hint_rows(summary)[:MOST_FILES]:
         _wrapped(f"hints in force for {name}: {hints}", "")
         say("")
 
@@ -86,7 +81,7 @@ def _advices(head: str, found: Sequence[Advice]) -> None:
     say(head)
     for number, advice in enumerate(found, 1):
         _wrapped(f"{number}. {advice.what}", "   ")
-        about = f" ({_short(advice.about)})" if advice.about else ""
+        about = f" ({shown.shortened(advice.about, _LONGEST)})" if advice.about else ""
         _wrapped(f"because {advice.because}{about}", "   ", "   ")
         kind = "; an inference, not a published rule" if advice.inference else ""
         _wrapped(f"source: {advice.source}{kind}", "   ", "   ")
@@ -100,7 +95,3 @@ def _wrapped(text: str, after: str, before: str = "") -> None:
             break_long_words=False, break_on_hyphens=False,
         )
     )  # fmt: skip
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST else "…" + name[-_LONGEST + 1 :]

@@ -4,49 +4,38 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from burstlens.clients.cli.arguments import (
-    BatchOpt,
-    DetachOpt,
-    JsonOpt,
-    NameOpt,
-    NotifyOpt,
-    RecipeArg,
-    RunArg,
-    SetOpt,
-    SiteOpt,
-    require_ways,
-)
+from burstlens.clients.cli import arguments as args
 from burstlens.core.exit_codes import DONE, STOPPED_BY_GUARD
 from burstlens.core.printable import print_stderr, printable, say
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from burstlens.core.run.directory import RunDir
 
 app = typer.Typer()
-PANEL = "Launch"
 
 
 @app.command(
-    rich_help_panel=PANEL,
     short_help="Run a recipe, and see it while it runs.",
     epilog="Example: burstlens run my.toml --set inputs=/my/wrf/run --notify mail:me@example.org",
 )
 def run(
-    recipe: RecipeArg,
-    site: SiteOpt = None,
-    settings: SetOpt = None,
-    name: NameOpt = None,
-    detach: DetachOpt = False,
-    batch: BatchOpt = False,
-    notify: NotifyOpt = None,
+    recipe: args.RecipeArg,
+    site: args.SiteOpt = None,
+    settings: args.SetOpt = None,
+    name: args.NameOpt = None,
+    detach: args.DetachOpt = False,
+    batch: args.BatchOpt = False,
+    notify: args.NotifyOpt = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the plan and the batch scripts; start nothing.")
     ] = False,
-    as_json: JsonOpt = False,
+    as_json: args.JsonOpt = False,
 ) -> None:
     """Run a recipe: launch the model, make products of its frames while it runs.
 
@@ -62,27 +51,21 @@ def run(
     """
     from burstlens.workflows.plan.commands import make_plan, new_run
 
-    _one_way(detach, batch)
-    require_ways(notify)
+    require_one_way(detach, batch)
+    args.require_ways(notify)
     if dry_run:
         plan = make_plan(recipe, site, settings or [], batch=batch, notify=notify or [])
         say(json.dumps(plan.value(), indent=2) if as_json else plan.text())
         raise typer.Exit(0 if plan.right else 1)
     made, warnings = new_run(recipe, site, settings or [], name, batch=batch, notify=notify or [])
-    for warning in warnings:
-        print_stderr(f"warning: {warning}")
-    _start(made, detach=detach, batch=batch, as_json=as_json)
+    start(made, warnings, detach=detach, batch=batch, as_json=as_json)
 
 
 @app.command(
-    rich_help_panel=PANEL,
     short_help="See an earthquake cross a basin, in about two minutes.",
     epilog="Example: burstlens demo",
 )
-def demo(
-    settings: SetOpt = None,
-    name: NameOpt = None,
-) -> None:
+def demo(settings: args.SetOpt = None, name: args.NameOpt = None) -> None:
     """An earthquake crosses a basin: the bundled model, its pictures arriving while it runs.
 
     At the end it prints where the products are, and what to do with them.
@@ -93,8 +76,7 @@ def demo(
     from burstlens.workflows.plan.commands import new_run
 
     made, warnings = new_run(RECIPE, "local", settings or [], name)
-    for warning in warnings:
-        print_stderr(f"warning: {warning}")
+    _print_warnings(warnings)
     tour = Tour(made)
     code = drive(made, as_json=False, note=tour.beginning())
     if code == DONE:
@@ -103,16 +85,15 @@ def demo(
 
 
 @app.command(
-    rich_help_panel=PANEL,
     short_help="Resume a run after a crash, a failure or a stop.",
     epilog="Example: burstlens resume last --detach --notify desktop",
 )
 def resume(
-    run: RunArg,
-    detach: DetachOpt = False,
-    batch: BatchOpt = False,
-    notify: NotifyOpt = None,
-    as_json: JsonOpt = False,
+    run: args.RunArg,
+    detach: args.DetachOpt = False,
+    batch: args.BatchOpt = False,
+    notify: args.NotifyOpt = None,
+    as_json: args.JsonOpt = False,
 ) -> None:
     """Resume a run whose driver has died, or whose model has failed or was stopped.
 
@@ -132,31 +113,25 @@ def resume(
     """
     from burstlens.core.quantity import counted
     from burstlens.core.run.directory import open_run_dir
+    from burstlens.core.run.history_file import history_of
     from burstlens.workflows.driver.resuming import resumable, send_missing
     from burstlens.workflows.notify.asked import ask
 
-    _one_way(detach, batch)
-    require_ways(notify)
+    require_one_way(detach, batch)
+    args.require_ways(notify)
     found = open_run_dir(run)
     reason = resumable(found)
+    outcome = history_of(found.journal).outcome or {}
     if reason is not None:
         say(reason)
         if missing := send_missing(found):
             say(f"its driver had not sent {counted(missing, 'notice')}: done now")
-        raise typer.Exit(_last_outcome(found).get("exit_code") or 0)
+        raise typer.Exit(outcome.get("exit_code") or 0)
     ask(found, notify or ())
-    outcome = _last_outcome(found)
     note = ""
     if outcome.get("exit_code") == STOPPED_BY_GUARD:
         note = printable(f"{found.id} was {outcome.get('message')}; it goes on now, as asked")
-    _start(found, detach=detach, batch=batch, as_json=as_json, note=note)
-
-
-def _last_outcome(run: RunDir) -> dict[str, Any]:
-    """How the run ended, by its journal; empty where it has not ended."""
-    from burstlens.core.run.history_file import history_of
-
-    return history_of(run.journal).outcome or {}
+    start(found, detach=detach, batch=batch, as_json=as_json, note=note)
 
 
 @app.command(hidden=True)
@@ -168,10 +143,15 @@ def drive(path: Path) -> None:
         from burstlens.clients.driving import drive_prepared
 
         raise typer.Exit(drive_prepared())
-    _start(RunDir(path.resolve()), detach=False, batch=False, as_json=False)
+    start(RunDir(path.resolve()), detach=False, batch=False, as_json=False)
 
 
-def _start(made: RunDir, *, detach: bool, batch: bool, as_json: bool, note: str = "") -> None:
+def start(
+    made: RunDir, warnings: Sequence[str] = (), *, detach: bool, batch: bool, as_json: bool,
+    note: str = "",
+) -> None:  # fmt: skip
+    """Print the warnings, then drive the run here, or start a driver that outlives the terminal."""
+    _print_warnings(warnings)
     from burstlens.clients.driving import drive, send_off
 
     if detach or batch:
@@ -180,6 +160,12 @@ def _start(made: RunDir, *, detach: bool, batch: bool, as_json: bool, note: str 
         raise typer.Exit(drive(made, as_json=as_json, note=note))
 
 
-def _one_way(detach: bool, batch: bool) -> None:
+def _print_warnings(warnings: Sequence[str]) -> None:
+    for warning in warnings:
+        print_stderr(f"warning: {warning}")
+
+
+def require_one_way(detach: bool, batch: bool) -> None:
+    """Raise BadParameter where both are given."""
     if detach and batch:
         raise typer.BadParameter("--batch outlives the terminal as --detach does; give one of them")

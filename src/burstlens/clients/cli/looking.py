@@ -17,10 +17,9 @@ from burstlens.clients.cli.placing import AtOpt, XyOpt
 from burstlens.core.printable import print_stderr, printable, say
 
 app = typer.Typer()
-PANEL = "Look"
 
 
-@app.command("list", rich_help_panel=PANEL, epilog="Example: burstlens list")
+@app.command("list", epilog="Example: burstlens list")
 def list_runs(as_json: JsonOpt = False) -> None:
     """List your runs, the newest first.
 
@@ -54,7 +53,7 @@ def list_runs(as_json: JsonOpt = False) -> None:
         say(f"{run:<{width}}  {row['state']:<9} {date:<16} {frames:>12}  {title}")
 
 
-@app.command(rich_help_panel=PANEL, epilog="Example: burstlens status last --json")
+@app.command(epilog="Example: burstlens status last --json")
 def status(run: RunArg = "last", as_json: JsonOpt = False) -> None:
     """Show the status of a run.
 
@@ -70,7 +69,6 @@ def status(run: RunArg = "last", as_json: JsonOpt = False) -> None:
 
 
 @app.command(
-    rich_help_panel=PANEL,
     short_help="Watch a run in the terminal until it ends.",
     epilog="Example: burstlens watch last --picture",
 )
@@ -102,7 +100,7 @@ def watch(
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
     # Ahead of the first line that is printed: Ctrl-C in the middle of an import may be lost.
-    from burstlens.clients.following import follow
+    from burstlens.clients.terminal import follow
     from burstlens.core.run.directory import open_run_dir
 
     asked = at is not None or xy is not None
@@ -130,7 +128,6 @@ def watch(
 
 
 @app.command(
-    rich_help_panel=PANEL,
     short_help="Show runs in a browser, also on another machine.",
     epilog="Example: burstlens serve last --allow-stop",
 )
@@ -167,10 +164,6 @@ def serve(
     from burstlens.clients.serving.shelf import shelf_of
 
     serve_runs(
-        shelf_of(place),
-        port=port,
-        allow_stop=allow_stop,
-        as_json=as_json,
-        open_browser=open_browser,
-        token_file=token_file,
-    )
+        shelf_of(place), port=port, allow_stop=allow_stop, as_json=as_json,
+        open_browser=open_browser, token_file=token_file,
+    )  # fmt: skip

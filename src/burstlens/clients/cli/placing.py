@@ -13,7 +13,6 @@ from burstlens.clients.cli.arguments import RunArg, complete_product
 from burstlens.core.printable import print_stderr, say
 
 app = typer.Typer()
-PANEL = "Look"
 PERIOD_S = 0.2
 
 AtOpt = Annotated[
@@ -32,7 +31,6 @@ XyOpt = Annotated[
 
 
 @app.command(
-    rich_help_panel=PANEL,
     short_help="Print the values of a product at a place, over all frames.",
     epilog="Example: burstlens series last slp --at 25.3,-91.9 > slp.csv",
 )

@@ -12,10 +12,9 @@ from burstlens.clients.cli.arguments import JsonOpt, RunArg
 from burstlens.core.printable import say
 
 app = typer.Typer()
-PANEL = "Steer"
 
 
-@app.command(rich_help_panel=PANEL, epilog="Example: burstlens stop last --now")
+@app.command(epilog="Example: burstlens stop last --now")
 def stop(
     run: RunArg,
     now: Annotated[
@@ -59,7 +58,6 @@ def stop(
 
 
 @app.command(
-    rich_help_panel=PANEL,
     short_help="Make no products for a while; the model goes on.",
     epilog="Example: burstlens pause last",
 )
@@ -78,7 +76,6 @@ def pause(run: RunArg) -> None:
 
 @app.command(
     "resume-watching",
-    rich_help_panel=PANEL,
     short_help="End a pause: the newest frames come first.",
     epilog="Example: burstlens resume-watching last",
 )
@@ -93,7 +90,6 @@ def resume_watching(run: RunArg) -> None:
 
 
 @app.command(
-    rich_help_panel=PANEL,
     short_help="Add products to a run that goes on.",
     epilog="Example: burstlens add last rain.toml --all-frames",
 )
@@ -121,7 +117,7 @@ def add(
     say(json.dumps(asdict(added), indent=2) if as_json else added.text())
 
 
-@app.command(rich_help_panel=PANEL, epilog="Example: burstlens free last")
+@app.command(epilog="Example: burstlens free last")
 def free(
     run: RunArg,
     discard: Annotated[

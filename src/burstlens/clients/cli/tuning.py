@@ -6,28 +6,18 @@ from typing import Annotated
 
 import typer
 
-from burstlens.clients.cli.arguments import (
-    BatchOpt,
-    DetachOpt,
-    JsonOpt,
-    NameOpt,
-    RecipeArg,
-    SetOpt,
-    SiteOpt,
-)
-from burstlens.core.printable import print_stderr
+from burstlens.clients.cli import arguments as args
+from burstlens.clients.cli.launching import require_one_way, start
 
 app = typer.Typer()
-PANEL = "Prepare"
 
 
 @app.command(
-    rich_help_panel=PANEL,
     short_help="Find settings with which a recipe's model writes faster.",
     epilog="Example: burstlens tune my.toml --runs 12 --node-hours 20",
 )
 def tune(
-    recipe: RecipeArg,
+    recipe: args.RecipeArg,
     runs: Annotated[
         int,
         typer.Option(min=1, max=200, help="Short runs of the search; up to nine more measure the "
@@ -37,12 +27,12 @@ def tune(
         float | None,
         typer.Option("--node-hours", min=0.001, help="What all trials together may use."),
     ] = None,
-    site: SiteOpt = None,
-    settings: SetOpt = None,
-    name: NameOpt = None,
-    detach: DetachOpt = False,
-    batch: BatchOpt = False,
-    as_json: JsonOpt = False,
+    site: args.SiteOpt = None,
+    settings: args.SetOpt = None,
+    name: args.NameOpt = None,
+    detach: args.DetachOpt = False,
+    batch: args.BatchOpt = False,
+    as_json: args.JsonOpt = False,
 ) -> None:  # fmt: skip
     """Tune the output of a recipe's model: short runs of it with other MPI-IO hints, or with
     whatever its [tune] names, one after another, without products.
@@ -57,17 +47,10 @@ def tune(
 
     Exit codes: 0 with a verdict, 1 failed or refused, 2 wrong usage, 4 stopped by a person.
     """
-    from burstlens.clients.driving import drive, send_off
     from burstlens.workflows.tuning.planning import new_tuning
 
-    if detach and batch:
-        raise typer.BadParameter("--batch outlives the terminal as --detach does; give one of them")
+    require_one_way(detach, batch)
     made, warnings = new_tuning(
         recipe, site, settings or [], name, runs=runs, node_hours=node_hours, batch=batch
     )
-    for warning in warnings:
-        print_stderr(f"warning: {warning}")
-    if detach or batch:
-        send_off(made, batch=batch, as_json=as_json)
-    else:
-        raise typer.Exit(drive(made, as_json=as_json))
+    start(made, warnings, detach=detach, batch=batch, as_json=as_json)

@@ -6,6 +6,6 @@ stop, pause or add. Imports ``workflows``, ``viz`` without its pages, ``cluster_
 """
 
 __all__ = [
-    "asked", "listing", "looks", "picture", "pictured", "points", "products", "series", "spot",
-    "status", "steering", "table", "view",
+    "asked", "file_errors", "listing", "picture", "pictured", "points", "products", "series",
+    "spot", "status", "steering", "table", "view",
 ]  # fmt: skip

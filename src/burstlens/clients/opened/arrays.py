@@ -9,17 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from burstlens.clients.opened import series
 from burstlens.clients.opened.pictured import Pictured
 from burstlens.clients.opened.points import Files, Grids
 from burstlens.clients.opened.products import ProductView, Time
-from burstlens.clients.opened.series import (
-    has_values,
-    heading,
-    open_values,
-    reader,
-    samples,
-    without_values,
-)
 from burstlens.clients.opened.spot import Spot
 from burstlens.core import valid_time
 from burstlens.core.errors import RunError, ValuesError
@@ -49,8 +42,8 @@ def values_of(
     """
     module = _xarray()
     entry = _entry(view, time, stream)
-    if not has_values(entry):
-        raise without_values(view.name, [entry])
+    if not series.has_values(entry):
+        raise series.without_values(view.name, [entry])
     try:
         return _array(module, Files(view.folder), entry, field)
     except OSError as error:
@@ -60,7 +53,7 @@ def values_of(
 
 
 def _array(module: Any, files: Files, entry: Published, field: int | str) -> xarray.DataArray:
-    file = open_values(files, entry)
+    file = series.open_values(files, entry)
     if file.header.get("picture") != entry.line.get("crc32"):
         raise ValuesError(f"{file.path} belongs to another picture: it was published anew just now")
     fields: Sequence[Mapping[str, Any]] = file.header["fields"]
@@ -90,8 +83,9 @@ def series_of(run: RunDir, product: str, spot: Spot, stream: str | None) -> xarr
     module = _xarray()
     pictured = Pictured(run, product)
     entries = pictured.entries(stream)
-    found = list(samples(reader(Files(run.products), spot, Grids()), entries, pictured.newest))
-    facts = heading(product, entries[0].stream, entries, found[::-1], spot)
+    read = series.reader(Files(run.products), spot, Grids())
+    found = list(series.samples(read, entries, pictured.newest))
+    facts = series.heading(product, entries[0].stream, entries, found[::-1], spot)
     at, about = times([one.time for one in found])
     values = [math.nan if one.value is None else one.value for one in found]
     attributes = {name: facts[name] for name in _SERIES if facts.get(name)} | facts["at"]
@@ -129,21 +123,17 @@ def _entry(view: ProductView, time: Time, stream: str | None) -> Published:
     if not isinstance(time, int) or isinstance(time, bool):
         return view.entry(time, stream)
     entries = [entry for entry in view.entries if stream in (None, entry.stream)]
-    try:
-        return entries[time]
-    except IndexError:
-        raise RunError(
-            f"{view.name} has {len(entries)} frames, and none of number {time}"
-        ) from None
+    if not -len(entries) <= time < len(entries):
+        raise RunError(f"{view.name} has {len(entries)} frames, and none of number {time}")
+    return entries[time]
 
 
 def _number(field: int | str, facts: Sequence[Mapping[str, Any]]) -> int:
     labels = [str(one.get("label", "")) for one in facts]
     if isinstance(field, str):
         if field not in labels:
-            raise RunError(
-                f"there is no field {field!r}{did_you_mean(field, filter(None, labels))}"
-            )
+            near = did_you_mean(field, filter(None, labels))
+            raise RunError(f"there is no field {field!r}{near}")
         return labels.index(field)
     if not -len(facts) <= field < len(facts):
         raise RunError(f"the picture has {len(facts)} fields, and none of number {field}")
@@ -158,14 +148,12 @@ def _coordinates(grid: Grid) -> tuple[list[str], dict[str, Any]]:
         middles = grid.middles()
         assert middles is not None
         units = str(grid.facts.get("units", ""))
-        for name, values in zip(
-            ("lon", "lat") if grid.on_earth else ("x", "y"), middles, strict=True
-        ):
+        names = ("lon", "lat") if grid.on_earth else ("x", "y")
+        for name, values in zip(names, middles, strict=True):
             found[name] = (dims, values, {"units": DEGREES.get(name, units)})
     else:
-        across, down = (
-            ("lon", "lat") if grid.facts.get("geographic") else (_name(grid.x), _name(grid.y))
-        )
+        own = _name(grid.x), _name(grid.y)
+        across, down = ("lon", "lat") if grid.facts.get("geographic") else own
         dims = [down, across]
         for name, axis, values in ((down, grid.y, axes[1]), (across, grid.x, axes[0])):
             units = DEGREES.get(name, str(axis.get("units", "")))

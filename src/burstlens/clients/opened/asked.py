@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from burstlens.clients.opened.pictured import Pictured
 from burstlens.clients.opened.points import Files, Grids
-from burstlens.clients.opened.recalled import Recalled
-from burstlens.clients.opened.series import Sample, heading, reader, samples
+from burstlens.clients.opened.series import Gap, Read, Sample, heading, reader, samples
 from burstlens.clients.opened.spot import Spot
 from burstlens.core.errors import ValuesError
+from burstlens.core.run.index import Published
 
 TIMES = 400
 """Frames that one request may name: so many keys fit the line of an HTTP request."""
 PIECE_S = 0.05
 PIECE_FRAMES = 256
-_NAMES = ("lat", "lon", "x", "y")
+SAMPLES = 50_000
+"""Samples that are held in all: about 20 MB."""
+_PASSING = (Gap.FOREIGN, Gap.UNREADABLE)
+"""Gaps that may be filled at the next reading."""
 
 
 class Asked:
@@ -33,7 +38,7 @@ class Asked:
         if not self.product:
             raise ValuesError("name a product: product=slp")
         self.stream = _text(asked, "stream") or None
-        place = {name: _place(asked, name) for name in _NAMES}
+        place = {name: _place(asked, name) for name in ("lat", "lon", "x", "y")}
         self.spot = Spot.of(**place, plane=_text(asked, "plane"))
         self.since, self.before = _text(asked, "since"), _text(asked, "before")
         self.times = frozenset(filter(None, _text(asked, "times").split(",")))
@@ -68,6 +73,48 @@ class Asked:
                 piece.append(next(found).row())
             left -= len(piece)
             yield piece, left
+
+
+class Recalled:
+    """Samples that were read for one client, for the next one that asks at the same place: a link
+    to a page with kept places makes all its readers ask the same. Any thread may call it."""
+
+    def __init__(self, most: int = SAMPLES) -> None:
+        self._most = most
+        self._held: dict[Hashable, dict[Hashable, Sample]] = {}
+        self._count = 0
+        self._lock = threading.Lock()
+
+    def reading(self, where: Hashable, read: Read) -> Read:
+        """``read`` for the place ``where`` of a run's product, which reads each picture once."""
+
+        def recall(entry: Published) -> Sample:
+            picture = (entry.time, entry.name, entry.line.get("crc32"), entry.attempt)
+            with self._lock:
+                found = self._held.get(where, {}).get(picture)
+            if found is None:
+                found = read(entry)
+                if found.gap not in _PASSING:
+                    self._hold(where, picture, found)
+            return found
+
+        return recall
+
+    def _hold(self, where: Hashable, picture: Hashable, sample: Sample) -> None:
+        with self._lock:
+            place = self._held.pop(where, {})
+            self._held[where] = place  # the latest is the last to be forgotten
+            self._count += picture not in place
+            last = next(reversed(place.values()), sample)
+            if last.facts == sample.facts:
+                sample = replace(sample, facts=last.facts)  # held once
+            place[picture] = sample
+            while self._count > self._most:
+                oldest: dict[Any, Sample] = self._held[next(iter(self._held))]
+                oldest.pop(next(iter(oldest)))
+                self._count -= 1
+                if not oldest:
+                    del self._held[next(iter(self._held))]
 
 
 class Memory:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -27,13 +27,7 @@ from burstlens.core.run.follow import FollowedJournal, Line
 from burstlens.core.run.index import Published
 from burstlens.core.run.shown import read_shown
 from burstlens.viz.diagnostics.interval import of_interval
-from burstlens.viz.values.frame_cell import (
-    FrameSource,
-    KeptPoint,
-    ShownField,
-    load_readers,
-    read_cell,
-)
+from burstlens.viz.values import frame_cell
 from burstlens.viz.values.lookup import Grid
 from burstlens.viz.values.script import Laid
 
@@ -103,14 +97,16 @@ class FrameCells:
         if len(index) != 2:
             raise ValueError("the points are not of a file's grid")
         off = kept.step * (_LOG_OFF if kept.facts.get("transform") == "log" else _OFF)
-        point = KeptPoint((index[0], index[1]), (reach[0], reach[1]), kept.value, off,
-                          kept.point.grid, self._other(entry, kept, grid))  # fmt: skip
+        point = frame_cell.KeptPoint(
+            (index[0], index[1]), (reach[0], reach[1]), kept.value, off, kept.point.grid,
+            self._other(entry, kept, grid),
+        )  # fmt: skip
         try:
             if self._child is None:
                 self._child = ChildProcess()
-                self._child.call(load_readers, wait_s=START_S)
+                self._child.call(frame_cell.load_readers, wait_s=START_S)
             found: tuple[float, dict[str, int]] = self._child.call(
-                read_cell, source, shown, point, self._spot.on(grid), wait_s=WAIT_S
+                frame_cell.read_cell, source, shown, point, self._spot.on(grid), wait_s=WAIT_S
             )
         except (TimeoutError, ChildProcessError) as error:
             late = isinstance(error, TimeoutError)
@@ -125,21 +121,20 @@ class FrameCells:
         of the same block, else of the block that differs most, else of all; None where all are
         equal."""
         assert kept.point is not None
+        row, column = kept.point.row, kept.point.column
         file, number = open_values(self._files, entry), kept.number
-        laid = file.fields[number]
-        values, first = file.block(kept.point.row, kept.point.column, number)
-        found = _furthest(values, kept, laid, apart=_FAR)
-        if found is None:
-            values, first = file.block(*file.longest_block(number), number)
-            found = _furthest(values, kept, laid, apart=_FAR)
-        if found is None:
-            values, first = file.field(number), (0, 0)
-            found = _furthest(values, kept, laid, apart=_APART)
-        if found is None:
-            return None
-        (row, column), there, off = found
-        y, x = grid.index(row + first[0], column + first[1]).values()
-        return (y, x), there, off
+
+        def candidates() -> Iterator[tuple[Any, tuple[int, int], float]]:
+            yield *file.block(row, column, number), _FAR
+            yield *file.block(*file.longest_block(number), number), _FAR
+            yield file.field(number), (0, 0), _APART
+
+        for values, first, apart in candidates():
+            if found := _furthest(values, kept, file.fields[number], apart=apart):
+                at, there, off = found
+                y, x = grid.index(at[0] + first[0], at[1] + first[1]).values()
+                return (y, x), there, off
+        return None
 
 
 def _furthest(
@@ -183,7 +178,7 @@ class _JournalledFrames:
         self._folder = ""
         self._buffer: tuple[str, str] | None = None
 
-    def shown(self, product: str) -> ShownField:
+    def shown(self, product: str) -> frame_cell.ShownField:
         """What a map shows of its frames, as far as the journal was read. ValueError for other
         products."""
         table = self._products.get(product, {})
@@ -196,12 +191,12 @@ class _JournalledFrames:
             raise ValueError(f"{variable} is of the time between two frames")
         crop = table.get("crop") or {}
         level, units = table.get("level"), table.get("units")
-        return ShownField(
+        return frame_cell.ShownField(
             variable, None if level is None else int(level), None if units is None else str(units),
             _pairs(crop.get("index")), _pairs(crop.get("range")),
         )  # fmt: skip
 
-    def source(self, stream: str, entry: Published) -> FrameSource:
+    def source(self, stream: str, entry: Published) -> frame_cell.FrameSource:
         """Where the frame of an entry may be. ValueError where the journal does not say."""
         key = stream, entry.time, int(entry.attempt)
         self._look()
@@ -217,7 +212,9 @@ class _JournalledFrames:
         if not places:
             raise ValueError("a later attempt of the model wrote the frames anew")
         known = self._fingerprints.get((key[2], file))
-        return FrameSource(tuple(places), record, stream, entry.time, self._time_variable, known)
+        return frame_cell.FrameSource(
+            tuple(places), record, stream, entry.time, self._time_variable, known
+        )
 
     def _look(self) -> None:
         stretch = self._journal.look()

@@ -43,7 +43,6 @@ class FrameRow:
 
 
 COLUMNS = tuple(field.name for field in fields(FrameRow))
-CLOCKS = ("written", "detected")
 
 
 class Frames(Sequence[FrameRow]):
@@ -102,7 +101,7 @@ class Frames(Sequence[FrameRow]):
         except ImportError:
             raise RunError(f"to_pandas needs pandas: {install_command('jupyter')}") from None
         table = pd.DataFrame({name: self[name] for name in COLUMNS}, columns=list(COLUMNS))
-        for name in CLOCKS:
+        for name in ("written", "detected"):
             table[name] = pd.to_datetime(table[name].astype(float), unit="s", utc=True)
         return table
 
@@ -121,26 +120,18 @@ def frames_of(events: Iterable[Line], entries: Mapping[Key, Published]) -> Frame
         key = stream, time, attempt, place if damaged else -1
         rows.pop(key, None)  # of a time that came twice the later record counts
         rows[key] = FrameRow(
-            stream=stream,
-            time=time,
-            attempt=attempt,
-            bytes=int(number(event.get("bytes")) or 0),
-            written=number(event.get("written")),
+            stream=stream, time=time, attempt=attempt,
+            bytes=int(number(event.get("bytes")) or 0), written=number(event.get("written")),
             detected=number(event.get("t" if damaged else "detected")),
             signal=str(event.get("signal", "")),
             products=tuple(made.get((stream, time, attempt), ())),
             damaged=str(event.get("reason", "no reason")) if damaged else "",
-        )
+        )  # fmt: skip
     return Frames(list(rows.values()))
 
 
 def _cells(row: FrameRow) -> tuple[str, ...]:
-    return (
-        row.stream,
-        time_label(row.time),
-        str(row.attempt),
-        show_bytes(row.bytes) if row.bytes else "",
-        clock_time(row.written),
-        row.damaged or row.signal,
-        ", ".join(row.products),
-    )
+    size = show_bytes(row.bytes) if row.bytes else ""
+    known_by, products = row.damaged or row.signal, ", ".join(row.products)
+    when, written = time_label(row.time), clock_time(row.written)
+    return row.stream, when, str(row.attempt), size, written, known_by, products

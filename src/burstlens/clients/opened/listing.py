@@ -10,12 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from burstlens.clients.opened.looks import looks
 from burstlens.clients.opened.pictured import Pictured
 from burstlens.clients.opened.points import Files, Grids
 from burstlens.clients.opened.series import Sample, heading, sample, samples
 from burstlens.clients.opened.spot import Spot
-from burstlens.clients.opened.status import is_over
+from burstlens.clients.opened.status import is_over, looks
 from burstlens.clients.opened.view import RunView
 from burstlens.core import valid_time
 from burstlens.core.printable import printable
@@ -38,13 +37,7 @@ class Listing:
     """
 
     def __init__(
-        self,
-        run: RunView,
-        product: str,
-        stream: str | None,
-        spot: Spot,
-        *,
-        kept_only: bool = False,
+        self, run: RunView, product: str, stream: str | None, spot: Spot, *, kept_only: bool = False
     ) -> None:
         self._kept_only = kept_only
         run.products[product]  # an unknown name is an error with near names
@@ -69,8 +62,7 @@ class Listing:
         entries = self._entries()
         head = self._heading(entries)
         rows = []
-        for number, one in enumerate(self._samples(entries, head), 1):
-            told(number, len(entries))
+        for one in self._samples(entries, head, told):
             row: dict[str, Any] = {"time": one.time, "value": one.finite, "step": one.step or None}
             row["index"] = dict(one.point.index) if one.point else None
             row["label"] = one.facts.get("label") or None
@@ -83,9 +75,7 @@ class Listing:
         entries = self._entries()
         head = self._heading(entries)
         yield _header(head, entries)
-        for number, one in enumerate(self._samples(entries, head), 1):
-            told(number, len(entries))
-            yield _line(one)
+        yield from map(_line, self._samples(entries, head, told))
 
     def follow(self, told: Told) -> Iterator[str]:
         """The same, and further lines while the run goes on. A frame that is published anew, as
@@ -99,9 +89,7 @@ class Listing:
             if fresh and not head:
                 head = self._heading(entries)
                 yield _header(head, entries)
-            for number, one in enumerate(self._samples(fresh, head), 1):
-                told(number, len(fresh))
-                yield _line(one)
+            yield from map(_line, self._samples(fresh, head, told))
             seen |= {one.time: _mark(one) for one in fresh}
             if over:
                 return
@@ -147,9 +135,13 @@ class Listing:
         stream = entries[-1].stream
         return heading(self._pictured.product, stream, entries, [newest], self._spot)
 
-    def _samples(self, entries: Sequence[Published], head: dict[str, Any]) -> Iterator[Sample]:
+    def _samples(
+        self, entries: Sequence[Published], head: dict[str, Any], told: Told
+    ) -> Iterator[Sample]:
         kind = (head["variable"], head["units"]) if head.get("index") else None
-        for one in samples(self._read, entries, self._pictured.newest, kind):
+        found = samples(self._read, entries, self._pictured.newest, kind)
+        for number, one in enumerate(found, 1):
+            told(number, len(entries))
             if one.gap:
                 self._gaps[one.reason or one.gap.value] += 1
             else:
@@ -180,11 +172,9 @@ def _header(head: dict[str, Any], entries: Sequence[Published]) -> str:
     units = f" ({head['units']})" if head["units"] else ""
     key = entries[0].time
     when = "time (UTC)" if valid_time.is_calendar(key) else "frame"
-    if valid_time.is_elapsed(key):
-        when = "time (s)"
-    return _csv(
-        [when, f"{head['variable'] or 'value'}{units}", f"step{units}", "grid point", "gap"]
-    )
+    when = "time (s)" if valid_time.is_elapsed(key) else when
+    value = f"{head['variable'] or 'value'}{units}"
+    return _csv([when, value, f"step{units}", "grid point", "gap"])
 
 
 def _line(one: Sample) -> str:

@@ -7,18 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from burstlens.clients.opened.file_errors import reading
 from burstlens.clients.opened.table import time_label
 from burstlens.core.errors import RunError
 from burstlens.core.run.index import Published
 
 # What notebooks show without running anything in it: an SVG may hold a script.
-TYPES = {
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-    ".gif": "image/gif",
-    ".webp": "image/webp",
-}
+TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif",
+         ".webp": "image/webp"}  # fmt: skip
 LARGEST_BYTES = 64 * 2**20
 
 
@@ -63,11 +59,8 @@ def picture_type(path: Path) -> str:
 
 def read_picture(path: Path) -> bytes:
     """A picture's bytes. Raises RunError when it cannot be read or is far too large."""
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(LARGEST_BYTES + 1)
-    except OSError as error:
-        raise RunError(f"cannot read {path}: {error.strerror}") from error
+    with reading(path), path.open("rb") as stream:
+        data = stream.read(LARGEST_BYTES + 1)
     if len(data) > LARGEST_BYTES:
         raise RunError(f"{path} is larger than {LARGEST_BYTES >> 20} MiB")
     return data

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection
 
+from burstlens.clients.opened.file_errors import reading
 from burstlens.clients.opened.series import has_values, without_values
 from burstlens.core.errors import RunError
 from burstlens.core.nearness import did_you_mean
@@ -75,22 +76,23 @@ class Pictured:
             found = sorted(self._entries.values(), key=lambda entry: entry.time)
         streams = sorted({entry.stream for entry in found})
         if not streams:
-            raise self._nothing()
+            index = Index(self.run.index)
+            index.look()
+            names = {entry.product for entry in index.entries.values()}
+            near = did_you_mean(self.product, names) if names else ""
+            raise RunError(f"nothing is published of a product {self.product!r}{near}")
         if stream is None and len(streams) > 1:
             named = ", ".join(streams[:12])
             raise RunError(f"{self.product} has several streams, name one of them: {named}")
         wanted = streams[0] if stream is None else stream
         if wanted not in streams:
-            raise RunError(
-                f"{self.product} has nothing of a stream {wanted!r}{did_you_mean(wanted, streams)}"
-            )
+            near = did_you_mean(wanted, streams)
+            raise RunError(f"{self.product} has nothing of a stream {wanted!r}{near}")
         return [entry for entry in found if entry.stream == wanted]
 
     def _refresh(self) -> None:
-        try:
+        with reading(self.run.index):
             self._look()
-        except OSError as error:
-            raise RunError(f"cannot read {self.run.index}: {error.strerror}") from error
 
     def _look(self) -> None:
         with self._lock, uncollected():
@@ -101,13 +103,6 @@ class Pictured:
                 entry = published(_lean(line)) if line.get("product") == self.product else None
                 if entry is not None:
                     self._entries[entry.stream, entry.time] = entry
-
-    def _nothing(self) -> RunError:
-        index = Index(self.run.index)
-        index.look()
-        names = {entry.product for entry in index.entries.values()}
-        near = did_you_mean(self.product, names) if names else ""
-        return RunError(f"nothing is published of a product {self.product!r}{near}")
 
 
 def _lean(line: Line) -> Line:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import re
 import stat
-import threading
-from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from pathlib import Path
 
 from burstlens.clients.opened.spot import Spot
 from burstlens.core.errors import RunError, ValuesError
 from burstlens.core.run.index import grid_path, product_path
-from burstlens.viz.values.lookup import Grid, Place
+from burstlens.viz.values.lookup import Grid
 
 LARGEST_BYTES = 128 * 2**20
 """Of a file of values: 4000 x 4000 points of 16 bits with their overlay have half of it."""
@@ -63,50 +62,31 @@ class Grids:
     """Grids of one or several runs, the most recently used ones held. Any thread may call it."""
 
     def __init__(self, most: int = GRIDS) -> None:
-        self._most = most
-        self._grids: OrderedDict[Path, Grid] = OrderedDict()
-        self._points: OrderedDict[tuple[Path, Spot], Point | None] = OrderedDict()
-        self._lock = threading.Lock()
+        self._grid = lru_cache(most)(_read_grid)
+        self._point = lru_cache(POINTS)(partial(_find_point, self._grid))
 
     def grid(self, files: Files, name: str) -> Grid:
         """The grid whose hash is ``name``. Raises ValuesError, RunError and OSError."""
-        path = _path(files, name)
-        with self._lock:
-            if path in self._grids:
-                self._grids.move_to_end(path)
-                return self._grids[path]
-        grid = Grid.read(files.regular(path.relative_to(files.products).as_posix()))
-        with self._lock:
-            self._grids[path] = grid
-            if len(self._grids) > self._most:
-                self._grids.popitem(last=False)
-        return grid
+        return self._grid(files.products, name)
 
     def point(self, files: Files, name: str, spot: Spot) -> Point | None:
         """The point nearest to a place in that grid; None outside of it.
 
         Raises as :meth:`grid`, also where such a place has no meaning on the plane.
         """
-        key = (_path(files, name), spot)
-        with self._lock:
-            if key in self._points:
-                self._points.move_to_end(key)
-                return self._points[key]
-        grid = self.grid(files, name)
-        at = grid.point(spot.on(grid))
-        found = None if at is None else Point(name, *at, grid.index(*at), (grid.rows, grid.columns))
-        with self._lock:
-            self._points[key] = found
-            if len(self._points) > POINTS:
-                self._points.popitem(last=False)
-        return found
-
-    def place(self, files: Files, point: Point) -> Place:
-        """Where a point itself lies. Raises as :meth:`grid`."""
-        return self.grid(files, point.grid).place(point.row, point.column)
+        return self._point(files.products, name, spot)
 
 
-def _path(files: Files, name: str) -> Path:
+def _read_grid(products: Path, name: str) -> Grid:
     if _HASH.fullmatch(name) is None:
         raise ValuesError(f"{name[:80]!r} does not name a grid")
-    return grid_path(files.products, name)
+    path = grid_path(products, name).relative_to(products)
+    return Grid.read(Files(products).regular(path.as_posix()))
+
+
+def _find_point(
+    grid_of: Callable[[Path, str], Grid], products: Path, name: str, spot: Spot
+) -> Point | None:
+    grid = grid_of(products, name)
+    at = grid.point(spot.on(grid))
+    return None if at is None else Point(name, *at, grid.index(*at), (grid.rows, grid.columns))

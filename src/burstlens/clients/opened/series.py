@@ -20,7 +20,7 @@ from burstlens.clients.opened.spot import PlaneError, Spot
 from burstlens.core.errors import BurstlensError, RunError, ValuesError
 from burstlens.core.run.index import Published, values_path
 from burstlens.core.units import printed
-from burstlens.viz.values.script import Laid, ValuesFile
+from burstlens.viz.values.script import ValuesFile
 
 FACTS = ("variable", "long_name", "units", "printed", "level", "transform")
 
@@ -158,9 +158,12 @@ def _sample(files: Files, time: str, values: ValuesFile, spot: Spot, grids: Grid
         if point is None:
             continue
         value = values.at(point.row, point.column, number)
-        facts = _facts(values.header["fields"][number], one)
-        step = _step(value, one)
-        stride = int(values.header["fields"][number].get("stride", 1))
+        field = values.header["fields"][number]
+        facts = {name: str(field.get(name, "")) for name in (*FACTS, "label")}
+        facts["transform"] = one.scale.transform
+        step, stride = one.scale.scale, int(field.get("stride", 1))
+        if one.scale.transform == "log":  # in the units of the value, with which it grows
+            step = abs(value) * math.expm1(step) if math.isfinite(value) else 0.0
         return Sample(time, value, gap_of(value), "", step, number, point, facts, stride)
     return Sample(time, None, Gap.OUTSIDE, "the frame's grid does not hold the place")
 
@@ -172,37 +175,23 @@ def gap_of(value: float) -> Gap:
     return Gap.NAN if math.isnan(value) else Gap.INFINITE if value > 0 else Gap.MINUS_INFINITE
 
 
-def _facts(field: Mapping[str, Any], laid: Laid) -> dict[str, Any]:
-    found = {name: str(field.get(name, "")) for name in FACTS}
-    return found | {"transform": laid.scale.transform, "label": str(field.get("label", ""))}
-
-
-def _step(value: float, laid: Laid) -> float:
-    """In the units of the value: a step of a logarithm grows with it."""
-    scale = laid.scale.scale
-    if laid.scale.transform != "log":
-        return scale
-    return abs(value) * math.expm1(scale) if math.isfinite(value) else 0.0
-
-
 def heading(product: str, stream: str, entries: Iterable[Published], first: Iterable[Sample],
             spot: Spot) -> dict[str, Any]:  # fmt: skip
     """What is common to a series, as JSON values: its field, units, step, place and number of
     frames. ``first`` are samples of it; where none has a value, the index says what it can."""
     shown = list(entries)
     known = next((one for one in first if one.facts), None)
-    facts = dict(known.facts) if known else _listed(shown)
+    if known:
+        facts = dict(known.facts)
+    else:
+        listed = next((one.facts for one in shown if not one.placeholder), {})
+        facts = {name: str(listed.get(name, "")) for name in ("variable", "units")}
+        facts["printed"] = printed(facts["units"])
     found: dict[str, Any] = {"product": product, "stream": stream, **facts, "frames": len(shown)}
     found["step"] = known.step if known and math.isfinite(known.step) else None
     found["stride"] = known.stride if known else 1
     found["index"] = dict(known.point.index) if known and known.point else None
     return found | {"at": spot.facts()}
-
-
-def _listed(entries: list[Published]) -> dict[str, Any]:
-    facts = next((one.facts for one in entries if not one.placeholder), {})
-    units = str(facts.get("units", ""))
-    return {"variable": str(facts.get("variable", "")), "units": units, "printed": printed(units)}
 
 
 def value_label(sample: Sample) -> str:

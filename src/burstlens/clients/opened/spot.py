@@ -12,6 +12,7 @@ from burstlens.core.lengths import metres
 from burstlens.viz.values.lookup import Grid, Place
 
 Number = str | float
+Given = Number | None
 _LENGTH = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?\d+)?)\s*([a-z]*)\s*")
 
 
@@ -34,12 +35,7 @@ class Spot:
 
     @classmethod
     def of(
-        cls,
-        lat: Number | None = None,
-        lon: Number | None = None,
-        x: Number | None = None,
-        y: Number | None = None,
-        plane: str = "",
+        cls, lat: Given = None, lon: Given = None, x: Given = None, y: Given = None, plane: str = ""
     ) -> Spot:
         """The place of ``lat`` and ``lon``, of ``x`` and ``y``, which may be texts such as
         ``4.5km``, or of both: then x and y serve where a plane has no longitudes, as in a section.
@@ -74,14 +70,10 @@ class Spot:
 
     def facts(self) -> dict[str, float | str]:
         """The place as JSON values: what was given, with units of x and y that have any."""
-        found: dict[str, float | str] = {
-            name: value
-            for name in ("lat", "lon", "x", "y")
-            if (value := getattr(self, name)) is not None
-        }
-        return found | {
-            f"{name}_units": units for name, units in zip("xy", self.units, strict=True) if units
-        }
+        given = {"lat": self.lat, "lon": self.lon, "x": self.x, "y": self.y}
+        units = {"x_units": self.units[0], "y_units": self.units[1]}
+        numbers = {name: value for name, value in given.items() if value is not None}
+        return numbers | {name: text for name, text in units.items() if text}
 
     def on(self, grid: Grid) -> Place:
         """The place in the units of a grid's plane. Raises PlaneError where it has no meaning."""

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import time
+from functools import cache
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from burstlens.clients.opened.starting import end_of, job_runs, progress_of
 from burstlens.core.decode import convert
-from burstlens.core.errors import RunError
+from burstlens.core.errors import RunError, SiteError
 from burstlens.core.existence import surely_exists
 from burstlens.core.lines import read_lines
 from burstlens.core.printable import printable
 from burstlens.core.quantity import show_duration
+from burstlens.core.run import heartbeat
 from burstlens.core.run.directory import RunDir, runs_in
-from burstlens.core.run.heartbeat import CONFIRM_S, STALE_S, driver_lives, is_here, state_of
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.places import runs_folders
 from burstlens.core.run.snapshot import read_snapshot
@@ -28,8 +30,10 @@ from burstlens.core.run.status_file import (
     StatusFile,
     TripPart,
 )
-from burstlens.core.run.wording import OVER as OVER
 from burstlens.core.run.wording import is_over as is_over
+
+if TYPE_CHECKING:
+    from burstlens.cluster_configs.scheduler import JobState, Scheduler
 
 _DOES = {
     "T": "its process is suspended, kill -CONT {pid} lets it continue",
@@ -39,7 +43,7 @@ _DOES = {
 """Why a live process writes nothing, by the kernel's state letter."""
 
 
-def standing_of(run: RunDir, *, confirm_s: float = CONFIRM_S) -> RunStatus:
+def standing_of(run: RunDir, *, confirm_s: float = heartbeat.CONFIRM_S) -> RunStatus:
     """The snapshot of a run with the state of its driver. Raises RunError, OSError.
 
     Waits up to ``confirm_s`` for a sign of a driver on another host that seems to be dead.
@@ -51,7 +55,7 @@ def standing_of(run: RunDir, *, confirm_s: float = CONFIRM_S) -> RunStatus:
     start = read_start(run)
     end = None
     if start is not None and _is_ahead(start, found):
-        end = end_of(start)
+        end = _end_of_start(start)
         # It may have begun, and even ended, between the two reads.
         found = _snapshot(run)
         if not _is_ahead(start, found):
@@ -59,10 +63,12 @@ def standing_of(run: RunDir, *, confirm_s: float = CONFIRM_S) -> RunStatus:
         elif end is None:
             return _starting(run, found, start)
     over = is_over(found)
-    alive = end is None and driver_lives(run, found.driver, confirm_s=0.0 if over else confirm_s)
+    wait_s = 0.0 if over else confirm_s
+    alive = end is None and heartbeat.driver_lives(run, found.driver, confirm_s=wait_s)
     by_job = False
     if not (alive or over or end) and start is not None:
-        alive = by_job = start.epoch == found.driver.epoch and job_runs(start)
+        same = start.epoch == found.driver.epoch and start.job is not None
+        alive = by_job = same and not _job_state(start).over
     found = replace(found, driver_alive=alive)
     if alive and not over:
         found = _with_silence(found, by_job=by_job)
@@ -94,7 +100,7 @@ def _starting(run: RunDir, found: RunStatus, start: Start) -> RunStatus:
     driver = DriverPart(host=start.host, epoch=start.epoch, heartbeat=start.asked)
     found = replace(
         found, state="starting", outcome=None, driver=driver, driver_alive=True,
-        hint=progress_of(start),
+        hint=_progress_of(start),
     )  # fmt: skip
     return _with_sentinels(run, found)
 
@@ -113,13 +119,13 @@ def _with_silence(found: RunStatus, *, by_job: bool) -> RunStatus:
     who = f"pid {driver.pid} on {driver.host}"
     if driver.loading:
         return replace(found, hint=f"its driver is loading ({who})")
-    if is_here(driver) and driver.uptime is not None:
+    if heartbeat.is_here(driver) and driver.uptime is not None:
         silent_s = time.monotonic() - driver.uptime  # the clocks of the day may have been set
     else:
         silent_s = time.time() - (driver.heartbeat or 0.0)
-    if silent_s <= STALE_S or not (by_job or is_here(driver)):
+    if silent_s <= heartbeat.STALE_S or not (by_job or heartbeat.is_here(driver)):
         return found  # elsewhere its heartbeat was seen to change: only its clock differs
-    does = None if by_job else state_of(driver)
+    does = None if by_job else heartbeat.state_of(driver)
     why = _DOES.get(does or "", "its file system may not answer").format(pid=driver.pid)
     if found.scheduler and does not in {"T", "t"}:
         lasts = show_duration(found.scheduler.silent_s + silent_s)
@@ -165,10 +171,8 @@ def _with_gone_buffer(run: RunDir, found: RunStatus) -> RunStatus:
             with contextlib.suppress(RunError, OSError):
                 made = read_snapshot(other).buffer
                 if made and made.owned and made.released and (made.name, made.created) == this:
-                    text = (
-                        f"buffer {made.name} is gone: run {other.id} had made it, and gave it back"
-                    )
-                    alarms = [*found.alarms, Message(text)]
+                    maker = f"run {other.id} had made it, and gave it back"
+                    alarms = [*found.alarms, Message(f"buffer {made.name} is gone: {maker}")]
                     return replace(found, buffer=replace(buffer, released=True), alarms=alarms)
     return found
 
@@ -214,3 +218,43 @@ def _with_sentinels(run: RunDir, found: RunStatus) -> RunStatus:
 
 def _trip_key(trip: TripPart) -> tuple[object, ...]:
     return trip.guard, trip.stream, trip.time, trip.attempt
+
+
+def _end_of_start(start: Start) -> str | None:
+    """Why it cannot begin any more, as text; None unless it is known to be dead."""
+    if start.job is not None:
+        state = _job_state(start)
+        return f"{start.who} ended ({state.text})" if state.over else None
+    if start.host == socket.gethostname():
+        lives = start.pid is not None and heartbeat.process_state(start.pid, start.ticks)
+        return None if lives else f"{start.who} ended"
+    late = time.time() - start.asked > heartbeat.LOADING_S
+    return f"{start.who} has given no sign since it was started" if late else None
+
+
+def _progress_of(start: Start) -> str:
+    """What the start does now, as text."""
+    state = None if start.job is None else _job_state(start)
+    if state is None or not state.waiting:
+        return f"its driver is loading ({start.who})"
+    reason = f": {printable(state.reason)}" if state.reason else ""
+    return f"its driver waits in the scheduler's queue ({start.who}{reason})"
+
+
+def _job_state(start: Start) -> JobState:
+    from burstlens.cluster_configs.scheduler import JobState, Phase
+    from burstlens.cluster_configs.schedulers import FIRST
+
+    assert start.job is not None
+    try:
+        return _scheduler(start.scheduler or FIRST).state(start.job)
+    except SiteError as error:  # its plugin is not installed here: it is not known to be dead
+        return JobState(start.job, Phase.WAITING, "PENDING", str(error))
+
+
+@cache
+def _scheduler(name: str) -> Scheduler:
+    """It with rare, single queries: readers of a run must not wait for a scheduler."""
+    from burstlens.cluster_configs.schedulers import scheduler
+
+    return scheduler(name)(patience_s=0.0)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Any
+
+from msgspec.structs import replace
 
 from burstlens.clients.opened.attached import attached_facts
 from burstlens.clients.opened.attached import observed as observed
-from burstlens.clients.opened.standing import OVER as OVER
 from burstlens.clients.opened.standing import has_ended as has_ended
 from burstlens.clients.opened.standing import is_over as is_over
 from burstlens.clients.opened.standing import standing_of
@@ -24,11 +26,14 @@ from burstlens.core.run.status_file import (
     OutputNow,
     OutputPart,
     RunStatus,
-    StreamOutputPart,
     TuningPart,
 )
+from burstlens.core.run.wording import OVER as OVER
 from burstlens.core.run.wording import next_steps as next_steps
 from burstlens.core.run.wording import progress_text as progress_text
+
+AWAY_S = 600.0
+"""How long to wait for a run directory that is unavailable: its driver waits as long."""
 
 
 def status_of(name: str, *, confirm_s: float = CONFIRM_S) -> dict[str, Any]:
@@ -51,6 +56,26 @@ def read_status(name: str, *, confirm_s: float = CONFIRM_S) -> RunStatus:
     except (ValueError, OverflowError) as error:
         raise RunError(f"{run.status} is not a snapshot of a run: {error!r}") from error
     return found
+
+
+def looks(run: RunDir) -> Iterator[RunStatus]:
+    """The run's status, endlessly; while it cannot be read, the latest one, with a ``hint``.
+
+    Raises RunError when the first read fails, and when none has succeeded for ``AWAY_S``.
+    """
+    last, seen = read_status(str(run.path)), time.monotonic()
+    yield last
+    while True:
+        try:
+            last, seen = read_status(str(run.path)), time.monotonic()
+            yield last
+        except RunError as error:
+            away_s = time.monotonic() - seen
+            if away_s > AWAY_S:
+                raise
+            since = f"the run's directory cannot be read for {show_duration(away_s)}"
+            hint = f"{since} ({error}); the run may go on"
+            yield replace(last, driver_alive=None, hint=hint)
 
 
 def rows() -> list[dict[str, Any]]:
@@ -82,6 +107,7 @@ def _row(run: RunDir, status: RunStatus | None) -> dict[str, Any]:
 def facts(status: RunStatus) -> list[tuple[str, str]]:
     """A snapshot as labels and texts, in the order in which they are shown."""
     over, attached, tuning = is_over(status), status.attached, status.tuning
+    saved = (status.outcome or OutcomePart()).saved_node_hours
     frames = f"{status.frames.ready} ready"
     if status.frames.damaged:
         frames += f", {status.frames.damaged} damaged"
@@ -89,9 +115,12 @@ def facts(status: RunStatus) -> list[tuple[str, str]]:
         frames += f", {attached.unproven} unproven"
     if status.backlog or not over:
         frames += f", {counted(status.backlog, 'product')} to be made"
-    shown = attached_facts(status)
-    shown.append(("trials", _trials(tuning) if tuning else ""))
-    shown += [("model", progress_text(status)), ("frames", "" if tuning else frames)]
+    shown = [
+        *attached_facts(status),
+        ("trials", _trials(tuning) if tuning else ""),
+        ("model", progress_text(status)),
+        ("frames", "" if tuning else frames),
+    ]
     for name, product in status.products.items():
         failed = f", {product.failed} failed" if product.failed else ""
         shown.append((name, f"{product.published} published{failed}"))
@@ -99,22 +128,28 @@ def facts(status: RunStatus) -> list[tuple[str, str]]:
         last = "" if over else f"last {show_duration(latency.last)}, "
         p50, p95 = show_duration(latency.p50), show_duration(latency.p95)
         shown.append(("latency", f"{last}p50 {p50}, p95 {p95}"))
-    shown.append(("output", _output(status.output) if status.output else ""))
-    shown.append(("ledger", _ledger(status.ledger, looked_at=bool(attached))))
-    shown.append(("buffer", _buffer(status)))
-    shown.append(("raw files", _raw_files(status)))
-    shown.append(("guards", _guards(status)))
-    shown.append(("saved", _saved(status)))
-    if not over:
-        shown.append(("waits", waits_text(status)))
-        shown.append(("scheduler", scheduler_text(status)))
-        shown.append(("viewing", _viewing(status)))
-        resume = f"burstlens resume-watching {status.run}"
-        shown.append(("paused", f"no products are made; {resume}" if status.paused else ""))
-    else:
+    shown += [
+        ("output", _output(status.output) if status.output else ""),
+        ("ledger", _ledger(status.ledger, looked_at=bool(attached))),
+        ("buffer", _buffer(status)),
+        ("raw files", _raw_files(status)),
+        ("guards", _guards(status)),
+        (
+            "saved",
+            "" if saved is None else f"about {saved:.3g} node-hours, by stopping early (estimate)",
+        ),
+    ]
+    if over:
         shown.append(("took", _took(status)))
-    shown.append(("pictures", status.pictures))
-    return [(label, text) for label, text in shown if text]
+    else:
+        resume = f"burstlens resume-watching {status.run}"
+        shown += [
+            ("waits", waits_text(status)),
+            ("scheduler", scheduler_text(status)),
+            ("viewing", _viewing(status)),
+            ("paused", f"no products are made; {resume}" if status.paused else ""),
+        ]
+    return [(label, text) for label, text in [*shown, ("pictures", status.pictures)] if text]
 
 
 def waits_text(status: RunStatus) -> str:
@@ -161,16 +196,16 @@ def _trials(tuning: TuningPart) -> str:
 def _output(output: OutputPart) -> str:
     """How long the model is at its output, and the latest of each stream; empty if unknown."""
     parts = [f"{100 * output.part:.0f} % of the model's time"] if output.part else []
-    return "; ".join([*parts, *(_latest_output(*one) for one in output.streams.items())])
-
-
-def _latest_output(name: str, stream: StreamOutputPart) -> str:
-    last = stream.latest[-1] if stream.latest else OutputNow()
-    parts = [f"{name} {show_duration(last.took_s or 0.0)}"]
-    parts += [f"{show_bytes(last.rate)}/s"] if last.rate else []
-    parts += [counted(last.aggregators, "aggregator")] if last.aggregators else []
-    parts += [f"data send {100 * last.data_send:.0f} %"] if last.data_send else []
-    return ", ".join(parts)
+    for name, stream in output.streams.items():
+        last = stream.latest[-1] if stream.latest else OutputNow()
+        shown = [
+            f"{name} {show_duration(last.took_s or 0.0)}",
+            f"{show_bytes(last.rate)}/s" if last.rate else "",
+            counted(last.aggregators, "aggregator") if last.aggregators else "",
+            f"data send {100 * last.data_send:.0f} %" if last.data_send else "",
+        ]
+        parts.append(", ".join(filter(None, shown)))
+    return "; ".join(parts)
 
 
 def _ordinal(number: int) -> str:
@@ -264,12 +299,6 @@ def _took(status: RunStatus) -> str:
     nobody = "nobody looked" if status.attached else "neither driver nor model ran"
     between = f", without {show_duration(idle)} in which {nobody}"
     return show_duration(status.took_s) + (between if idle >= 1.0 else "")
-
-
-def _saved(status: RunStatus) -> str:
-    """What stopping early has saved."""
-    saved = (status.outcome or OutcomePart()).saved_node_hours
-    return "" if saved is None else f"about {saved:.3g} node-hours, by stopping early (estimate)"
 
 
 def text(status: RunStatus) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from burstlens.clients.opened.attached import may_stop, subject
+from burstlens.clients.opened.file_errors import writing
 from burstlens.clients.opened.status import has_ended, read_status
 from burstlens.core.errors import RecipeError, RunError
 from burstlens.core.existence import surely_exists, surely_missing
@@ -95,17 +96,6 @@ def stop_refused(run: str, status: RunStatus) -> str | None:
     return over
 
 
-def stops(run: str, status: RunStatus) -> str:
-    """What a request to stop ends, for a run that looks at a folder; empty for one that launched
-    its model."""
-    part = status.attached
-    if not part:
-        return ""
-    if may_stop(part):
-        return f"{run} stops {subject(part)}, the model that writes in {part.path}"
-    return f"{run} ends looking at {part.path}; the model there is not touched"
-
-
 def question(run: RunDir) -> str:
     """What to ask a person before that run is stopped; empty where nothing has to be asked.
 
@@ -146,7 +136,9 @@ def stop(run: RunDir, *, now: bool = False, then: str = "") -> str:
             raise
         return f"{error}; the supervisor of its model, on this machine, was told directly"
     if part := status.attached:
-        return stops(run.id, status) + (then if may_stop(part) else "")
+        if may_stop(part):
+            return f"{run.id} stops {subject(part)}, the model that writes in {part.path}{then}"
+        return f"{run.id} ends looking at {part.path}; the model there is not touched"
     asked = f"{run.id} is asked to stop{' now' if now else ''}"
     if status.driver_alive:
         return asked + then
@@ -171,10 +163,8 @@ def pause(name: str) -> str:
     """
     run = _going_on(name)
     run.request("pause")
-    return (
-        f"{run.id} goes on and makes no products; burstlens resume-watching {run.id} makes them, "
-        "the newest first"
-    )
+    then = f"burstlens resume-watching {run.id} makes them, the newest first"
+    return f"{run.id} goes on and makes no products; {then}"
 
 
 def resume_watching(name: str) -> str:
@@ -249,13 +239,13 @@ def _tables(source: Path) -> list[dict[str, object]]:
 
     table = parse(source)
     wrong = []
-    others = [key for key in table if key != "product"]
-    if others:
+    if others := [key for key in table if key != "product"]:
         wrong.append(f"only [[product]] tables can be added to a run, not {', '.join(others)}")
     entries = table.get("product")
     if not isinstance(entries, list) or not entries:
+        entries = []
         wrong.append("there is no [[product]] table")
-    if wrong or not isinstance(entries, list):
+    if wrong:
         raise RecipeError(f"{source}: {'; '.join(wrong)}")
     return entries
 
@@ -272,10 +262,8 @@ def _bring(names: list[str], folder: Path, run: RunDir) -> None:
     if wrong:
         raise RecipeError("the products cannot be added:\n  " + "\n  ".join(wrong))
     for name in names:
-        try:
+        with writing(run.files / name):
             _copy(folder / name, run.files / name)
-        except OSError as error:
-            raise RunError(f"cannot write {run.files / name}: {error.strerror}") from error
 
 
 def _copy(here: Path, there: Path) -> None:
@@ -305,8 +293,9 @@ def _await_answer(run: RunDir, request: Path) -> list[ProductAdded]:
         time.sleep(0.1)
     answers = []
     for event in read_only(run.journal, ProductRefused, ProductAdded):
-        if isinstance(event, ProductRefused) and event.request == request.name:
-            raise RunError(f"{run.id} refuses: {event.reason}")
-        if isinstance(event, ProductAdded) and event.request == request.name:
-            answers.append(event)
+        match event:
+            case ProductRefused(request=request.name, reason=reason):
+                raise RunError(f"{run.id} refuses: {reason}")
+            case ProductAdded(request=request.name):
+                answers.append(event)
     return answers

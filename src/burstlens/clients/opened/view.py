@@ -11,16 +11,17 @@ import os
 import subprocess
 import sys
 import time as clock
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from burstlens.clients.opened import steering
+from burstlens.clients.opened.file_errors import reading
 from burstlens.clients.opened.frames import Frames, frames_of
-from burstlens.clients.opened.looks import looks
 from burstlens.clients.opened.picture import Picture, is_picture
 from burstlens.clients.opened.products import Products, ProductView, Time
-from burstlens.clients.opened.status import is_over, read_status, text
+from burstlens.clients.opened.status import is_over, looks, read_status, text
 from burstlens.core.decode import convert, record
 from burstlens.core.durable import read_json
 from burstlens.core.errors import RunError
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 POLL_S = 0.25
 ENDS_S = 20.0
-T = TypeVar("T")
 LOG_BYTES = 2**20
 """At most this many bytes of a log's end are read: a model's log may hold gigabytes."""
 
@@ -80,10 +80,8 @@ class RunView:
     def frames(self) -> Frames:
         """The frames so far, with what is published of each."""
         with uncollected():
-            try:
+            with reading(self.directory.journal):
                 stretch = self._journal.look()
-            except OSError as error:
-                raise _unreadable(self.directory.journal, error) from error
             if stretch.fresh:
                 self._frames = []
             known = ("frame.ready", "frame.damaged")
@@ -96,9 +94,9 @@ class RunView:
         views = {name: (kind, list[Published]()) for name, kind in _kinds(self.directory).items()}
         for entry in self._published().values():
             views.setdefault(entry.product, ("", []))[1].append(entry)
-        folder = self.directory.products
+        folder, by_time = self.directory.products, attrgetter("time", "stream")
         return Products(
-            (name, ProductView(name, kind, folder, tuple(sorted(found, key=_by_time))))
+            (name, ProductView(name, kind, folder, tuple(sorted(found, key=by_time))))
             for name, (kind, found) in views.items()
         )
 
@@ -163,17 +161,13 @@ class RunView:
 
     def journal(self) -> Iterator[dict[str, Any]]:
         """The run's events from its beginning as dicts; docs/journal.md names them."""
-        return self._events(read_records)
+        with reading(self.directory.journal):
+            yield from read_records(self.directory.journal)
 
     def events(self) -> Iterator[Event]:
         """The run's events from its beginning, as :mod:`burstlens.core.run.events` has them."""
-        return self._events(read)
-
-    def _events(self, read_from: Callable[[Path], Iterator[T]]) -> Iterator[T]:
-        try:
-            yield from read_from(self.directory.journal)
-        except OSError as error:
-            raise _unreadable(self.directory.journal, error) from error
+        with reading(self.directory.journal):
+            yield from read(self.directory.journal)
 
     @property
     def logs(self) -> list[str]:
@@ -187,12 +181,9 @@ class RunView:
         if name not in names:
             raise RunError(f'{self.id} has no log "{name}"{did_you_mean(name, names)}')
         path = self.directory.logs / name
-        try:
-            with path.open("rb") as stream:
-                stream.seek(max(0, os.fstat(stream.fileno()).st_size - LOG_BYTES))
-                return stream.read(LOG_BYTES).decode(errors="replace")
-        except OSError as error:
-            raise _unreadable(path, error) from error
+        with reading(path), path.open("rb") as stream:
+            stream.seek(max(0, os.fstat(stream.fileno()).st_size - LOG_BYTES))
+            return stream.read(LOG_BYTES).decode(errors="replace")
 
     def stop(self, *, now: bool = False) -> str:
         """Ask the run to stop, as ``burstlens stop``; returns a message, also when it is over.
@@ -235,9 +226,8 @@ class RunView:
         self._let_driver_end()
         # A process of its own: it becomes the run's driver until it ends.
         words = [sys.executable, "-P", "-m", "burstlens", "free", str(self.directory.path)]
-        done = subprocess.run(
-            words + ["--discard"] * discard, capture_output=True, text=True, check=False
-        )
+        words += ["--discard"] * discard
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RunError(done.stderr.strip().removeprefix("burstlens: "))
         return done.stdout.strip()
@@ -265,23 +255,17 @@ class RunView:
             enough = published is not None and len(self._published()) >= published
             late = end is not None and clock.monotonic() >= end
             if is_over(status) or enough or late:
-                return StatusMapping(record(status))
+                break
             clock.sleep(POLL_S)
-        raise AssertionError("looks never end")
+        return StatusMapping(record(status))
 
     def __repr__(self) -> str:
         return f"<run {self.id}: {self.read_status().state}>"
 
     def _published(self) -> dict[Any, Published]:
-        try:
+        with reading(self.directory.index):
             self._index.look()
-        except OSError as error:
-            raise _unreadable(self.directory.index, error) from error
         return self._index.entries
-
-
-def _by_time(entry: Published) -> tuple[str, str]:
-    return entry.time, entry.stream
 
 
 def _kinds(run: RunDir) -> dict[str, str]:
@@ -294,7 +278,3 @@ def _kinds(run: RunDir) -> dict[str, str]:
         now: Any = (read_json(run.status) or {})["products"]
         kinds |= {str(name): str(it.get("kind", kinds.get(name, ""))) for name, it in now.items()}
     return kinds
-
-
-def _unreadable(path: Path, error: OSError) -> RunError:
-    return RunError(f"cannot read {path}: {error.strerror}")

@@ -65,16 +65,10 @@ class Answers:
         self._memory = Memory()
         self._statuses: dict[str, tuple[float, dict[str, Any], int]] = {}
         self._asks: dict[str, Callable[[RunView, Mapping[str, Any]], Answer]] = {
-            "poll": self._poll,
-            "image": self._image,
-            "values": self._values,
-            "grid": self._grid,
-            "log": _log,
-            "about": _about,
-            "series": self._series,
-            "others": self._others,
+            "poll": self._poll, "image": self._image, "values": self._values, "grid": self._grid,
+            "log": _log, "about": _about, "series": self._series, "others": self._others,
             "control": self._control,
-        }
+        }  # fmt: skip
 
     def answer(self, request: Mapping[str, Any]) -> Answer:
         """The answer; ``{error}`` with a sentence for people when it cannot be given."""
@@ -123,7 +117,7 @@ class Answers:
     def _poll(self, run: RunView, request: Mapping[str, Any]) -> Answer:
         status, stamp = self._status(run)
         found = read_stretch(run.directory.index, int(request["offset"]), limit=BATCH_BYTES)
-        answer = {
+        return {
             "status": None if request.get("stamp") == stamp else status,
             "stamp": stamp,
             "lines": [line for line in found.lines if published(line) is not None],
@@ -131,8 +125,7 @@ class Answers:
             "fresh": found.fresh,
             "more": found.more,
             "may_stop": self._allow_stop and run is self._run,
-        }
-        return answer, []
+        }, []
 
     def _image(self, run: RunView, request: Mapping[str, Any]) -> Answer:
         name = request["name"]
@@ -142,9 +135,8 @@ class Answers:
         return {"type": picture_type(path)}, [read_picture(path)]
 
     def _values(self, run: RunView, request: Mapping[str, Any]) -> Answer:
-        products = run.directory.products
-        path = product_path(products, values_path(Path(request["name"])).as_posix())
-        return {}, [read_payload(path)]
+        name = values_path(Path(request["name"])).as_posix()
+        return {}, [read_payload(product_path(run.directory.products, name))]
 
     def _grid(self, run: RunView, request: Mapping[str, Any]) -> Answer:
         products = run.directory.products
@@ -166,8 +158,8 @@ class Answers:
         for found in all_runs(run.directory.path.parent):
             with contextlib.suppress(Exception):  # an unreadable one does not hide the others
                 status = (run if found.id == run.id else RunView(found)).read_status()
-                row = {"title": status.title, "state": status.state}
-                rows.append({"run": found.id, **row, "frames": status.frames.ready})
+                row = {"run": found.id, "title": status.title, "state": status.state}
+                rows.append({**row, "frames": status.frames.ready})
         return {"runs": rows}, []
 
     def _control(self, run: RunView, request: Mapping[str, Any]) -> Answer:
@@ -207,6 +199,5 @@ def _about(run: RunView, _: Mapping[str, Any]) -> Answer:
     texts = {}
     for name in ABOUT:
         with contextlib.suppress(FileNotFoundError):
-            path = run.directory.path / name
-            texts[name] = path.read_text(encoding="utf-8", errors="replace")
+            texts[name] = (run.directory.path / name).read_text("utf-8", "replace")
     return {"texts": texts}, []

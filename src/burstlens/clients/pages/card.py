@@ -6,7 +6,7 @@ import base64
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from burstlens.clients.opened.picture import Picture, is_picture
+from burstlens.clients.opened.picture import is_picture
 from burstlens.clients.opened.status import facts, is_over, next_steps, reasons
 from burstlens.clients.opened.table import text_html, time_label
 from burstlens.core.errors import RunError
@@ -67,7 +67,7 @@ def _trouble(status: RunStatus) -> str:
 
 def _picture(run: RunView, *, over: bool) -> str:
     """The newest picture; of a run that is over, the newest that is not nearly empty, of a product
-    with something in it."""
+    with something in it. Empty where there is none, or it is too large for the card."""
     try:
         picture = run.image()
         newest = picture.entry
@@ -76,22 +76,9 @@ def _picture(run: RunView, *, over: bool) -> str:
             first = [one for one in series if one.stream == newest.stream]
             best = fullest(first, *_others(run, newest.product)) or newest
             picture = run.image(best.product, best.time, best.stream)
-        return embedded(picture)
+        data = picture.data
     except RunError:  # none yet, or gone: the rest of the card is worth showing
         return ""
-
-
-def _others(run: RunView, product: str) -> Iterator[list[Published]]:
-    """The pictures of all other products, of the newest one's stream each."""
-    for name, other in run.products.items():
-        pictures = [one for one in other.entries if is_picture(one.name)]
-        if name != product and pictures:
-            yield [one for one in pictures if one.stream == pictures[-1].stream]
-
-
-def embedded(picture: Picture) -> str:
-    """A picture inside the HTML; empty when it is too large for that. Raises RunError."""
-    data = picture.data
     if len(data) > LARGEST_BYTES:
         return ""
     but = ", unproven" if picture.entry.unproven else ""
@@ -101,3 +88,11 @@ def embedded(picture: Picture) -> str:
         f'src="data:{picture.type};base64,{base64.b64encode(data).decode("ascii")}">'
         f"<figcaption>{caption}</figcaption></figure>"
     )
+
+
+def _others(run: RunView, product: str) -> Iterator[list[Published]]:
+    """The pictures of all other products, of the newest one's stream each."""
+    for name, other in run.products.items():
+        pictures = [one for one in other.entries if is_picture(one.name)]
+        if name != product and pictures:
+            yield [one for one in pictures if one.stream == pictures[-1].stream]

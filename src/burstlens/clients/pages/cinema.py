@@ -6,13 +6,14 @@ values of one type or nothing, and whose last columns, named ``FILE...``, are pa
 
 from __future__ import annotations
 
+import contextlib
 import csv
-import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from burstlens.clients.opened.file_errors import replacing
 from burstlens.clients.opened.picture import is_picture
 from burstlens.clients.opened.table import time_label
 from burstlens.clients.opened.view import RunView
@@ -55,19 +56,12 @@ def write_database(run: RunView, out: Path, *, volumes: bool = False) -> Databas
     ]
     if not entries:
         raise RunError(f"{run.id} has published nothing that could be shown yet")
-    part = out.with_name(f".{out.name}.{os.getpid()}.part")
-    try:
+    with replacing(out) as part:
         part.mkdir()
         found, missing = _copied(run, entries, part)
         if not found:
             raise RunError(f"none of the {len(entries)} files can be read")
         rows = _table(found, part / "data.csv")
-        part.rename(out)
-    except OSError as error:
-        why = error.strerror or error
-        raise RunError(f"cannot write {out}: {why}; --out names another place") from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
     return Database(out, rows, len(found), tuple(missing))
 
 
@@ -76,12 +70,10 @@ def _copied(
 ) -> tuple[list[Published], list[str]]:
     found, missing = [], []
     for entry in entries:
-        try:
+        source = None
+        with contextlib.suppress(RunError):
             source = product_path(run.directory.products, entry.name)
-        except RunError:
-            missing.append(entry.name)
-            continue
-        if not source.is_file():
+        if source is None or not source.is_file():
             missing.append(entry.name)
             continue
         target = folder / entry.name
@@ -116,7 +108,8 @@ def _table(entries: Sequence[Published], path: Path) -> int:
             seconds = _seconds(time, calendar)
             row = ["" if seconds is None else repr(seconds - begin), time_label(time)]
             row += [name] if len(streams) > 1 else []
-            row += [_shown(_fact(made.get(product), fact)) for product, fact in columns]
+            values = (_fact(made.get(product), fact) for product, fact in columns)
+            row += ["" if value is None else repr(float(value)) for value in values]
             row += [made[it].name if it in made else "" for it in products]
             table.writerow(row)
     return len(frames)
@@ -132,7 +125,3 @@ def _seconds(key: str, calendar: str) -> float | None:
 
 def _fact(entry: Published | None, fact: str) -> float | None:
     return None if entry is None else number(entry.facts.get(fact))
-
-
-def _shown(value: float | None) -> str:
-    return "" if value is None else repr(float(value))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +18,7 @@ from typing import Any
 
 from PIL import Image
 
+from burstlens.clients.opened.file_errors import replacing
 from burstlens.clients.opened.picture import is_picture, read_picture
 from burstlens.core.errors import RunError
 from burstlens.core.extras import install_command
@@ -93,7 +93,8 @@ def make_movie(
     sizes = {entry.name: size for entry in entries if (size := _size(products, entry))}
     if not sizes:
         raise RunError(f"none of the {len(entries)} pictures can be read")
-    size = _even(Counter(sizes.values()).most_common(1)[0][0])
+    width, height = Counter(sizes.values()).most_common(1)[0][0]
+    size = width + width % 2, height + height % 2
     shown = [entry for entry in entries if entry.name in sizes]
     rate = fps or min(FASTEST_FPS, max(SLOWEST_FPS, len(shown) / LASTS_S))
 
@@ -102,27 +103,13 @@ def make_movie(
             yield _fitted(_read(products, entry), size)
             progress(number)
 
-    part = out.with_name(f".{out.name}.{os.getpid()}.part")
-    try:
+    with replacing(out) as part:
         part.touch()  # ffmpeg would not report why it cannot write
         writer(part, pictures(), size, rate)
         written = part.stat().st_size
-        os.replace(part, out)
-    except OSError as error:
-        why = error.strerror or error
-        raise RunError(f"cannot write {out}: {why}; --out names another place") from error
-    finally:
-        part.unlink(missing_ok=True)
-    return Movie(
-        path=out,
-        product=entries[0].product,
-        frames=len(shown),
-        holes=sum(bool(entry.placeholder) for entry in shown),
-        missing=tuple(entry.name for entry in entries if entry.name not in sizes),
-        size=size,
-        fps=rate,
-        bytes=written,
-    )
+    holes = sum(bool(entry.placeholder) for entry in shown)
+    missing = tuple(entry.name for entry in entries if entry.name not in sizes)
+    return Movie(out, entries[0].product, len(shown), holes, missing, size, rate, written)
 
 
 def _write_mp4(part: Path, pictures: Iterator[Image.Image], size: Size, fps: float) -> None:
@@ -201,10 +188,6 @@ def _read(products: Path, entry: Published) -> Image.Image | None:
         return None
 
 
-def _even(size: Size) -> Size:
-    return size[0] + size[0] % 2, size[1] + size[1] % 2
-
-
 def _fitted(picture: Image.Image | None, size: Size) -> Image.Image:
     """The picture on a canvas of that size, scaled down where it is larger; white around it."""
     canvas = Image.new("RGB", size, "white")
@@ -212,7 +195,6 @@ def _fitted(picture: Image.Image | None, size: Size) -> Image.Image:
         return canvas
     if picture.width > size[0] or picture.height > size[1]:
         picture.thumbnail(size, Image.Resampling.LANCZOS)
-    canvas.paste(
-        picture, ((size[0] - picture.width) // 2, (size[1] - picture.height) // 2), picture
-    )
+    left, top = (size[0] - picture.width) // 2, (size[1] - picture.height) // 2
+    canvas.paste(picture, (left, top), picture)
     return canvas

@@ -88,9 +88,7 @@ def give_back(keyboard: int, read: bytes) -> None:
 def _answer(keyboard: int, limit_s: float) -> bytes:
     end = time.monotonic() + limit_s
     answer = b""
-    while _ATTRIBUTES.search(answer) is None:
-        if not _waiting(keyboard, end - time.monotonic()):
-            break
+    while _ATTRIBUTES.search(answer) is None and _waiting(keyboard, end - time.monotonic()):
         answer += os.read(keyboard, 1024)
     return answer
 

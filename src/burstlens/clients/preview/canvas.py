@@ -17,7 +17,8 @@ class Canvas:
     def __init__(self, console: Console) -> None:
         self.console = console
         self.sent = 0
-        self._size = (0, 0)
+        self.size: tuple[int, int] = (0, 0)
+        """Columns and rows."""
         self._lines: list[str] = []
 
     def __enter__(self) -> Canvas:
@@ -27,17 +28,12 @@ class Canvas:
     def __exit__(self, *_: object) -> None:
         self._send(LEAVE + SHOW)
 
-    @property
-    def size(self) -> tuple[int, int]:
-        """Columns and rows."""
-        return self._size
-
     def resized(self) -> bool:
         """Whether the window's size has changed since the last call; then all must be drawn."""
         now = self.console.size
-        if (now.width, now.height) == self._size:
+        if now == self.size:
             return False
-        self._size = (now.width, now.height)
+        self.size = now
         self._lines = []
         self._send("\x1b[0m\x1b[2J")
         return True

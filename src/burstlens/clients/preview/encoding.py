@@ -34,10 +34,7 @@ def fitted(picture: Image.Image, width: int, height: int, *, aspect: float = 1.0
     """The whole picture, as RGB on white, as large as fits; ``aspect`` is a pixel's height by its
     width."""
     scale = min(width / picture.width, height * aspect / picture.height)
-    size = (
-        max(1, round(picture.width * scale)),
-        max(1, round(picture.height * scale / aspect)),
-    )
+    size = (max(1, round(picture.width * scale)), max(1, round(picture.height * scale / aspect)))
     flat = Image.new("RGB", picture.size, "white")
     flat.paste(picture, mask=picture.getchannel("A") if "A" in picture.getbands() else None)
     return flat.resize(size, Image.Resampling.LANCZOS, reducing_gap=2.0)
@@ -51,11 +48,10 @@ def kitty(picture: Image.Image, columns: int, rows: int) -> bytes:
     text = base64.b64encode(held.getvalue())
     parts = [text[at : at + _CHUNK] for at in range(0, len(text), _CHUNK)]
     out = bytearray(f"\x1b_Ga=d,d=I,i={_ID},q=2\x1b\\".encode())
-    for number, part in enumerate(parts):
-        more = int(number < len(parts) - 1)
-        first = f"a=T,f=100,i={_ID},q=2,C=1,c={columns},r={rows},"
-        keys = f"{first if number == 0 else ''}m={more}"
-        out += b"\x1b_G" + keys.encode() + b";" + part + b"\x1b\\"
+    keys = f"a=T,f=100,i={_ID},q=2,C=1,c={columns},r={rows},"
+    for number, part in enumerate(parts, 1):
+        out += f"\x1b_G{keys}m={int(number < len(parts))};".encode() + part + b"\x1b\\"
+        keys = ""  # of the first part alone
     return bytes(out)
 
 

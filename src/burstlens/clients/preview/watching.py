@@ -14,12 +14,11 @@ from rich.console import Console, Group, RenderableType
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
-from burstlens.clients.opened.looks import looks
 from burstlens.clients.opened.picture import is_picture, read_picture
 from burstlens.clients.opened.points import Files, Grids
 from burstlens.clients.opened.series import sample, value_label
 from burstlens.clients.opened.spot import Spot
-from burstlens.clients.opened.status import is_over
+from burstlens.clients.opened.status import is_over, looks
 from burstlens.clients.opened.table import time_label
 from burstlens.clients.opened.view import RunView
 from burstlens.clients.preview import encoding
@@ -35,11 +34,8 @@ BYTES_PER_SECOND = 24_000
 """A picture is drawn only when a line of this rate would have sent the one before."""
 PERIOD_S = 0.5
 TEXT_ROWS = 5
-_SYSTEMS = {
-    "standard": ColorSystem.STANDARD,
-    "256": ColorSystem.EIGHT_BIT,
-    "truecolor": ColorSystem.TRUECOLOR,
-}
+_SYSTEMS = {"standard": ColorSystem.STANDARD, "256": ColorSystem.EIGHT_BIT,
+            "truecolor": ColorSystem.TRUECOLOR}  # fmt: skip
 
 
 def can_show(console: Console) -> bool:
@@ -63,20 +59,16 @@ def watch_picture(
         way = ability(keyboard, sys.stdout.fileno())
         try:
             with Canvas(console) as canvas:
-                status = _watch(run, Preview(run, product, canvas, way, spot=spot))
+                preview = Preview(run, product, canvas, way, spot=spot)
+                for status in looks(run.directory):
+                    if is_over(status):
+                        break
+                    preview.look(status)
+                    time.sleep(PERIOD_S)
             Preview(run, product, Roll(console), way, spot=spot).leave()
         finally:
             drop_late_answer(keyboard)
     return status
-
-
-def _watch(run: RunView, preview: Preview) -> RunStatus:
-    for status in looks(run.directory):
-        if is_over(status):
-            return status
-        preview.look(status)
-        time.sleep(PERIOD_S)
-    raise AssertionError("looks never end")
 
 
 class Preview:
@@ -104,8 +96,7 @@ class Preview:
 
     def leave(self) -> None:
         """Draw the newest picture with its label, as the last that is seen."""
-        newest = self._newest()
-        if newest is None:
+        if (newest := self._newest()) is None:
             return
         with contextlib.suppress(RunError, OSError, ValueError, SyntaxError):
             self._draw(newest)
@@ -132,9 +123,9 @@ class Preview:
     def _newest(self) -> Published | None:
         for view in self.run.products.values():
             if self.product in (None, view.name):
-                pictures = [entry for entry in view.entries if is_picture(entry.name)]
-                if pictures:
-                    return pictures[-1]
+                for entry in reversed(view.entries):
+                    if is_picture(entry.name):
+                        return entry
         return None
 
     def _draw(self, entry: Published) -> None:
@@ -152,9 +143,8 @@ class Preview:
                 return
             wide, tall = self.way.cell
             shrink = min(1.0, (encoding.MOST_PX / (columns * wide * rows * tall)) ** 0.5)
-            small = encoding.fitted(
-                picture, int(columns * wide * shrink), int(rows * tall * shrink)
-            )
+            width, height = int(columns * wide * shrink), int(rows * tall * shrink)
+            small = encoding.fitted(picture, width, height)
         if self.way.way == "kitty":
             across = max(1, round(small.width / shrink / wide))
             down = max(1, round(small.height / shrink / tall))

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import re
 import secrets
+import stat
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import quote, urlencode
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from burstlens.clients.serving.headers import html
+from burstlens.core.errors import RunError
 
 DENIED = """<!doctype html>
 <html lang="en"><meta charset="utf-8">{again}<title>Burstlens: token needed</title>
@@ -30,6 +35,8 @@ starts; with <code>--token-file</code> it stays.</p>
 </html>
 """
 ACCESS_HELP = "a token is needed: Authorization: Bearer TOKEN, or the whole link that was printed\n"
+TOKEN = re.compile(r"[A-Za-z0-9_-]{32,200}")
+_TOKEN_BYTES = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +67,8 @@ class Access:
         """A middleware that checks each request before any other code gets it."""
         if self._same(request.query.get("token")):
             return self._entered(request)
-        if not request.rel_url.raw_path.startswith(f"{self.folder}/"):
-            return _denied(request)
-        if self._same(request.cookies.get(self.cookie)) or self._bears(request):
+        inside = request.rel_url.raw_path.startswith(f"{self.folder}/")
+        if inside and (self._same(request.cookies.get(self.cookie)) or self._bears(request)):
             return await handler(request)
         return _denied(request)
 
@@ -102,3 +108,42 @@ def _denied(request: web.Request) -> web.StreamResponse:
     strange = request.headers.get("Sec-Fetch-Site") == "cross-site"
     again = '<meta http-equiv="refresh" content="0">' if strange else ""
     return html(DENIED.format(again=again), status=403)
+
+
+def kept_token(path: Path) -> str:
+    """The token in ``path``; a missing file is made, with mode 0600.
+
+    Raises RunError when it cannot be made or read, is not the user's own regular file, may be read
+    or written by others, or holds no token.
+    """
+    try:
+        return _read_token(path)
+    except FileNotFoundError:
+        token = secrets.token_urlsafe()
+    except OSError as error:
+        raise RunError(f"the token file {path} cannot be read: {error.strerror}") from error
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w") as stream:
+            stream.write(f"{token}\n")
+    except OSError as error:
+        raise RunError(f"the token file {path} cannot be made: {error.strerror}") from error
+    return token
+
+
+def _read_token(path: Path) -> str:
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as stream:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise RunError(f"the token file {path} is not a regular file")
+        if found.st_uid != os.geteuid():
+            raise RunError(f"the token file {path} belongs to another user")
+        if stat.S_IMODE(found.st_mode) & 0o077:
+            raise RunError(f"others may use the token file {path}: chmod 600 {path}")
+        text = stream.read(_TOKEN_BYTES).decode("ascii", "replace").strip()
+    if not TOKEN.fullmatch(text):
+        raise RunError(
+            f"the token file {path} holds no token: remove it, and the next start makes a new one"
+        )
+    return text

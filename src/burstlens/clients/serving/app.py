@@ -21,7 +21,6 @@ from aiohttp import web
 from burstlens.clients.opened.status import read_status
 from burstlens.clients.serving import control, headers
 from burstlens.clients.serving.access import Access
-from burstlens.clients.serving.handle import HandleResponse
 from burstlens.clients.serving.movie import MovieHandler
 from burstlens.clients.serving.patience import Patience
 from burstlens.clients.serving.rows import PICTURES
@@ -78,8 +77,7 @@ class Application:
         # A list of a thousand runs is sent only when it has changed.
         response.etag = tag = hashlib.sha256(self._rows.encode()).hexdigest()[:32]
         response.headers["Cache-Control"] = "private, no-cache"
-        known = request.if_none_match or ()
-        if any(one.value == tag for one in known):
+        if any(known.value == tag for known in request.if_none_match or ()):
             return web.Response(status=304, headers={"ETag": f'"{tag}"'})
         response.enable_compression()
         return response
@@ -101,7 +99,9 @@ class Application:
                 return await self._movies.answer(request, run)
             if rest in (*WAYS, PAGE):
                 await self.patience.call(run, self._shelf.run_dir, run)
-                return _page() if rest == PAGE else _see(f"{'../' * len(rest)}{_page_of(run)}")
+                if rest == PAGE:
+                    return headers.html(_page_text())
+                return _see(f"{'../' * len(rest)}{_page_of(run)}")
             return await self._send(request, run, rest)
         except RunError as error:
             raise web.HTTPNotFound(text=f"{error}\n") from None
@@ -120,7 +120,7 @@ class Application:
     async def _send(self, request: web.Request, run: str, rest: list[str]) -> web.StreamResponse:
         handle = await self.patience.call(run, self._shelf.locate, run, rest)
         kind = headers.of_file(PurePath(rest[-1]), log=rest[0] == "logs")
-        response = HandleResponse(handle, kind)
+        response = headers.HandleResponse(handle, kind)
         if rest[-1].endswith(PICTURES) and request.query_string.isdigit():  # its checksum
             response.headers["Cache-Control"] = FOR_EVER
         if rest[-1].endswith(".jsonl") and "Range" not in request.headers:
@@ -183,13 +183,9 @@ def _page_of(run: str) -> str:
     return f"{quote(os.fsencode(run))}/{'/'.join(PAGE)}"
 
 
-def _page() -> web.Response:
-    """The package's own page, also for runs of an older version."""
-    return headers.html(_page_text())
-
-
 @cache
 def _page_text() -> str:
+    """The package's own page, also for runs of an older version."""
     from burstlens.viz.live.page import page_text
 
     return page_text()

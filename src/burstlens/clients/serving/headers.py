@@ -1,14 +1,17 @@
-"""Headers of each answer, which keep browsers from running a file of a run as the page."""
+"""Answers with a page or a file; their headers keep browsers from running a file as the page."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import io
+import re
+from collections.abc import Mapping
 from functools import cache
-from html.parser import HTMLParser
 from pathlib import PurePath
 
 from aiohttp import web
+from aiohttp.abc import AbstractStreamWriter
 
 ALWAYS = {
     "Server": "burstlens",
@@ -46,6 +49,10 @@ TYPES = {
     ".xml": "application/xml",
 }
 TEXTS = (".csv", ".jsonl", ".log", ".md", ".pvd", ".toml", ".txt")
+_INLINE = re.compile(r"<(script|style)\b[^>]*>(.*?)</\1>", re.DOTALL)
+"""The scripts and styles of our own pages, which hold nothing of others."""
+CHUNK_BYTES = 65536
+"""Bytes held in memory for each client that reads slowly."""
 
 
 async def add_always(_request: web.Request, response: web.StreamResponse) -> None:
@@ -56,16 +63,12 @@ async def add_always(_request: web.Request, response: web.StreamResponse) -> Non
 
 def html(text: str, *, status: int = 200) -> web.Response:
     """A page of our own: only its inline scripts and styles may run, by their hashes."""
-    response = web.Response(
-        text=text,
-        status=status,
-        content_type="text/html",
-        headers={
-            "Content-Security-Policy": policy_of(text),
-            "Cross-Origin-Opener-Policy": "same-origin",
-            "Cache-Control": "no-store",
-        },
-    )
+    headers = {
+        "Content-Security-Policy": policy_of(text),
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cache-Control": "no-store",
+    }
+    response = web.Response(text=text, status=status, content_type="text/html", headers=headers)
     response.enable_compression()
     return response
 
@@ -73,10 +76,12 @@ def html(text: str, *, status: int = 200) -> web.Response:
 @cache
 def policy_of(text: str) -> str:
     """The Content-Security-Policy for a page of our own."""
-    found = _Inline()
-    found.feed(text)
-    found.close()
-    return f"{ENOUGH}; script-src {found.sources('script')}; style-src {found.sources('style')}"
+    sources: dict[str, list[str]] = {"script": [], "style": []}
+    for tag, inline in _INLINE.findall(text):
+        digest = base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()
+        sources[tag].append(f"'sha256-{digest}'")
+    script, style = (" ".join(hashes) or "'none'" for hashes in sources.values())
+    return f"{ENOUGH}; script-src {script}; style-src {style}"
 
 
 def of_file(path: PurePath, *, log: bool) -> dict[str, str]:
@@ -90,31 +95,24 @@ def of_file(path: PurePath, *, log: bool) -> dict[str, str]:
     return found
 
 
-class _Inline(HTMLParser):
-    """Collects the inline scripts and styles of a page."""
+class HandleResponse(web.FileResponse):
+    """aiohttp's file response (whole, ranges, not modified) for an open handle (O_PATH).
 
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=False)
-        self._found: dict[str, list[str]] = {"script": [], "style": []}
-        self._inside: str | None = None
+    By its own name another file may be found by now.
+    """
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in self._found:
-            self._inside = tag
-            self._found[tag].append("")
+    def __init__(self, handle: io.FileIO, headers: Mapping[str, str]) -> None:
+        super().__init__(
+            f"/proc/self/fd/{handle.fileno()}", chunk_size=CHUNK_BYTES, headers=dict(headers)
+        )
+        self._handle = handle
 
-    def handle_endtag(self, tag: str) -> None:
-        if tag == self._inside:
-            self._inside = None
-
-    def handle_data(self, data: str) -> None:
-        if self._inside:
-            self._found[self._inside][-1] += data
-
-    def sources(self, tag: str) -> str:
-        """The hashes in the syntax of a policy."""
-        hashes = [
-            base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-            for text in self._found[tag]
-        ]
-        return " ".join(f"'sha256-{value}'" for value in hashes) or "'none'"
+    async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
+        """Send it. If the file was truncated meanwhile, close the connection: the client must not
+        wait for the rest, nor take the next answer for it.
+        """
+        with self._handle:
+            writer = await super().prepare(request)
+        if request.method == "GET" and writer and writer.length and request.transport:
+            request.transport.abort()
+        return writer

@@ -20,7 +20,7 @@ from pathlib import Path
 from aiohttp import web
 
 from burstlens.clients.opened.picture import is_picture
-from burstlens.clients.serving.handle import HandleResponse
+from burstlens.clients.serving.headers import HandleResponse
 from burstlens.clients.serving.patience import Patience
 from burstlens.clients.serving.shelf import Shelf
 from burstlens.core.errors import RunError
@@ -61,16 +61,14 @@ class MovieHandler:
             raise web.HTTPMethodNotAllowed(request.method, ["GET"])
         frames = await self._patience.call(run, self._count, run, product, stream)
         if frames > MOST_FRAMES:
-            words = ["burstlens", "movie", run, product, "--stream", stream]
-            command = printable(shlex.join(words))
-            raise web.HTTPConflict(
-                text=f"{frames} frames are more than the {MOST_FRAMES} of which a server makes a "
-                f"movie: {command}\n"
+            command = shlex.join(["burstlens", "movie", run, product, "--stream", stream])
+            most = (
+                f"{frames} frames are more than the {MOST_FRAMES} of which a server makes a movie"
             )
+            raise web.HTTPConflict(text=f"{most}: {printable(command)}\n")
         if run in self._busy or len(self._busy) >= AT_ONCE:
-            raise web.HTTPTooManyRequests(
-                text="another movie is being made just now: try again in a minute\n"
-            )
+            text = "another movie is being made just now: try again in a minute\n"
+            raise web.HTTPTooManyRequests(text=text)
         self._busy.add(run)
         try:
             return await self._made(request, run, product, stream)
@@ -96,9 +94,8 @@ class MovieHandler:
         try:
             held = tempfile.TemporaryDirectory(prefix="burstlens-movie-")
         except OSError as error:
-            raise web.HTTPServiceUnavailable(
-                text=f"the server has no room for a movie: {error.strerror}\n"
-            ) from None
+            text = f"the server has no room for a movie: {error.strerror}\n"
+            raise web.HTTPServiceUnavailable(text=text) from None
         with held as folder:
             out = Path(folder) / "movie.mp4"
             place = await self._patience.call(run, self._shelf.run_dir, run)

@@ -31,9 +31,7 @@ class Patience:
         self._pool = pool
         self._at_once = at_once
         self._limit_s = limit_s
-        self._gates: weakref.WeakValueDictionary[str, asyncio.Semaphore] = (
-            weakref.WeakValueDictionary()
-        )
+        self._gates = weakref.WeakValueDictionary[str, asyncio.Semaphore]()
         self._under_way: set[asyncio.Future[Any]] = set()
 
     @property
@@ -51,9 +49,8 @@ class Patience:
         try:
             async with asyncio.timeout(self._limit_s):
                 await gate.acquire()
-                future = asyncio.get_running_loop().run_in_executor(
-                    self._pool, function, *arguments
-                )
+                loop = asyncio.get_running_loop()
+                future = loop.run_in_executor(self._pool, function, *arguments)
                 self._under_way.add(future)
                 future.add_done_callback(self._under_way.discard)
                 future.add_done_callback(lambda _: gate.release())

@@ -71,11 +71,9 @@ def serve(
     try:
         import aiohttp  # noqa: F401
     except ImportError as error:
-        raise SiteError(
-            f"burstlens serve needs aiohttp ({error}): {install_command('serve')}"
-        ) from error
-    from burstlens.clients.serving.access import Access
-    from burstlens.clients.serving.token_file import kept_token
+        install = install_command("serve")
+        raise SiteError(f"burstlens serve needs aiohttp ({error}): {install}") from error
+    from burstlens.clients.serving.access import Access, kept_token
 
     token = kept_token(token_file) if token_file else secrets.token_urlsafe()
     _raise_file_limit()

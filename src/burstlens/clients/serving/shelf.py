@@ -68,7 +68,7 @@ class Shelf:
         """What is served, for people."""
         if self.chosen is None:
             first, *others = self.folders
-            return f"the runs in {' and '.join(map(str, [first, *filter(_is_there, others)]))}"
+            return f"the runs in {' and '.join(map(str, [first, *filter(os.path.isdir, others)]))}"
         names = list(self.chosen)
         more = len(names) - NAMED
         return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
@@ -197,7 +197,3 @@ def shelf_of_runs(runs: Sequence[RunDir]) -> Shelf:
         if chosen.setdefault(run.id, folder) != folder:
             raise RunError(f"two runs are called {run.id}, in {chosen[run.id]} and {folder}")
     return Shelf(chosen=chosen)
-
-
-def _is_there(folder: Path) -> bool:
-    return os.path.isdir(folder)

@@ -1,7 +1,7 @@
 """The archive for a site's support: what is known of a run, without its data and secrets.
 
-``archive`` writes it, ``contents`` names the files, ``hidden`` finds what is to be masked in them,
-``versions`` lists what ran. Imports ``cluster_configs`` and ``core``.
+``archive`` writes it and lists the versions, ``contents`` names the files, ``hidden`` finds what is
+to be masked in them. Imports ``opened``, ``cluster_configs`` and ``core``.
 """
 
 __all__ = ["archive"]

@@ -8,27 +8,38 @@ from __future__ import annotations
 import io
 import json
 import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
 import tarfile
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from burstlens.clients.opened.file_errors import reading, replacing
 from burstlens.clients.support.contents import KEYS, Contents, Taken
 from burstlens.clients.support.hidden import Hidden
-from burstlens.clients.support.versions import versions
+from burstlens.cluster_configs.schedulers import loadable
 from burstlens.cluster_configs.site import known
 from burstlens.cluster_configs.site_report import explain
 from burstlens.core.errors import BurstlensError, RunError
 from burstlens.core.quantity import counted
 from burstlens.core.run.directory import RunDir
 from burstlens.core.user_config import config_path
+from burstlens.core.version import __version__
 
 SUFFIX = "-support.tar.gz"
 README = "README.txt"
 _FIRST_LINE = "Burstlens support archive of run "
 _MOST_NAMED = 200
+_LIMIT_S = 5.0
+"""How long a scheduler may take to name its version."""
 _ABOUT = """\
 In it: facts, recipe, status and journal of the run; attempts/ and steps/: its jobs with their batch
 scripts; logs/; parsl/: scripts and messages of the viewing blocks; site.txt and versions.txt: of
@@ -69,10 +80,8 @@ def write_support(run: RunDir, out: Path) -> Support:
     """
     _require_ours(out)
     contents = Contents()
-    try:
+    with reading(run.path):
         taken = list(contents.read(run.path))
-    except OSError as error:
-        raise RunError(f"cannot read {run.path}: {error.strerror}") from error
     files = {it.name: it.data for it in taken}
     site = _site_of(files)
     hidden = Hidden(files, [*_site_files(site), config_path()])
@@ -84,9 +93,8 @@ def write_support(run: RunDir, out: Path) -> Support:
     about = _readme(run, taken, contents, hidden.count)
     begin = Taken(README, about.encode(errors="replace"), 0, now)
     _write(out, f"{run.id}-support", [begin, *members])
-    return Support(
-        out, run.id, len(members) + 1, out.stat().st_size, hidden.count, contents.unreadable
-    )
+    size = out.stat().st_size
+    return Support(out, run.id, len(members) + 1, size, hidden.count, contents.unreadable)
 
 
 def _require_ours(out: Path) -> None:
@@ -107,21 +115,14 @@ def _masked(hidden: Hidden, taken: Taken) -> Taken:
 
 
 def _write(out: Path, folder: str, members: list[Taken]) -> None:
-    part = out.with_name(f".{out.name}.{os.getpid()}.part")
-    try:
-        with tarfile.open(part, "w:gz", format=tarfile.PAX_FORMAT) as archive:
-            for member in members:
-                about = tarfile.TarInfo(f"{folder}/{member.name}")
-                about.size, about.mtime, about.mode = len(member.data), member.mtime, 0o644
-                archive.addfile(about, io.BytesIO(member.data))
-        os.replace(part, out)
-    except OSError as error:
-        raise RunError(
-            f"cannot write {out}: {error.strerror or error}; --out names another place"
-        ) from error
-    finally:
-        with suppress(OSError):
-            part.unlink()
+    with (
+        replacing(out) as part,
+        tarfile.open(part, "w:gz", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        for member in members:
+            about = tarfile.TarInfo(f"{folder}/{member.name}")
+            about.size, about.mtime, about.mode = len(member.data), member.mtime, 0o644
+            archive.addfile(about, io.BytesIO(member.data))
 
 
 def _site_of(files: dict[str, bytes]) -> str | None:
@@ -152,10 +153,9 @@ def _site_text(site: str | None) -> str:
     except (BurstlensError, OSError, UnicodeError) as error:
         return f"site {site}: {error}\n"
     lines = [f"site {site}", about]
-    for value in values:
-        lines.append(f"{value.key} = {value.value}" if value.value else f"# {value.key} is not set")
-        lines.append(f"    {value.meaning}")
-        lines.append(f"    {value.origin}{f': {value.remark}' if value.remark else ''}")
+    for it in values:
+        lines.append(f"{it.key} = {it.value}" if it.value else f"# {it.key} is not set")
+        lines += [f"    {it.meaning}", f"    {it.origin}{f': {it.remark}' if it.remark else ''}"]
     return "\n".join(lines) + "\n"
 
 
@@ -175,3 +175,57 @@ def _readme(run: RunDir, taken: list[Taken], contents: Contents, masked: int) ->
         if len(found) > _MOST_NAMED:
             lines.append(f"  and {len(found) - _MOST_NAMED} more")
     return "\n".join(lines) + "\n"
+
+
+def versions() -> str:
+    """What ran, a line for each: versions of the machine that writes the archive, now."""
+    return "".join(f"{name}: {version}\n" for name, version in _found_versions())
+
+
+def _found_versions() -> Iterator[tuple[str, str]]:
+    yield "burstlens", __version__
+    yield "python", f"{sys.version.split()[0]} ({sys.executable})"
+    yield "host", platform.node()
+    yield "kernel", f"{platform.system()} {platform.release()} {platform.machine()}"
+    yield "C library", " ".join(platform.libc_ver())
+    yield "distribution", _distribution()
+    yield "CPUs", str(os.cpu_count())
+    for scheduler in loadable():
+        if command := scheduler.version_command():
+            yield scheduler.name, _said(command)
+    yield from _packages()
+
+
+def _distribution() -> str:
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME", "not known")
+    except OSError:
+        return "not known"
+
+
+def _said(command: Sequence[str]) -> str:
+    if shutil.which(command[0]) is None:
+        return f"{command[0]} is not on PATH"
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_LIMIT_S, text=True
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"{command[0]}: {error}"
+    lines = (done.stderr if done.returncode else done.stdout).strip().splitlines()
+    return lines[-1] if lines else f"{command[0]} ended with {done.returncode}"
+
+
+def _packages() -> Iterator[tuple[str, str]]:
+    """The packages that Burstlens and its extras for users name, where they are installed."""
+    try:
+        wanted = metadata.requires("burstlens") or []
+    except metadata.PackageNotFoundError:
+        wanted = []
+    wanted = [line for line in wanted if not re.search(r"extra == .(?:dev|docs)\b", line)]
+    names = {re.split(r"[^\w.-]", line, maxsplit=1)[0].lower() for line in wanted}
+    for name in sorted(names - {"burstlens"}):
+        try:
+            yield name, metadata.version(name)
+        except metadata.PackageNotFoundError:
+            yield name, "not installed"

@@ -12,14 +12,7 @@ from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import quote
 
-from burstlens.core.redaction import (
-    MASK,
-    is_random,
-    named_secrets,
-    redacted,
-    secrets_in,
-    variables_in,
-)
+from burstlens.core import redaction
 
 _WITH_VARIABLES = {"recipe.toml", "run.json", "job.json"}
 _TOKEN = re.compile(r"\s*[\w-]{32,200}\s*", re.ASCII)
@@ -37,12 +30,12 @@ class Hidden:
     def __init__(self, files: Mapping[str, bytes], others: Iterable[Path]) -> None:
         """Collect them from a run's own ``files`` (JSON and TOML) and the ``others`` (TOML): the
         site's and the user's."""
-        found: set[str] = set(named_secrets(os.environ))
+        found: set[str] = set(redaction.named_secrets(os.environ))
         variables: set[str] = set()
-        for value in (*_parsed(files), *_read(others)):
-            found.update(secrets_in(value))
-            variables.update(variables_in(value))
-        found.update(value for value in variables if is_random(value))
+        for value in _tables(files, others):
+            found.update(redaction.secrets_in(value))
+            variables.update(redaction.variables_in(value))
+        found.update(value for value in variables if redaction.is_random(value))
         self._secrets, self._words = frozenset(found), frozenset(variables)
         self._everywhere = {form for secret in found for form in _forms(secret)}
         self._variables = {f'"{form}"' for value in variables for form in _forms(value)}
@@ -53,17 +46,17 @@ class Hidden:
         """The text of that file without secrets. Variables that may be words, such as ``close``,
         are masked in recipes and job files alone."""
         if len(text) < 1024 and _TOKEN.fullmatch(text):
-            clean = f"{MASK}\n"
+            clean = f"{redaction.MASK}\n"
         else:
             words: frozenset[str] = frozenset()
             if PurePath(name).name in _WITH_VARIABLES:
                 words = self._words
                 for value in self._variables:
-                    text = text.replace(value, f'"{MASK}"')
+                    text = text.replace(value, f'"{redaction.MASK}"')
             if PurePath(name).suffix in {".toml", ".json", ".jsonl"}:
                 text = _ESCAPED.sub(lambda it: self._decoded(it[0], words), text)
-            clean = redacted(text, self._everywhere)
-        self.count += clean.count(MASK)
+            clean = redaction.redacted(text, self._everywhere)
+        self.count += clean.count(redaction.MASK)
         return clean
 
     def _decoded(self, literal: str, words: frozenset[str]) -> str:
@@ -71,7 +64,7 @@ class Hidden:
         with suppress(ValueError, KeyError):
             value = tomllib.loads(f"x = {literal}".replace("\\/", "/"))["x"].removesuffix("\n")
             if value in words or any(secret in value for secret in self._secrets):
-                return f'"{MASK}"'
+                return f'"{redaction.MASK}"'
         return literal
 
 
@@ -84,16 +77,13 @@ def _forms(secret: str) -> Iterator[str]:
     yield quote(secret, safe="")
 
 
-def _parsed(files: Mapping[str, bytes]) -> Iterator[Any]:
+def _tables(files: Mapping[str, bytes], others: Iterable[Path]) -> Iterator[Any]:
     for name, data in files.items():
         with suppress(ValueError, RecursionError):
             if name.endswith(".json"):
                 yield json.loads(data)
             elif name.endswith(".toml"):
                 yield tomllib.loads(data.decode())
-
-
-def _read(paths: Iterable[Path]) -> Iterator[Any]:
-    for path in paths:
+    for path in others:
         with suppress(OSError, ValueError, RecursionError):
             yield tomllib.loads(path.read_text(encoding="utf-8"))

@@ -7,10 +7,12 @@ import io
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from burstlens.clients.pages.iostats.shown import shortened
 from burstlens.core.printable import printable
 from burstlens.core.quantity import show_bytes, show_duration
 from burstlens.workflows.iostats.advice import streams
@@ -56,11 +58,7 @@ def _sizes(summaries: Sequence[Summary]) -> Plot | None:
         for row, at in enumerate(bins):
             for count, place, colour in ((written[at], -0.2, WRITE), (read[at], 0.2, READ)):
                 if count:
-                    panel.barh(row + place, count, 0.38, color=colour)
-                    panel.annotate(
-                        f"{count:,}", (count, row + place), (3, 0), textcoords="offset points",
-                        va="center", fontsize=8, color=WEAK,
-                    )  # fmt: skip
+                    _bar(panel, row + place, count, f"{count:,}", colour, 0.38)
         panel.set_xscale("log")
         panel.set_xlim(0.7, 12 * max(count for pair in counts for one in pair for count in one))
         panel.set_xlabel("accesses")
@@ -72,8 +70,8 @@ def _sizes(summaries: Sequence[Summary]) -> Plot | None:
         f"{it.total.write.system_calls or 0:,} writes and {it.total.read.system_calls or 0:,} reads"
         for it in summaries
     )
-    return _plot("Accesses of the file system by size", f"In bytes, by powers of 1024: {said}.",
-                 figure)  # fmt: skip
+    text = f"In bytes, by powers of 1024: {said}."
+    return _plot("Accesses of the file system by size", text, figure)
 
 
 def _phases(summaries: Sequence[Summary]) -> Plot | None:
@@ -99,30 +97,27 @@ def _phases(summaries: Sequence[Summary]) -> Plot | None:
     for panel, found in zip(panels, shares, strict=True):
         for row, name in enumerate(names):
             share, colour = found.get(name, (0.0, WEAK))
-            panel.barh(row, 100 * share, 0.7, color=colour)
-            panel.annotate(
-                f"{100 * share:.0f} %" if name in found else "-", (100 * share, row), (3, 0),
-                textcoords="offset points", va="center", fontsize=8, color=WEAK,
-            )  # fmt: skip
+            label = f"{100 * share:.0f} %" if name in found else "-"
+            _bar(panel, row, 100 * share, label, colour)
         panel.set_xlim(0, 112)
         panel.set_xlabel("part of the time (%)")
     _rows(panels, names)
-    counted = any("exchange and waiting" in it for it in most)
-    text = (
-        "Time in MPI-IO, summed over ranks: what lies inside the system's calls, and the rest."
-        if counted
-        else "As the MPI library reports it; phases may overlap."
-    )
+    text = "As the MPI library reports it; phases may overlap."
+    if any("exchange and waiting" in it for it in most):
+        text = (
+            "Time in MPI-IO, summed over ranks: what lies inside the system's calls, and the rest."
+        )
     return _plot("Time by phase", text, figure)
 
 
 def _files(summaries: Sequence[Summary]) -> Plot | None:
     """The files that took longest, or the largest where no time is known."""
     groups = [streams(it.files) for it in summaries]
-    timed = any(_seconds(file) for group in groups for file in group)
+    timed = any(map(_seconds, chain.from_iterable(groups)))
+    unit = 1 if timed else 2**20
     value = _seconds if timed else (lambda file: float(file.bytes))
     most: dict[str, float] = {}
-    for one in (one for group in groups for one in group):
+    for one in chain.from_iterable(groups):
         most[one.name] = max(most.get(one.name, 0.0), value(one))
     names = sorted((name for name in most if most[name]), key=lambda name: -most[name])[:MOST_FILES]
     if not names:
@@ -136,14 +131,10 @@ def _files(summaries: Sequence[Summary]) -> Plot | None:
             label = "-" if file is None else show_duration(size) if timed else show_bytes(size)
             if file is not None and timed and file.bytes:
                 label += f", {show_bytes(file.bytes)}"
-            panel.barh(row, size / (1 if timed else 2**20), 0.7, color=WRITE)
-            panel.annotate(
-                label, (size / (1 if timed else 2**20), row), (3, 0), textcoords="offset points",
-                va="center", fontsize=8, color=WEAK,
-            )  # fmt: skip
-        panel.set_xlim(0, 1.45 * most[names[0]] / (1 if timed else 2**20))
+            _bar(panel, row, size / unit, label, WRITE)
+        panel.set_xlim(0, 1.45 * most[names[0]] / unit)
         panel.set_xlabel("seconds" if timed else "MiB")
-    _rows(panels, [_short(name) for name in names])
+    _rows(panels, [shortened(printable(name), _LONGEST) for name in names])
     text = "Files whose names differ only in numbers count as one; * stands for the numbers."
     return _plot("Per file", text, figure)
 
@@ -158,8 +149,8 @@ def _panels(summaries: Sequence[Summary], rows: int) -> tuple[Figure, list[Axes]
     panels = list(figure.subplots(1, len(summaries), sharey=True, squeeze=False)[0])
     for number, (panel, summary) in enumerate(zip(panels, summaries, strict=True), 1):
         if len(summaries) > 1:
-            name = summary.log.rpartition("/")[2]
-            panel.set_title(f"{number}: {_short(name)}", fontsize=9, loc="left")
+            name = shortened(printable(summary.log.rpartition("/")[2]), _LONGEST)
+            panel.set_title(f"{number}: {name}", fontsize=9, loc="left")
         panel.spines[["top", "right"]].set_visible(False)
         panel.tick_params(labelsize=8)
         panel.grid(axis="x", color="#e3e6ea", linewidth=0.8)
@@ -168,16 +159,20 @@ def _panels(summaries: Sequence[Summary], rows: int) -> tuple[Figure, list[Axes]
     return figure, panels
 
 
+def _bar(
+    panel: Axes, row: float, value: float, label: str, colour: str, height: float = 0.7
+) -> None:
+    panel.barh(row, value, height, color=colour)
+    panel.annotate(
+        label, (value, row), (3, 0), textcoords="offset points", va="center", fontsize=8, color=WEAK
+    )
+
+
 def _rows(panels: Sequence[Axes], names: Sequence[str]) -> None:
     panels[0].set_yticks(range(len(names)), [name.replace("$", r"\$") for name in names])
     panels[0].set_ylim(len(names) - 0.5, -0.5)
     for panel in panels[1:]:
         panel.tick_params(labelleft=False)
-
-
-def _short(name: str) -> str:
-    name = printable(name)
-    return name if len(name) <= _LONGEST else "…" + name[-_LONGEST + 1 :]
 
 
 def _plot(title: str, text: str, figure: Figure) -> Plot:

@@ -26,6 +26,11 @@ def show_value(value: float | None, kind: str) -> str:
     return f"{value:,.0f}"
 
 
+def shortened(name: str, most: int) -> str:
+    """The end of a long name, at most that many characters."""
+    return name if len(name) <= most else "…" + name[-most + 1 :]
+
+
 def quantities(summary: Summary) -> list[tuple[str, str]]:
     """Name and text of each quantity that the log has."""
     found = [(one, one.of(summary)) for one in QUANTITIES]
@@ -37,9 +42,7 @@ def row_texts(row: Row) -> tuple[str, str, str, str]:
     kind, ratio = row.quantity.kind, row.ratio
     digits = ",.0f" if (ratio or 0) >= 100 else ".2f" if (ratio or 0) >= 0.1 else ".2g"
     shown = "-" if ratio is None else format(ratio, digits)
-    return (
-        row.quantity.name, show_value(row.first, kind), show_value(row.second, kind), shown,
-    )  # fmt: skip
+    return row.quantity.name, show_value(row.first, kind), show_value(row.second, kind), shown
 
 
 def heading(summary: Summary) -> str:

@@ -1,8 +1,9 @@
-"""A report's pictures: the newest of each product large, evenly spaced ones small, embedded."""
+"""A report's pictures, embedded: the newest of each product large, evenly spaced ones small."""
 
 from __future__ import annotations
 
 import base64
+import contextlib
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from PIL import Image
 
 from burstlens.clients.opened.picture import is_picture, picture_type, read_picture
 from burstlens.core.errors import RunError
+from burstlens.core.run.directory import RunDir
 from burstlens.core.run.index import Published, product_path
 
 BUDGET_BYTES = 6 * 2**20
@@ -22,15 +24,18 @@ LARGE_PX = 1200
 """The longer side of a newest picture that had to be made smaller."""
 QUALITY = 82
 _BASE64 = 4 / 3
+_DAMAGED = (RunError, OSError, ValueError, SyntaxError, Image.DecompressionBombError)
+"""What reading a file raises that is not a whole picture."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A picture in the report: where it is from, and the ``data:`` URI that holds it."""
+    """A picture in the report: the ``data:`` URI that holds it, its width and height in pixels, and
+    of a product what is published."""
 
-    entry: Published
     uri: str
     size: tuple[int, int]
+    entry: Published | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +79,29 @@ def _shown(
     products: Path, entry: Published, longest_px: int, most_bytes: float = 0
 ) -> Shown | None:
     """The file as it is where it fits in ``most_bytes``, else smaller and with losses."""
-    try:
+    with contextlib.suppress(*_DAMAGED):
         path = product_path(products, entry.name)
         data = read_picture(path)
         with Image.open(io.BytesIO(data)) as image:
             image.load()
             if len(data) * _BASE64 <= most_bytes:
-                return Shown(entry, data_uri(data, picture_type(path)), image.size)
+                return Shown(data_uri(data, picture_type(path)), image.size, entry)
             small = image.convert("RGB")
         small.thumbnail((longest_px, longest_px), Image.Resampling.LANCZOS)
         held = io.BytesIO()
         small.save(held, "WEBP", quality=QUALITY, method=4)
-        return Shown(entry, data_uri(held.getvalue(), "image/webp"), small.size)
-    except (RunError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
-        return None
+        return Shown(data_uri(held.getvalue(), "image/webp"), small.size, entry)
+    return None
+
+
+def tuning_picture(run: RunDir) -> Shown | None:
+    """The picture that a tuning has drawn; None where there is none that can be read."""
+    with contextlib.suppress(*_DAMAGED):
+        data = read_picture(run.path / "tuning" / "tuning.png")
+        with Image.open(io.BytesIO(data)) as image:
+            image.load()
+            return Shown(data_uri(data, "image/png"), image.size)
+    return None
 
 
 def data_uri(data: bytes, media_type: str) -> str:

@@ -16,27 +16,29 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from burstlens.clients.opened.file_errors import writing
 from burstlens.clients.opened.products import ProductView
 from burstlens.clients.opened.status import facts, is_over
 from burstlens.clients.opened.table import clock_time, time_label
 from burstlens.clients.opened.view import RunView
-from burstlens.clients.pages.report.gallery import BUDGET_BYTES, gallery
+from burstlens.clients.pages.report.gallery import BUDGET_BYTES, gallery, tuning_picture
 from burstlens.clients.pages.report.plot import Line, Plot, TimeAxis
 from burstlens.clients.pages.report.story import Story, story_of
-from burstlens.clients.pages.report.trials import HEADS, drawn, trial_rows
 from burstlens.core.durable import write_whole
-from burstlens.core.errors import RunError
 from burstlens.core.printable import printable
 from burstlens.core.quantity import counted, show_bytes, show_duration
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.events import GuardTripped
 from burstlens.core.run.facts import facts_of
-from burstlens.core.run.status_file import OutcomePart, RunStatus
+from burstlens.core.run.status_file import OutcomePart
+from burstlens.core.run.trial_record import TrialRecord
 from burstlens.core.version import __version__
 
 HASHED_BYTES = 64 * 2**20
 """For a larger file the size is given, but no digest."""
 MOST_ROWS = 200
+TRIAL_HEADS = ("trial", "phase", "why", "output#", "load#", "values, or what went wrong")
+"""Of the rows of trials; one that ends with # is above numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,39 +66,30 @@ def write_report(run: RunView, out: Path) -> Report:
         outcome=status.outcome or OutcomePart(),
         facts=[("begun", _utc(status.started)), *known], series=series,
         story=story, axis=_axis(story, over=over), plots=_plots(story),
-        guards=_guards(status), trips=[_trip(it) for it in story.trips[:MOST_ROWS]],
+        guards=[[it.name or "", it.text or "", it.state or ""] for it in status.guards or ()],
+        trips=[_trip(it) for it in story.trips[:MOST_ROWS]],
         marks=[(_utc(mark.t), mark.text) for mark in story.marks[:MOST_ROWS]],
         products=[_product(view, story) for view in products], what_ran=_what_ran(run, story),
         recipe=_recipe(run), files=_files(run.directory), entries=entries,
-        trial_heads=HEADS, trials=trial_rows(story.trials), tuning=drawn(run.directory),
+        trial_heads=TRIAL_HEADS, trials=[trial_row(*it) for it in story.trials.items()],
+        tuning=tuning_picture(run.directory),
         pictures=len(shown), picture_bytes=picture_bytes,
     )  # fmt: skip
-    try:
+    with writing(out, "; --out names another place"):
         write_whole(out, text, sync=False)
-    except OSError as error:
-        raise RunError(
-            f"cannot write {out}: {error.strerror}; --out names another place"
-        ) from error
     return Report(out, run.id, len(text.encode()), picture_bytes, len(shown))
 
 
 def _templates() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
+        loader=FileSystemLoader(Path(__file__).parent), autoescape=True,
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         finalize=lambda it: it if isinstance(it, Markup) else printable(str(it)),
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "counted": counted, "duration": show_duration, "size": show_bytes, "utc": _utc,
-        "valid": time_label,
-    }  # fmt: skip
-    environment.globals |= {
-        "now": time.time(), "version": __version__, "budget_bytes": BUDGET_BYTES,
-        "most_rows": MOST_ROWS,
-    }  # fmt: skip
+    )  # fmt: skip
+    environment.filters |= {"counted": counted, "duration": show_duration, "size": show_bytes}
+    environment.filters |= {"utc": _utc, "valid": time_label}
+    environment.globals |= {"now": time.time(), "version": __version__}
+    environment.globals |= {"budget_bytes": BUDGET_BYTES, "most_rows": MOST_ROWS}
     return environment
 
 
@@ -122,28 +115,35 @@ def _plots(story: Story) -> list[Plot]:
     return [plot for plot in plots if any(line.points for line in plot.lines)]
 
 
-def _guards(status: RunStatus) -> list[list[str]]:
-    return [
-        [guard.name or "", guard.text or "", guard.state or ""] for guard in status.guards or ()
-    ]
+def trial_row(name: str, record: TrialRecord) -> tuple[str, ...]:
+    """A trial of a tuning in the columns of ``TRIAL_HEADS``."""
+    from burstlens.workflows.tuning.options import configuration_of
+
+    begun, ended = record.submitting, record.ended
+    values = configuration_of(begun.values).text() if begun.values else "the recipe as it is"
+    what, took, load = values, "", ""
+    if ended is not None:
+        done = ended.outcome == "done"
+        took = f"{sum((ended.seconds or {}).values()):.4g} s" if done else ended.outcome
+        load = "" if ended.load is None else f"{ended.load:.1f}"
+        what += "" if done or not ended.message else f": {ended.message}"
+    return name.rpartition("-")[2], begun.phase, begun.origin, took, load, what
 
 
 def _trip(event: GuardTripped) -> tuple[str, ...]:
-    found = event.t if event.found is None else event.found
-    return (
-        _utc(found), event.guard, event.text, time_label(event.time), _place(event.place or {}),
-        event.then,
-    )  # fmt: skip
+    found = _utc(event.t if event.found is None else event.found)
+    place = _place(event.place or {})
+    return found, event.guard, event.text, time_label(event.time), place, event.then
 
 
 def _product(view: ProductView, story: Story) -> tuple[str, ...]:
     holes = sum(bool(entry.placeholder) for entry in view.entries)
     ends = [time_label(view.entries[at].time) for at in (0, -1)] if view.entries else ["", ""]
-    return (
-        view.name, view.kind, str(len(view) - holes), str(holes),
-        show_bytes(sum(entry.bytes for entry in view.entries)), *ends,
+    size, failed = (
+        show_bytes(sum(it.bytes for it in view.entries)),
         story.failures.get(view.name, ""),
-    )  # fmt: skip
+    )
+    return view.name, view.kind, str(len(view) - holes), str(holes), size, *ends, failed
 
 
 def _what_ran(run: RunView, story: Story) -> list[tuple[str, str]]:

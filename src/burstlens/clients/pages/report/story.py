@@ -74,7 +74,6 @@ def story_of(events: Iterable[Event]) -> Story:
             if mark := _mark(event):
                 story.marks.append(mark)
             _add(story, event, sizes)
-            _try(story, event)
     story.marks.sort(key=lambda mark: mark.t)  # a trip may be journalled after it was found
     return story
 
@@ -149,6 +148,12 @@ def _add(story: Story, event: Event, sizes: dict[FrameKey, int]) -> None:
             story.home = [(name, size) for name, size in event.files or ()]
         case ev.BufferCreated():
             story.buffer = " ".join(filter(None, (event.kind, event.name)))
+        case ev.TrialSubmitting(job=job, phase=phase):
+            story.trials[job] = TrialRecord(event)
+            story.spans.setdefault(phase, Span(phase, t)).end = None  # each phase is one
+        case ev.TrialEnded(job=job) if job in story.trials:
+            story.trials[job].ended = event
+            story.spans[story.trials[job].submitting.phase].end = t
 
 
 def _look(story: Story, event: Event) -> bool:
@@ -189,17 +194,6 @@ def _end(spans: dict[str, Span], name: str, t: float, state: str = "") -> None:
     span = spans.get(name)
     if span is not None and span.end is None:
         span.end, span.state = t, state
-
-
-def _try(story: Story, event: Event) -> None:
-    """Take an event of a trial; each phase of a tuning is a span."""
-    match event:
-        case ev.TrialSubmitting(job=job, phase=phase):
-            story.trials[job] = TrialRecord(event)
-            story.spans.setdefault(phase, Span(phase, event.t)).end = None
-        case ev.TrialEnded(job=job) if job in story.trials:
-            story.trials[job].ended = event
-            story.spans[story.trials[job].submitting.phase].end = event.t
 
 
 def _last(points: list[Point]) -> float:
