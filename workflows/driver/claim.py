@@ -15,9 +15,8 @@ from msgspec.structs import replace
 
 from burstlens.cluster_configs.schedulers import LOCAL, scheduler
 from burstlens.core.decode import Count
-from burstlens.core.durable import read_json
+from burstlens.core.durable import make_exclusive, read_json
 from burstlens.core.errors import RunError
-from burstlens.core.exclusive import make_exclusive
 from burstlens.core.existence import surely_exists
 from burstlens.core.passing_errors import again
 from burstlens.core.run.directory import RunDir

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from burstlens.core.file_text import file_text
 from burstlens.core.packing import read_packing
+from burstlens.core.printable import file_text
 
 MOST_NAMES = 5000
 MOST_VALUES = 64

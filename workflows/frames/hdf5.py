@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from burstlens.core import time_axis
-from burstlens.core.about import answer
 from burstlens.core.errors import FrameError, TimesError, UnreadError
 from burstlens.core.hdf5_filters import missing_filter, plugin_environment
 from burstlens.core.record_axis import no_variable, text_calendar
 from burstlens.core.valid_time import counted_keys
+from burstlens.core.version import answer
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 LIMIT_S = 5.0

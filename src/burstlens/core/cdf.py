@@ -15,7 +15,7 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 
 from burstlens.core.errors import FrameError
-from burstlens.core.file_text import file_text
+from burstlens.core.printable import file_text
 
 MAX_HEADER_BYTES = 4 << 20
 MAX_NAME_BYTES = 1024

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from burstlens.core.about import answer
+from burstlens.core.version import answer
 
 PROGRAM = (sys.executable, "-P", "-m", __name__)
 ENDS_S = 1.0

@@ -1,4 +1,7 @@
-"""Atomic, durable files: written whole or not at all, also after a power cut."""
+"""Atomic, durable files: written whole or not at all, also after a power cut.
+
+Standard library alone: the supervisor imports it, on any python3.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import errno
 import json
 import os
 import stat
+import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -15,6 +19,8 @@ from burstlens.core.whole_copy import rename
 
 LARGEST_DROPPED_BYTES = 1 << 20
 """Largest size of a file in ``control/``: any user who may write there can drop one."""
+_NO_LINKS = frozenset({errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK})
+"""Errors of a file system without hard links."""
 
 
 def open_regular(path: Path, *, follow: bool = True) -> BinaryIO:
@@ -96,6 +102,42 @@ def write_whole(path: Path, text: str | bytes, *, sync: bool = True) -> None:
         raise
     if sync:
         sync_folder(path.parent)
+
+
+def make_exclusive(path: Path, content: str) -> None:
+    """Make a file with that content, which only this process may have. It has its name only when
+    it is whole. One that was made by an earlier call, which reported an error, counts as made.
+
+    Raises FileExistsError for one with other content, and OSError.
+    """
+    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
+    try:
+        _write(part, content)
+        try:
+            os.link(part, path)
+        except OSError as error:
+            if error.errno in _NO_LINKS:
+                _write(path, content)
+            elif not _holds(path, content):
+                raise
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink()
+
+
+def _write(path: Path, content: str) -> None:
+    with path.open("x", encoding="utf-8") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _holds(path: Path, content: str) -> bool:
+    """Whether the file has that content. Raises OSError where that is not known."""
+    try:
+        return path.read_bytes() == content.encode()
+    except FileNotFoundError:
+        return False
 
 
 def write_json(path: Path, value: Mapping[str, Any], *, sync: bool = True) -> None:

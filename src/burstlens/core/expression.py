@@ -1,9 +1,9 @@
 """A small language of expressions over fields: checked before the run, never executed as Python.
 
 Python's parser gives the tree, and a node that is not listed here is refused. Variables are
-fields, also ``10u`` and ``t2m[expver=5]``; any other name is put between backquotes. Statistics
-reduce fields to numbers. :mod:`.arithmetic` evaluates a tree; guards and
-products say which kinds they accept. Imports little: login nodes check recipes with it.
+fields, also ``10u`` and ``t2m[expver=5]``, which is one point of a further dimension; any other
+name is put between backquotes. Statistics reduce fields to numbers. :mod:`.arithmetic` evaluates a
+tree; guards and products say which kinds they accept. Imports little: login nodes check recipes.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ from itertools import count
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.nearness import did_you_mean
-from burstlens.core.selection import SELECTION
 
+SELECTION = r"\[\s*\w+\s*=(?!=)[^][]*\]"
+"""The part in brackets; units in brackets have no ``=``."""
+_SELECTED = re.compile(rf"(.+?)\s*({SELECTION})", re.DOTALL)
+_ONE = re.compile(r"\s*(\w+)\s*=\s*([^=,]*[^=,\s])\s*")
 _DIGITS = r"\d+(?![eE][+-]?\d+(?!\w))[A-Za-z]\w*"
 VARIABLE = rf"(?<![\w.@])(?:[A-Za-z_]\w*|{_DIGITS}|`[^`]+`)(?:{SELECTION})?"
 """A variable's name in an expression, perhaps with a choice of a further dimension."""
@@ -183,3 +186,23 @@ def _require_exponent(node: ast.expr) -> None:
     value = number_of(inner)
     if value is None or value > LARGEST_EXPONENT:
         raise RecipeError(f"an exponent is a number, at most {LARGEST_EXPONENT}")
+
+
+def parse_selection(name: str) -> tuple[str, dict[str, str]]:
+    """The variable and the wanted value of each dimension; none for a name without a selection.
+
+    RecipeError says how it is written.
+
+    >>> parse_selection("swh[number=3, step=6]")
+    ('swh', {'number': '3', 'step': '6'})
+    """
+    match = _SELECTED.fullmatch(name.strip())
+    if match is None:
+        return name, {}
+    found: dict[str, str] = {}
+    for part in match[2][1:-1].split(","):
+        one = _ONE.fullmatch(part)
+        if one is None or one[1] in found:
+            raise RecipeError(f"{name!r}: a choice is written {match[1]}[dimension=value]")
+        found[one[1]] = one[2]
+    return match[1], found

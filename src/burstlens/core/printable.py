@@ -1,4 +1,4 @@
-"""Text from outside (logs, file names, messages of other programs) made safe for a terminal."""
+"""Text from outside: decoded from files of other programs, made safe for a terminal."""
 
 from __future__ import annotations
 
@@ -19,6 +19,20 @@ def printable(text: str) -> str:
     kept = (" " if sign.isspace() else sign for sign in text[: 2 * LONGEST])
     clean = "".join(sign for sign in kept if unicodedata.category(sign) not in {"Cc", "Cf", "Cs"})
     return clean if len(clean) <= LONGEST else clean[: LONGEST - 1] + "…"
+
+
+def file_text(raw: bytes) -> str:
+    """The text of bytes that are UTF-8, else Latin-1, in which ``°``, ``µ`` and ``é`` are one byte
+    each; null bytes at the end are left out.
+
+    >>> file_text("°C".encode()), file_text(b"\\xb0C\\0")
+    ('°C', '°C')
+    """
+    raw = raw.rstrip(b"\0")
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
 
 
 def say(text: str) -> None:

@@ -17,19 +17,23 @@ from pathlib import PurePath
 from typing import Any
 
 from burstlens.core.calendars import calendar_of, day_number, has_day, is_known, year_later
-from burstlens.core.date_digits import (
-    EXACT_IN_4_BYTES,
-    SHORTEST,
-    digits_key,
-    is_recent,
-    may_be_digits,
-)
 from burstlens.core.errors import TimesError
 from burstlens.core.exact_seconds import exact_seconds
 from burstlens.core.packing import Packing, read_packing
 from burstlens.core.printable import printable
 from burstlens.core.time_origin import Moment, read_moment
-from burstlens.core.time_units import DAY_US, DatedMoment, TimeUnits, date_moment, read_units
+from burstlens.core.time_units import (
+    DAY_US,
+    EXACT_IN_4_BYTES,
+    SHORTEST,
+    DatedMoment,
+    TimeUnits,
+    date_moment,
+    digits_key,
+    is_recent,
+    may_be_digits,
+    read_units,
+)
 from burstlens.core.valid_time import elapsed_key, file_key, wrf_key
 
 ATTRIBUTES = frozenset(

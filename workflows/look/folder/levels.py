@@ -7,8 +7,8 @@ import re
 from typing import Any
 
 from burstlens.core.errors import BurstlensError
+from burstlens.core.expression import parse_selection
 from burstlens.core.lengths import metres
-from burstlens.core.selection import parse_selection
 from burstlens.viz.diagnostics.derived import DerivedFrame
 from burstlens.viz.frames.outline import Outline
 from burstlens.workflows.frames.contents import Content, Contents

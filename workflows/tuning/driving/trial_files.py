@@ -11,7 +11,7 @@ from burstlens.core.existence import check_existence
 from burstlens.core.passing_errors import again
 from burstlens.core.run import events as ev
 from burstlens.core.run.facts import facts_of
-from burstlens.core.run.trial_record import TrialRecord
+from burstlens.core.run.job_record import TrialRecord
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.job_file import JobFile
 from burstlens.workflows.placement.provision import Provision

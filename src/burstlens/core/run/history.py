@@ -10,16 +10,16 @@ from typing import Any
 from burstlens.core import valid_time
 from burstlens.core.exit_codes import BUFFER_LEFT, COMPLETE, DONE
 from burstlens.core.model import Damage, in_model_folder
-from burstlens.core.run import attached, output, product_record, trial_record, tripped
+from burstlens.core.run import attached, job_record, output, product_record, tripped
 from burstlens.core.run import events as ev
 from burstlens.core.run.attached import Attached
 from burstlens.core.run.columns import FrameSet, LimitsOf, ProductNumbers, Times, TimeSet
 from burstlens.core.run.events import Event, FrameKey, Key
 from burstlens.core.run.follow import uncollected
-from burstlens.core.run.job_record import JobRecord
+from burstlens.core.run.job_record import JobRecord, TrialRecord
 from burstlens.core.run.noticed import Noticed
 from burstlens.core.run.output import Output
-from burstlens.core.run.states import States
+from burstlens.core.run.product_record import States
 
 UNPROVEN = "unproven"
 """The signal of a frame that was taken to be whole after long quiet, without any witness."""
@@ -110,7 +110,7 @@ class History(Attached):
     """The driver that wrote the latest event."""
     idle_s: float = 0.0
     """How long neither a driver nor a model ran."""
-    trials: dict[str, trial_record.TrialRecord] = field(default_factory=dict)
+    trials: dict[str, TrialRecord] = field(default_factory=dict)
     """The trials of a tuning, by the name of their job, in order."""
     concluded: bool = False
     """Whether a tuning has its verdict: no further trial can change it."""
@@ -384,8 +384,8 @@ _FOLDS: dict[type[Event], Callable[[History, Any], None]] = {
     ev.ProductPublishing: product_record.publishing,
     ev.ProductPublished: product_record.published,
     ev.ProductFailed: product_record.failed,
-    ev.TrialSubmitting: trial_record.note,
-    ev.TrialSubmitted: trial_record.note,
-    ev.TrialEnded: trial_record.note,
-    ev.TuningEnded: trial_record.conclude,
+    ev.TrialSubmitting: job_record.note,
+    ev.TrialSubmitted: job_record.note,
+    ev.TrialEnded: job_record.note,
+    ev.TuningEnded: job_record.conclude,
 }

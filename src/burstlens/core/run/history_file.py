@@ -21,14 +21,13 @@ from burstlens.core.existence import check_existence
 from burstlens.core.run.columns import Columns
 from burstlens.core.run.events import EVENTS
 from burstlens.core.run.follow import uncollected
-from burstlens.core.run.format import FORMAT
 from burstlens.core.run.history import History
-from burstlens.core.run.job_record import JobRecord
+from burstlens.core.run.job_record import JobRecord, TrialRecord
 from burstlens.core.run.journal import Journal, read
 from burstlens.core.run.noticed import Noticed, Pending
 from burstlens.core.run.output import Output, StreamOutput, Written
-from burstlens.core.run.states import SeriesStates, States
-from burstlens.core.run.trial_record import TrialRecord
+from burstlens.core.run.product_record import SeriesStates, States
+from burstlens.core.run.record import FORMAT
 from burstlens.core.run.volumes import newest_volume, volume_path
 from burstlens.core.version import __version__
 

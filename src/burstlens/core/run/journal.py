@@ -31,7 +31,7 @@ from burstlens.core.run.events import (
     RunStarted,
     event_of,
 )
-from burstlens.core.run.format import require_format, stamp
+from burstlens.core.run.record import require_format, stamp
 from burstlens.core.run.volumes import VOLUME_EVENTS, lines_after, newest_volume, volume_path
 from burstlens.core.whole_copy import rename
 

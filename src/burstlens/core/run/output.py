@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from burstlens.core.run.output_events import OutputReported, OutputTimed
+from burstlens.core.run.occasional_events import OutputReported, OutputTimed
 
 if TYPE_CHECKING:
     from burstlens.core.run.events import FrameReady

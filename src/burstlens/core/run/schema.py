@@ -8,7 +8,7 @@ import msgspec
 
 from burstlens.core.run.events import AnyEvent
 from burstlens.core.run.facts import RunFacts
-from burstlens.core.run.format import FORMAT
+from burstlens.core.run.record import FORMAT
 from burstlens.core.run.status_file import StatusFile
 
 _FILES: dict[str, tuple[str, Any]] = {

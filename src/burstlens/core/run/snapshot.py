@@ -12,8 +12,7 @@ from burstlens.core.durable import write_json
 from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
-from burstlens.core.run.format import stamp
-from burstlens.core.run.record import read_record
+from burstlens.core.run.record import read_record, stamp
 from burstlens.core.run.status_file import (
     AttachedPart,
     BufferPart,

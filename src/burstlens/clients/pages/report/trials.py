@@ -12,7 +12,7 @@ from burstlens.clients.opened.picture import read_picture
 from burstlens.clients.pages.report.gallery import data_uri
 from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir
-from burstlens.core.run.trial_record import TrialRecord
+from burstlens.core.run.job_record import TrialRecord
 
 HEADS = ("trial", "phase", "why", "output#", "load#", "values, or what went wrong")
 """Of the rows; one that ends with # is above numbers."""
