@@ -186,6 +186,11 @@ class _OfFrame(Event, frozen=True):
     time: str
     attempt: Count
 
+    @property
+    def frame(self) -> FrameKey:
+        """Stream, valid time, attempt."""
+        return self.stream, self.time, self.attempt
+
 
 class StreamUndecoded(Event, frozen=True, tag="stream.undecoded"):
     """The times of a stream's files cannot be decoded; the first such file, and why."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,21 +11,19 @@ from burstlens.core.exit_codes import BUFFER_LEFT, COMPLETE, DONE
 from burstlens.core.model import Damage, in_model_folder
 from burstlens.core.run import attached, job_record, output, product_record, tripped
 from burstlens.core.run import events as ev
-from burstlens.core.run.attached import Attached
-from burstlens.core.run.columns import FrameSet, LimitsOf, ProductNumbers, Times, TimeSet
+from burstlens.core.run.columns import FrameSet, Times, TimeSet
 from burstlens.core.run.events import Event, FrameKey, Key
 from burstlens.core.run.follow import uncollected
 from burstlens.core.run.job_record import JobRecord, TrialRecord
-from burstlens.core.run.noticed import Noticed
 from burstlens.core.run.output import Output
-from burstlens.core.run.product_record import States
+from burstlens.core.run.product_record import ProductHistory
 
 UNPROVEN = "unproven"
 """The signal of a frame that was taken to be whole after long quiet, without any witness."""
 
 
 @dataclass(slots=True)
-class History(Attached):
+class History(ProductHistory):
     """The state that the journal's events add up to."""
 
     volume: int = 0
@@ -51,7 +48,6 @@ class History(Attached):
     jobs: dict[str, JobRecord] = field(default_factory=dict)
     times: Times = field(default_factory=Times)
     """The valid times that the columns share."""
-    frames: FrameSet = field(default_factory=FrameSet)
     damaged: FrameSet = field(default_factory=FrameSet)
     undated: set[tuple[str, str, int, int]] = field(default_factory=set)
     """Damaged frames of unknown valid time: stream, file, record, attempt."""
@@ -62,35 +58,14 @@ class History(Attached):
     """Of the files that are ``reached``, those that hold no ready frame, by attempt."""
     reached: dict[int, dict[str, int]] = field(default_factory=dict)
     """How many records of each file are known to be ready or damaged, by attempt."""
-    released: FrameSet = field(default_factory=FrameSet)
     repeated: dict[FrameKey, tuple[str, int]] = field(default_factory=dict)
     """Frames whose time came twice in their attempt: file and record of the one that counts."""
-    outdated: set[Key] = field(default_factory=set)
-    """Products that were made of an earlier record of their frame's time."""
     inspected: FrameSet = field(default_factory=FrameSet)
     """Frames that every guard of their stream has read."""
     tripped: set[tuple[str, str, str, int]] = field(default_factory=set)
     """Guard, stream, valid time and attempt of each trip."""
     stopping: dict[str, ev.GuardTripped] = field(default_factory=dict)
     """The earliest trip of each guard that may stop the model."""
-    published: ProductNumbers = field(default_factory=ProductNumbers)
-    publishing: dict[Key, ev.ProductPublishing] = field(default_factory=dict)
-    failed: ProductNumbers = field(default_factory=ProductNumbers)
-    holes: set[Key] = field(default_factory=set)
-    """Published, but only as a placeholder."""
-    retried: set[Key] = field(default_factory=set)
-    """Failed of whole frames in a run that had ended so: it was resumed to make them again."""
-    standing: Counter[str] = field(default_factory=Counter)
-    """How many of each product are published, without placeholders."""
-    failures: Counter[str] = field(default_factory=Counter)
-    """How many of each product are failed."""
-    reasons: dict[str, str] = field(default_factory=dict)
-    """The latest reason why a product failed."""
-    limits: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """The colour limits of each product whose limits follow its frames."""
-    drawn: LimitsOf = field(default_factory=LimitsOf)
-    """The limits that pictures of these products are drawn with."""
-    states: States = field(default_factory=States)
     paused: bool = False
     """Whether products are not to be made for now."""
     added: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -98,10 +73,7 @@ class History(Attached):
     passed_over: dict[str, FrameSet] = field(default_factory=dict)
     """For each product that was added: the earlier frames that it skips."""
     raw_bytes: int = 0
-    product_bytes: int = 0
     started: float | None = None
-    noticed: Noticed = field(default_factory=Noticed)
-    """Which word was sent."""
     outcome: dict[str, Any] | None = None
     """How the run ended, as ``status.json`` has it."""
     last: float = 0.0
@@ -233,12 +205,10 @@ def _buffer_requested(history: History, event: ev.BufferRequested) -> None:
 
 def _buffer(history: History, event: ev.BufferCreated | ev.BufferAdopted) -> None:
     history.buffer_requested = True
-    fields = {name: getattr(event, name) for name in _BUFFER}
+    names = ("kind", "path", "folder", "name", "owned", "by", "created")
+    fields = {name: getattr(event, name) for name in names}
     history.buffer = {name: value for name, value in fields.items() if value is not None}
     history.buffer_released = False
-
-
-_BUFFER = ("kind", "path", "folder", "name", "owned", "by", "created")
 
 
 def _buffer_released(history: History, event: ev.BufferReleased) -> None:
@@ -331,10 +301,6 @@ def _undecoded(history: History, event: ev.StreamUndecoded) -> None:
     history.undecoded[event.stream] = event.attempt, f"{event.file}: {event.reason}"
 
 
-def _inspected(history: History, event: ev.FrameInspected) -> None:
-    history.inspected.add((event.stream, event.time, event.attempt))
-
-
 def _control(history: History, event: ev.ControlReceived) -> None:
     if event.control in {"pause", "resume-watching"}:
         history.paused = event.control == "pause"
@@ -373,10 +339,8 @@ _FOLDS: dict[type[Event], Callable[[History, Any], None]] = {
     ev.FrameReady: _ready,
     ev.FrameDamaged: _damaged,
     ev.StreamUndecoded: _undecoded,
-    ev.FrameReleased: lambda history, event: history.released.add(
-        (event.stream, event.time, event.attempt)
-    ),
-    ev.FrameInspected: _inspected,
+    ev.FrameReleased: lambda history, event: history.released.add(event.frame),
+    ev.FrameInspected: lambda history, event: history.inspected.add(event.frame),
     ev.GuardTripped: tripped.note,
     ev.ControlReceived: _control,
     ev.ProductAdded: _added,

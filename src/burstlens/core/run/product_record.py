@@ -5,9 +5,9 @@ from __future__ import annotations
 import bisect
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from burstlens.core.run import events as ev
+from burstlens.core.run.attached import Attached
 from burstlens.core.run.columns import FrameSet, LimitsOf, ProductNumbers
 from burstlens.core.run.events import FrameKey, Key
 from burstlens.core.run.noticed import Noticed
@@ -67,31 +67,38 @@ class States:
         return gone
 
 
-class HasProducts(Protocol):
-    """What a run's history keeps of its products, see :class:`.history.History`."""
+@dataclass(slots=True)
+class ProductHistory(Attached):
+    """The part of a run's history that is about its products."""
 
-    attempt: int
-    attached: ev.RunAttached | None
-    sums: ProductNumbers
-    frames: FrameSet
-    released: FrameSet
-    published: ProductNumbers
-    outdated: set[Key]
-    publishing: dict[Key, ev.ProductPublishing]
-    failed: ProductNumbers
-    holes: set[Key]
-    retried: set[Key]
-    standing: Counter[str]
-    failures: Counter[str]
-    reasons: dict[str, str]
-    limits: dict[str, tuple[float, float]]
-    drawn: LimitsOf
-    states: States
-    product_bytes: int
-    noticed: Noticed
+    frames: FrameSet = field(default_factory=FrameSet)
+    released: FrameSet = field(default_factory=FrameSet)
+    outdated: set[Key] = field(default_factory=set)
+    """Products that were made of an earlier record of their frame's time."""
+    published: ProductNumbers = field(default_factory=ProductNumbers)
+    publishing: dict[Key, ev.ProductPublishing] = field(default_factory=dict)
+    failed: ProductNumbers = field(default_factory=ProductNumbers)
+    holes: set[Key] = field(default_factory=set)
+    """Published, but only as a placeholder."""
+    retried: set[Key] = field(default_factory=set)
+    """Failed of whole frames in a run that had ended so: it was resumed to make them again."""
+    standing: Counter[str] = field(default_factory=Counter)
+    """How many of each product are published, without placeholders."""
+    failures: Counter[str] = field(default_factory=Counter)
+    """How many of each product are failed."""
+    reasons: dict[str, str] = field(default_factory=dict)
+    """The latest reason why a product failed."""
+    limits: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """The colour limits of each product whose limits follow its frames."""
+    drawn: LimitsOf = field(default_factory=LimitsOf)
+    """The limits that pictures of these products are drawn with."""
+    states: States = field(default_factory=States)
+    product_bytes: int = 0
+    noticed: Noticed = field(default_factory=Noticed)
+    """Which word was sent."""
 
 
-def retry(history: HasProducts) -> None:
+def retry(history: ProductHistory) -> None:
     """Note that what failed of whole frames of the latest attempt is made again, if they are still
     there."""
     history.retried |= {
@@ -103,7 +110,7 @@ def retry(history: HasProducts) -> None:
     }
 
 
-def outdate(history: HasProducts, frame: FrameKey) -> None:
+def outdate(history: ProductHistory, frame: FrameKey) -> None:
     """Note that the products of that frame, and of that attempt, are to be made again."""
     stream, time, attempt = frame
     for settled in (history.published, history.failed):
@@ -111,18 +118,15 @@ def outdate(history: HasProducts, frame: FrameKey) -> None:
         history.outdated |= {key for key, number in found if number == attempt}
 
 
-def limits(history: HasProducts, event: ev.ProductLimits) -> None:
-    """Keep a series' colour limits."""
+def limits(history: ProductHistory, event: ev.ProductLimits) -> None:
     history.limits[event.product] = event.limits
 
 
-def publishing(history: HasProducts, event: ev.ProductPublishing) -> None:
-    """Note that a product is about to get its name."""
+def publishing(history: ProductHistory, event: ev.ProductPublishing) -> None:
     history.publishing[event.key] = event
 
 
-def published(history: HasProducts, event: ev.ProductPublished) -> None:
-    """Take a publication."""
+def published(history: ProductHistory, event: ev.ProductPublished) -> None:
     key, product = event.key, event.product
     stood = key in history.published and key not in history.holes
     history.publishing.pop(key, None)
@@ -151,8 +155,7 @@ def published(history: HasProducts, event: ev.ProductPublished) -> None:
         history.states.note(*key, event.state.name, event.state.bytes)
 
 
-def failed(history: HasProducts, event: ev.ProductFailed) -> None:
-    """Note that a product failed of one frame."""
+def failed(history: ProductHistory, event: ev.ProductFailed) -> None:
     key, product = event.key, event.product
     history.retried.discard(key)
     history.outdated.discard(key)
