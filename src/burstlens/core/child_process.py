@@ -13,7 +13,6 @@ import select
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Any, Self
 
 from burstlens.core.version import answer
@@ -42,12 +41,7 @@ class ChildProcess:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def call(self, work: Callable[..., Any], *values: Any, wait_s: float | None = None) -> Any:

@@ -152,7 +152,7 @@ def read_json(path: Path) -> dict[str, Any] | None:
     """
     try:
         with open_regular(path) as stream:
-            return _object(stream.read())
+            return json_object(stream.read())
     except (FileNotFoundError, NotADirectoryError):
         return None
 
@@ -164,10 +164,11 @@ def read_dropped(path: Path) -> dict[str, Any] | None:
             text = stream.read(LARGEST_DROPPED_BYTES + 1)
     except (OSError, ValueError):
         return None
-    return _object(text) if len(text) <= LARGEST_DROPPED_BYTES else None
+    return json_object(text) if len(text) <= LARGEST_DROPPED_BYTES else None
 
 
-def _object(text: bytes) -> dict[str, Any] | None:
+def json_object(text: bytes) -> dict[str, Any] | None:
+    """The JSON object that is the text; None when it is none."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

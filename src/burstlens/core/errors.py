@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -166,8 +167,4 @@ class StagingError(BurstlensError):
         return self.errno in TRANSIENT_ERRNO
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _staging_error, (self.message, self.path, self.errno)
-
-
-def _staging_error(message: str, path: str, number: int) -> StagingError:
-    return StagingError(message, path=path, number=number)
+        return partial(StagingError, path=self.path, number=self.errno), (self.message,)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
@@ -115,26 +116,17 @@ def _kind(node: ast.expr) -> Kind:
     if isinstance(node, ast.Call):
         return _call_kind(node)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd | ast.Not):
-        inner = _kind(node.operand)
-        _require(inner, node.operand, truth=isinstance(node.op, ast.Not))
-        return inner
+        return _kinds([node.operand], truth=isinstance(node.op, ast.Not))[0]
     if isinstance(node, ast.BinOp) and isinstance(node.op, _ARITHMETIC):
         if isinstance(node.op, ast.Pow):
             _require_exponent(node.right)
-        sides = [_kind(node.left), _kind(node.right)]
-        for side, part in zip(sides, (node.left, node.right), strict=True):
-            _require(side, part, truth=False)
+        sides = _kinds([node.left, node.right], truth=False)
         return Kind(truth=False, everywhere=any(side.everywhere for side in sides))
     if isinstance(node, ast.BoolOp):
-        sides = [_kind(value) for value in node.values]
-        for side, part in zip(sides, node.values, strict=True):
-            _require(side, part, truth=True)
+        sides = _kinds(node.values, truth=True)
         return Kind(truth=True, everywhere=any(side.everywhere for side in sides))
     if isinstance(node, ast.Compare) and all(isinstance(op, _COMPARISONS) for op in node.ops):
-        parts = [node.left, *node.comparators]
-        sides = [_kind(part) for part in parts]
-        for side, part in zip(sides, parts, strict=True):
-            _require(side, part, truth=False)
+        sides = _kinds([node.left, *node.comparators], truth=False)
         return Kind(truth=True, everywhere=any(side.everywhere for side in sides))
     raise RecipeError(
         f"{ast.unparse(node)[:40]!r} does not belong here: there are variables, numbers, "
@@ -160,10 +152,7 @@ def _call_kind(node: ast.Call) -> Kind:
     wanted = 2 if name in {"percentile", "hypot"} else 1
     if node.keywords or len(node.args) != wanted:
         raise RecipeError(f"{name} takes {wanted} argument{'s' if wanted > 1 else ''}")
-    kinds = [_kind(argument) for argument in node.args]
-    of_truth = name in {"any", "all", "count"}
-    for kind, argument in zip(kinds, node.args, strict=True):
-        _require(kind, argument, truth=of_truth)
+    kinds = _kinds(node.args, truth=name in {"any", "all", "count"})
     if name == "percentile":
         part = number_of(node.args[1])
         if part is None or not 0 <= part <= 100:
@@ -175,10 +164,14 @@ def _call_kind(node: ast.Call) -> Kind:
     return Kind(truth=name in {"any", "all", "finite"}, everywhere=everywhere)
 
 
-def _require(kind: Kind, node: ast.expr, *, truth: bool) -> None:
-    if kind.truth != truth:
-        found, wanted = ("a yes or no", "a number") if kind.truth else ("a number", "a yes or no")
-        raise RecipeError(f"{ast.unparse(node)[:40]!r} is {found} where {wanted} is needed")
+def _kinds(parts: Sequence[ast.expr], *, truth: bool) -> list[Kind]:
+    """The kinds of parts that all have to be a yes or no (``truth``), or numbers."""
+    kinds = [_kind(part) for part in parts]
+    found, wanted = ("a number", "a yes or no") if truth else ("a yes or no", "a number")
+    for kind, part in zip(kinds, parts, strict=True):
+        if kind.truth != truth:
+            raise RecipeError(f"{ast.unparse(part)[:40]!r} is {found} where {wanted} is needed")
+    return kinds
 
 
 def _require_exponent(node: ast.expr) -> None:

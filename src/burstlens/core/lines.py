@@ -11,28 +11,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-from burstlens.core.durable import open_regular
+from burstlens.core.durable import json_object, open_regular
 
 BLOCK_BYTES = 1 << 20
 
 
-def whole_lines(path: Path, begin: int = 0) -> Iterator[tuple[int, bytes]]:
-    """The lines from a byte on with their numbers, from 1 on, up to a torn last one; a missing file
-    is empty.
-
-    Raises OSError when it cannot be read or is not a regular file.
-    """
-    try:
-        stream = open_regular(path)
-    except FileNotFoundError:
-        return
-    with stream:
-        stream.seek(begin)
-        yield from lines_of(stream)
-
-
 def lines_of(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """The lines of an open file with their numbers, up to a torn last one. Raises OSError."""
+    """The lines of an open file with their numbers, from 1 on, up to a torn last one.
+    Raises OSError."""
     for number, line in enumerate(stream, 1):
         if not line.endswith(b"\n"):
             return
@@ -45,10 +31,16 @@ def read_lines(path: Path, begin: int = 0) -> Iterator[dict[str, object]]:
 
     Raises OSError when it cannot be read or is not a regular file.
     """
-    for _, line in whole_lines(path, begin):
-        value = _object(line)
-        if value is not None:
-            yield value
+    try:
+        stream = open_regular(path)
+    except FileNotFoundError:
+        return
+    with stream:
+        stream.seek(begin)
+        for _, line in lines_of(stream):
+            value = json_object(line)
+            if value is not None:
+                yield value
 
 
 def lines_before(path: Path, end: int, count: int) -> list[bytes] | None:
@@ -65,17 +57,9 @@ def lines_before(path: Path, end: int, count: int) -> list[bytes] | None:
     if len(tail) != end - begin or (end and not tail.endswith(b"\n")):
         return None
     lines = tail.splitlines(keepends=True)[-count:] if count else []
-    if len(lines) < count or any(_object(line) is None for line in lines):
+    if len(lines) < count or any(json_object(line) is None for line in lines):
         return None
     return lines
-
-
-def _object(line: bytes) -> dict[str, object] | None:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
 
 
 class Lines:

@@ -12,7 +12,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from burstlens.core.durable import open_regular
+from burstlens.core.durable import json_object, open_regular
 from burstlens.core.run.volumes import newest_volume, open_volume, volume_path
 
 Line = dict[str, Any]
@@ -91,7 +91,7 @@ def _objects(lines: list[bytes]) -> list[Line]:
         with uncollected():
             values = json.loads(b"[" + b",".join(lines) + b"]")
     except (ValueError, RecursionError):
-        values = [_value(line) for line in lines]
+        values = map(json_object, lines)
     return [value for value in values if isinstance(value, dict)]
 
 
@@ -106,13 +106,6 @@ def uncollected() -> Iterator[None]:
     finally:
         if was:
             gc.enable()
-
-
-def _value(line: bytes) -> object:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None
 
 
 class FollowedJournal:

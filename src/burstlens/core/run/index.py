@@ -12,12 +12,11 @@ from typing import Any
 import msgspec
 
 from burstlens.core.errors import RunError
+from burstlens.core.run.event import Key
 from burstlens.core.run.follow import Followed, Line, number, uncollected
 
 PIECES = "pieces"
 """The folder, in a product's own, with the pieces of large volumes."""
-Key = tuple[str, str, str]
-"""Product, stream, valid-time key."""
 _SHARE = 2 / 3
 """The part of the largest picture's bytes that a picture with something in it has: what a PNG takes
 beyond letters and lines is what is shown."""
@@ -166,12 +165,10 @@ def parse_entries(lines: list[bytes]) -> list[Published]:
 
 def published(line: Any) -> Published | None:
     """The line as an entry of the index; None when it is not one."""
-    if not isinstance(line, dict):
+    try:
+        return Published(line) if isinstance(line, dict) else None
+    except msgspec.ValidationError:
         return None
-    for name in ("product", "stream", "time", "name"):
-        if not isinstance(line.get(name), str):
-            return None
-    return Published(line)
 
 
 def fullest(*series: Sequence[Published]) -> Published | None:
