@@ -47,10 +47,8 @@ def calendar_name(text: object) -> str:
 
 
 def calendar_of(attributes: Mapping[str, object]) -> str:
-    """The calendar that a time's attributes name, as CF calls it; empty where they name none.
-
-    FMS writes ``calendar_type`` in place of CF's ``calendar``, MPAS ``config_calendar_type``.
-    """
+    """The calendar that a time's attributes name, as CF calls it; empty where they name none. FMS
+    writes ``calendar_type`` in place of CF's ``calendar``, MPAS ``config_calendar_type``."""
     names = ("calendar", "calendar_type", "config_calendar_type")
     given = (attributes.get(key) for key in names)
     return next((calendar_name(text) for text in given if _plain(text)), "")

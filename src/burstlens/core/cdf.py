@@ -66,9 +66,7 @@ class Attribute:
 @dataclass(frozen=True, slots=True)
 class Variable:
     """One variable: ``shape`` without the record dimension, ``begin`` its first byte's offset.
-
-    ``dimensions`` are the names of all of its dimensions, with that of the records.
-    """
+    ``dimensions`` are the names of all of its dimensions, with that of the records."""
 
     shape: tuple[int, ...]
     is_record: bool
@@ -85,10 +83,8 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The header of a classic file. ``records`` is None while it is undetermined.
-
-    ``dimensions`` are the lengths by name, 0 for that of the records.
-    """
+    """The header of a classic file. ``records`` is None while it is undetermined. ``dimensions``
+    are the lengths by name, 0 for that of the records."""
 
     version: int
     records: int | None
@@ -216,10 +212,8 @@ def records(start: bytes) -> int | None:
 
 
 def read_header(descriptor: int) -> Header:
-    """Read the header of a classic file.
-
-    Raises :class:`FrameError` where it is not a classic file, cut short, or not consistent.
-    """
+    """Read the header of a classic file. Raises :class:`FrameError` where it is not a classic file,
+    cut short, or not consistent."""
     cursor = _Cursor(descriptor)
     magic = cursor.take(4)
     if magic[:3] != b"CDF" or magic[3] not in (1, 2, 5):

@@ -80,9 +80,7 @@ class ChildProcess:
 
 def serve(afterwards: Callable[[], object] | None = None) -> None:
     """Call what the standard input asks for until it ends; each answer is a value and an error.
-
-    ``afterwards`` is called after each answer. Returns quietly when the owner has ended.
-    """
+    ``afterwards`` is called after each answer. Returns quietly when the owner has ended."""
     questions, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
     os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"

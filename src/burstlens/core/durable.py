@@ -54,11 +54,8 @@ def sync_folder(folder: Path) -> None:
 
 
 def make_folders(folder: Path, below: Path) -> None:
-    """Make ``folder`` and its parents below ``below``, which itself is never made.
-
-    A run directory that is unavailable for a while must not be made again in its place.
-    Raises OSError.
-    """
+    """Make ``folder`` and its parents below ``below``, which itself is never made. A run directory
+    that is unavailable for a while must not be made again in its place. Raises OSError."""
     descriptor = os.open(below, os.O_RDONLY | os.O_DIRECTORY)
     try:
         parts = folder.relative_to(below).parts
@@ -146,10 +143,8 @@ def write_json(path: Path, value: Mapping[str, Any], *, sync: bool = True) -> No
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """The JSON object in ``path``; None when there is no such file or it is not (yet) JSON.
-
-    Raises OSError when it cannot be read or is not a regular file.
-    """
+    """The JSON object in ``path``; None when there is no such file or it is not (yet) JSON. Raises
+    OSError when it cannot be read or is not a regular file."""
     try:
         with open_regular(path) as stream:
             return json_object(stream.read())

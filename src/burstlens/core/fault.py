@@ -19,9 +19,7 @@ LONGEST_MESSAGE = 600
 @dataclass(frozen=True, slots=True)
 class Place:
     """The place of a value: line and column, from 1, in a file; or the setting that gave it.
-
-    ``line`` 0 means that the place in the file is unknown.
-    """
+    ``line`` 0 means that the place in the file is unknown."""
 
     file: Path | None = None
     line: int = 0

@@ -26,11 +26,8 @@ def lines_of(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 def read_lines(path: Path, begin: int = 0) -> Iterator[dict[str, object]]:
-    """The objects from a byte on in order; a torn or foreign line is passed over, a missing file
-    is empty.
-
-    Raises OSError when it cannot be read or is not a regular file.
-    """
+    """The objects from a byte on in order; a torn or foreign line is passed over, a missing file is
+    empty. Raises OSError when it cannot be read or is not a regular file."""
     try:
         stream = open_regular(path)
     except FileNotFoundError:
@@ -45,8 +42,7 @@ def read_lines(path: Path, begin: int = 0) -> Iterator[dict[str, object]]:
 
 def lines_before(path: Path, end: int, count: int) -> list[bytes] | None:
     """The last ``count`` lines before byte ``end``; None where no line ends there, or where there
-    are fewer or foreign ones. Raises OSError.
-    """
+    are fewer or foreign ones. Raises OSError."""
     with open_regular(path) as stream:
         begin, tail = end, b""
         while begin > 0 and tail.count(b"\n") <= count:

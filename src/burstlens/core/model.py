@@ -152,9 +152,7 @@ class Receipt:
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A product that could not be made of a frame, and why; ``placeholder`` stands in for it.
-
-    ``unreadable``: that is the frame's fault, and that of all its products.
-    """
+    ``unreadable``: that is the frame's fault, and that of all its products."""
 
     product: str
     stream: str

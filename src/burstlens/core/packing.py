@@ -57,10 +57,8 @@ class Packing:
 
     @property
     def step(self) -> float:
-        """The distance of neighbouring values where packing has rounded them, else 0.
-
-        A step that people chose, such as 0.25 or 6, rounds nothing.
-        """
+        """The distance of neighbouring values where packing has rounded them, else 0. A step that
+        people chose, such as 0.25 or 6, rounds nothing."""
         rounds = self.is_integer and float(f"{self.scale:.6g}") != self.scale
         return abs(self.scale) if rounds else 0.0
 

@@ -22,10 +22,8 @@ T = TypeVar("T")
 
 
 def again(call: Callable[[], T]) -> T:
-    """The result of the call, which is retried for ten seconds while its error is transient.
-
-    Raises OSError: at once for an error that is not transient.
-    """
+    """The result of the call, which is retried for ten seconds while its error is transient. Raises
+    OSError: at once for an error that is not transient."""
     end = time.monotonic() + PATIENCE_S
     while True:
         try:
@@ -38,10 +36,7 @@ def again(call: Callable[[], T]) -> T:
 
 def patiently(call: Callable[[], T]) -> T:
     """The result of the call, which is retried for ten minutes while the run directory is
-    unavailable or full.
-
-    Raises FileExistsError at once, OSError in the end.
-    """
+    unavailable or full. Raises FileExistsError at once, OSError in the end."""
     end = time.monotonic() + TARGET_PATIENCE_S
     while True:
         try:

@@ -36,10 +36,8 @@ def file_text(raw: bytes) -> str:
 
 
 def say(text: str) -> None:
-    """Print a command's result on standard output, flushed at once also through a pipe.
-
-    Raises BrokenPipeError, and OSError that names standard output, as of a disk that is full.
-    """
+    """Print a command's result on standard output, flushed at once also through a pipe. Raises
+    BrokenPipeError, and OSError that names standard output, as of a disk that is full."""
     try:
         print(text, flush=True)
     except BrokenPipeError:

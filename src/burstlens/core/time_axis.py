@@ -212,10 +212,8 @@ def text_key(text: str | bytes, calendar: str = "") -> str | None:
 
 
 def text_keys(rows: bytes, width: int, first: int = 0, calendar: str = "") -> list[str | None]:
-    """The key of each record of a character variable, ``width`` bytes each.
-
-    Raises TimesError when that of record ``first`` is text, and no time.
-    """
+    """The key of each record of a character variable, ``width`` bytes each. Raises TimesError when
+    that of record ``first`` is text, and no time."""
     parts = [rows[at : at + width] for at in range(0, len(rows), width)]
     # The beginning of a date, then null bytes: it is not all written.
     texts = [

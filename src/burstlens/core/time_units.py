@@ -148,10 +148,8 @@ def date_moment(moment: Moment, calendar: str) -> DatedMoment:
 
 @lru_cache(maxsize=256)
 def read_units(units: str, calendar: str = "standard") -> TimeUnits:
-    """What units of time say. TimesError for unknown units, origins and calendars.
-
-    ``calendar`` is the file's text, see :func:`.calendar_name`.
-    """
+    """What units of time say. TimesError for unknown units, origins and calendars. ``calendar`` is
+    the file's text, see :func:`.calendar_name`."""
     text = units.strip(" \0\t\r\n\"'")
     if absolute := _ABSOLUTE.fullmatch(text):
         name, parts = _checked(units, calendar), absolute.groupdict()
@@ -228,11 +226,8 @@ def is_recent(value: float, calendar: str) -> bool:
 
 
 def digits_key(value: float, width: int, calendar: str) -> str | None:
-    """The key of a number that is the digits of a date; None for others.
-
-    ``width``: so many digits has a year of four with what follows it; one with more digits has a
-    time of day too.
-    """
+    """The key of a number that is the digits of a date; None for others. ``width``: so many digits
+    has a year of four with what follows it; one with more digits has a time of day too."""
     if not math.isfinite(value) or value != math.floor(value) or value < 0:
         return None
     text = f"{value:.0f}".zfill(width)

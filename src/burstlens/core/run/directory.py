@@ -183,8 +183,7 @@ class RunDir:
 
     def sweep(self) -> None:
         """Delete what killed processes have left: staged products that will never be published and
-        temporary files. Call it only when no worker of this run lives.
-        """
+        temporary files. Call it only when no worker of this run lives."""
         left = [
             *self.incoming.glob("*"),
             *self.path.glob(".*.part"),
@@ -241,9 +240,7 @@ def all_runs(folder: Path | None = None) -> Iterator[RunDir]:
 
 def runs_in(places: Sequence[Path]) -> Iterator[RunDir]:
     """The runs in these folders, the newest first, also several of one id in different folders.
-
-    Raises OSError when the first folder cannot be read.
-    """
+    Raises OSError when the first folder cannot be read."""
     found: dict[str, tuple[float, Path]] = {}
     for number, place in enumerate(places):
         try:

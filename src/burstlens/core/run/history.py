@@ -108,10 +108,8 @@ class History(ProductHistory):
         return (damage.stream, file, damage.record, damage.attempt) in self.undated
 
     def lost_frames(self) -> list[tuple[str, str]]:
-        """Stream and valid time (or file), as text, of each lost or damaged frame, in order.
-
-        Those of the latest attempt, and those of earlier ones that no attempt has written whole.
-        """
+        """Stream and valid time (or file), as text, of each lost or damaged frame, in order. Those
+        of the latest attempt, and those of earlier ones that no attempt has written whole."""
         dated = {
             (stream, time)
             for stream, time, attempt in self.damaged

@@ -95,10 +95,8 @@ class Published:
 
     @property
     def latency_s(self) -> float | None:
-        """Seconds from the frame's last byte to the product's publication.
-
-        None where it is unknown, or would be negative since clocks differ.
-        """
+        """Seconds from the frame's last byte to the product's publication. None where it is
+        unknown, or would be negative since clocks differ."""
         return None if self.written is None or self.t < self.written else self.t - self.written
 
     @property
@@ -127,10 +125,8 @@ class Published:
 
 
 class Index:
-    """``products/index.jsonl``, read incrementally.
-
-    ``entries`` holds the newest line of each product, stream and time, in order of publication.
-    """
+    """``products/index.jsonl``, read incrementally. ``entries`` holds the newest line of each
+    product, stream and time, in order of publication."""
 
     def __init__(self, path: Path) -> None:
         self.entries: dict[Key, Published] = {}

@@ -54,8 +54,7 @@ def read(path: Path, *, after: int = 0) -> Iterator[Event]:
 
 def read_only(path: Path, *kinds: type[E], after: int = 0) -> Iterator[E]:
     """The events of these types in order, after a volume. Other lines are not checked, which takes
-    a tenth of the time. Raises what :func:`read` does.
-    """
+    a tenth of the time. Raises what :func:`read` does."""
     names = tuple(f'"{kind.__struct_config__.tag}"'.encode() for kind in kinds)
     for event, _ in _read(path, after, names):
         if isinstance(event, kinds):
@@ -210,10 +209,8 @@ class Journal:
         return True
 
     def sync(self) -> None:
-        """Flush all events to disk: before a rename, a release, a cancel or a destroy.
-
-        Raises OSError when the target is full or unavailable.
-        """
+        """Flush all events to disk: before a rename, a release, a cancel or a destroy. Raises
+        OSError when the target is full or unavailable."""
         self._lines.sync()
 
     def close(self) -> None:

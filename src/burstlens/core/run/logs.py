@@ -142,9 +142,7 @@ class Printed(logging.Handler):
 
 class EntryFormatter(logging.Formatter):
     """Formats entries: time in UTC, level, kind of process, host, pid, logger, redacted text.
-
-    Further lines of a text are indented, so that none of them can pass for an entry.
-    """
+    Further lines of a text are indented, so that none of them can pass for an entry."""
 
     def __init__(self, kind: str) -> None:
         super().__init__()

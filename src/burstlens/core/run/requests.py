@@ -80,9 +80,7 @@ class RunRequests:
 
     def make_request(self, name: str, reason: Mapping[str, Any] | None = None) -> bool:
         """Make a request, now or as soon as it can be written. Returns whether it is written.
-
-        ``reason`` is as in :meth:`RunDir.request`.
-        """
+        ``reason`` is as in :meth:`RunDir.request`."""
         earlier = self._run.stop_requested()
         if name in STOPS and reason is not None and earlier in ("stop-now", name):
             return name not in self.held  # the stop exists already; a guard may only quicken it
@@ -93,9 +91,7 @@ class RunRequests:
 
     def write_held(self, now: float) -> None:
         """Turn signals into requests, and try again what is held. Each turn of a loop calls it.
-
-        Raises RunError when a second Ctrl-C has waited ``PRESSED_S`` for the run directory.
-        """
+        Raises RunError when a second Ctrl-C has waited ``PRESSED_S`` for the run directory."""
         for number in self._take_signals():
             again = number == signal.SIGTERM or self._run.stop_requested() is not None
             _warn("%s: the run is to stop%s", signal.Signals(number).name, " now" * again)

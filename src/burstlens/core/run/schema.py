@@ -20,10 +20,8 @@ NAMES = tuple(_FILES)
 
 
 def file_schema(name: str) -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of the file: ``journal``, ``status`` or ``run``.
-
-    Keys that it does not name are allowed: a newer Burstlens may write more.
-    """
+    """The JSON Schema (draft 2020-12) of the file: ``journal``, ``status`` or ``run``. Keys that it
+    does not name are allowed: a newer Burstlens may write more."""
     title, kind = _FILES[name]
     made = msgspec.json.schema(kind)
     return {

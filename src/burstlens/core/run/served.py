@@ -136,9 +136,7 @@ def remove_dead_notes(wait_s: float = 1.0) -> None:
 
 def link_to(run: RunDir, *, token: bool) -> str:
     """The link to the run's page on a server that shows it now; without one the page's path.
-
-    ``token``: with the server's token, without which the page asks for it.
-    """
+    ``token``: with the server's token, without which the page asks for it."""
     for served in _servers():
         link = served.link(run, token=token)
         if link is not None:

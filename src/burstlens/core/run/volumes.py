@@ -56,9 +56,7 @@ def newest_volume(path: Path) -> int:
 
 def lines_after(path: Path, volume: int = 0) -> Iterator[tuple[Path, int, bytes]]:
     """Each line after that volume with its file and number there, in order, without torn ones.
-
-    Raises RunError for a missing volume, OSError.
-    """
+    Raises RunError for a missing volume, OSError."""
     # First, and held: it may become a volume while the others are read.
     newest, last = _open_newest(path)
     try:

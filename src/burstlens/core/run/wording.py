@@ -5,12 +5,7 @@ from __future__ import annotations
 import math
 
 from burstlens.core import valid_time
-from burstlens.core.exit_codes import (
-    FRAMES_LOST,
-    NO_SPACE,
-    STOPPED_BY_GUARD,
-    TRIPPED_AFTER_END,
-)
+from burstlens.core.exit_codes import FRAMES_LOST, NO_SPACE, STOPPED_BY_GUARD, TRIPPED_AFTER_END
 from burstlens.core.printable import printable
 from burstlens.core.quantity import show_duration
 from burstlens.core.run.status_file import OutcomePart, RunStatus, StatusFile

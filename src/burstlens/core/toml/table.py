@@ -317,10 +317,8 @@ def _leaves(hint: Any) -> Iterator[Any]:
 
 
 def _steps(table: Mapping[str, Any], location: Sequence[Any], *, missing: bool) -> KeyPath:
-    """The steps that lead into the table.
-
-    pydantic puts the names of union members and validators between them: noise to a reader.
-    """
+    """The steps that lead into the table. pydantic puts the names of union members and validators
+    between them: noise to a reader."""
     steps: list[str | int] = []
     place: Any = table
     for number, step in enumerate(location):

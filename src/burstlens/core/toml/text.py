@@ -19,14 +19,7 @@ from burstlens.core.decode import too_deep as nested
 from burstlens.core.errors import RecipeError
 from burstlens.core.fault import Fault, KeyPath, Place
 from burstlens.core.toml.faults import key_of, report
-from burstlens.core.toml.places import (
-    DEEPEST,
-    KEY,
-    Places,
-    places,
-    statements,
-    too_deep,
-)
+from burstlens.core.toml.places import DEEPEST, KEY, Places, places, statements, too_deep
 
 MOST_BYTES = 1024**2
 """A larger file is not a recipe."""
