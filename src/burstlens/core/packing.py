@@ -102,7 +102,8 @@ def read_packing(attributes: Mapping[str, Any], code: str) -> Packing:
         one for key in ("_FillValue", "missing_value") for one in read_numbers(attributes.get(key))
     ]
     if code == "f":  # numbers of 8 bytes and text say it with more digits than 4 bytes keep
-        missing += [_in_4_bytes(one) for one in missing if abs(one) < _LARGEST_IN_4_BYTES]
+        fitting = [one for one in missing if abs(one) < _LARGEST_IN_4_BYTES]
+        missing += [struct.unpack("f", struct.pack("f", one))[0] for one in fitting]
     if "_FillValue" not in attributes and code in _FILLS:
         missing.append(_FILLS[code])
     if code == "q":
@@ -116,7 +117,3 @@ def read_packing(attributes: Mapping[str, Any], code: str) -> Packing:
         code not in "fd",
         code == "f",
     )
-
-
-def _in_4_bytes(number: float) -> float:
-    return float(struct.unpack("f", struct.pack("f", number))[0])

@@ -153,23 +153,19 @@ def read_units(units: str, calendar: str = "standard") -> TimeUnits:
     text = units.strip(" \0\t\r\n\"'")
     if absolute := _ABSOLUTE.fullmatch(text):
         name, parts = _checked(units, calendar), absolute.groupdict()
-        of_days = TimeUnits(86400.0, calendar=name, is_absolute=True)
-        return (
-            of_days
-            if parts["day"]
-            else replace(of_days, unit_s=0.0, months=12 if parts["year"] else 1)
-        )
+        unit_s, months = (86400.0, 0.0) if parts["day"] else (0.0, 12 if parts["year"] else 1)
+        return TimeUnits(unit_s, months, calendar=name, is_absolute=True)
     if _DIGITS.fullmatch(text):
         digits = 2 + 2 * text.count("%") if "%" in text else len(text)
         return TimeUnits(calendar=_checked(units, calendar), digits=digits)
     match = _UNITS.fullmatch(text)
     if match is None:
-        raise _unknown(units)
+        raise _unknown(repr(printable(units)))
     unit, origin = match["unit"].lower().rstrip("."), match["origin"]
     factor = float(match["factor"] or 1)
     unit_s, months = factor * _SECONDS.get(unit, 0.0), factor * _MONTHS.get(unit, 0)
     if not unit_s and not months:
-        raise _unknown(units)
+        raise _unknown(repr(printable(units)))
     if origin is not None:
         name = calendar_name(calendar)
         if not _NO_DATE.fullmatch(origin.strip(" \"'")) and name != "none":
@@ -180,7 +176,7 @@ def read_units(units: str, calendar: str = "standard") -> TimeUnits:
         return TimeUnits(YEAR_S * months / 12)
     if origin is None and months == 1:
         return TimeUnits(is_month=True)
-    raise _unknown(units)
+    raise _unknown(repr(printable(units)))
 
 
 def _dated(units: str, origin: str, calendar: str, unit_s: float, months: float) -> TimeUnits:
@@ -191,20 +187,18 @@ def _dated(units: str, origin: str, calendar: str, unit_s: float, months: float)
             return TimeUnits(unit_s, months, begin, begin.calendar)
     except ValueError:
         pass
-    what = f"'since {printable(origin)}', calendar {printable(str(calendar))!r}"
-    raise TimesError(f"the units of its times are not known: {what}")
+    raise _unknown(f"'since {printable(origin)}', calendar {printable(str(calendar))!r}")
 
 
 def _checked(units: str, calendar: str) -> str:
     name = calendar_name(calendar)
     if not is_known(name):
-        what = f"{printable(units)!r}, calendar {printable(str(calendar))!r}"
-        raise TimesError(f"the units of its times are not known: {what}")
+        raise _unknown(f"{printable(units)!r}, calendar {printable(str(calendar))!r}")
     return name
 
 
-def _unknown(units: str) -> TimesError:
-    return TimesError(f"the units of its times are not known: {printable(units)!r}")
+def _unknown(what: str) -> TimesError:
+    return TimesError(f"the units of its times are not known: {what}")
 
 
 def may_be_digits(name: str, attributes: Mapping[str, Any], code: str) -> bool:

@@ -114,8 +114,7 @@ def parse_key(text: str) -> str:
     match = _WRITTEN.fullmatch(text.strip())
     if match and _is_date(int(match[2]), int(match[3])):
         *parts, fraction = match.groups()
-        year, month, day, *clock = (int(part or 0) for part in parts)
-        hour, minute, second = clock
+        year, month, day, hour, minute, second = (int(part or 0) for part in parts)
         return calendar_key(year, month, day, hour, minute, second, _microseconds(fraction))
     try:
         seconds = float(text)

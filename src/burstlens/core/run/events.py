@@ -252,6 +252,11 @@ class GuardTripped(_OfFrame, frozen=True, tag="guard.tripped"):
     after_end: bool = False
     earlier: bool = False
 
+    @property
+    def moment(self) -> tuple[bool, str]:
+        """For comparing by model time; what has none comes last."""
+        return not self.time, self.time
+
 
 class ProductLimits(Event, frozen=True, tag="product.limits", omit_defaults=True):
     """The colour limits of a product's pictures from now on, and the picture that needed them."""

@@ -9,7 +9,7 @@ from typing import Any
 from burstlens.core import valid_time
 from burstlens.core.exit_codes import BUFFER_LEFT, COMPLETE, DONE
 from burstlens.core.model import Damage, in_model_folder
-from burstlens.core.run import attached, job_record, output, product_record, tripped
+from burstlens.core.run import attached, product_record
 from burstlens.core.run import events as ev
 from burstlens.core.run.columns import FrameSet, Times, TimeSet
 from burstlens.core.run.events import Event, FrameKey, Key
@@ -65,7 +65,7 @@ class History(ProductHistory):
     tripped: set[tuple[str, str, str, int]] = field(default_factory=set)
     """Guard, stream, valid time and attempt of each trip."""
     stopping: dict[str, ev.GuardTripped] = field(default_factory=dict)
-    """The earliest trip of each guard that may stop the model."""
+    """The earliest trip of each guard that may stop the model, of the latest attempt with any."""
     paused: bool = False
     """Whether products are not to be made for now."""
     added: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -186,14 +186,8 @@ def _resumed(history: History, event: ev.RunResumed) -> None:
 def _ended(history: History, event: ev.RunEnded) -> None:
     history.noticed.end()
     history.state = event.outcome or "failed"
-    history.outcome = {
-        "state": history.state,
-        "exit_code": event.exit_code,
-        "message": event.message,
-        "line": event.line,
-        "saved_node_hours": event.saved_node_hours,
-        "left": event.left,
-    }
+    names = ("exit_code", "message", "line", "saved_node_hours", "left")
+    history.outcome = {"state": history.state} | {name: getattr(event, name) for name in names}
 
 
 def _buffer_requested(history: History, event: ev.BufferRequested) -> None:
@@ -256,6 +250,28 @@ def _simulation_ended(history: History, event: ev.SimulationEnded) -> None:
     history.attempt = max(history.attempt, event.attempt)
 
 
+def _trial(history: History, event: ev.TrialSubmitting | ev.TrialSubmitted | ev.TrialEnded) -> None:
+    job = history.jobs.setdefault(event.job, JobRecord(event.job))
+    if isinstance(event, ev.TrialSubmitting):
+        history.trials.setdefault(event.job, TrialRecord(event))
+    elif isinstance(event, ev.TrialSubmitted):
+        job.job_id = event.job_id
+    else:
+        job.outcome = event.outcome
+        if event.job in history.trials:
+            history.trials[event.job].ended = event
+
+
+def _concluded(history: History, event: ev.TuningEnded) -> None:
+    history.concluded = True
+
+
+def _output(history: History, event: ev.FrameReady | ev.OutputTimed | ev.OutputReported) -> None:
+    if event.attempt > history.output.attempt:
+        history.output = Output(event.attempt)
+    history.output.note(event)
+
+
 def _ready(history: History, event: ev.FrameReady) -> None:
     frame = event.stream, event.time, event.attempt
     if event.repeated:
@@ -274,7 +290,7 @@ def _ready(history: History, event: ev.FrameReady) -> None:
         history.unproven.add(frame[:2])
     elif history.unproven:
         history.unproven.discard(frame[:2])
-    output.note(history, event)
+    _output(history, event)
     attached.keep_fingerprint(history, event, event.file or "")
 
 
@@ -297,6 +313,17 @@ def _damaged(history: History, event: ev.FrameDamaged) -> None:
 
 def _undecoded(history: History, event: ev.StreamUndecoded) -> None:
     history.undecoded[event.stream] = event.attempt, f"{event.file}: {event.reason}"
+
+
+def _tripped(history: History, event: ev.GuardTripped) -> None:
+    history.tripped.add((event.guard, *event.frame))
+    if event.then == "alarm":
+        return
+    if any(trip.attempt < event.attempt for trip in history.stopping.values()):
+        history.stopping.clear()
+    known = history.stopping.setdefault(event.guard, event)
+    if event.attempt == known.attempt and event.moment < known.moment:
+        history.stopping[event.guard] = event
 
 
 def _control(history: History, event: ev.ControlReceived) -> None:
@@ -332,22 +359,22 @@ _FOLDS: dict[type[Event], Callable[[History, Any], None]] = {
     ev.SimulationSubmitting: _submitting,
     ev.SimulationSubmitted: _simulation,
     ev.SimulationEnded: _simulation_ended,
-    ev.OutputTimed: output.note,
-    ev.OutputReported: output.note,
+    ev.OutputTimed: _output,
+    ev.OutputReported: _output,
     ev.FrameReady: _ready,
     ev.FrameDamaged: _damaged,
     ev.StreamUndecoded: _undecoded,
     ev.FrameReleased: lambda history, event: history.released.add(event.frame),
     ev.FrameInspected: lambda history, event: history.inspected.add(event.frame),
-    ev.GuardTripped: tripped.note,
+    ev.GuardTripped: _tripped,
     ev.ControlReceived: _control,
     ev.ProductAdded: _added,
     ev.ProductLimits: product_record.limits,
     ev.ProductPublishing: product_record.publishing,
     ev.ProductPublished: product_record.published,
     ev.ProductFailed: product_record.failed,
-    ev.TrialSubmitting: job_record.note,
-    ev.TrialSubmitted: job_record.note,
-    ev.TrialEnded: job_record.note,
-    ev.TuningEnded: job_record.conclude,
+    ev.TrialSubmitting: _trial,
+    ev.TrialSubmitted: _trial,
+    ev.TrialEnded: _trial,
+    ev.TuningEnded: _concluded,
 }

@@ -217,11 +217,8 @@ def product_path(products: Path, name: str) -> Path:
     try:
         inside = path.resolve(strict=True).is_relative_to(products.resolve())
     except (OSError, RuntimeError, ValueError) as error:
-        raise RunError(f"{path} is in the index and cannot be found: {_reason(error)}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise RunError(f"{path} is in the index and cannot be found: {reason}") from None
     if not inside:
         raise RunError(f"{name!r} in the index leads out of {products}")
     return path
-
-
-def _reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error)

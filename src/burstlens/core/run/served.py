@@ -23,6 +23,7 @@ from urllib.parse import quote
 from burstlens.core.durable import open_regular
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.heartbeat import process_state, ticks_of
+from burstlens.core.run.places import state_folder
 
 RENEWED_S = 30.0
 """How often a server renews its note."""
@@ -52,9 +53,7 @@ class Served:
 
 
 def _folder() -> Path:
-    from platformdirs import user_state_path
-
-    return user_state_path("burstlens") / "servers"
+    return state_folder().with_name("servers")
 
 
 class Note:
