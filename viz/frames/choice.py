@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError, RecipeError
 from burstlens.core.expression import parse_selection
-from burstlens.core.run.shown import KnownPoints
+from burstlens.core.model import KnownPoints
 from burstlens.core.units import printed
 from burstlens.viz.frames.further import JOINED, is_further, is_upwards
 from burstlens.viz.frames.named_points import find_point, point_texts

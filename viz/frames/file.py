@@ -22,7 +22,7 @@ import numpy as np
 
 from burstlens.core import cdf
 from burstlens.core.errors import FrameError, UnreadableFrameError
-from burstlens.core.passing_errors import again
+from burstlens.core.existence import again
 from burstlens.core.record_axis import text_calendar
 from burstlens.core.time_axis import text_key
 from burstlens.core.valid_time import has_time, label

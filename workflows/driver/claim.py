@@ -17,8 +17,7 @@ from burstlens.cluster_configs.schedulers import LOCAL, scheduler
 from burstlens.core.decode import Count
 from burstlens.core.durable import make_exclusive, read_json
 from burstlens.core.errors import RunError
-from burstlens.core.existence import surely_exists
-from burstlens.core.passing_errors import again
+from burstlens.core.existence import again, surely_exists
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.heartbeat import driver_lives, shown_driver
 from burstlens.core.run.history import History

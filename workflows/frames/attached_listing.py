@@ -12,7 +12,7 @@ import os
 import time
 from collections import defaultdict
 
-from burstlens.core.passing_errors import PASSING
+from burstlens.core.existence import PASSING
 from burstlens.workflows.frames.cursor import Cursor, Open, Unit
 from burstlens.workflows.frames.listing import Listing, WatchedFolder
 from burstlens.workflows.models.base import OutputName

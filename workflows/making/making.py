@@ -24,9 +24,8 @@ from burstlens.core.errors import (
     StateError,
     UnreadableFrameError,
 )
-from burstlens.core.model import Failure, Frame
+from burstlens.core.model import SHOWN, Failure, Frame
 from burstlens.core.run.directory import RunDir
-from burstlens.core.run.shown import SHOWN
 from burstlens.viz.frames.reading_time import Spent, measured
 from burstlens.viz.product import Context, Made, Mark, ProductFrame
 from burstlens.viz.registry import product_kind

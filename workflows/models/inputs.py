@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
-from burstlens.core.passing_errors import PASSING, again
+from burstlens.core.existence import PASSING, again
 from burstlens.core.quantity import counted
 from burstlens.workflows.models.base import Model, OutputName
 

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from burstlens.core.durable import make_exclusive, read_json
-from burstlens.core.existence import check_existence
-from burstlens.core.passing_errors import again, patiently
+from burstlens.core.existence import again, check_existence, patiently
 from burstlens.core.whole_copy import rename
 from burstlens.workflows.placement.job_processes import start_ticks
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from burstlens.core.durable import read_json, write_json
 from burstlens.core.errors import BurstlensError, StagingError
-from burstlens.core.passing_errors import again, patiently
+from burstlens.core.existence import again, patiently
 from burstlens.core.version import answer
 from burstlens.stagers.base import Stager, checksum
 from burstlens.workflows.hints.stripes import FolderStripes

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from burstlens.core.allowance import memory_of
-from burstlens.core.naming import Name
 from burstlens.core.quantity import parse_bytes, parse_duration
+from burstlens.core.toml.table import Name
 from burstlens.viz.kinds.base import ProductKind
 from burstlens.workflows.hints import delivery
 from burstlens.workflows.hints.stripes import Stripe, check_patterns

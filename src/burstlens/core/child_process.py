@@ -45,11 +45,9 @@ class ChildProcess:
         self.close()
 
     def call(self, work: Callable[..., Any], *values: Any, wait_s: float | None = None) -> Any:
-        """What ``work`` of these values returns in the child.
-
-        Raises what it has raised; ChildProcessError when the child has ended, TimeoutError when it
-        has not begun to answer within ``wait_s``: then it answers no further question.
-        """
+        """What ``work`` of these values returns in the child. Raises what it has raised;
+        ChildProcessError when the child has ended, TimeoutError when it has not begun to answer
+        within ``wait_s``: then it answers no further question."""
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         try:

@@ -80,11 +80,9 @@ def _is_folder(place: str, descriptor: int) -> bool:
 
 
 def write_whole(path: Path, text: str | bytes, *, sync: bool = True) -> None:
-    """Write ``text`` to ``path``: a reader finds the old content or the new, never a part.
-
-    With ``sync`` the content and the name are on disk on return. On an OSError the old file is
-    unchanged and no temporary file is left.
-    """
+    """Write ``text`` to ``path``: a reader finds the old content or the new, never a part. With
+    ``sync`` the content and the name are on disk on return. On an OSError the old file is unchanged
+    and no temporary file is left."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with part.open("wb") as stream:
@@ -102,11 +100,9 @@ def write_whole(path: Path, text: str | bytes, *, sync: bool = True) -> None:
 
 
 def make_exclusive(path: Path, content: str) -> None:
-    """Make a file with that content, which only this process may have. It has its name only when
-    it is whole. One that was made by an earlier call, which reported an error, counts as made.
-
-    Raises FileExistsError for one with other content, and OSError.
-    """
+    """Make a file with that content, which only this process may have. It has its name only when it
+    is whole. One that was made by an earlier call, which reported an error, counts as made. Raises
+    FileExistsError for one with other content, and OSError."""
     part = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
     try:
         _write(part, content)

@@ -59,11 +59,9 @@ def lines_before(path: Path, end: int, count: int) -> list[bytes] | None:
 
 
 class Lines:
-    """Appends objects to such a file. Opening cuts off a torn last line.
-
-    Raises any OSError (a full disk, an unavailable file server); the file then ends at the last
-    whole line, so that the same append can be tried again.
-    """
+    """Appends objects to such a file. Opening cuts off a torn last line. Raises any OSError (a full
+    disk, an unavailable file server); the file then ends at the last whole line, so that the same
+    append can be tried again."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -146,11 +144,9 @@ class Lines:
 
 
 class HeldLines(Lines):
-    """Lines that hold in memory what a full or absent disk refuses, and write it first later.
-
-    An append never fails, so the caller never stops halfway; ``sync`` and ``write_held`` raise
-    OSError as long as anything is held.
-    """
+    """Lines that hold in memory what a full or absent disk refuses, and write it first later. An
+    append never fails, so the caller never stops halfway; ``sync`` and ``write_held`` raise OSError
+    as long as anything is held."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)

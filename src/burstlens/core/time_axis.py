@@ -83,12 +83,9 @@ class TimeDecoding:
     def keys(
         self, stored: Iterable[float], first: int = 0, *, is_fixed: bool = False
     ) -> list[str | None]:
-        """The key of each record.
-
-        ``is_fixed``: the number of records is fixed, so that zeros at the end, after a time that is
-        not negative, are not written yet either; the first value counts. TimesError where ``key``
-        raises it for record ``first``.
-        """
+        """The key of each record. ``is_fixed``: the number of records is fixed, so that zeros at
+        the end, after a time that is not negative, are not written yet either; the first value
+        counts. TimesError where ``key`` raises it for record ``first``."""
         stored = list(stored)
         written = _written(stored) if is_fixed else len(stored)
         decoding = self.decided(stored[:written])
@@ -172,10 +169,8 @@ def read_axis(
     attributes: Mapping[str, Any], code: str, path: str = "", name: str = ""
 ) -> TimeDecoding:
     """The time axis of a numeric variable of a file by its name and attributes; ``code`` is the
-    ``struct`` letter of its type. Without units times are seconds, or digits of dates.
-
-    TimesError for unknown units and calendars.
-    """
+    ``struct`` letter of its type. Without units times are seconds, or digits of dates. TimesError
+    for unknown units and calendars."""
     given, calendar = str(attributes.get("units") or "").strip(" \0"), calendar_of(attributes)
     units = read_units(given or "s", calendar)
     if not given and is_known(calendar):

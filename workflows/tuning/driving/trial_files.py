@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from burstlens.core.errors import RecipeError
-from burstlens.core.existence import check_existence
-from burstlens.core.passing_errors import again
+from burstlens.core.existence import again, check_existence
 from burstlens.core.run import events as ev
 from burstlens.core.run.facts import facts_of
 from burstlens.core.run.job_record import TrialRecord

@@ -23,11 +23,9 @@ BLOCK_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The lines of one read; the next read begins at ``offset`` (bytes).
-
-    ``fresh`` says that they start from the beginning, since the file was replaced or truncated:
-    the caller must forget what it read before. ``more`` says that whole lines are left.
-    """
+    """The lines of one read; the next read begins at ``offset`` (bytes). ``fresh`` says that they
+    start from the beginning, since the file was replaced or truncated: the caller must forget what
+    it read before. ``more`` says that whole lines are left."""
 
     lines: list[Any]
     offset: int
@@ -56,7 +54,9 @@ def read_stretch(
         return Stretch([], 0, fresh=True, more=False)
     kept: list[bytes] = []
     with stream:
-        began = at = _line_start(stream.fileno(), offset)
+        # Where no line ends before the offset, this is another file.
+        is_same = offset > 0 and os.pread(stream.fileno(), 1, offset - 1) == b"\n"
+        began = at = offset if is_same else 0
         stream.seek(began)
         whole = True
         while whole and at - began < limit:
@@ -75,14 +75,6 @@ def read_stretch(
 def number(value: Any) -> float | None:
     """The value as a float when it is a finite number, else None: lines may be foreign."""
     return value if type(value) in (int, float) and isfinite(value) else None
-
-
-def _line_start(descriptor: int, offset: int) -> int:
-    """``offset`` when a line begins there, else the file's beginning: it is another file."""
-    if offset <= 0:
-        return 0
-    before = os.pread(descriptor, 1, offset - 1)
-    return offset if before == b"\n" else 0
 
 
 def _objects(lines: list[bytes]) -> list[Line]:

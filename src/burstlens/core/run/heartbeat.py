@@ -44,12 +44,9 @@ def driver_lives(
     confirm_s: float = CONFIRM_S,
     certain_s: float = CERTAIN_S,
 ) -> bool:
-    """Whether ``driver`` lives.
-
-    Waits up to ``confirm_s`` seconds from the first read of a heartbeat of another host that
-    seems old, or lies in the future. One that is older than ``certain_s`` is not watched: its
-    driver is dead, unless a clock was set. Raises OSError.
-    """
+    """Whether ``driver`` lives. Waits up to ``confirm_s`` seconds from the first read of a
+    heartbeat of another host that seems old, or lies in the future. One that is older than
+    ``certain_s`` is not watched: its driver is dead, unless a clock was set. Raises OSError."""
     if is_here(driver):
         return state_of(driver) is not None
     if driver.loading:

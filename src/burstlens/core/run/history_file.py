@@ -57,11 +57,9 @@ def history_of(path: Path) -> History:
 
 
 def turn(journal: Journal, history: History, superseded: Path) -> bool:
-    """Continue a journal of many events in a new file; returns whether that was done.
-
-    The history as it stands is kept beside the old one. No-op for a driver that another one has
-    ``superseded``: that file exists then. Raises OSError: the journal then goes on as before.
-    """
+    """Continue a journal of many events in a new file; returns whether that was done. The history
+    as it stands is kept beside the old one. No-op for a driver that another one has ``superseded``:
+    that file exists then. Raises OSError: the journal then goes on as before."""
     if not journal.is_long or check_existence(superseded):
         return False
     done = journal.turn(lambda volume, size: _keep(journal.path, history, volume, size))
@@ -100,14 +98,13 @@ def _load(path: Path, volume: int) -> History | None:
 def _fits(head: _Head, path: Path, volume: int) -> bool:
     """Whether this version wrote it, after that volume as it is now; a volume that is missing is
     not needed."""
-    if (head.format, head.burstlens, head.layout) != (FORMAT, __version__, _LAYOUT):
+    written_by = head.format, head.burstlens, head.layout
+    if written_by != (FORMAT, __version__, _LAYOUT) or head.volume != volume:
         return False
     with contextlib.suppress(FileNotFoundError):
         # A driver that was suspended while the next one went on may still have written to it.
-        return head.volume == volume and volume_path(path, volume).stat().st_size == (
-            head.volume_bytes
-        )
-    return head.volume == volume
+        return volume_path(path, volume).stat().st_size == head.volume_bytes
+    return True
 
 
 def _keep(path: Path, history: History, volume: int, size: int) -> None:

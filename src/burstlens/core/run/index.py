@@ -34,10 +34,8 @@ class _Names(msgspec.Struct):
 
 class Published:
     """One published product of one frame: a line of the index, which :func:`published` checked.
-
     ``product`` is its name, ``stream`` and ``time`` its frame's stream and valid-time key, ``name``
-    its path relative to ``products/``, ``attempt`` the model's start that wrote the frame.
-    """
+    its path relative to ``products/``, ``attempt`` the model's start that wrote the frame."""
 
     __slots__ = ("_given", "attempt", "name", "product", "stream", "time")
 
@@ -208,11 +206,9 @@ def grid_path(products: Path, hash_: str) -> Path:
 
 
 def product_path(products: Path, name: str) -> Path:
-    """The file that an index line names.
-
-    Raises RunError when it is missing, or when the name or a link leads out of ``products``: the
-    run's owner writes the index, and other users read it with their own rights.
-    """
+    """The file that an index line names. Raises RunError when it is missing, or when the name or a
+    link leads out of ``products``: the run's owner writes the index, and other users read it with
+    their own rights."""
     path = products / name
     try:
         inside = path.resolve(strict=True).is_relative_to(products.resolve())

@@ -42,11 +42,8 @@ E = TypeVar("E", bound=Event)
 
 def read(path: Path, *, after: int = 0) -> Iterator[Event]:
     """The events of all volumes, or of those ``after`` one, in order; a torn last line and events
-    of unknown names are passed over.
-
-    Raises RunError with the line's number for one that is damaged, or of a newer format than this
-    Burstlens reads, and for a missing volume; OSError.
-    """
+    of unknown names are passed over. Raises RunError with the line's number for one that is
+    damaged, or of a newer format than this Burstlens reads, and for a missing volume; OSError."""
     for event, _ in _read(path, after):
         if event is not None:
             yield event
@@ -63,11 +60,8 @@ def read_only(path: Path, *kinds: type[E], after: int = 0) -> Iterator[E]:
 
 def read_records(path: Path) -> Iterator[dict[str, Any]]:
     """The events of all volumes in order as JSON values, as they were written, also those of
-    unknown names.
-
-    Raises RunError with the line's number for one that is damaged, or of a newer format than this
-    Burstlens reads, and for a missing volume; OSError.
-    """
+    unknown names. Raises RunError with the line's number for one that is damaged, or of a newer
+    format than this Burstlens reads, and for a missing volume; OSError."""
     for _, line in _read(path):
         yield loads(line)
 

@@ -171,10 +171,8 @@ def _plain(line: str) -> str:
 
 def open_log(run: Path, kind: str, level: str, name: str = "") -> RunLog | None:
     """From now on log this process of a run to its file; returns what :func:`close_log` takes.
-
-    ``kind`` is ``driver``, ``worker``, ``supervisor`` or ``sentinel``, ``name`` is added
-    to the file's name. None where ``level`` is ``off``.
-    """
+    ``kind`` is ``driver``, ``worker``, ``supervisor`` or ``sentinel``, ``name`` is added to the
+    file's name. None where ``level`` is ``off``."""
     if level == "off":
         return None
     stem = re.sub(r"[^\w.-]+", "-", f"{kind}-{name}" if name else kind)

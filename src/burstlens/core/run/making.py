@@ -22,10 +22,8 @@ OLD_S = 86_400.0
 @contextlib.contextmanager
 def made_aside(run: RunDir) -> Iterator[RunDir]:
     """The run directory at another place, to be filled; with the end of the block it has its name.
-
     Whatever ends the block otherwise, an interrupt included, removes it. Raises RunError where the
-    name is taken, or the directory cannot be made.
-    """
+    name is taken, or the directory cannot be made."""
     if os.path.lexists(run.path):
         raise taken(run)
     parent = run.path.parent

@@ -87,7 +87,9 @@ class RunRequests:
     def write_held(self, now: float) -> None:
         """Turn signals into requests, and try again what is held. Each turn of a loop calls it.
         Raises RunError when a second Ctrl-C has waited ``PRESSED_S`` for the run directory."""
-        for number in self._take_signals():
+        numbers = list(self._signals)
+        del self._signals[: len(numbers)]  # one that comes meanwhile stays
+        for number in numbers:
             again = number == signal.SIGTERM or self._run.stop_requested() is not None
             _warn("%s: the run is to stop%s", signal.Signals(number).name, " now" * again)
             self.make_request("stop-now" if again else "stop")
@@ -101,12 +103,6 @@ class RunRequests:
                 f"the request to stop cannot be written to {self._run.control}; this driver ends; "
                 f"when it can be again: burstlens resume {self._run.id}"
             )
-
-    def _take_signals(self) -> list[int]:
-        """The signals so far, which are forgotten; one that comes meanwhile stays."""
-        numbers = list(self._signals)
-        del self._signals[: len(numbers)]
-        return numbers
 
     def _write(self, name: str) -> bool:
         reason = self.held[name]

@@ -31,11 +31,9 @@ _THEN = "it is only a snapshot: delete it, and what the journal says is shown"
 
 
 def read_snapshot(run: RunDir) -> StatusFile:
-    """The content of ``status.json``, with the keys that an older version has not written.
-
-    Without the file, or when it is not JSON, it is made from the journal. Raises RunError, which
-    names the file.
-    """
+    """The content of ``status.json``, with the keys that an older version has not written. Without
+    the file, or when it is not JSON, it is made from the journal. Raises RunError, which names the
+    file."""
     fresh = new_snapshot(run)
     found = read_record(run.status, StatusFile, _THEN, lacking=lambda: record(fresh))
     return _by_journal(run, fresh) if found is None else found
