@@ -19,10 +19,9 @@ from burstlens.core.durable import make_exclusive, read_json
 from burstlens.core.errors import RunError
 from burstlens.core.existence import again, surely_exists
 from burstlens.core.run.directory import RunDir
-from burstlens.core.run.heartbeat import driver_lives, shown_driver
+from burstlens.core.run.heartbeat import driver_lives, driver_process, shown_driver
 from burstlens.core.run.history import History
 from burstlens.core.run.record import read_record
-from burstlens.core.run.start import driver_process
 from burstlens.core.run.status_file import DriverPart
 from burstlens.workflows.placement.launch import LocalLauncher
 

@@ -49,11 +49,14 @@ class Fault:
     """The dotted key, with the entries of ``[[product]]``, ``[[step]]``, ``[[guard]]`` by name."""
     lacking: bool = False
 
+    def columns(self) -> tuple[str, str, str]:
+        """Its place, its key, empty where unknown, and its message."""
+        place = self.place.text() if self.place else ""
+        return place, shorten(self.key, LONGEST_KEY), shorten(self.message, LONGEST_MESSAGE)
+
     def line(self) -> str:
         """``storm.toml:3:1: simulation.nodes: message``, without unknown parts."""
-        parts = (self.place.text() if self.place else "", shorten(self.key, LONGEST_KEY))
-        shown = [*filter(None, parts), shorten(self.message, LONGEST_MESSAGE)]
-        return printable(": ".join(shown))
+        return printable(": ".join(filter(None, self.columns())))
 
     def json(self) -> dict[str, Any]:
         """What ``burstlens check --json`` prints of it; docs/recipe.md explains the keys."""

@@ -38,8 +38,6 @@ _COUNTED = re.compile(
 """Names of the dimension of records in files that have no times along it."""
 _TRACERS_TOO = re.compile(r"n_?t|mt", re.IGNORECASE)
 """Those of them that are also numbers of tracers or types."""
-
-
 _WIDEST = ("standard", "360_day", "all_leap")
 """Calendars that have all days that any one has."""
 

@@ -15,11 +15,19 @@ from burstlens.core.lines import read_lines
 from burstlens.core.printable import printable
 from burstlens.core.quantity import show_duration
 from burstlens.core.run.directory import RunDir, runs_in
-from burstlens.core.run.heartbeat import CONFIRM_S, STALE_S, driver_lives, is_here, state_of
+from burstlens.core.run.heartbeat import (
+    CONFIRM_S,
+    STALE_S,
+    Start,
+    driver_lives,
+    is_here,
+    last_words,
+    read_start,
+    state_of,
+)
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.places import runs_folders
 from burstlens.core.run.snapshot import read_snapshot
-from burstlens.core.run.start import Start, last_words, read_start
 from burstlens.core.run.status_file import (
     DriverPart,
     Message,

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from burstlens.core.errors import SiteError
 from burstlens.core.printable import printable
-from burstlens.core.run.heartbeat import LOADING_S, process_state
-from burstlens.core.run.start import Start
+from burstlens.core.run.heartbeat import LOADING_S, Start, process_state
 
 if TYPE_CHECKING:
     from burstlens.cluster_configs.scheduler import JobState, Scheduler

@@ -8,5 +8,5 @@ __all__ = [
     "directory", "event", "events", "facts", "follow", "heartbeat", "history", "history_file",
     "index", "job_record", "journal", "log_level", "logs", "making", "noticed", "output",
     "places", "product_record", "record", "requests", "schema", "served", "snapshot",
-    "start", "status_file", "volumes", "wording",
+    "status_file", "volumes", "wording",
 ]  # fmt: skip

@@ -75,7 +75,7 @@ class RunDir:
     parsl = _Below("parsl")
     """Parsl's own files; only the user's, they hold the keys of the encrypted channels."""
     start = _Below("start.json")
-    """The latest start of a driver; burstlens/core/run/start.py reads and writes it."""
+    """The latest start of a driver; burstlens/core/run/heartbeat.py reads and writes it."""
 
     @property
     def id(self) -> str:

@@ -231,22 +231,17 @@ def _job(history: History, event: ev.JobEvent) -> None:
         known.job_id = event.job_id
 
 
-def _step_ended(history: History, event: ev.JobEvent) -> None:
+def _job_ended(history: History, event: ev.JobEvent) -> None:
     history.jobs.setdefault(event.job, JobRecord(event.job)).outcome = str(event.outcome)
 
 
-def _simulation(history: History, event: ev.SimulationSubmitting | ev.SimulationSubmitted) -> None:
-    _job(history, event)
-    history.attempt = max(history.attempt, event.attempt)
-
-
-def _submitting(history: History, event: ev.SimulationSubmitting) -> None:
-    history.kept_home = False
-    _simulation(history, event)
-
-
-def _simulation_ended(history: History, event: ev.SimulationEnded) -> None:
-    _step_ended(history, event)
+def _simulation(
+    history: History, event: ev.SimulationSubmitting | ev.SimulationSubmitted | ev.SimulationEnded
+) -> None:
+    if isinstance(event, ev.SimulationSubmitting):
+        history.kept_home = False
+    note = _job_ended if isinstance(event, ev.SimulationEnded) else _job
+    note(history, event)
     history.attempt = max(history.attempt, event.attempt)
 
 
@@ -355,10 +350,10 @@ _FOLDS: dict[type[Event], Callable[[History, Any], None]] = {
     ev.StageOutDone: _brought_home,
     ev.StepSubmitting: _job,
     ev.StepStarted: _job,
-    ev.StepEnded: _step_ended,
-    ev.SimulationSubmitting: _submitting,
+    ev.StepEnded: _job_ended,
+    ev.SimulationSubmitting: _simulation,
     ev.SimulationSubmitted: _simulation,
-    ev.SimulationEnded: _simulation_ended,
+    ev.SimulationEnded: _simulation,
     ev.OutputTimed: _output,
     ev.OutputReported: _output,
     ev.FrameReady: _ready,

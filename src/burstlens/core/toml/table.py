@@ -27,8 +27,6 @@ _STAND_INS: tuple[Any, ...] = ("x", 1, ["x"], True, {})
 """Substitutes for a required value that is missing or wrong."""
 _UNKNOWN = "unexpected_keyword_argument"
 _WORD = re.compile(r"[A-Za-z_][\w-]*")
-
-
 _READS = ConfigDict(extra="forbid")
 _DESCRIBES = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
