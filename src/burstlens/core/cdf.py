@@ -176,7 +176,6 @@ class _Cursor:
         return self.unpack(struct.Struct(f">{number}{self._count.format[-1]}"))
 
     def name(self) -> str:
-        """A name."""
         length = self.count()
         if not 0 < length <= MAX_NAME_BYTES:
             raise FrameError(f"the header has a name of {length} bytes")

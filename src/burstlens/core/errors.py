@@ -53,11 +53,9 @@ class OptionsError(ValueError):
 
 
 class SiteError(BurstlensError):
-    """The site file does not fit this machine, or a library or program is missing here.
-
-    ``passing`` says that a service of the site did not answer and may answer later. ``faults``
-    are those of the site's file.
-    """
+    """The site file does not fit this machine, or a library or program is missing here. ``passing``
+    says that a service of the site did not answer and may answer later. ``faults`` are those of the
+    site's file."""
 
     passing = False
     faults: tuple[Fault, ...] = ()
@@ -143,11 +141,9 @@ class NoSpaceError(RunError):
 
 
 class StagingError(BurstlensError):
-    """A file could not be brought to or from the buffer.
-
-    ``errno`` is the positive system error number (0 when none is known) and ``path`` the file
-    it concerns; ``transient`` says whether a retry can help.
-    """
+    """A file could not be brought to or from the buffer. ``errno`` is the positive system error
+    number (0 when none is known) and ``path`` the file it concerns; ``transient`` says whether a
+    retry can help."""
 
     def __init__(self, message: str, *, path: str, number: int = 0) -> None:
         reason = f" ({os.strerror(number)})" if number else ""

@@ -119,7 +119,10 @@ def _kind(node: ast.expr) -> Kind:
         return _kinds([node.operand], truth=isinstance(node.op, ast.Not))[0]
     if isinstance(node, ast.BinOp) and isinstance(node.op, _ARITHMETIC):
         if isinstance(node.op, ast.Pow):
-            _require_exponent(node.right)
+            exponent = node.right.operand if isinstance(node.right, ast.UnaryOp) else node.right
+            value = number_of(exponent)
+            if value is None or value > LARGEST_EXPONENT:
+                raise RecipeError(f"an exponent is a number, at most {LARGEST_EXPONENT}")
         sides = _kinds([node.left, node.right], truth=False)
         return Kind(truth=False, everywhere=any(side.everywhere for side in sides))
     if isinstance(node, ast.BoolOp):
@@ -172,13 +175,6 @@ def _kinds(parts: Sequence[ast.expr], *, truth: bool) -> list[Kind]:
         if kind.truth != truth:
             raise RecipeError(f"{ast.unparse(part)[:40]!r} is {found} where {wanted} is needed")
     return kinds
-
-
-def _require_exponent(node: ast.expr) -> None:
-    inner = node.operand if isinstance(node, ast.UnaryOp) else node
-    value = number_of(inner)
-    if value is None or value > LARGEST_EXPONENT:
-        raise RecipeError(f"an exponent is a number, at most {LARGEST_EXPONENT}")
 
 
 def parse_selection(name: str) -> tuple[str, dict[str, str]]:

@@ -94,8 +94,6 @@ def plain(value: object) -> bool | int | float | str | None:
     """A value as JSON: a scalar as it is, anything else as a text of at most 80 characters."""
     if isinstance(value, str):
         return printable(shorten(value, 80))
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, int | float) and abs(value) < 2.0**63:
+    if value is None or (isinstance(value, int | float) and abs(value) < 2.0**63):
         return value
     return shown(value)

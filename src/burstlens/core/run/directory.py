@@ -213,9 +213,7 @@ def unmade(run: RunDir, error: OSError) -> RunError:
     )
 
 
-def _create(
-    name: str, reason: Mapping[str, Any] | None, folder: int, *, fill: bool = False
-) -> None:
+def _create(name: str, reason: Mapping[str, Any] | None, folder: int, *, fill: bool) -> None:
     """Create the file, or leave an existing one: of two at once the first is kept as well."""
     try:
         descriptor = os.open(name, _DROPS | os.O_EXCL, 0o666, dir_fd=folder)

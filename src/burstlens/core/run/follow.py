@@ -157,8 +157,7 @@ class Followed:
         """The lines since the previous call. Raises OSError."""
         inode = inode_of(self._path)
         if inode != self._inode:
-            self._offset = 0
-            self._inode = inode
+            self._offset, self._inode = 0, inode
         stretch = read_stretch(self._path, self._offset, marks=self._marks, parse=self._parse)
         self._offset = stretch.offset
         return stretch

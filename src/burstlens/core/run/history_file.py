@@ -75,11 +75,8 @@ def history_path(path: Path, volume: int) -> Path:
 
 def _newest(path: Path) -> History:
     """The newest usable history on disk, else an empty one. Raises OSError."""
-    for volume in range(newest_volume(path) - 1, 0, -1):
-        found = _load(path, volume)
-        if found is not None:
-            return found
-    return History()
+    loaded = (_load(path, volume) for volume in range(newest_volume(path) - 1, 0, -1))
+    return next(filter(None, loaded), None) or History()
 
 
 def _load(path: Path, volume: int) -> History | None:

@@ -125,7 +125,6 @@ class RunLog(logging.Handler):
             self._file = None
 
     def close(self) -> None:
-        """Close the file."""
         with self.lock:  # type: ignore[union-attr]  # createLock has made it
             self._shut()
         super().close()

@@ -46,11 +46,7 @@ class _Written(Struct):
 
 
 def read_record(
-    path: Path,
-    kind: type[T],
-    then: str,
-    *,
-    lacking: Callable[[], Mapping[str, Any]] | None = None,
+    path: Path, kind: type[T], then: str, *, lacking: Callable[[], Mapping[str, Any]] | None = None
 ) -> T | None:
     """The object in ``path`` as that type; None when the file is missing.
 

@@ -21,7 +21,6 @@ from burstlens.core.lines import lines_of
 
 VOLUME_EVENTS = 20_000
 """A journal of so many events is continued in a new file."""
-CONTINUED = "journal.continued"
 
 
 class _First(msgspec.Struct):
@@ -105,4 +104,4 @@ def continued_from(line: bytes) -> int:
         first = msgspec.json.decode(line, type=_First)
     except (ValueError, RecursionError):
         return 0
-    return max(0, first.volume) if first.event == CONTINUED else 0
+    return max(0, first.volume) if first.event == "journal.continued" else 0

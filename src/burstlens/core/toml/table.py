@@ -275,7 +275,8 @@ def _blamed(place: Any, message: str) -> KeyPath:
             if quoted := _quoted(place, message):
                 return quoted
             for name, value in place.items():
-                if any(len(one) > 1 and one in message for one in _texts(value)):
+                texts = value if isinstance(value, list) else [value]
+                if any(isinstance(one, str) and len(one) > 1 and one in message for one in texts):
                     key = name
                     break
         if key is None:
@@ -294,11 +295,6 @@ def _quoted(place: Mapping[str, Any], message: str) -> KeyPath:
         elif isinstance(value, Mapping) and (inner := _quoted(value, message)):
             found.append((key, *inner))
     return max(found, key=lambda path: len(str(path[-1])), default=())
-
-
-def _texts(value: Any) -> list[str]:
-    values = value if isinstance(value, list) else [value]
-    return [one for one in values if isinstance(one, str)]
 
 
 def _table_class(cls: Any, steps: KeyPath) -> Any:
