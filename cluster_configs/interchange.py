@@ -7,7 +7,7 @@ import runpy
 from importlib import import_module
 
 from burstlens.cluster_configs.parsl_internals import INTERCHANGE
-from burstlens.core.about import answer
+from burstlens.core.version import answer
 
 
 def main() -> None:

@@ -9,12 +9,12 @@ import warnings
 
 from burstlens.cluster_configs.scheduler import EnterableScheduler, Scheduler
 from burstlens.cluster_configs.slurm import Slurm
-from burstlens.core import plugins_of_02
+from burstlens.core import plugins
 
 
 def complete(cls: type) -> None:
     """Give a scheduler's class what it does not say itself; with a DeprecationWarning."""
-    plugins_of_02.complete(cls, Scheduler)
+    plugins.complete(cls, Scheduler)
     if not issubclass(cls, Scheduler):
         return
     variable = getattr(cls, "cpus_variable", "")

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import ClassVar, Protocol, runtime_checkable
 
 from burstlens.core.errors import FULL_ERRNO, BurstlensError, StagingError
-from burstlens.core.passing_errors import PASSING
+from burstlens.core.existence import PASSING
 from burstlens.core.renamed import moved
 from burstlens.core.whole_copy import rename
 

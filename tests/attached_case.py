@@ -14,10 +14,10 @@ from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.events import Event
 from burstlens.core.run.facts import RunFacts, write_facts
+from burstlens.core.run.heartbeat import driver_process
 from burstlens.core.run.history import History, replay
 from burstlens.core.run.journal import Journal, read
 from burstlens.core.run.snapshot import attached_now, new_snapshot, write_snapshot
-from burstlens.core.run.start import driver_process
 from burstlens.core.run.status_file import (
     AttachedPart,
     DriverPart,

@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from burstlens.core.difference import is_difference
 from burstlens.core.printable import printable
-from burstlens.core.units import convert, usual
+from burstlens.core.units import convert, is_difference, usual
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

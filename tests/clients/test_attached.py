@@ -24,8 +24,8 @@ from burstlens.core.errors import RunError
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.heartbeat import note_start
 from burstlens.core.run.snapshot import read_snapshot
-from burstlens.core.run.start import note_start
 from burstlens.core.run.status_file import AttachedPart
 from burstlens.workflows.driver.free import free
 from burstlens.workflows.driver.resuming import resumable

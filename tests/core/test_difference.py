@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from burstlens.core.difference import is_difference
+from burstlens.core.units import is_difference
 
 
 @pytest.mark.parametrize(

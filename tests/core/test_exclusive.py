@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from burstlens.core.exclusive import make_exclusive
+from burstlens.core.durable import make_exclusive
 
 
 @pytest.fixture

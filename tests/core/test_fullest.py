@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from burstlens.core.run.fullest import fullest
-from burstlens.core.run.index import published
+from burstlens.core.run.index import fullest, published
 
 
 def series(*sizes: int, holes: tuple[int, ...] = ()):

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from burstlens.core.errors import RunError
-from burstlens.core.lines import HeldLines, Lines, read_lines, whole_lines
+from burstlens.core.lines import HeldLines, Lines, lines_of, read_lines
 from burstlens.core.run import events as ev
 from burstlens.core.run.events import event_of
 from burstlens.core.run.journal import Journal, read, read_records
@@ -85,7 +85,7 @@ def test_a_file_that_cannot_be_brought_to_disk_is_closed_all_the_same(tmp_path, 
 def test_a_last_line_without_its_end_is_not_read_though_it_is_whole_json(tmp_path):
     path = tmp_path / "journal.jsonl"
     path.write_bytes(b'{"n":1}\n{"n":2}')
-    assert list(whole_lines(path)) == [(1, b'{"n":1}\n')]
+    assert list(lines_of(path.open("rb"))) == [(1, b'{"n":1}\n')]
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,9 @@ from burstlens.core.lines import read_lines
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.events import Event
 from burstlens.core.run.facts import facts_of
-from burstlens.core.run.format import FORMAT
 from burstlens.core.run.history import replay
 from burstlens.core.run.journal import read, read_records
+from burstlens.core.run.record import FORMAT
 from burstlens.core.run.snapshot import read_snapshot, write_snapshot
 from burstlens.core.version import __version__
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from burstlens.core.plugins_of_02 import complete
+from burstlens.core.plugins import complete
 
 SOURCE = Path(__file__).parents[2] / "src"
 SEAM = """\

@@ -18,7 +18,7 @@ from burstlens.clients.opened.status import facts, read_status, rows, text
 from burstlens.clients.terminal import one_line
 from burstlens.core.durable import read_json, write_json
 from burstlens.core.run.directory import RunDir
-from burstlens.core.run.start import note_start
+from burstlens.core.run.heartbeat import note_start
 from burstlens.workflows.driver.claim import take_over
 from burstlens.workflows.driver.run import show_loading
 

@@ -19,7 +19,7 @@ from state_world import World
 from burstlens.cluster_configs.site import choose
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import RunFacts, write_facts
-from burstlens.core.run.format import stamp
+from burstlens.core.run.record import stamp
 from burstlens.workflows.recipe.recipe import Recipe
 from burstlens.workflows.tuning.course import Course
 from burstlens.workflows.tuning.guesses import Guess

@@ -9,7 +9,7 @@ import os
 import pytest
 
 from burstlens.core.errors import RunError
-from burstlens.core.run.start import driver_process
+from burstlens.core.run.heartbeat import driver_process
 from burstlens.workflows.driver.claim import take_over
 
 

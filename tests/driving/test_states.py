@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from burstlens.core.run.states import CHANCES, HELD_BYTES, LEAST, States
+from burstlens.core.run.product_record import CHANCES, HELD_BYTES, LEAST, States
 
 
 @pytest.fixture

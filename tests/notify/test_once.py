@@ -9,7 +9,7 @@ import pytest
 from notify_case import WORD
 
 from burstlens.core.run import events as ev
-from burstlens.core.run.attached_events import RunAttached
+from burstlens.core.run.occasional_events import RunAttached
 from burstlens.workflows.notify import delivery, notices
 from burstlens.workflows.notify.asked import ask, asked
 from burstlens.workflows.notify.options import Notify

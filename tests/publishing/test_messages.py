@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from events_case import event
 
-from burstlens.core.run.attached_events import RunAttached
 from burstlens.core.run.history import History
+from burstlens.core.run.occasional_events import RunAttached
 from burstlens.workflows.frames.promised import REASON
 from burstlens.workflows.publishing.messages import Messages
 

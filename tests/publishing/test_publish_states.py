@@ -83,8 +83,8 @@ def test_a_product_whose_state_is_not_the_one_staged_is_made_again(begin, staged
 def test_states_that_there_is_no_room_for_are_deleted_the_oldest_first(
     begin, staged, run_dir, monkeypatch
 ):
-    monkeypatch.setattr("burstlens.core.run.states.HELD_BYTES", 10)
-    monkeypatch.setattr("burstlens.core.run.states.LEAST", 2)
+    monkeypatch.setattr("burstlens.core.run.product_record.HELD_BYTES", 10)
+    monkeypatch.setattr("burstlens.core.run.product_record.LEAST", 2)
     publisher, _ = begin()
     for number in range(4):
         publisher.publish([staged(time=f"t{number:08d}.000", state=b"state")])

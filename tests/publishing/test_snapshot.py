@@ -19,12 +19,16 @@ from burstlens.core.durable import read_json
 from burstlens.core.exit_codes import FRAMES_LOST
 from burstlens.core.model import Failure
 from burstlens.core.outcome import Outcome
-from burstlens.core.run.attached_events import RunAttached
 from burstlens.core.run.events import ControlReceived
 from burstlens.core.run.history import History, replay
-from burstlens.core.run.output_events import OutputTimed
+from burstlens.core.run.occasional_events import (
+    OutputTimed,
+    RunAttached,
+    TrialEnded,
+    TrialSubmitting,
+    TuningEnded,
+)
 from burstlens.core.run.status_file import AttachedPart, Latency, OutcomePart, RunStatus
-from burstlens.core.run.trial_events import TrialEnded, TrialSubmitting, TuningEnded
 from burstlens.core.run.wording import next_steps
 from burstlens.workflows.publishing.run_outcome import run_outcome
 from burstlens.workflows.publishing.snapshot import Load, Snapshot

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from burstlens.core.errors import RecipeError
-from burstlens.core.toml.file import parse
+from burstlens.core.toml.text import parse
 from burstlens.workflows.recipe.file import BUILT_IN, find, known, read
 from burstlens.workflows.recipe.layers import merge
 from burstlens.workflows.recipe.load import load

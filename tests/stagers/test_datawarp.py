@@ -12,8 +12,8 @@ from typing import ClassVar
 
 import pytest
 
+from burstlens.core.allowance import time_limit
 from burstlens.core.errors import FrameError, SiteError, StagingError
-from burstlens.core.time_limit import time_limit
 from burstlens.stagers.base import Stager, State, bring, bring_all, checksum
 from burstlens.stagers.contract import StagerContract
 from burstlens.stagers.datawarp import DataWarpStager

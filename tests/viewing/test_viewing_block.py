@@ -20,9 +20,9 @@ from burstlens.core.allowance import allowance
 from burstlens.core.durable import write_json
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import RunFacts, write_facts
-from burstlens.core.run.format import stamp
 from burstlens.core.run.history import History
 from burstlens.core.run.journal import Journal, read
+from burstlens.core.run.record import stamp
 from burstlens.workflows.deciding.state import Policy, RunState
 from burstlens.workflows.driver.dispatch import Dispatch
 from burstlens.workflows.driver.inbox import Inbox

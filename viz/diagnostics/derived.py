@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from burstlens.core.allowance import allowance
 from burstlens.core.errors import FrameError
+from burstlens.core.model import KnownPoints
 from burstlens.core.nearness import NEAR, did_you_mean
-from burstlens.core.run.shown import KnownPoints
 from burstlens.viz.diagnostics import formula, general, table
 from burstlens.viz.diagnostics.interval import of_interval
 from burstlens.viz.diagnostics.level import AT

@@ -13,12 +13,19 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from burstlens.core.difference import DIFFERENCE, ON_SCALE
 from burstlens.core.errors import FrameError, RecipeError
-from burstlens.core.expression import FUNCTIONS, GATHERING, VARIABLE, names_in, number_of, parse
+from burstlens.core.expression import (
+    FUNCTIONS,
+    GATHERING,
+    SELECTION,
+    VARIABLE,
+    names_in,
+    number_of,
+    parse,
+    parse_selection,
+)
 from burstlens.core.nearness import NEAR, did_you_mean
-from burstlens.core.selection import SELECTION, parse_selection
-from burstlens.core.units import is_temperature
+from burstlens.core.units import DIFFERENCE, ON_SCALE, is_temperature
 from burstlens.viz.diagnostics.level import AT, LEVEL, check_levels
 
 if TYPE_CHECKING:

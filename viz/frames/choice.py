@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burstlens.core.errors import FrameError, RecipeError
-from burstlens.core.run.shown import KnownPoints
-from burstlens.core.selection import parse_selection
+from burstlens.core.expression import parse_selection
+from burstlens.core.model import KnownPoints
 from burstlens.core.units import printed
 from burstlens.viz.frames.further import JOINED, find_point, is_further, is_upwards, point_texts
 from burstlens.viz.frames.outline import UnknownYet

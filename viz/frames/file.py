@@ -23,7 +23,7 @@ import numpy as np
 
 from burstlens.core import cdf, record_axis, time_axis
 from burstlens.core.errors import FrameError, UnreadableFrameError
-from burstlens.core.passing_errors import again
+from burstlens.core.existence import again
 from burstlens.core.valid_time import has_time, is_calendar, label
 from burstlens.viz.frames.record import stored_variables, time_dimension
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.core.attribute_numbers import read_numbers
+from burstlens.core.packing import read_numbers
 
 Array = NDArray[Any]
 _PACKING = {"scale_factor": 1.0, "add_offset": 0.0}

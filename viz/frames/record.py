@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from burstlens.core.errors import FrameError
-from burstlens.core.file_text import file_text
+from burstlens.core.printable import file_text
 from burstlens.core.record_axis import TIME_NAMES as TIME_NAMES
 from burstlens.core.record_axis import record_dimension
 from burstlens.viz.seams import OpenFrame

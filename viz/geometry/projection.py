@@ -17,7 +17,7 @@ from typing import Any, SupportsFloat
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from burstlens.core.attribute_numbers import read_numbers
+from burstlens.core.packing import read_numbers
 
 Array = NDArray[np.float64]
 EARTH_RADIUS_M = 6_370_000.0

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from burstlens.core.errors import FULL_ERRNO, GivenUpError, StagingError
+from burstlens.core.existence import PASSING
 from burstlens.core.exit_codes import BUFFER_LEFT, FRAMES_LOST, NO_SPACE, leading
-from burstlens.core.no_space import failure_code, is_full
-from burstlens.core.outcome import Outcome
-from burstlens.core.passing_errors import PASSING
+from burstlens.core.outcome import Outcome, failure_code, is_full
 from burstlens.core.run import events as ev
 from burstlens.workflows.deciding.jobs import Jobs
 from burstlens.workflows.ordering.events import BroughtHome

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from burstlens.core.exit_codes import NO_SPACE, STOPPED, STOPPED_BY_GUARD
 from burstlens.core.model import Progress
-from burstlens.core.no_space import failure_code
-from burstlens.core.outcome import Outcome
+from burstlens.core.outcome import Outcome, failure_code
 from burstlens.core.run import events as ev
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.frames.speech import Speech

@@ -7,8 +7,7 @@ import math
 from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.core.errors import GivenUpError, RunError
 from burstlens.core.exit_codes import STOPPED, leading
-from burstlens.core.no_space import failure_code
-from burstlens.core.outcome import Outcome
+from burstlens.core.outcome import Outcome, failure_code
 from burstlens.core.run import events as ev
 from burstlens.workflows.deciding.buffered import BufferedRun
 from burstlens.workflows.deciding.homecoming import Homecoming

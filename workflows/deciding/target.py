@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from burstlens.core.errors import NoSpaceError, RunError
-from burstlens.core.no_space import is_full
+from burstlens.core.outcome import is_full
 
 if TYPE_CHECKING:
     from burstlens.workflows.deciding.state import RunState

@@ -15,16 +15,13 @@ from msgspec.structs import replace
 
 from burstlens.cluster_configs.schedulers import LOCAL, scheduler
 from burstlens.core.decode import Count
-from burstlens.core.durable import read_json
+from burstlens.core.durable import make_exclusive, read_json
 from burstlens.core.errors import RunError
-from burstlens.core.exclusive import make_exclusive
-from burstlens.core.existence import surely_exists
-from burstlens.core.passing_errors import again
+from burstlens.core.existence import again, surely_exists
 from burstlens.core.run.directory import RunDir
-from burstlens.core.run.heartbeat import driver_lives, shown_driver
+from burstlens.core.run.heartbeat import driver_lives, driver_process, shown_driver
 from burstlens.core.run.history import History
 from burstlens.core.run.record import read_record
-from burstlens.core.run.start import driver_process
 from burstlens.core.run.status_file import DriverPart
 from burstlens.workflows.placement.launch import LocalLauncher
 

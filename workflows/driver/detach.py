@@ -16,10 +16,9 @@ from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.cluster_configs.site import Site
 from burstlens.core.errors import RunError, SiteError
 from burstlens.core.run.directory import RunDir
-from burstlens.core.run.heartbeat import shown_driver
+from burstlens.core.run.heartbeat import last_words, note_start, read_start, shown_driver
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.log_level import DEFAULT, VARIABLE, log_level
-from burstlens.core.run.start import last_words, note_start, read_start
 from burstlens.workflows.driver.claim import forget_stop, free_epoch
 from burstlens.workflows.driver.run import recipe_of
 from burstlens.workflows.driver.scheduling import scheduled

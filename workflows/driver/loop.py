@@ -15,8 +15,7 @@ from typing import Any, assert_never
 from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.core.errors import BurstlensError, RunError, SiteError
 from burstlens.core.existence import surely_exists
-from burstlens.core.no_space import is_full
-from burstlens.core.outcome import Outcome
+from burstlens.core.outcome import Outcome, is_full
 from burstlens.core.run.event import Event
 from burstlens.core.run.wording import progress_text
 from burstlens.workflows.deciding.state import RunState

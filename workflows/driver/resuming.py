@@ -17,7 +17,7 @@ from burstlens.core.run.history_file import history_of
 from burstlens.core.run.journal import Journal
 from burstlens.core.run.snapshot import new_snapshot, read_snapshot
 from burstlens.core.run.status_file import OutcomePart
-from burstlens.core.run.tripped import too_late
+from burstlens.core.run.wording import too_late
 from burstlens.workflows.driver.claim import free_epoch, take_over
 from burstlens.workflows.driver.run import recipe_of, show
 from burstlens.workflows.notify.notices import Notices
@@ -47,7 +47,7 @@ def resumable(run: RunDir) -> str | None:
         )
     if code == TRIPPED_AFTER_END:
         return (
-            f"run {run.id} has ended: {too_late(history, history.attempt)}. What can be made of "
+            f"run {run.id} has ended: {too_late(history)}. What can be made of "
             "its frames is there, so there is nothing to resume, and the model is not run again; "
             "correct its settings and start a new run"
         )

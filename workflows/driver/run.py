@@ -19,22 +19,21 @@ from msgspec.structs import replace
 from burstlens.cluster_configs.site import Site, choose
 from burstlens.core.errors import BurstlensError, NoSpaceError, RunError
 from burstlens.core.existence import surely_exists
-from burstlens.core.naming import NAME
-from burstlens.core.no_space import is_full
-from burstlens.core.outcome import Outcome
+from burstlens.core.outcome import Outcome, is_full
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir, runs_folder
 from burstlens.core.run.facts import RunFacts, facts_of, write_facts
-from burstlens.core.run.format import stamp
+from burstlens.core.run.heartbeat import driver_process, note_start, read_start
 from burstlens.core.run.history import History
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.journal import Journal
 from burstlens.core.run.log_level import log_level
 from burstlens.core.run.making import made_aside
+from burstlens.core.run.record import stamp
 from burstlens.core.run.requests import catch_signals
 from burstlens.core.run.snapshot import new_snapshot, read_snapshot, write_snapshot
-from burstlens.core.run.start import driver_process, note_start, read_start
 from burstlens.core.run.status_file import DriverPart, StatusFile
+from burstlens.core.toml.table import NAME
 from burstlens.core.whole_copy import copy_whole
 from burstlens.viz.live.feed import FrameFeed, write_recipe, write_status
 from burstlens.viz.live.page import write_page

@@ -15,8 +15,8 @@ from typing import Any
 from burstlens.core import cdf
 from burstlens.core.durable import open_descriptor
 from burstlens.core.errors import FrameError
-from burstlens.core.file_text import file_text
 from burstlens.core.packing import read_packing
+from burstlens.core.printable import file_text
 from burstlens.workflows.frames import hdf5
 from burstlens.workflows.frames.described import LONGEST_SAMPLE, MOST_VALUES
 from burstlens.workflows.frames.hdf5 import Prober

@@ -21,9 +21,9 @@ from typing import Any
 
 from burstlens.core import time_axis
 from burstlens.core.errors import FrameError, TimesError
-from burstlens.core.file_text import file_text
 from burstlens.core.hdf5_filters import missing_filter
 from burstlens.core.packing import read_packing
+from burstlens.core.printable import file_text
 from burstlens.core.record_axis import no_variable, text_calendar
 from burstlens.core.valid_time import counted_keys
 

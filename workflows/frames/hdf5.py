@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from burstlens.core.about import answer
 from burstlens.core.errors import FrameError, TimesError, UnreadError
 from burstlens.core.hdf5_filters import plugin_environment
+from burstlens.core.version import answer
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 LIMIT_S = 5.0

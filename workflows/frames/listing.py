@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from burstlens.core.passing_errors import PASSING
+from burstlens.core.existence import PASSING
 from burstlens.workflows.frames.cursor import Cursor, Open, Unit
 from burstlens.workflows.frames.model_log import logs_of
 from burstlens.workflows.models.base import Facts, Model, OutputName

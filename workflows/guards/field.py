@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from burstlens.core.allowance import time_limit
 from burstlens.core.digits import format_number
 from burstlens.core.errors import FrameError, UnreadableFrameError
-from burstlens.core.time_limit import time_limit
 from burstlens.viz.geometry import grid
 from burstlens.viz.geometry.crop import resolve
 from burstlens.viz.geometry.staggering import one_level, unstaggered

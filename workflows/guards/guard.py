@@ -18,7 +18,7 @@ from pydantic import Field
 
 from burstlens.core.errors import OptionsError, RecipeError
 from burstlens.core.expression import names_in, parse
-from burstlens.core.naming import NAME, Name
+from burstlens.core.toml.table import NAME, Name
 from burstlens.viz.diagnostics.interval import of_interval
 from burstlens.viz.geometry.crop import Crop
 from burstlens.workflows.frames import log_search

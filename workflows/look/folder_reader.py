@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from burstlens.core.about import answer
 from burstlens.core.child_process import ChildProcess, serve
 from burstlens.core.errors import RunError
+from burstlens.core.version import answer
 from burstlens.workflows.look.preparation import LookRequest, SeenFolder, real_folder, see_folder
 
 PROGRAM = (sys.executable, "-P", "-m", __name__)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from burstlens.core.allowance import room
+from burstlens.core.allowance import room, time_limit
 from burstlens.core.errors import (
     FULL_ERRNO,
     FrameError,
@@ -24,10 +24,8 @@ from burstlens.core.errors import (
     StateError,
     UnreadableFrameError,
 )
-from burstlens.core.model import Failure, Frame
+from burstlens.core.model import SHOWN, Failure, Frame
 from burstlens.core.run.directory import RunDir
-from burstlens.core.run.shown import SHOWN
-from burstlens.core.time_limit import time_limit
 from burstlens.viz.frames.reading_time import Spent, measured
 from burstlens.viz.product import Context, Made, Mark, ProductFrame
 from burstlens.viz.registry import product_kind

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from burstlens.core.errors import FrameError
-from burstlens.core.passing_errors import PASSING, again
+from burstlens.core.existence import PASSING, again
 from burstlens.core.quantity import counted
 from burstlens.workflows.models.base import Model, OutputName
 

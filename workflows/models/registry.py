@@ -8,8 +8,7 @@ from difflib import get_close_matches
 from importlib.metadata import EntryPoint
 
 from burstlens.core.errors import RecipeError
-from burstlens.core.plugins import has_leaf, leaf, points
-from burstlens.core.plugins_of_02 import complete
+from burstlens.core.plugins import complete, has_leaf, leaf, points
 from burstlens.workflows.models.base import Model
 
 BUILT_IN = {

@@ -12,8 +12,7 @@ from burstlens.core.durable import open_regular
 from burstlens.core.errors import RunError
 from burstlens.core.quantity import show_bytes
 from burstlens.core.run.directory import RunDir
-from burstlens.core.run.fullest import fullest
-from burstlens.core.run.index import Index, Published, product_path
+from burstlens.core.run.index import Index, Published, fullest, product_path
 
 LARGEST = 8 << 20
 """Bytes of the largest picture that is sent: mail servers take messages of 10 MB or more."""

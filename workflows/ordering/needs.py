@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from burstlens.core.model import NOTHING_NEEDED, Frame, Needed
-from burstlens.core.run.states import States
+from burstlens.core.run.product_record import States
 from burstlens.viz.product import Wants
 
 if TYPE_CHECKING:

@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from burstlens.core.model import Receipt
+from burstlens.core.model import KnownPoints, Receipt, ShownPoint, read_shown
 from burstlens.core.run.follow import read_stretch
 from burstlens.core.run.index import parse_entries
-from burstlens.core.run.shown import KnownPoints, ShownPoint, read_shown
 from burstlens.core.valid_time import label
 from burstlens.workflows.making.order import Order
 

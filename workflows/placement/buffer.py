@@ -21,9 +21,8 @@ from typing import Any
 
 from burstlens.core.durable import make_folders
 from burstlens.core.errors import SiteError, StagingError
-from burstlens.core.existence import check_existence
+from burstlens.core.existence import again, check_existence
 from burstlens.core.model import in_model_folder
-from burstlens.core.passing_errors import again
 from burstlens.core.quantity import show_bytes
 from burstlens.core.whole_copy import rename
 from burstlens.stagers.base import Stager, bring, bring_all, remove

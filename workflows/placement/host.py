@@ -29,8 +29,7 @@ if not __package__:  # started by its path: a package of the files here, without
     sys.modules["burstlens"] = package = ModuleType("burstlens")
     package.__path__ = [str(Path(__file__).parents[2])]
 
-from burstlens.core.existence import surely_exists
-from burstlens.core.passing_errors import patiently
+from burstlens.core.existence import patiently, surely_exists
 from burstlens.core.whole_copy import rename
 from burstlens.workflows.placement import job_processes
 

@@ -19,8 +19,7 @@ from burstlens.cluster_configs.scheduler import BatchJob, JobState, QueuePlace
 from burstlens.cluster_configs.site import Site
 from burstlens.core.durable import make_folders, read_json, write_json, write_whole
 from burstlens.core.errors import GivenUpError, SiteError
-from burstlens.core.existence import check_existence, surely_exists
-from burstlens.core.passing_errors import again
+from burstlens.core.existence import again, check_existence, surely_exists
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement import host as hosts
 from burstlens.workflows.placement.batch import BatchLauncher

@@ -16,10 +16,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from burstlens.core.durable import read_json
-from burstlens.core.exclusive import make_exclusive
-from burstlens.core.existence import check_existence
-from burstlens.core.passing_errors import again, patiently
+from burstlens.core.durable import make_exclusive, read_json
+from burstlens.core.existence import again, check_existence, patiently
 from burstlens.core.whole_copy import rename
 from burstlens.workflows.placement.job_processes import start_ticks
 

@@ -23,8 +23,7 @@ from burstlens.cluster_configs.scheduler import BatchJob
 from burstlens.cluster_configs.site import Site
 from burstlens.core.durable import make_folders, read_json, write_json
 from burstlens.core.errors import GivenUpError, SiteError
-from burstlens.core.existence import check_existence, surely_exists
-from burstlens.core.passing_errors import again
+from burstlens.core.existence import again, check_existence, surely_exists
 from burstlens.core.quantity import show_bytes
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement import buffer_origin

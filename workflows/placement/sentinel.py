@@ -23,7 +23,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from burstlens.core.about import answer
 from burstlens.core.durable import read_json
 from burstlens.core.errors import BurstlensError, FrameError
 from burstlens.core.lines import Lines
@@ -35,6 +34,7 @@ from burstlens.core.run.history_file import history_of
 from burstlens.core.run.journal import read_only
 from burstlens.core.run.logs import open_log
 from burstlens.core.run.requests import requests_of
+from burstlens.core.version import answer
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.frames.watch import watch

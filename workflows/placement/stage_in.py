@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from burstlens.core.about import answer
 from burstlens.core.durable import read_json, write_json
 from burstlens.core.errors import BurstlensError, StagingError
-from burstlens.core.passing_errors import again, patiently
+from burstlens.core.existence import again, patiently
+from burstlens.core.version import answer
 from burstlens.stagers.base import checksum
 from burstlens.workflows.hints.stripes import FolderStripes
 from burstlens.workflows.models.base import Model

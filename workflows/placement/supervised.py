@@ -12,7 +12,7 @@ from typing import Any
 
 from burstlens.core.durable import make_folders, read_json, write_json
 from burstlens.core.errors import BurstlensError, RunError, SiteError
-from burstlens.core.passing_errors import again
+from burstlens.core.existence import again
 from burstlens.workflows.placement.job_folder import names_in
 from burstlens.workflows.placement.launch import Launcher
 

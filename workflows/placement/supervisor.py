@@ -28,8 +28,7 @@ if not __package__:  # started by its path: a package of the files here, without
     sys.modules["burstlens"] = package = ModuleType("burstlens")
     package.__path__ = [str(Path(__file__).parents[2])]
 
-from burstlens.core.existence import Existence, existence, surely_exists
-from burstlens.core.passing_errors import PASSING, again, patiently
+from burstlens.core.existence import PASSING, Existence, again, existence, patiently, surely_exists
 from burstlens.core.run import logs
 from burstlens.workflows.hints import striping
 from burstlens.workflows.placement import direct_requests, job_processes, model_folder

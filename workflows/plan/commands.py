@@ -11,7 +11,7 @@ from dataclasses import replace
 from burstlens.cluster_configs.site import Site, choose
 from burstlens.core.errors import RecipeError, SiteError
 from burstlens.core.run.directory import RunDir
-from burstlens.core.toml.file import parse
+from burstlens.core.toml.text import parse
 from burstlens.workflows.notify.asked import ask, valid_ways
 from burstlens.workflows.plan.capacity import passed_over, require_capacity
 from burstlens.workflows.plan.hints import hint_findings

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from burstlens.core.errors import StagingError
-from burstlens.core.no_space import is_full
+from burstlens.core.outcome import is_full
 from burstlens.core.quantity import counted, show_bytes
 
 

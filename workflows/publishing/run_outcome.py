@@ -9,7 +9,7 @@ from burstlens.core.exit_codes import FAILED, FRAMES_LOST, TRIPPED_AFTER_END, le
 from burstlens.core.outcome import Outcome
 from burstlens.core.quantity import counted
 from burstlens.core.run.history import History
-from burstlens.core.run.tripped import too_late
+from burstlens.core.run.wording import too_late
 
 Alarm = Callable[[str, str], None]
 """Shows a text that is about a product."""
@@ -32,7 +32,7 @@ def run_outcome(
     if model.state == "done":
         if lost := history.lost_frames():
             found.append((FRAMES_LOST, f"the model ended well, but {_named(lost)}"))
-        if tripped := too_late(history, history.attempt):
+        if tripped := too_late(history):
             found.append((TRIPPED_AFTER_END, tripped))
     if not found:
         messages = filter(None, [model.message, _unshown(history, streams)])

@@ -18,9 +18,9 @@ from burstlens.core.printable import printable
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.event import Event
 from burstlens.core.run.events import GuardTripped
+from burstlens.core.run.heartbeat import driver_process
 from burstlens.core.run.history import History
 from burstlens.core.run.snapshot import journalled_buffer, write_snapshot
-from burstlens.core.run.start import driver_process
 from burstlens.core.run.status_file import (
     AttachedPart,
     BufferPart,

@@ -11,7 +11,7 @@ from burstlens.core.errors import RecipeError
 from burstlens.core.fault import Fault, Place, shorten, shown
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.plugins import points
-from burstlens.core.toml.file import read_file, syntax_faults
+from burstlens.core.toml.text import read_file, syntax_faults
 from burstlens.workflows.recipe.layers import Layer, Source, merge, renamed
 
 BUILT_IN = Path(__file__).parents[1] / "recipes"

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from burstlens.core.allowance import memory_of
-from burstlens.core.naming import Name
 from burstlens.core.plugins import load
 from burstlens.core.quantity import parse_duration
+from burstlens.core.toml.table import Name
 from burstlens.viz.kinds.base import ProductKind
 from burstlens.workflows.hints import delivery
 from burstlens.workflows.hints.stripes import Bytes, Stripe, check_patterns

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from burstlens.cluster_configs.site import Site
-from burstlens.core.about import answer
 from burstlens.core.allowance import DEFAULT_MEMORY
 from burstlens.core.quantity import show_bytes
+from burstlens.core.version import answer
 from burstlens.workflows.models.inputs import MOST_SHOWN, dead_links, matches
 from burstlens.workflows.recipe.findings import ERROR, WARNING, Finding
 from burstlens.workflows.recipe.misfits import misfits

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.cluster_configs.site import Site
-from burstlens.core.run.trial_record import TrialRecord
+from burstlens.core.run.job_record import TrialRecord
 from burstlens.workflows.hints.names import mpi_of
 from burstlens.workflows.recipe.recipe import Recipe
 from burstlens.workflows.tuning.course import Course

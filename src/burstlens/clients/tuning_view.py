@@ -17,7 +17,7 @@ from burstlens.core.printable import printable
 from burstlens.core.quantity import show_duration
 
 if TYPE_CHECKING:
-    from burstlens.core.run.trial_record import TrialRecord
+    from burstlens.core.run.job_record import TrialRecord
     from burstlens.workflows.publishing.snapshot import Snapshot
 
 _COLOURS = {"failed": "red", "lost": "yellow", "stopped": "yellow"}

@@ -1,12 +1,14 @@
-"""What one worker may use of its node: memory and cores, as its environment says."""
+"""What one worker may use of its node: memory and cores, as its environment says; time."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+import signal
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from burstlens.core.errors import FrameError
 from burstlens.core.quantity import show_bytes
 
 MEMORY_VARIABLE = "BURSTLENS_MEMORY"
@@ -70,3 +72,19 @@ def memory_of(given: int) -> int:
 def _number(text: str) -> int:
     text = text.strip()
     return int(text) if text.isascii() and text.isdigit() else 0
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise FrameError in this (main) thread when the block takes longer. They do not nest."""
+
+    def over(_number: int, _frame: object) -> None:
+        raise FrameError(f"took longer than {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

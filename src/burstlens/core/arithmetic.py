@@ -17,6 +17,11 @@ from burstlens.core.expression import POINTWISE
 
 Statistic = Callable[[ast.Call, str, list[Any]], Any]
 """Makes one value of a field: the node, the function's name, its arguments."""
+_FUNCTIONS: dict[type[ast.operator | ast.cmpop], Any] = {
+    ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.divide,
+    ast.Pow: np.power, ast.Lt: np.less, ast.LtE: np.less_equal, ast.Gt: np.greater,
+    ast.GtE: np.greater_equal, ast.Eq: np.equal, ast.NotEq: np.not_equal,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,8 @@ class Arithmetic:
                 return np.logical_not(inner)
             return -inner if isinstance(node.op, ast.USub) else inner
         if isinstance(node, ast.BinOp):
-            return self._binary(node.op, self.value(node.left), self.value(node.right), node)
+            left, right = self.value(node.left), self.value(node.right)
+            return _together(_FUNCTIONS[type(node.op)], left, right, node)
         if isinstance(node, ast.BoolOp):
             join = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
             result = self.value(node.values[0])
@@ -50,29 +56,11 @@ class Arithmetic:
         assert isinstance(node, ast.Compare)
         return self._compare(node)
 
-    def _binary(self, operator: ast.operator, left: Any, right: Any, node: ast.expr) -> Any:
-        functions: dict[type[ast.operator], Any] = {
-            ast.Add: np.add,
-            ast.Sub: np.subtract,
-            ast.Mult: np.multiply,
-            ast.Div: np.divide,
-            ast.Pow: np.power,
-        }
-        return _together(functions[type(operator)], left, right, node)
-
     def _compare(self, node: ast.Compare) -> Any:
-        functions: dict[type[ast.cmpop], Any] = {
-            ast.Lt: np.less,
-            ast.LtE: np.less_equal,
-            ast.Gt: np.greater,
-            ast.GtE: np.greater_equal,
-            ast.Eq: np.equal,
-            ast.NotEq: np.not_equal,
-        }
         values = [self.value(part) for part in (node.left, *node.comparators)]
         result: Any = True
         for operator, left, right in zip(node.ops, values, values[1:], strict=False):
-            one = _together(functions[type(operator)], left, right, node)
+            one = _together(_FUNCTIONS[type(operator)], left, right, node)
             if isinstance(operator, ast.NotEq):  # NaN != x is true in numpy; here it is false
                 one = one & ~(np.isnan(left) | np.isnan(right))
             result = _together(np.logical_and, result, one, node)

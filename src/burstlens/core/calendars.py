@@ -9,7 +9,7 @@ package: login nodes and drivers count days too.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import accumulate
 
 _NAMES = {
@@ -47,10 +47,8 @@ def calendar_name(text: object) -> str:
 
 
 def calendar_of(attributes: Mapping[str, object]) -> str:
-    """The calendar that a time's attributes name, as CF calls it; empty where they name none.
-
-    FMS writes ``calendar_type`` in place of CF's ``calendar``, MPAS ``config_calendar_type``.
-    """
+    """The calendar that a time's attributes name, as CF calls it; empty where they name none. FMS
+    writes ``calendar_type`` in place of CF's ``calendar``, MPAS ``config_calendar_type``."""
     names = ("calendar", "calendar_type", "config_calendar_type")
     given = (attributes.get(key) for key in names)
     return next((calendar_name(text) for text in given if _plain(text)), "")
@@ -156,25 +154,13 @@ def _julian(year: int, month: int) -> int:
     return past * 365 + past // 4 + _BEFORE[month - 1] + (year % 4 == 0 and month > 2) - 2
 
 
-def _noleap(year: int, month: int) -> int:
-    return (year - 1) * 365 + _BEFORE[month - 1]
-
-
-def _all_leap(year: int, month: int) -> int:
-    return (year - 1) * 366 + _BEFORE[month - 1] + (month > 2)
-
-
-def _360_day(year: int, month: int) -> int:
-    return (year - 1) * 360 + (month - 1) * 30
-
-
-_COUNTS = {
+_COUNTS: dict[str, Callable[[int, int], int]] = {
     "standard": _gregorian,
     "proleptic_gregorian": _gregorian,
     "julian": _julian,
-    "noleap": _noleap,
-    "all_leap": _all_leap,
-    "360_day": _360_day,
+    "noleap": lambda year, month: (year - 1) * 365 + _BEFORE[month - 1],
+    "all_leap": lambda year, month: (year - 1) * 366 + _BEFORE[month - 1] + (month > 2),
+    "360_day": lambda year, month: (year - 1) * 360 + (month - 1) * 30,
     "standard_with_year_0": _gregorian,
     "julian_with_year_0": _julian,
 }

@@ -15,7 +15,7 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 
 from burstlens.core.errors import FrameError
-from burstlens.core.file_text import file_text
+from burstlens.core.printable import file_text
 
 MAX_HEADER_BYTES = 4 << 20
 MAX_NAME_BYTES = 1024
@@ -66,9 +66,7 @@ class Attribute:
 @dataclass(frozen=True, slots=True)
 class Variable:
     """One variable: ``shape`` without the record dimension, ``begin`` its first byte's offset.
-
-    ``dimensions`` are the names of all of its dimensions, with that of the records.
-    """
+    ``dimensions`` are the names of all of its dimensions, with that of the records."""
 
     shape: tuple[int, ...]
     is_record: bool
@@ -85,10 +83,8 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The header of a classic file. ``records`` is None while it is undetermined.
-
-    ``dimensions`` are the lengths by name, 0 for that of the records.
-    """
+    """The header of a classic file. ``records`` is None while it is undetermined. ``dimensions``
+    are the lengths by name, 0 for that of the records."""
 
     version: int
     records: int | None
@@ -128,25 +124,21 @@ class _Cursor:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._data = os.pread(descriptor, _FIRST_READ, 0)
-        self._at = 0
-        self._count, self._type_count, self._tag_count = _U32, _TYPE_U32, _TYPE_U32
+        self.at = 0
+        """The cursor's offset in bytes."""
+        self._count, self._tagged_count = _U32, _TYPE_U32
 
     def widen(self) -> None:
         """Counts are 8 bytes from here on, as in CDF-5; types and tags stay at 4."""
-        self._count, self._type_count, self._tag_count = _U64, _TYPE_U64, _TYPE_U64
-
-    @property
-    def at(self) -> int:
-        """The cursor's offset in bytes."""
-        return self._at
+        self._count, self._tagged_count = _U64, _TYPE_U64
 
     def since(self, start: int) -> bytes:
         """The bytes from ``start`` to the cursor."""
-        return self._data[start : self._at]
+        return self._data[start : self.at]
 
     def stands_before(self, known: bytes) -> bool:
         """Whether the fetched bytes at the cursor begin with ``known``."""
-        return self._data.startswith(known, self._at)
+        return self._data.startswith(known, self.at)
 
     def _fetch(self, end: int) -> None:
         if end > MAX_HEADER_BYTES:
@@ -159,20 +151,20 @@ class _Cursor:
 
     def take(self, count: int) -> bytes:
         """The next ``count`` bytes; the header's fields are padded to 4."""
-        start = self._at
+        start = self.at
         end = start + count
         if end > len(self._data):
             self._fetch(end)
-        self._at = end + -count % 4
+        self.at = end + -count % 4
         return self._data[start:end]
 
     def unpack(self, form: struct.Struct) -> tuple[int, ...]:
         """The next integers, in the format ``form``."""
-        start = self._at
+        start = self.at
         end = start + form.size
         if end > len(self._data):
             self._fetch(end)
-        self._at = end
+        self.at = end
         return form.unpack_from(self._data, start)
 
     def count(self) -> int:
@@ -184,7 +176,6 @@ class _Cursor:
         return self.unpack(struct.Struct(f">{number}{self._count.format[-1]}"))
 
     def name(self) -> str:
-        """A name."""
         length = self.count()
         if not 0 < length <= MAX_NAME_BYTES:
             raise FrameError(f"the header has a name of {length} bytes")
@@ -192,7 +183,7 @@ class _Cursor:
 
     def list_length(self, tag: int) -> int:
         """The number of elements of the list with this tag; 0 where the list is absent."""
-        found, length = self.unpack(self._tag_count)
+        found, length = self.unpack(self._tagged_count)
         if found not in (tag, 0) or (found == 0 and length):
             raise FrameError(f"the header has tag {found} where {tag} should be")
         return length
@@ -202,7 +193,7 @@ class _Cursor:
         found: dict[str, Attribute] = {}
         for _ in range(self.list_length(_ATTRIBUTE)):
             name = self.name()
-            number, length = self.unpack(self._type_count)
+            number, length = self.unpack(self._tagged_count)
             if number not in _TYPES:
                 raise FrameError(f"the header has the unknown type {number}")
             code, size = _TYPES[number]
@@ -220,10 +211,8 @@ def records(start: bytes) -> int | None:
 
 
 def read_header(descriptor: int) -> Header:
-    """Read the header of a classic file.
-
-    Raises :class:`FrameError` where it is not a classic file, cut short, or not consistent.
-    """
+    """Read the header of a classic file. Raises :class:`FrameError` where it is not a classic file,
+    cut short, or not consistent."""
     cursor = _Cursor(descriptor)
     magic = cursor.take(4)
     if magic[:3] != b"CDF" or magic[3] not in (1, 2, 5):

@@ -13,10 +13,9 @@ import select
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Any, Self
 
-from burstlens.core.about import answer
+from burstlens.core.version import answer
 
 PROGRAM = (sys.executable, "-P", "-m", __name__)
 ENDS_S = 1.0
@@ -42,20 +41,13 @@ class ChildProcess:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def call(self, work: Callable[..., Any], *values: Any, wait_s: float | None = None) -> Any:
-        """What ``work`` of these values returns in the child.
-
-        Raises what it has raised; ChildProcessError when the child has ended, TimeoutError when it
-        has not begun to answer within ``wait_s``: then it answers no further question.
-        """
+        """What ``work`` of these values returns in the child. Raises what it has raised;
+        ChildProcessError when the child has ended, TimeoutError when it has not begun to answer
+        within ``wait_s``: then it answers no further question."""
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         try:
@@ -86,9 +78,7 @@ class ChildProcess:
 
 def serve(afterwards: Callable[[], object] | None = None) -> None:
     """Call what the standard input asks for until it ends; each answer is a value and an error.
-
-    ``afterwards`` is called after each answer. Returns quietly when the owner has ended.
-    """
+    ``afterwards`` is called after each answer. Returns quietly when the owner has ended."""
     questions, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
     os.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"

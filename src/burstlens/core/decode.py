@@ -89,17 +89,15 @@ def reason(error: msgspec.ValidationError) -> str:
     if "out of range" in text:
         return f"{_quoted(place)} is out of range"
     if expected := _EXPECTED.fullmatch(text):
-        kind, got = _words(expected["kind"]), expected["more"].rpartition("got ")[2].strip("`")
+        kinds = (one for one in expected["kind"].split(" | ") if one != "null")
+        kind = " or ".join(_NAMES.get(one, one) for one in kinds)
+        got = expected["more"].rpartition("got ")[2].strip("`")
         if got in _NAMES:
             return f"{_quoted(place)} is {_NAMES[got]}, not {kind}"
         if length := _LENGTH.match(expected["more"]):
             return f"{_quoted(place)} has {length[2]} entries, not {length[1]}"
         return f"{_quoted(place)} is {'out of range' if expected['more'] else f'not {kind}'}"
     return f"{_quoted(place)}: {text[:200]}"
-
-
-def _words(kinds: str) -> str:
-    return " or ".join(_NAMES.get(kind, kind) for kind in kinds.split(" | ") if kind != "null")
 
 
 def _quoted(name: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -52,11 +53,9 @@ class OptionsError(ValueError):
 
 
 class SiteError(BurstlensError):
-    """The site file does not fit this machine, or a library or program is missing here.
-
-    ``passing`` says that a service of the site did not answer and may answer later. ``faults``
-    are those of the site's file.
-    """
+    """The site file does not fit this machine, or a library or program is missing here. ``passing``
+    says that a service of the site did not answer and may answer later. ``faults`` are those of the
+    site's file."""
 
     passing = False
     faults: tuple[Fault, ...] = ()
@@ -142,11 +141,9 @@ class NoSpaceError(RunError):
 
 
 class StagingError(BurstlensError):
-    """A file could not be brought to or from the buffer.
-
-    ``errno`` is the positive system error number (0 when none is known) and ``path`` the file
-    it concerns; ``transient`` says whether a retry can help.
-    """
+    """A file could not be brought to or from the buffer. ``errno`` is the positive system error
+    number (0 when none is known) and ``path`` the file it concerns; ``transient`` says whether a
+    retry can help."""
 
     def __init__(self, message: str, *, path: str, number: int = 0) -> None:
         reason = f" ({os.strerror(number)})" if number else ""
@@ -166,8 +163,4 @@ class StagingError(BurstlensError):
         return self.errno in TRANSIENT_ERRNO
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _staging_error, (self.message, self.path, self.errno)
-
-
-def _staging_error(message: str, path: str, number: int) -> StagingError:
-    return StagingError(message, path=path, number=number)
+        return partial(StagingError, path=self.path, number=self.errno), (self.message,)

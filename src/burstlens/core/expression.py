@@ -1,9 +1,9 @@
 """A small language of expressions over fields: checked before the run, never executed as Python.
 
 Python's parser gives the tree, and a node that is not listed here is refused. Variables are
-fields, also ``10u`` and ``t2m[expver=5]``; any other name is put between backquotes. Statistics
-reduce fields to numbers. :mod:`.arithmetic` evaluates a tree; guards and
-products say which kinds they accept. Imports little: login nodes check recipes with it.
+fields, also ``10u`` and ``t2m[expver=5]``, which is one point of a further dimension; any other
+name is put between backquotes. Statistics reduce fields to numbers. :mod:`.arithmetic` evaluates a
+tree; guards and products say which kinds they accept. Imports little: login nodes check recipes.
 """
 
 from __future__ import annotations
@@ -11,14 +11,18 @@ from __future__ import annotations
 import ast
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.nearness import did_you_mean
-from burstlens.core.selection import SELECTION
 
+SELECTION = r"\[\s*\w+\s*=(?!=)[^][]*\]"
+"""The part in brackets; units in brackets have no ``=``."""
+_SELECTED = re.compile(rf"(.+?)\s*({SELECTION})", re.DOTALL)
+_ONE = re.compile(r"\s*(\w+)\s*=\s*([^=,]*[^=,\s])\s*")
 _DIGITS = r"\d+(?![eE][+-]?\d+(?!\w))[A-Za-z]\w*"
 VARIABLE = rf"(?<![\w.@])(?:[A-Za-z_]\w*|{_DIGITS}|`[^`]+`)(?:{SELECTION})?"
 """A variable's name in an expression, perhaps with a choice of a further dimension."""
@@ -112,26 +116,20 @@ def _kind(node: ast.expr) -> Kind:
     if isinstance(node, ast.Call):
         return _call_kind(node)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd | ast.Not):
-        inner = _kind(node.operand)
-        _require(inner, node.operand, truth=isinstance(node.op, ast.Not))
-        return inner
+        return _kinds([node.operand], truth=isinstance(node.op, ast.Not))[0]
     if isinstance(node, ast.BinOp) and isinstance(node.op, _ARITHMETIC):
         if isinstance(node.op, ast.Pow):
-            _require_exponent(node.right)
-        sides = [_kind(node.left), _kind(node.right)]
-        for side, part in zip(sides, (node.left, node.right), strict=True):
-            _require(side, part, truth=False)
+            exponent = node.right.operand if isinstance(node.right, ast.UnaryOp) else node.right
+            value = number_of(exponent)
+            if value is None or value > LARGEST_EXPONENT:
+                raise RecipeError(f"an exponent is a number, at most {LARGEST_EXPONENT}")
+        sides = _kinds([node.left, node.right], truth=False)
         return Kind(truth=False, everywhere=any(side.everywhere for side in sides))
     if isinstance(node, ast.BoolOp):
-        sides = [_kind(value) for value in node.values]
-        for side, part in zip(sides, node.values, strict=True):
-            _require(side, part, truth=True)
+        sides = _kinds(node.values, truth=True)
         return Kind(truth=True, everywhere=any(side.everywhere for side in sides))
     if isinstance(node, ast.Compare) and all(isinstance(op, _COMPARISONS) for op in node.ops):
-        parts = [node.left, *node.comparators]
-        sides = [_kind(part) for part in parts]
-        for side, part in zip(sides, parts, strict=True):
-            _require(side, part, truth=False)
+        sides = _kinds([node.left, *node.comparators], truth=False)
         return Kind(truth=True, everywhere=any(side.everywhere for side in sides))
     raise RecipeError(
         f"{ast.unparse(node)[:40]!r} does not belong here: there are variables, numbers, "
@@ -157,10 +155,7 @@ def _call_kind(node: ast.Call) -> Kind:
     wanted = 2 if name in {"percentile", "hypot"} else 1
     if node.keywords or len(node.args) != wanted:
         raise RecipeError(f"{name} takes {wanted} argument{'s' if wanted > 1 else ''}")
-    kinds = [_kind(argument) for argument in node.args]
-    of_truth = name in {"any", "all", "count"}
-    for kind, argument in zip(kinds, node.args, strict=True):
-        _require(kind, argument, truth=of_truth)
+    kinds = _kinds(node.args, truth=name in {"any", "all", "count"})
     if name == "percentile":
         part = number_of(node.args[1])
         if part is None or not 0 <= part <= 100:
@@ -172,14 +167,31 @@ def _call_kind(node: ast.Call) -> Kind:
     return Kind(truth=name in {"any", "all", "finite"}, everywhere=everywhere)
 
 
-def _require(kind: Kind, node: ast.expr, *, truth: bool) -> None:
-    if kind.truth != truth:
-        found, wanted = ("a yes or no", "a number") if kind.truth else ("a number", "a yes or no")
-        raise RecipeError(f"{ast.unparse(node)[:40]!r} is {found} where {wanted} is needed")
+def _kinds(parts: Sequence[ast.expr], *, truth: bool) -> list[Kind]:
+    """The kinds of parts that all have to be a yes or no (``truth``), or numbers."""
+    kinds = [_kind(part) for part in parts]
+    found, wanted = ("a number", "a yes or no") if truth else ("a yes or no", "a number")
+    for kind, part in zip(kinds, parts, strict=True):
+        if kind.truth != truth:
+            raise RecipeError(f"{ast.unparse(part)[:40]!r} is {found} where {wanted} is needed")
+    return kinds
 
 
-def _require_exponent(node: ast.expr) -> None:
-    inner = node.operand if isinstance(node, ast.UnaryOp) else node
-    value = number_of(inner)
-    if value is None or value > LARGEST_EXPONENT:
-        raise RecipeError(f"an exponent is a number, at most {LARGEST_EXPONENT}")
+def parse_selection(name: str) -> tuple[str, dict[str, str]]:
+    """The variable and the wanted value of each dimension; none for a name without a selection.
+
+    RecipeError says how it is written.
+
+    >>> parse_selection("swh[number=3, step=6]")
+    ('swh', {'number': '3', 'step': '6'})
+    """
+    match = _SELECTED.fullmatch(name.strip())
+    if match is None:
+        return name, {}
+    found: dict[str, str] = {}
+    for part in match[2][1:-1].split(","):
+        one = _ONE.fullmatch(part)
+        if one is None or one[1] in found:
+            raise RecipeError(f"{name!r}: a choice is written {match[1]}[dimension=value]")
+        found[one[1]] = one[2]
+    return match[1], found

@@ -19,9 +19,7 @@ LONGEST_MESSAGE = 600
 @dataclass(frozen=True, slots=True)
 class Place:
     """The place of a value: line and column, from 1, in a file; or the setting that gave it.
-
-    ``line`` 0 means that the place in the file is unknown.
-    """
+    ``line`` 0 means that the place in the file is unknown."""
 
     file: Path | None = None
     line: int = 0
@@ -51,11 +49,14 @@ class Fault:
     """The dotted key, with the entries of ``[[product]]``, ``[[step]]``, ``[[guard]]`` by name."""
     lacking: bool = False
 
+    def columns(self) -> tuple[str, str, str]:
+        """Its place, its key, empty where unknown, and its message."""
+        place = self.place.text() if self.place else ""
+        return place, shorten(self.key, LONGEST_KEY), shorten(self.message, LONGEST_MESSAGE)
+
     def line(self) -> str:
         """``storm.toml:3:1: simulation.nodes: message``, without unknown parts."""
-        parts = (self.place.text() if self.place else "", shorten(self.key, LONGEST_KEY))
-        shown = [*filter(None, parts), shorten(self.message, LONGEST_MESSAGE)]
-        return printable(": ".join(shown))
+        return printable(": ".join(filter(None, self.columns())))
 
     def json(self) -> dict[str, Any]:
         """What ``burstlens check --json`` prints of it; docs/recipe.md explains the keys."""
@@ -93,8 +94,6 @@ def plain(value: object) -> bool | int | float | str | None:
     """A value as JSON: a scalar as it is, anything else as a text of at most 80 characters."""
     if isinstance(value, str):
         return printable(shorten(value, 80))
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, int | float) and abs(value) < 2.0**63:
+    if value is None or (isinstance(value, int | float) and abs(value) < 2.0**63):
         return value
     return shown(value)

@@ -33,11 +33,9 @@ _OF_HDF5PLUGIN = frozenset(
 
 
 def plugin_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """HDF5_PLUGIN_PATH with the folders of the packages that bring plugins, for a process that
-    has not loaded HDF5 yet. The packages are not imported.
-
-    A path that is set comes first. Empty if there are no folders, or no plugins are wanted.
-    """
+    """HDF5_PLUGIN_PATH with the folders of the packages that bring plugins, for a process that has
+    not loaded HDF5 yet. The packages are not imported. A path that is set comes first. Empty if
+    there are no folders, or no plugins are wanted."""
     given = (os.environ if environment is None else environment).get(PLUGIN_PATH, "")
     if given == _DISABLED:
         return {}

@@ -11,28 +11,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-from burstlens.core.durable import open_regular
+from burstlens.core.durable import json_object, open_regular
 
 BLOCK_BYTES = 1 << 20
 
 
-def whole_lines(path: Path, begin: int = 0) -> Iterator[tuple[int, bytes]]:
-    """The lines from a byte on with their numbers, from 1 on, up to a torn last one; a missing file
-    is empty.
-
-    Raises OSError when it cannot be read or is not a regular file.
-    """
-    try:
-        stream = open_regular(path)
-    except FileNotFoundError:
-        return
-    with stream:
-        stream.seek(begin)
-        yield from lines_of(stream)
-
-
 def lines_of(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """The lines of an open file with their numbers, up to a torn last one. Raises OSError."""
+    """The lines of an open file with their numbers, from 1 on, up to a torn last one.
+    Raises OSError."""
     for number, line in enumerate(stream, 1):
         if not line.endswith(b"\n"):
             return
@@ -40,21 +26,23 @@ def lines_of(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 def read_lines(path: Path, begin: int = 0) -> Iterator[dict[str, object]]:
-    """The objects from a byte on in order; a torn or foreign line is passed over, a missing file
-    is empty.
-
-    Raises OSError when it cannot be read or is not a regular file.
-    """
-    for _, line in whole_lines(path, begin):
-        value = _object(line)
-        if value is not None:
-            yield value
+    """The objects from a byte on in order; a torn or foreign line is passed over, a missing file is
+    empty. Raises OSError when it cannot be read or is not a regular file."""
+    try:
+        stream = open_regular(path)
+    except FileNotFoundError:
+        return
+    with stream:
+        stream.seek(begin)
+        for _, line in lines_of(stream):
+            value = json_object(line)
+            if value is not None:
+                yield value
 
 
 def lines_before(path: Path, end: int, count: int) -> list[bytes] | None:
     """The last ``count`` lines before byte ``end``; None where no line ends there, or where there
-    are fewer or foreign ones. Raises OSError.
-    """
+    are fewer or foreign ones. Raises OSError."""
     with open_regular(path) as stream:
         begin, tail = end, b""
         while begin > 0 and tail.count(b"\n") <= count:
@@ -65,25 +53,15 @@ def lines_before(path: Path, end: int, count: int) -> list[bytes] | None:
     if len(tail) != end - begin or (end and not tail.endswith(b"\n")):
         return None
     lines = tail.splitlines(keepends=True)[-count:] if count else []
-    if len(lines) < count or any(_object(line) is None for line in lines):
+    if len(lines) < count or any(json_object(line) is None for line in lines):
         return None
     return lines
 
 
-def _object(line: bytes) -> dict[str, object] | None:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
 class Lines:
-    """Appends objects to such a file. Opening cuts off a torn last line.
-
-    Raises any OSError (a full disk, an unavailable file server); the file then ends at the last
-    whole line, so that the same append can be tried again.
-    """
+    """Appends objects to such a file. Opening cuts off a torn last line. Raises any OSError (a full
+    disk, an unavailable file server); the file then ends at the last whole line, so that the same
+    append can be tried again."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -166,11 +144,9 @@ class Lines:
 
 
 class HeldLines(Lines):
-    """Lines that hold in memory what a full or absent disk refuses, and write it first later.
-
-    An append never fails, so the caller never stops halfway; ``sync`` and ``write_held`` raise
-    OSError as long as anything is held.
-    """
+    """Lines that hold in memory what a full or absent disk refuses, and write it first later. An
+    append never fails, so the caller never stops halfway; ``sync`` and ``write_held`` raise OSError
+    as long as anything is held."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)

@@ -1,16 +1,23 @@
 """Records passed between processes: frozen dataclasses of plain values, so that they pickle.
 
 Paths on the buffer are always relative to the buffer's root (POSIX form): each job sees the
-buffer under a mount path of its own.
+buffer under a mount path of its own. The fact ``shown`` of a picture: its points of further
+dimensions where its recipe names none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 Fingerprint = tuple[int, int, int, int]
 """Device, inode, bytes and mtime (ns) of a file: another one means that it was written anew."""
+
+SHOWN = "shown"
+"""The name of the fact; a user's function cannot give it."""
+KnownPoints = Mapping[str, Mapping[str, int]]
+"""Numbers of points along further dimensions, by variable."""
 
 
 def in_model_folder(path: str) -> str:
@@ -88,10 +95,8 @@ class Progress:
 @dataclass(frozen=True, slots=True)
 class Needed:
     """What a product needs besides its frame: state files, relative to ``products/``, and frames.
-
     ``previous`` are its own states of earlier frames, newest first, ``followed`` those of other
-    products by name, ``beside`` the frames of other streams.
-    """
+    products by name, ``beside`` the frames of other streams."""
 
     previous: tuple[str, ...] = ()
     followed: Mapping[str, str] = field(default_factory=dict)
@@ -104,10 +109,8 @@ NOTHING_NEEDED = Needed()
 @dataclass(frozen=True, slots=True)
 class State:
     """A file beside a product, verified, in ``products/.incoming``: the state of a chained one,
-    from which the next frame starts, or the values of a picture.
-
-    ``incoming`` and ``name`` are relative to ``products/``, as those of the receipt it is part of.
-    """
+    from which the next frame starts, or the values of a picture. ``incoming`` and ``name`` are
+    relative to ``products/``, as those of the receipt it is part of."""
 
     incoming: str
     name: str
@@ -152,9 +155,7 @@ class Receipt:
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A product that could not be made of a frame, and why; ``placeholder`` stands in for it.
-
-    ``unreadable``: that is the frame's fault, and that of all its products.
-    """
+    ``unreadable``: that is the frame's fault, and that of all its products."""
 
     product: str
     stream: str
@@ -168,3 +169,29 @@ class Failure:
     def key(self) -> tuple[str, str, str]:
         """Its product, stream and time."""
         return self.product, self.stream, self.time
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPoint:
+    """The numbers of a variable's point along its further dimensions, and the point in words."""
+
+    points: Mapping[str, int]
+    words: str
+
+
+def read_shown(facts: Any) -> dict[str, ShownPoint]:
+    """The points that a picture's facts name, by variable; whatever else they hold is left out."""
+    shown = facts.get(SHOWN) if isinstance(facts, Mapping) else None
+    if not isinstance(shown, Mapping):
+        return {}
+    return {
+        str(name): ShownPoint(dict(about["points"]), str(about.get("words", "")))
+        for name, about in shown.items()
+        if isinstance(about, Mapping) and _are_points(about.get("points"))
+    }
+
+
+def _are_points(given: Any) -> bool:
+    return isinstance(given, Mapping) and all(
+        isinstance(name, str) and type(number) is int for name, number in given.items()
+    )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import copyreg
 import sys
 import warnings
-from collections.abc import Collection
-from functools import cache
+from abc import ABCMeta
+from collections.abc import Callable, Collection
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from typing import Any, Protocol, TypeVar
-
-from burstlens.core.plugins_of_02 import complete
 
 
 class Named(Protocol):
@@ -87,3 +87,37 @@ def plugins(group: str, noun: str, seam: type[T], taken: Collection[str]) -> dic
 
 def _warn(noun: str, name: str, reason: str) -> None:
     warnings.warn(f"{noun} plugin {name!r} is left out: {reason}", stacklevel=4)
+
+
+def complete(cls: type, base: type) -> None:
+    """Give ``cls`` the default methods of a seam's base class if it has those without a default and
+    does not derive from it; with a DeprecationWarning. For plugins of 0.2, whose seams were
+    protocols; until 0.4.
+
+    It then counts as derived from ``base``, also in a process that unpickles an object of it.
+    """
+    if not isinstance(base, ABCMeta) or not base.__abstractmethods__ or issubclass(cls, base):
+        return
+    if not all(hasattr(cls, name) for name in base.__abstractmethods__):
+        return
+    derive = f"{base.__module__}.{base.__qualname__}"
+    text = f"{cls.__module__}.{cls.__qualname__} has to derive from {derive} from 0.4 on"
+    warnings.warn(text, DeprecationWarning, stacklevel=3)
+    for name, default in vars(base).items():
+        if not (name.startswith("_") or hasattr(cls, name)):
+            setattr(cls, name, default)
+    copyreg.pickle(cls, partial(_reduced, base))
+    base.register(cls)
+
+
+def _reduced(base: type, plugin: object) -> str | tuple[Any, ...]:
+    how = plugin.__reduce_ex__(2)
+    if isinstance(how, str):
+        return how
+    make, arguments, *state = how
+    return _restored, (type(plugin), base, make, arguments), *state
+
+
+def _restored(cls: type, base: type, make: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    complete(cls, base)
+    return make(*arguments)

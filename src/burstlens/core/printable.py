@@ -1,4 +1,4 @@
-"""Text from outside (logs, file names, messages of other programs) made safe for a terminal."""
+"""Text from outside: decoded from files of other programs, made safe for a terminal."""
 
 from __future__ import annotations
 
@@ -21,11 +21,23 @@ def printable(text: str) -> str:
     return clean if len(clean) <= LONGEST else clean[: LONGEST - 1] + "…"
 
 
-def say(text: str) -> None:
-    """Print a command's result on standard output, flushed at once also through a pipe.
+def file_text(raw: bytes) -> str:
+    """The text of bytes that are UTF-8, else Latin-1, in which ``°``, ``µ`` and ``é`` are one byte
+    each; null bytes at the end are left out.
 
-    Raises BrokenPipeError, and OSError that names standard output, as of a disk that is full.
+    >>> file_text("°C".encode()), file_text(b"\\xb0C\\0")
+    ('°C', '°C')
     """
+    raw = raw.rstrip(b"\0")
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def say(text: str) -> None:
+    """Print a command's result on standard output, flushed at once also through a pipe. Raises
+    BrokenPipeError, and OSError that names standard output, as of a disk that is full."""
     try:
         print(text, flush=True)
     except BrokenPipeError:

@@ -16,9 +16,7 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, None:
 
 def parse_bytes(text: str | int) -> int:
     """Bytes of ``"600 GiB"`` (powers of 1024), ``"600 GB"`` (powers of 1000) or a bare number.
-
-    Raises ValueError for anything else, and for nothing at all (0 bytes).
-    """
+    Raises ValueError for anything else, and for nothing at all (0 bytes)."""
     if isinstance(text, int) and not isinstance(text, bool):
         value = text
     else:
@@ -38,9 +36,7 @@ def parse_bytes(text: str | int) -> int:
 
 def parse_duration(text: str | int | float) -> float:
     """Seconds of ``"02:00:00"``, ``"1-12:00:00"`` (days), ``"90 s"``, ``"15 min"`` or a number.
-
-    Raises ValueError for anything else. Two fields are hours and minutes, as in ``"02:30"``.
-    """
+    Raises ValueError for anything else. Two fields are hours and minutes, as in ``"02:30"``."""
     if isinstance(text, int | float) and not isinstance(text, bool):
         value = float(text) if abs(text) <= MOST_SECONDS else math.inf  # NaN compares as false
     elif clock := _CLOCK.fullmatch(str(text)):

@@ -38,8 +38,6 @@ _COUNTED = re.compile(
 """Names of the dimension of records in files that have no times along it."""
 _TRACERS_TOO = re.compile(r"n_?t|mt", re.IGNORECASE)
 """Those of them that are also numbers of tracers or types."""
-
-
 _WIDEST = ("standard", "360_day", "all_leap")
 """Calendars that have all days that any one has."""
 
@@ -47,8 +45,7 @@ _WIDEST = ("standard", "360_day", "all_leap")
 class StoredVariable(Protocol):
     """What is known of a variable. ``kind`` is numpy's letter for its type, ``c`` for text,
     ``size`` the bytes of a number, 1 for single characters; ``sample`` is the text of its first
-    record, "" if it has none.
-    """
+    record, "" if it has none."""
 
     @property
     def dimensions(self) -> tuple[str, ...]: ...
@@ -141,10 +138,8 @@ def text_calendar(
 
 
 def _along(time: StoredVariable) -> str | None:
-    """The dimension of the records whose times a variable holds; None: it holds one time.
-
-    The last dimension of characters is the length of the text.
-    """
+    """The dimension of the records whose times a variable holds; None: it holds one time. The last
+    dimension of characters is the length of the text."""
     is_text = time.kind == "c" and time.size == 1
     return next(iter(time.dimensions[:-1] if is_text else time.dimensions), None)
 

@@ -38,11 +38,9 @@ def redacted(text: str, known: Iterable[str] = ()) -> str:
 
 
 class _Text(forms.SecretValues):
-    """A text that is read once from its beginning to its end.
-
-    Each reader takes a match of ``forms.BEGINS`` and gives where the secret begins and ends and
-    what takes its place, or None. What it looks at, it masks, or it is bounded: the time is linear.
-    """
+    """A text that is read once from its beginning to its end. Each reader takes a match of
+    ``forms.BEGINS`` and gives where the secret begins and ends and what takes its place, or None.
+    What it looks at, it masks, or it is bounded: the time is linear."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)

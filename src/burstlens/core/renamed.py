@@ -65,10 +65,8 @@ METHODS = {
 
 
 def moved(module: str, name: str) -> object:
-    """The object that a moved name of a module means now. AttributeError for any other name.
-
-    For a module's ``__getattr__``: the warning points to the line that uses the old name.
-    """
+    """The object that a moved name of a module means now. AttributeError for any other name. For a
+    module's ``__getattr__``: the warning points to the line that uses the old name."""
     home, _, inner = NAMES.get((module, name), "").partition(":")
     if not home:
         raise AttributeError(f"module {module!r} has no attribute {name!r}")

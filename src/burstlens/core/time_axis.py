@@ -17,19 +17,23 @@ from pathlib import PurePath
 from typing import Any
 
 from burstlens.core.calendars import calendar_of, day_number, has_day, is_known, year_later
-from burstlens.core.date_digits import (
-    EXACT_IN_4_BYTES,
-    SHORTEST,
-    digits_key,
-    is_recent,
-    may_be_digits,
-)
 from burstlens.core.errors import TimesError
 from burstlens.core.exact_seconds import exact_seconds
 from burstlens.core.packing import Packing, read_packing
 from burstlens.core.printable import printable
 from burstlens.core.time_origin import Moment, read_moment
-from burstlens.core.time_units import DAY_US, DatedMoment, TimeUnits, date_moment, read_units
+from burstlens.core.time_units import (
+    DAY_US,
+    EXACT_IN_4_BYTES,
+    SHORTEST,
+    DatedMoment,
+    TimeUnits,
+    date_moment,
+    digits_key,
+    is_recent,
+    may_be_digits,
+    read_units,
+)
 from burstlens.core.valid_time import elapsed_key, file_key, wrf_key
 
 ATTRIBUTES = frozenset(
@@ -79,12 +83,9 @@ class TimeDecoding:
     def keys(
         self, stored: Iterable[float], first: int = 0, *, is_fixed: bool = False
     ) -> list[str | None]:
-        """The key of each record.
-
-        ``is_fixed``: the number of records is fixed, so that zeros at the end, after a time that is
-        not negative, are not written yet either; the first value counts. TimesError where ``key``
-        raises it for record ``first``.
-        """
+        """The key of each record. ``is_fixed``: the number of records is fixed, so that zeros at
+        the end, after a time that is not negative, are not written yet either; the first value
+        counts. TimesError where ``key`` raises it for record ``first``."""
         stored = list(stored)
         written = _written(stored) if is_fixed else len(stored)
         decoding = self.decided(stored[:written])
@@ -168,10 +169,8 @@ def read_axis(
     attributes: Mapping[str, Any], code: str, path: str = "", name: str = ""
 ) -> TimeDecoding:
     """The time axis of a numeric variable of a file by its name and attributes; ``code`` is the
-    ``struct`` letter of its type. Without units times are seconds, or digits of dates.
-
-    TimesError for unknown units and calendars.
-    """
+    ``struct`` letter of its type. Without units times are seconds, or digits of dates. TimesError
+    for unknown units and calendars."""
     given, calendar = str(attributes.get("units") or "").strip(" \0"), calendar_of(attributes)
     units = read_units(given or "s", calendar)
     if not given and is_known(calendar):
@@ -208,10 +207,8 @@ def text_key(text: str | bytes, calendar: str = "") -> str | None:
 
 
 def text_keys(rows: bytes, width: int, first: int = 0, calendar: str = "") -> list[str | None]:
-    """The key of each record of a character variable, ``width`` bytes each.
-
-    Raises TimesError when that of record ``first`` is text, and no time.
-    """
+    """The key of each record of a character variable, ``width`` bytes each. Raises TimesError when
+    that of record ``first`` is text, and no time."""
     parts = [rows[at : at + width] for at in range(0, len(rows), width)]
     # The beginning of a date, then null bytes: it is not all written.
     texts = [

@@ -3,18 +3,26 @@
 CF conventions 1.11, section 4.4, the units of UDUNITS 2, and what programs write in their place:
 ``hours Since 1-1-1``, ``days as %Y%m%d.%f`` (CDO, ICON), ``seconds since initialization``,
 calendars as FMS and NCL name them, months and years of the calendar, a month without a year.
+
+Dates are also kept as numbers of their digits: 20080801, 2008080106, 200808010630. Units such as
+``YYYYMMDDHH`` say so. Without units it is guessed only where the numbers are whole ones by type,
+the variable is called a date, or its calendar is named: elapsed seconds look so now and then
+(1850010800 s).
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 from burstlens.core.calendars import (
     WITH_YEAR_0,
     calendar_name,
+    calendar_of,
     date_of,
     day_number,
     has_day,
@@ -70,6 +78,17 @@ _NO_DATE = re.compile(
     re.IGNORECASE,
 )
 """Origins that are not dates: a date of zeros, or words for the beginning of the run."""
+SHORTEST = 8
+"""Digits of a date without a time of day."""
+EXACT_IN_4_BYTES = 2**24
+"""Numbers of 4 bytes above it are not all whole numbers."""
+_DATE_LENGTHS = (8, 10, 12, 14)
+_YEARS = range(1850, 2300)
+"""Years of dates that no units tell from seconds."""
+_CALLED = re.compile(
+    r"(?<![^\W_])(?:date|y{4}m{2}d{2}(?:h{2}(?:m[mi](?:s{2})?)?)?)(?![^\W_])|%Y%m%d", re.I
+)
+_ELAPSED = re.compile(r"\b(?:since|after|from|elapsed)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,30 +148,24 @@ def date_moment(moment: Moment, calendar: str) -> DatedMoment:
 
 @lru_cache(maxsize=256)
 def read_units(units: str, calendar: str = "standard") -> TimeUnits:
-    """What units of time say. TimesError for unknown units, origins and calendars.
-
-    ``calendar`` is the file's text, see :func:`.calendar_name`.
-    """
+    """What units of time say. TimesError for unknown units, origins and calendars. ``calendar`` is
+    the file's text, see :func:`.calendar_name`."""
     text = units.strip(" \0\t\r\n\"'")
     if absolute := _ABSOLUTE.fullmatch(text):
         name, parts = _checked(units, calendar), absolute.groupdict()
-        of_days = TimeUnits(86400.0, calendar=name, is_absolute=True)
-        return (
-            of_days
-            if parts["day"]
-            else replace(of_days, unit_s=0.0, months=12 if parts["year"] else 1)
-        )
+        unit_s, months = (86400.0, 0.0) if parts["day"] else (0.0, 12 if parts["year"] else 1)
+        return TimeUnits(unit_s, months, calendar=name, is_absolute=True)
     if _DIGITS.fullmatch(text):
         digits = 2 + 2 * text.count("%") if "%" in text else len(text)
         return TimeUnits(calendar=_checked(units, calendar), digits=digits)
     match = _UNITS.fullmatch(text)
     if match is None:
-        raise _unknown(units)
+        raise _unknown(repr(printable(units)))
     unit, origin = match["unit"].lower().rstrip("."), match["origin"]
     factor = float(match["factor"] or 1)
     unit_s, months = factor * _SECONDS.get(unit, 0.0), factor * _MONTHS.get(unit, 0)
     if not unit_s and not months:
-        raise _unknown(units)
+        raise _unknown(repr(printable(units)))
     if origin is not None:
         name = calendar_name(calendar)
         if not _NO_DATE.fullmatch(origin.strip(" \"'")) and name != "none":
@@ -163,7 +176,7 @@ def read_units(units: str, calendar: str = "standard") -> TimeUnits:
         return TimeUnits(YEAR_S * months / 12)
     if origin is None and months == 1:
         return TimeUnits(is_month=True)
-    raise _unknown(units)
+    raise _unknown(repr(printable(units)))
 
 
 def _dated(units: str, origin: str, calendar: str, unit_s: float, months: float) -> TimeUnits:
@@ -174,17 +187,53 @@ def _dated(units: str, origin: str, calendar: str, unit_s: float, months: float)
             return TimeUnits(unit_s, months, begin, begin.calendar)
     except ValueError:
         pass
-    what = f"'since {printable(origin)}', calendar {printable(str(calendar))!r}"
-    raise TimesError(f"the units of its times are not known: {what}")
+    raise _unknown(f"'since {printable(origin)}', calendar {printable(str(calendar))!r}")
 
 
 def _checked(units: str, calendar: str) -> str:
     name = calendar_name(calendar)
     if not is_known(name):
-        what = f"{printable(units)!r}, calendar {printable(str(calendar))!r}"
-        raise TimesError(f"the units of its times are not known: {what}")
+        raise _unknown(f"{printable(units)!r}, calendar {printable(str(calendar))!r}")
     return name
 
 
-def _unknown(units: str) -> TimesError:
-    return TimesError(f"the units of its times are not known: {printable(units)!r}")
+def _unknown(what: str) -> TimesError:
+    return TimesError(f"the units of its times are not known: {what}")
+
+
+def may_be_digits(name: str, attributes: Mapping[str, Any], code: str) -> bool:
+    """Whether numbers without units may be digits of dates; ``code`` is the ``struct`` letter of
+    their type."""
+    long_name = str(attributes.get("long_name", ""))
+    called = _CALLED.search(name) or (_CALLED.search(long_name) and not _ELAPSED.search(long_name))
+    return code not in "fd" or bool(called) or bool(calendar_of(attributes))
+
+
+def is_recent(value: float, calendar: str) -> bool:
+    """Whether a number is the digits of a date of our times, with nothing left to guess."""
+    return (
+        math.isfinite(value)
+        and len(f"{value:.0f}") in _DATE_LENGTHS
+        and int(f"{value:.0f}"[:4]) in _YEARS
+        and digits_key(value, SHORTEST, calendar) is not None
+    )
+
+
+def digits_key(value: float, width: int, calendar: str) -> str | None:
+    """The key of a number that is the digits of a date; None for others. ``width``: so many digits
+    has a year of four with what follows it; one with more digits has a time of day too."""
+    if not math.isfinite(value) or value != math.floor(value) or value < 0:
+        return None
+    text = f"{value:.0f}".zfill(width)
+    if len(text) not in _DATE_LENGTHS:
+        return None
+    year, rest = int(text[:4]), [int(text[at : at + 2]) for at in range(4, len(text), 2)]
+    month, day, hour, minute, second = (*rest, 0, 0, 0)[:5]
+    if hour > 24 or minute > 59 or second > 60:
+        return None
+    try:
+        return date_moment(
+            Moment(year, month, day, hour * 3600 + minute * 60 + second), calendar
+        ).key
+    except (ValueError, OverflowError):
+        return None

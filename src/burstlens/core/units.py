@@ -1,8 +1,14 @@
-"""Units as files write them: converted on request, and typeset."""
+"""Units as files write them: converted on request, and typeset.
+
+A difference of temperatures is converted without an offset: one of 1 K is one of 1 degC. CF
+conventions 1.11: ``units_metadata`` (3.1.2); older files show it by the standard name, the cell
+methods (7.3) or in words.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -63,6 +69,28 @@ _FACTOR = re.compile(r"([ .*/]*)([A-Za-zµ%]+)(?:\^|\*\*)?\{?([+-]?\d+)?\}?")
 _PRINTED = {"degC": "°C", "degF": "°F", "degrees": "°", "1": "", "-": "", "dimensionless": ""}
 _POWER = re.compile(r"(?<=[A-Za-z)])(?<![0-9.]e)(?<![0-9.]E)(?:\^|\*\*)?([+-]?\d+)")
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+")
+DIFFERENCE = "temperature: difference"
+ON_SCALE = "temperature: on_scale"
+"""The ``units_metadata`` of a difference, and of a temperature."""
+_STANDARD_DIFFERENCES = re.compile(
+    r"(?:^|_)(?:anomaly|tendency|difference|excess|departure|increment|deficit|depression|change)"
+    r"(?:_|$)|standard_error|uncertainty"
+)
+_METHODS_OF_DIFFERENCES = re.compile(r":\s*(?:standard_deviation|range|mean_absolute_deviation)\b")
+_WORDS_OF_DIFFERENCES = re.compile(
+    r"anomal|differences?\b|deviation|departure|increment|tendenc|\btrends?\b|spread\b"
+    r"|(?:standard|analysis|estimated|rms|mean square) error|uncertaint|depression|amplitude"
+    r"|temperature range|perturbation|\bdelta\b|\bbias(?![ -]?(?:adjust|correct))"
+    r"|\bstd\.?(?:dev)?\b|\bminus\b",
+    re.IGNORECASE,
+)
+_NAMES_OF_DIFFERENCES = re.compile(
+    r"anom|(?:^|_)(?:diff|difference|std|stdev|stddev|sd|bias|spread|sprd|err|error|incr?|increment"
+    r"|tend|tendency|delta|trend)(?:_|\d|$)|^d(?:elta)?_?(?:t2m?|sst|tas|temp)(?:_|$)",
+    re.IGNORECASE,
+)
+_OF_DIFFERENCES = ("units_metadata", "standard_name", "cell_methods", "long_name", "description")
+"""Attributes that may say it."""
 
 
 @lru_cache(maxsize=256)
@@ -122,6 +150,23 @@ def conversion(units: str, wanted: str, *, difference: bool = False) -> tuple[fl
 def is_temperature(units: str) -> bool:
     """Whether a quantity in these units is a temperature, or a difference of two."""
     return usual(units) in _TEMPERATURES
+
+
+def is_difference(name: str, attributes: Mapping[str, Any]) -> bool:
+    """Whether a variable with these attributes is a difference, if it is a temperature.
+
+    >>> is_difference("sst", {"long_name": "Monthly Anomaly of SST", "units": "K"})
+    True
+    """
+    text = {key: str(attributes.get(key, "")) for key in _OF_DIFFERENCES}
+    if "temperature:" in text["units_metadata"]:
+        return DIFFERENCE in text["units_metadata"]
+    return bool(
+        _STANDARD_DIFFERENCES.search(text["standard_name"])
+        or _METHODS_OF_DIFFERENCES.search(text["cell_methods"])
+        or any(_WORDS_OF_DIFFERENCES.search(text[key]) for key in ("long_name", "description"))
+        or _NAMES_OF_DIFFERENCES.search(name)
+    )
 
 
 def convert(

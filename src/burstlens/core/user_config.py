@@ -7,7 +7,7 @@ from typing import Any
 
 from platformdirs import user_config_path
 
-from burstlens.core.toml.file import parse
+from burstlens.core.toml.text import parse
 
 
 def config_path() -> Path:

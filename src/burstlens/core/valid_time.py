@@ -93,9 +93,8 @@ def elapsed_key(seconds: float | Decimal) -> str:
 
 
 def wrf_key(text: str | bytes) -> str | None:
-    """The key of a WRF time string (``2005-08-28_12:00:00``, or ``_`` for ``:``), else None.
-
-    The day may be one that only some calendars have."""
+    """The key of a WRF time string (``2005-08-28_12:00:00``, or ``_`` for ``:``), else None. The
+    day may be one that only some calendars have."""
     raw = text.encode("ascii", "replace") if isinstance(text, str) else text
     match = _WRF.fullmatch(raw)
     if match is None or not _is_date(int(match[2]), int(match[3])):
@@ -115,8 +114,7 @@ def parse_key(text: str) -> str:
     match = _WRITTEN.fullmatch(text.strip())
     if match and _is_date(int(match[2]), int(match[3])):
         *parts, fraction = match.groups()
-        year, month, day, *clock = (int(part or 0) for part in parts)
-        hour, minute, second = clock
+        year, month, day, hour, minute, second = (int(part or 0) for part in parts)
         return calendar_key(year, month, day, hour, minute, second, _microseconds(fraction))
     try:
         seconds = float(text)
@@ -165,9 +163,7 @@ def counted_keys(path: str, first: int, end: int) -> list[str]:
 
 def _dated(text: str) -> str | None:
     """The key of a date; days that only other calendars have count, years of four zeros do not.
-
-    Eight and more digits without a separator may be a number: then the year must be usual.
-    """
+    Eight and more digits without a separator may be a number: then the year must be usual."""
     match = _DATE.fullmatch(text) if text.isascii() else None
     if match is None:
         return None
@@ -276,10 +272,8 @@ def seconds(key: str, calendar: str = "") -> float:
 
 
 def counting_calendar(key: str, calendar: str) -> str:
-    """The calendar by which seconds from or to a key of a file's calendar must be counted.
-
-    Empty for elapsed times, and where days are Gregorian ones: what a frame says of its calendar.
-    """
+    """The calendar by which seconds from or to a key of a file's calendar must be counted. Empty
+    for elapsed times, and where days are Gregorian ones: what a frame says of its calendar."""
     name = calendar_name(calendar or "proleptic_gregorian")
     if not is_calendar(key) or not is_known(name) or name == "proleptic_gregorian":
         return ""

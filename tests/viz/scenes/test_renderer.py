@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 from packaging.requirements import Requirement
 
+from burstlens.core.allowance import time_limit
 from burstlens.core.errors import FrameError
-from burstlens.core.time_limit import time_limit
 from burstlens.viz.kinds.scene.renderer import Renderer, renderer
 from burstlens.viz.kinds.scene.stage import Lines, Sheet, Shell, Stage, View
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from shapely import LineString
 
-from burstlens.core.about import answer
+from burstlens.core.version import answer
 from burstlens.viz.drawing.coast.lines import UNIT_DEGREES
 
 Line = NDArray[np.float64]

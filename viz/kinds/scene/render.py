@@ -41,7 +41,7 @@ from vtkmodules.vtkRenderingCore import (
 )
 from vtkmodules.vtkRenderingVolume import vtkFixedPointVolumeRayCastMapper
 
-from burstlens.core.about import answer
+from burstlens.core.version import answer
 from burstlens.viz.kinds.scene.stage import (
     DENSEST,
     VIEW_DEGREES,

@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from burstlens.core.errors import AttachError, BurstlensError, FrameError, RecipeError
+from burstlens.core.expression import SELECTION, parse_selection
 from burstlens.core.nearness import NEAR, near_names
-from burstlens.core.selection import SELECTION, parse_selection
 from burstlens.viz.diagnostics.derived import DerivedFrame
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.frames.outline import Outline, UnknownYet

@@ -11,10 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from burstlens.core.difference import is_difference
 from burstlens.core.errors import BurstlensError
 from burstlens.core.lengths import metres
-from burstlens.core.units import is_temperature
+from burstlens.core.units import is_difference, is_temperature
 from burstlens.viz.frames.further import is_further, is_upwards
 from burstlens.viz.geometry.mesh import is_of_mesh, is_table
 from burstlens.workflows.frames.contents import Content, Contents

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from burstlens.core.errors import BurstlensError
-from burstlens.core.expression import quoted
+from burstlens.core.expression import parse_selection, quoted
 from burstlens.core.lengths import metres
-from burstlens.core.selection import parse_selection
 from burstlens.viz.diagnostics.derived import DerivedFrame
 from burstlens.viz.frames.further import JOINED, is_further
 from burstlens.viz.frames.outline import Outline

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlens.core.errors import RecipeError
-from burstlens.core.existence import check_existence
-from burstlens.core.passing_errors import again
+from burstlens.core.existence import again, check_existence
 from burstlens.core.run import events as ev
 from burstlens.core.run.facts import facts_of
-from burstlens.core.run.trial_record import TrialRecord
+from burstlens.core.run.job_record import TrialRecord
 from burstlens.workflows.ordering.events import JobEnded
 from burstlens.workflows.ordering.instructions import Sync
 from burstlens.workflows.placement.buffer import BufferRef

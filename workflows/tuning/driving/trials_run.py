@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.core.errors import BurstlensError, GivenUpError
 from burstlens.core.exit_codes import FAILED, STOPPED
-from burstlens.core.no_space import failure_code
-from burstlens.core.outcome import Outcome
+from burstlens.core.outcome import Outcome, failure_code
 from burstlens.core.run import events as ev
 from burstlens.workflows.deciding.buffered import BufferedRun
 from burstlens.workflows.deciding.homecoming import with_left

@@ -21,11 +21,10 @@ from burstlens.clients.opened.spot import Spot
 from burstlens.core.child_process import ChildProcess
 from burstlens.core.durable import read_json
 from burstlens.core.errors import BurstlensError
-from burstlens.core.model import Fingerprint
+from burstlens.core.model import Fingerprint, read_shown
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.follow import FollowedJournal, Line
 from burstlens.core.run.index import Published
-from burstlens.core.run.shown import read_shown
 from burstlens.viz.diagnostics.interval import of_interval
 from burstlens.viz.values import frame_cell
 from burstlens.viz.values.lookup import Grid

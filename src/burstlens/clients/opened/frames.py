@@ -12,8 +12,9 @@ from burstlens.core.errors import RunError
 from burstlens.core.extras import install_command
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.quantity import counted, show_bytes
+from burstlens.core.run.event import Key
 from burstlens.core.run.follow import Line, number
-from burstlens.core.run.index import Key, Published
+from burstlens.core.run.index import Published
 
 if TYPE_CHECKING:
     import pandas as pd

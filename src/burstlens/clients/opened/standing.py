@@ -18,10 +18,14 @@ from burstlens.core.printable import printable
 from burstlens.core.quantity import show_duration
 from burstlens.core.run import heartbeat
 from burstlens.core.run.directory import RunDir, runs_in
+from burstlens.core.run.heartbeat import (
+    Start,
+    last_words,
+    read_start,
+)
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.places import runs_folders
 from burstlens.core.run.snapshot import read_snapshot
-from burstlens.core.run.start import Start, last_words, read_start
 from burstlens.core.run.status_file import (
     DriverPart,
     Message,

@@ -235,7 +235,7 @@ def _going_on(name: str) -> RunDir:
 
 
 def _tables(source: Path) -> list[dict[str, object]]:
-    from burstlens.core.toml.file import parse
+    from burstlens.core.toml.text import parse
 
     table = parse(source)
     wrong = []

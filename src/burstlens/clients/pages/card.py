@@ -10,7 +10,7 @@ from burstlens.clients.opened.picture import is_picture
 from burstlens.clients.opened.status import facts, is_over, next_steps, reasons
 from burstlens.clients.opened.table import text_html, time_label
 from burstlens.core.errors import RunError
-from burstlens.core.run.fullest import fullest
+from burstlens.core.run.index import fullest
 
 if TYPE_CHECKING:
     from burstlens.clients.opened.view import RunView

@@ -19,9 +19,8 @@ from burstlens.clients.opened.status import is_over
 from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.follow import Line
-from burstlens.core.run.fullest import fullest
 from burstlens.core.run.heartbeat import is_here
-from burstlens.core.run.index import Published, published
+from burstlens.core.run.index import Published, fullest, published
 from burstlens.core.run.status_file import ProgressPart, RunStatus
 
 PICTURES = (".png", ".jpg", ".jpeg", ".webp")

@@ -36,33 +36,30 @@ class Attached:
     """CRC-32 of each published product, in a run that others started."""
 
 
-def attached(history: Attached, event: ev.RunAttached) -> None:
-    """Keep the folder that the run looks at."""
+def _attached(history: Attached, event: ev.RunAttached) -> None:
     history.attached = event
 
 
-def attempt_began(history: Attached, event: ev.AttemptObserved) -> None:
-    """Count an attempt, and keep why it is one."""
+def _attempt_began(history: Attached, event: ev.AttemptObserved) -> None:
     if event.attempt >= history.attempt:
         history.attempt, history.began = event.attempt, event.evidence
 
 
-def model_observed(history: Attached, event: ev.ModelObserved) -> None:
-    """Keep the latest observation."""
+def _model_observed(history: Attached, event: ev.ModelObserved) -> None:
     history.observed = event
 
 
-def path_lost(history: Attached, event: ev.PathLost) -> None:
-    """Note that the folder cannot be read, and why."""
+def _path_lost(history: Attached, event: ev.PathLost) -> None:
     history.path_lost, history.path_gone = event.evidence, event.for_good
 
 
-def path_back(history: Attached, event: ev.PathBack) -> None:
-    """Note that the folder can be read again."""
+def _path_back(history: Attached, event: ev.PathBack) -> None:
     history.path_lost, history.path_gone = None, False
 
 
-def keep_fingerprint(history: Attached, event: ev.FrameReady | ev.FrameDamaged, file: str) -> None:
+def keep_fingerprint(
+    history: Attached, event: ev.FrameReady | ev.FrameDamaged | ev.FrameFingerprint, file: str
+) -> None:
     """Keep the fingerprint of a frame's file, of its latest attempt."""
     if event.time is None or event.fingerprint is None:
         return
@@ -72,20 +69,18 @@ def keep_fingerprint(history: Attached, event: ev.FrameReady | ev.FrameDamaged, 
         history.fingerprints[key] = event.attempt, file, record, event.fingerprint
 
 
-def refresh_fingerprint(history: Attached, event: ev.FrameFingerprint) -> None:
-    """Keep the new fingerprint of a known frame's file."""
+def _refresh_fingerprint(history: Attached, event: ev.FrameFingerprint) -> None:
     key = event.stream, event.time
-    if key in history.fingerprints and event.attempt >= history.fingerprints[key][0]:
-        found = event.attempt, event.file, event.record, event.fingerprint
-        history.fingerprints[key] = found
+    if key in history.fingerprints:  # a frame that is known
+        keep_fingerprint(history, event, event.file)
 
 
 FOLDS: dict[type[ev.Event], Callable[[Any, Any], None]] = {
-    ev.RunAttached: attached,
-    ev.AttemptObserved: attempt_began,
-    ev.ModelObserved: model_observed,
-    ev.FrameFingerprint: refresh_fingerprint,
-    ev.PathLost: path_lost,
-    ev.PathBack: path_back,
+    ev.RunAttached: _attached,
+    ev.AttemptObserved: _attempt_began,
+    ev.ModelObserved: _model_observed,
+    ev.FrameFingerprint: _refresh_fingerprint,
+    ev.PathLost: _path_lost,
+    ev.PathBack: _path_back,
 }
 """What changes it, by the type of the event."""

@@ -200,7 +200,6 @@ class ProductNumbers(MutableMapping[Key, int]):
         return f"{type(self).__name__}({dict(self)!r})"
 
     def dump(self) -> list[Any]:
-        """What :meth:`load` makes it of again, without the times."""
         return [[*names, column.tobytes()] for names, column in self._columns.items()]
 
     @classmethod
@@ -249,7 +248,6 @@ class LimitsOf(MutableMapping[Key, Limits]):
         return len(self._numbers)
 
     def dump(self) -> list[Any]:
-        """What :meth:`load` makes it of again, without the times."""
         return [self._by_number, self._numbers.dump()]
 
     @classmethod

@@ -27,11 +27,55 @@ from burstlens.core.run.volumes import volume_numbers, volume_path
 _DROPS = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
+class _Below:
+    """A path of a run by its name below the run directory."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, run: RunDir, _owner: type[RunDir]) -> Path:
+        return run.path / self._name
+
+
 @dataclass(frozen=True, slots=True)
 class RunDir:
     """Paths of one run."""
 
     path: Path
+    journal = _Below("journal.jsonl")
+    """The journal; the newest file of a long one."""
+    facts = _Below("run.json")
+    """``run.json``: what never changes."""
+    status = _Below("status.json")
+    """``status.json``: the snapshot of about a second ago."""
+    recipe = _Below("recipe.toml")
+    """The recipe as given; the table with every parameter filled in is in ``run.json``."""
+    files = _Below("files")
+    """The functions and scripts that the recipe brought along."""
+    products = _Below("products")
+    """Published products."""
+    incoming = _Below("products/.incoming")
+    """Products that were staged and not yet published."""
+    index = _Below("products/index.jsonl")
+    """One line for each published product."""
+    control = _Below("control")
+    """Files dropped by clients: ``stop``, ``stop-now``, ``pause``, ``add-*.json``."""
+    pause = _Below("control/pause")
+    """The file that exists while no products are to be made."""
+    logs = _Below("logs")
+    """Logs brought home, one folder per job; ``burstlens/`` has those of Burstlens itself."""
+    model_log = _Below("logs/model.log")
+    """The model's log as the watcher reports it while the model runs."""
+    output = _Below("output")
+    """Raw files that the recipe keeps."""
+    sentinel = _Below("sentinel.jsonl")
+    """Trips that the sentinel found while no driver lived."""
+    notify = _Below("notify.json")
+    """``notify.json``: the ways of ``--notify``, readable by their user alone."""
+    parsl = _Below("parsl")
+    """Parsl's own files; only the user's, they hold the keys of the encrypted channels."""
+    start = _Below("start.json")
+    """The latest start of a driver; burstlens/core/run/heartbeat.py reads and writes it."""
 
     @property
     def id(self) -> str:
@@ -39,100 +83,15 @@ class RunDir:
         return self.path.name
 
     @property
-    def journal(self) -> Path:
-        """The journal; the newest file of a long one."""
-        return self.path / "journal.jsonl"
-
-    @property
     def journal_files(self) -> list[Path]:
         """All files of the journal, in order. Raises OSError."""
         older = [volume_path(self.journal, number) for number in volume_numbers(self.journal)]
         return [*older, self.journal]
 
-    @property
-    def facts(self) -> Path:
-        """``run.json``: what never changes."""
-        return self.path / "run.json"
-
-    @property
-    def status(self) -> Path:
-        """``status.json``: the snapshot of about a second ago."""
-        return self.path / "status.json"
-
-    @property
-    def recipe(self) -> Path:
-        """The recipe as given; the table with every parameter filled in is in ``run.json``."""
-        return self.path / "recipe.toml"
-
-    @property
-    def files(self) -> Path:
-        """The functions and scripts that the recipe brought along."""
-        return self.path / "files"
-
-    @property
-    def products(self) -> Path:
-        """Published products."""
-        return self.path / "products"
-
-    @property
-    def incoming(self) -> Path:
-        """Products that were staged and not yet published."""
-        return self.products / ".incoming"
-
-    @property
-    def index(self) -> Path:
-        """One line for each published product."""
-        return self.products / "index.jsonl"
-
-    @property
-    def control(self) -> Path:
-        """Files dropped by clients: ``stop``, ``stop-now``, ``pause``, ``add-*.json``."""
-        return self.path / "control"
-
-    @property
-    def pause(self) -> Path:
-        """The file that exists while no products are to be made."""
-        return self.control / "pause"
-
-    @property
-    def logs(self) -> Path:
-        """Logs brought home, one folder per job; ``burstlens/`` has those of Burstlens itself."""
-        return self.path / "logs"
-
-    @property
-    def model_log(self) -> Path:
-        """The model's log as the watcher reports it while the model runs."""
-        return self.logs / "model.log"
-
-    @property
-    def output(self) -> Path:
-        """Raw files that the recipe keeps."""
-        return self.path / "output"
-
-    @property
-    def sentinel(self) -> Path:
-        """Trips that the sentinel found while no driver lived."""
-        return self.path / "sentinel.jsonl"
-
-    @property
-    def notify(self) -> Path:
-        """``notify.json``: the ways of ``--notify``, readable by their user alone."""
-        return self.path / "notify.json"
-
-    @property
-    def parsl(self) -> Path:
-        """Parsl's own files; only the user's, they hold the keys of the encrypted channels."""
-        return self.path / "parsl"
-
     def job(self, name: str) -> Path:
         """The folder of a supervised job (``attempt-1``, ``step-real-1``)."""
         kind = "attempts" if name.startswith("attempt-") else "steps"
         return self.path / kind / (name.removeprefix("attempt-") if kind == "attempts" else name)
-
-    @property
-    def start(self) -> Path:
-        """The latest start of a driver; burstlens/core/run/start.py reads and writes it."""
-        return self.path / "start.json"
 
     def claim(self, epoch: int) -> Path:
         """The file in which the driver of that epoch identifies itself, from its beginning on."""
@@ -152,15 +111,9 @@ class RunDir:
                 folder.mkdir(parents=True)
             self.parsl.mkdir(mode=0o700)
         except FileExistsError:
-            raise RunError(
-                f"{self.path} exists already; --name takes another name, and "
-                f"`burstlens resume {self.id}` goes on with that run"
-            ) from None
+            raise taken(self) from None
         except OSError as error:
-            raise RunError(
-                f"cannot make the run directory {self.path}: {error.strerror}; "
-                "BURSTLENS_RUNS names another place"
-            ) from error
+            raise unmade(self, error) from error
 
     def request(
         self, name: str, reason: Mapping[str, Any] | None = None, *, fill: bool = False
@@ -230,8 +183,7 @@ class RunDir:
 
     def sweep(self) -> None:
         """Delete what killed processes have left: staged products that will never be published and
-        temporary files. Call it only when no worker of this run lives.
-        """
+        temporary files. Call it only when no worker of this run lives."""
         left = [
             *self.incoming.glob("*"),
             *self.path.glob(".*.part"),
@@ -245,9 +197,23 @@ class RunDir:
                 path.unlink()
 
 
-def _create(
-    name: str, reason: Mapping[str, Any] | None, folder: int, *, fill: bool = False
-) -> None:
+def taken(run: RunDir) -> RunError:
+    """The error for a run whose directory exists already."""
+    return RunError(
+        f"{run.path} exists already; --name takes another name, and "
+        f"`burstlens resume {run.id}` goes on with that run"
+    )
+
+
+def unmade(run: RunDir, error: OSError) -> RunError:
+    """The error for a run whose directory cannot be made in its place."""
+    return RunError(
+        f"cannot make the run directory {run.path}: {error.strerror}; "
+        "BURSTLENS_RUNS names another place"
+    )
+
+
+def _create(name: str, reason: Mapping[str, Any] | None, folder: int, *, fill: bool) -> None:
     """Create the file, or leave an existing one: of two at once the first is kept as well."""
     try:
         descriptor = os.open(name, _DROPS | os.O_EXCL, 0o666, dir_fd=folder)
@@ -272,9 +238,7 @@ def all_runs(folder: Path | None = None) -> Iterator[RunDir]:
 
 def runs_in(places: Sequence[Path]) -> Iterator[RunDir]:
     """The runs in these folders, the newest first, also several of one id in different folders.
-
-    Raises OSError when the first folder cannot be read.
-    """
+    Raises OSError when the first folder cannot be read."""
     found: dict[str, tuple[float, Path]] = {}
     for number, place in enumerate(places):
         try:

@@ -12,30 +12,30 @@ from typing import Any, Union, get_args
 from msgspec import Struct, field
 
 from burstlens.core.decode import Clock, Count, Limits, convert
-from burstlens.core.run.attached_events import AttemptObserved as AttemptObserved
-from burstlens.core.run.attached_events import FrameFingerprint as FrameFingerprint
-from burstlens.core.run.attached_events import ModelObserved as ModelObserved
-from burstlens.core.run.attached_events import PathBack as PathBack
-from burstlens.core.run.attached_events import PathLost as PathLost
-from burstlens.core.run.attached_events import RunAttached as RunAttached
-from burstlens.core.run.buffer_events import BufferAdopted as BufferAdopted
-from burstlens.core.run.buffer_events import BufferCreated as BufferCreated
-from burstlens.core.run.buffer_events import BufferObserved as BufferObserved
-from burstlens.core.run.buffer_events import BufferReleased as BufferReleased
-from burstlens.core.run.buffer_events import BufferRequested as BufferRequested
 from burstlens.core.run.event import Event as Event
 from burstlens.core.run.event import Fingerprint as Fingerprint
 from burstlens.core.run.event import FrameKey as FrameKey
 from burstlens.core.run.event import Key as Key
-from burstlens.core.run.notice_events import NoticeDue as NoticeDue
-from burstlens.core.run.notice_events import NoticeFailed as NoticeFailed
-from burstlens.core.run.notice_events import NoticeSent as NoticeSent
-from burstlens.core.run.output_events import OutputReported as OutputReported
-from burstlens.core.run.output_events import OutputTimed as OutputTimed
-from burstlens.core.run.trial_events import TrialEnded as TrialEnded
-from burstlens.core.run.trial_events import TrialSubmitted as TrialSubmitted
-from burstlens.core.run.trial_events import TrialSubmitting as TrialSubmitting
-from burstlens.core.run.trial_events import TuningEnded as TuningEnded
+from burstlens.core.run.occasional_events import AttemptObserved as AttemptObserved
+from burstlens.core.run.occasional_events import BufferAdopted as BufferAdopted
+from burstlens.core.run.occasional_events import BufferCreated as BufferCreated
+from burstlens.core.run.occasional_events import BufferObserved as BufferObserved
+from burstlens.core.run.occasional_events import BufferReleased as BufferReleased
+from burstlens.core.run.occasional_events import BufferRequested as BufferRequested
+from burstlens.core.run.occasional_events import FrameFingerprint as FrameFingerprint
+from burstlens.core.run.occasional_events import ModelObserved as ModelObserved
+from burstlens.core.run.occasional_events import NoticeDue as NoticeDue
+from burstlens.core.run.occasional_events import NoticeFailed as NoticeFailed
+from burstlens.core.run.occasional_events import NoticeSent as NoticeSent
+from burstlens.core.run.occasional_events import OutputReported as OutputReported
+from burstlens.core.run.occasional_events import OutputTimed as OutputTimed
+from burstlens.core.run.occasional_events import PathBack as PathBack
+from burstlens.core.run.occasional_events import PathLost as PathLost
+from burstlens.core.run.occasional_events import RunAttached as RunAttached
+from burstlens.core.run.occasional_events import TrialEnded as TrialEnded
+from burstlens.core.run.occasional_events import TrialSubmitted as TrialSubmitted
+from burstlens.core.run.occasional_events import TrialSubmitting as TrialSubmitting
+from burstlens.core.run.occasional_events import TuningEnded as TuningEnded
 
 
 class _DriverBegan(Event, frozen=True, omit_defaults=True):
@@ -186,6 +186,11 @@ class _OfFrame(Event, frozen=True):
     time: str
     attempt: Count
 
+    @property
+    def frame(self) -> FrameKey:
+        """Stream, valid time, attempt."""
+        return self.stream, self.time, self.attempt
+
 
 class StreamUndecoded(Event, frozen=True, tag="stream.undecoded"):
     """The times of a stream's files cannot be decoded; the first such file, and why."""
@@ -246,6 +251,11 @@ class GuardTripped(_OfFrame, frozen=True, tag="guard.tripped"):
     place: dict[str, Any] | None = None
     after_end: bool = False
     earlier: bool = False
+
+    @property
+    def moment(self) -> tuple[bool, str]:
+        """For comparing by model time; what has none comes last."""
+        return not self.time, self.time
 
 
 class ProductLimits(Event, frozen=True, tag="product.limits", omit_defaults=True):

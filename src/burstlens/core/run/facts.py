@@ -57,10 +57,8 @@ class RunFacts(Struct, frozen=True):
 
 
 def facts_of(run: RunDir, *needed: str) -> RunFacts:
-    """The facts in ``run.json``; those that are ``needed`` must be there.
-
-    Raises RunError when they cannot be read.
-    """
+    """The facts in ``run.json``; those that are ``needed`` must be there. Raises RunError when they
+    cannot be read."""
     then = "the run directory is damaged: restore it from a copy"
     facts = read_record(run.facts, RunFacts, then)
     if facts is None:

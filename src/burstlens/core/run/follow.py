@@ -12,7 +12,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from burstlens.core.durable import open_regular
+from burstlens.core.durable import json_object, open_regular
 from burstlens.core.run.volumes import newest_volume, open_volume, volume_path
 
 Line = dict[str, Any]
@@ -23,11 +23,9 @@ BLOCK_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The lines of one read; the next read begins at ``offset`` (bytes).
-
-    ``fresh`` says that they start from the beginning, since the file was replaced or truncated:
-    the caller must forget what it read before. ``more`` says that whole lines are left.
-    """
+    """The lines of one read; the next read begins at ``offset`` (bytes). ``fresh`` says that they
+    start from the beginning, since the file was replaced or truncated: the caller must forget what
+    it read before. ``more`` says that whole lines are left."""
 
     lines: list[Any]
     offset: int
@@ -56,7 +54,9 @@ def read_stretch(
         return Stretch([], 0, fresh=True, more=False)
     kept: list[bytes] = []
     with stream:
-        began = at = _line_start(stream.fileno(), offset)
+        # Where no line ends before the offset, this is another file.
+        is_same = offset > 0 and os.pread(stream.fileno(), 1, offset - 1) == b"\n"
+        began = at = offset if is_same else 0
         stream.seek(began)
         whole = True
         while whole and at - began < limit:
@@ -77,21 +77,13 @@ def number(value: Any) -> float | None:
     return value if type(value) in (int, float) and isfinite(value) else None
 
 
-def _line_start(descriptor: int, offset: int) -> int:
-    """``offset`` when a line begins there, else the file's beginning: it is another file."""
-    if offset <= 0:
-        return 0
-    before = os.pread(descriptor, 1, offset - 1)
-    return offset if before == b"\n" else 0
-
-
 def _objects(lines: list[bytes]) -> list[Line]:
     """The objects in the lines; parsed at once, in half the time, unless one is foreign."""
     try:
         with uncollected():
             values = json.loads(b"[" + b",".join(lines) + b"]")
     except (ValueError, RecursionError):
-        values = [_value(line) for line in lines]
+        values = map(json_object, lines)
     return [value for value in values if isinstance(value, dict)]
 
 
@@ -106,13 +98,6 @@ def uncollected() -> Iterator[None]:
     finally:
         if was:
             gc.enable()
-
-
-def _value(line: bytes) -> object:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None
 
 
 class FollowedJournal:
@@ -172,8 +157,7 @@ class Followed:
         """The lines since the previous call. Raises OSError."""
         inode = inode_of(self._path)
         if inode != self._inode:
-            self._offset = 0
-            self._inode = inode
+            self._offset, self._inode = 0, inode
         stretch = read_stretch(self._path, self._offset, marks=self._marks, parse=self._parse)
         self._offset = stretch.offset
         return stretch

@@ -2,18 +2,29 @@
 
 Clocks of nodes differ. So a heartbeat's age alone does not show that a driver is dead: it is
 dead when the heartbeat does not change either, by this process's own clock.
+
+``start.json`` names the process or the batch job that will be the driver of the next epoch, from
+before it exists until the driver itself writes ``status.json``. So a run whose driver loads, or
+waits in a queue, is known to be starting, and one whose start has died is known to be lost.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
 import socket
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from burstlens.core.decode import convert
-from burstlens.core.durable import read_json
+from msgspec import Struct
+
+from burstlens.core.decode import Clock, Count, convert, record
+from burstlens.core.durable import read_json, write_json
+from burstlens.core.printable import printable
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.record import read_record
 from burstlens.core.run.status_file import DriverPart
 
 STALE_S = 15.0
@@ -24,6 +35,7 @@ CERTAIN_S = 86_400.0
 LOADING_S = 1800.0
 """How long a driver on another host may load before its first heartbeat: from a cold file system
 loading takes minutes, and clocks of nodes may differ by as much."""
+LOG_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +56,9 @@ def driver_lives(
     confirm_s: float = CONFIRM_S,
     certain_s: float = CERTAIN_S,
 ) -> bool:
-    """Whether ``driver`` lives.
-
-    Waits up to ``confirm_s`` seconds from the first read of a heartbeat of another host that
-    seems old, or lies in the future. One that is older than ``certain_s`` is not watched: its
-    driver is dead, unless a clock was set. Raises OSError.
-    """
+    """Whether ``driver`` lives. Waits up to ``confirm_s`` seconds from the first read of a
+    heartbeat of another host that seems old, or lies in the future. One that is older than
+    ``certain_s`` is not watched: its driver is dead, unless a clock was set. Raises OSError."""
     if is_here(driver):
         return state_of(driver) is not None
     if driver.loading:
@@ -113,3 +122,60 @@ def _stat(pid: int) -> tuple[str, int] | None:
         return None
     state, *fields = stat.rpartition(")")[2].split()
     return state, int(fields[18])
+
+
+class Start(Struct, frozen=True):
+    """What will drive the run in that epoch: a process of ``host``, or the batch job ``job`` of
+    that ``scheduler``.
+
+    ``asked`` is the time of the request in Unix seconds; the driver's messages begin at
+    ``log_from`` bytes of its log.
+    """
+
+    epoch: Count
+    asked: Clock
+    host: str
+    pid: Count | None = None
+    ticks: Count | None = None
+    job: str | None = None
+    log_from: Count | None = None
+    scheduler: str | None = None
+
+    @property
+    def who(self) -> str:
+        """As text: ``pid 12 on login1``."""
+        return f"job {self.job}" if self.job else f"pid {self.pid} on {self.host}"
+
+
+def note_start(
+    run: RunDir, epoch: int, pid: int, *, job: str | None = None, scheduler: str | None = None,
+    log_from: int | None = None,
+) -> None:  # fmt: skip
+    """Record what will drive the run in that epoch. Raises OSError."""
+    start = Start(epoch, round(time.time(), 3), socket.gethostname(), pid, ticks_of(pid), job,
+                  log_from, scheduler)  # fmt: skip
+    write_json(run.start, record(start))
+
+
+def read_start(run: RunDir) -> Start | None:
+    """The latest start; None in the directory of an older version. Raises RunError."""
+    return read_record(run.start, Start, f"delete it, and burstlens resume {run.id}")
+
+
+def last_words(run: RunDir, start: Start) -> str:
+    """The final message of a dead driver in its log; empty without one."""
+    if start.log_from is None:
+        return ""
+    with contextlib.suppress(OSError), (run.logs / "driver.log").open("rb") as log:
+        size = os.fstat(log.fileno()).st_size
+        log.seek(max(start.log_from, size - LOG_BYTES))
+        text = log.read(LOG_BYTES).decode(errors="replace")
+        said = text.rpartition("burstlens: ")[2].strip().splitlines()
+        return printable(said[0] if "burstlens: " in text else said[-1]) if said else ""
+    return ""
+
+
+def driver_process() -> dict[str, Any]:
+    """This process, as a driver identifies itself in ``status.json`` and in its claim."""
+    pid = os.getpid()
+    return {"host": socket.gethostname(), "pid": pid, "ticks": ticks_of(pid)}

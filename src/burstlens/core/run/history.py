@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,23 +9,21 @@ from typing import Any
 from burstlens.core import valid_time
 from burstlens.core.exit_codes import BUFFER_LEFT, COMPLETE, DONE
 from burstlens.core.model import Damage, in_model_folder
-from burstlens.core.run import attached, output, product_record, trial_record, tripped
+from burstlens.core.run import attached, product_record
 from burstlens.core.run import events as ev
-from burstlens.core.run.attached import Attached
-from burstlens.core.run.columns import FrameSet, LimitsOf, ProductNumbers, Times, TimeSet
+from burstlens.core.run.columns import FrameSet, Times, TimeSet
 from burstlens.core.run.events import Event, FrameKey, Key
 from burstlens.core.run.follow import uncollected
-from burstlens.core.run.job_record import JobRecord
-from burstlens.core.run.noticed import Noticed
+from burstlens.core.run.job_record import JobRecord, TrialRecord
 from burstlens.core.run.output import Output
-from burstlens.core.run.states import States
+from burstlens.core.run.product_record import ProductHistory
 
 UNPROVEN = "unproven"
 """The signal of a frame that was taken to be whole after long quiet, without any witness."""
 
 
 @dataclass(slots=True)
-class History(Attached):
+class History(ProductHistory):
     """The state that the journal's events add up to."""
 
     volume: int = 0
@@ -51,7 +48,6 @@ class History(Attached):
     jobs: dict[str, JobRecord] = field(default_factory=dict)
     times: Times = field(default_factory=Times)
     """The valid times that the columns share."""
-    frames: FrameSet = field(default_factory=FrameSet)
     damaged: FrameSet = field(default_factory=FrameSet)
     undated: set[tuple[str, str, int, int]] = field(default_factory=set)
     """Damaged frames of unknown valid time: stream, file, record, attempt."""
@@ -62,35 +58,14 @@ class History(Attached):
     """Of the files that are ``reached``, those that hold no ready frame, by attempt."""
     reached: dict[int, dict[str, int]] = field(default_factory=dict)
     """How many records of each file are known to be ready or damaged, by attempt."""
-    released: FrameSet = field(default_factory=FrameSet)
     repeated: dict[FrameKey, tuple[str, int]] = field(default_factory=dict)
     """Frames whose time came twice in their attempt: file and record of the one that counts."""
-    outdated: set[Key] = field(default_factory=set)
-    """Products that were made of an earlier record of their frame's time."""
     inspected: FrameSet = field(default_factory=FrameSet)
     """Frames that every guard of their stream has read."""
     tripped: set[tuple[str, str, str, int]] = field(default_factory=set)
     """Guard, stream, valid time and attempt of each trip."""
     stopping: dict[str, ev.GuardTripped] = field(default_factory=dict)
-    """The earliest trip of each guard that may stop the model."""
-    published: ProductNumbers = field(default_factory=ProductNumbers)
-    publishing: dict[Key, ev.ProductPublishing] = field(default_factory=dict)
-    failed: ProductNumbers = field(default_factory=ProductNumbers)
-    holes: set[Key] = field(default_factory=set)
-    """Published, but only as a placeholder."""
-    retried: set[Key] = field(default_factory=set)
-    """Failed of whole frames in a run that had ended so: it was resumed to make them again."""
-    standing: Counter[str] = field(default_factory=Counter)
-    """How many of each product are published, without placeholders."""
-    failures: Counter[str] = field(default_factory=Counter)
-    """How many of each product are failed."""
-    reasons: dict[str, str] = field(default_factory=dict)
-    """The latest reason why a product failed."""
-    limits: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """The colour limits of each product whose limits follow its frames."""
-    drawn: LimitsOf = field(default_factory=LimitsOf)
-    """The limits that pictures of these products are drawn with."""
-    states: States = field(default_factory=States)
+    """The earliest trip of each guard that may stop the model, of the latest attempt with any."""
     paused: bool = False
     """Whether products are not to be made for now."""
     added: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -98,10 +73,7 @@ class History(Attached):
     passed_over: dict[str, FrameSet] = field(default_factory=dict)
     """For each product that was added: the earlier frames that it skips."""
     raw_bytes: int = 0
-    product_bytes: int = 0
     started: float | None = None
-    noticed: Noticed = field(default_factory=Noticed)
-    """Which word was sent."""
     outcome: dict[str, Any] | None = None
     """How the run ended, as ``status.json`` has it."""
     last: float = 0.0
@@ -110,7 +82,7 @@ class History(Attached):
     """The driver that wrote the latest event."""
     idle_s: float = 0.0
     """How long neither a driver nor a model ran."""
-    trials: dict[str, trial_record.TrialRecord] = field(default_factory=dict)
+    trials: dict[str, TrialRecord] = field(default_factory=dict)
     """The trials of a tuning, by the name of their job, in order."""
     concluded: bool = False
     """Whether a tuning has its verdict: no further trial can change it."""
@@ -136,10 +108,8 @@ class History(Attached):
         return (damage.stream, file, damage.record, damage.attempt) in self.undated
 
     def lost_frames(self) -> list[tuple[str, str]]:
-        """Stream and valid time (or file), as text, of each lost or damaged frame, in order.
-
-        Those of the latest attempt, and those of earlier ones that no attempt has written whole.
-        """
+        """Stream and valid time (or file), as text, of each lost or damaged frame, in order. Those
+        of the latest attempt, and those of earlier ones that no attempt has written whole."""
         dated = {
             (stream, time)
             for stream, time, attempt in self.damaged
@@ -216,14 +186,8 @@ def _resumed(history: History, event: ev.RunResumed) -> None:
 def _ended(history: History, event: ev.RunEnded) -> None:
     history.noticed.end()
     history.state = event.outcome or "failed"
-    history.outcome = {
-        "state": history.state,
-        "exit_code": event.exit_code,
-        "message": event.message,
-        "line": event.line,
-        "saved_node_hours": event.saved_node_hours,
-        "left": event.left,
-    }
+    names = ("exit_code", "message", "line", "saved_node_hours", "left")
+    history.outcome = {"state": history.state} | {name: getattr(event, name) for name in names}
 
 
 def _buffer_requested(history: History, event: ev.BufferRequested) -> None:
@@ -233,12 +197,10 @@ def _buffer_requested(history: History, event: ev.BufferRequested) -> None:
 
 def _buffer(history: History, event: ev.BufferCreated | ev.BufferAdopted) -> None:
     history.buffer_requested = True
-    fields = {name: getattr(event, name) for name in _BUFFER}
+    names = ("kind", "path", "folder", "name", "owned", "by", "created")
+    fields = {name: getattr(event, name) for name in names}
     history.buffer = {name: value for name, value in fields.items() if value is not None}
     history.buffer_released = False
-
-
-_BUFFER = ("kind", "path", "folder", "name", "owned", "by", "created")
 
 
 def _buffer_released(history: History, event: ev.BufferReleased) -> None:
@@ -269,23 +231,40 @@ def _job(history: History, event: ev.JobEvent) -> None:
         known.job_id = event.job_id
 
 
-def _step_ended(history: History, event: ev.JobEvent) -> None:
+def _job_ended(history: History, event: ev.JobEvent) -> None:
     history.jobs.setdefault(event.job, JobRecord(event.job)).outcome = str(event.outcome)
 
 
-def _simulation(history: History, event: ev.SimulationSubmitting | ev.SimulationSubmitted) -> None:
-    _job(history, event)
+def _simulation(
+    history: History, event: ev.SimulationSubmitting | ev.SimulationSubmitted | ev.SimulationEnded
+) -> None:
+    if isinstance(event, ev.SimulationSubmitting):
+        history.kept_home = False
+    note = _job_ended if isinstance(event, ev.SimulationEnded) else _job
+    note(history, event)
     history.attempt = max(history.attempt, event.attempt)
 
 
-def _submitting(history: History, event: ev.SimulationSubmitting) -> None:
-    history.kept_home = False
-    _simulation(history, event)
+def _trial(history: History, event: ev.TrialSubmitting | ev.TrialSubmitted | ev.TrialEnded) -> None:
+    job = history.jobs.setdefault(event.job, JobRecord(event.job))
+    if isinstance(event, ev.TrialSubmitting):
+        history.trials.setdefault(event.job, TrialRecord(event))
+    elif isinstance(event, ev.TrialSubmitted):
+        job.job_id = event.job_id
+    else:
+        job.outcome = event.outcome
+        if event.job in history.trials:
+            history.trials[event.job].ended = event
 
 
-def _simulation_ended(history: History, event: ev.SimulationEnded) -> None:
-    _step_ended(history, event)
-    history.attempt = max(history.attempt, event.attempt)
+def _concluded(history: History, event: ev.TuningEnded) -> None:
+    history.concluded = True
+
+
+def _output(history: History, event: ev.FrameReady | ev.OutputTimed | ev.OutputReported) -> None:
+    if event.attempt > history.output.attempt:
+        history.output = Output(event.attempt)
+    history.output.note(event)
 
 
 def _ready(history: History, event: ev.FrameReady) -> None:
@@ -306,7 +285,7 @@ def _ready(history: History, event: ev.FrameReady) -> None:
         history.unproven.add(frame[:2])
     elif history.unproven:
         history.unproven.discard(frame[:2])
-    output.note(history, event)
+    _output(history, event)
     attached.keep_fingerprint(history, event, event.file or "")
 
 
@@ -331,8 +310,15 @@ def _undecoded(history: History, event: ev.StreamUndecoded) -> None:
     history.undecoded[event.stream] = event.attempt, f"{event.file}: {event.reason}"
 
 
-def _inspected(history: History, event: ev.FrameInspected) -> None:
-    history.inspected.add((event.stream, event.time, event.attempt))
+def _tripped(history: History, event: ev.GuardTripped) -> None:
+    history.tripped.add((event.guard, *event.frame))
+    if event.then == "alarm":
+        return
+    if any(trip.attempt < event.attempt for trip in history.stopping.values()):
+        history.stopping.clear()
+    known = history.stopping.setdefault(event.guard, event)
+    if event.attempt == known.attempt and event.moment < known.moment:
+        history.stopping[event.guard] = event
 
 
 def _control(history: History, event: ev.ControlReceived) -> None:
@@ -364,28 +350,26 @@ _FOLDS: dict[type[Event], Callable[[History, Any], None]] = {
     ev.StageOutDone: _brought_home,
     ev.StepSubmitting: _job,
     ev.StepStarted: _job,
-    ev.StepEnded: _step_ended,
-    ev.SimulationSubmitting: _submitting,
+    ev.StepEnded: _job_ended,
+    ev.SimulationSubmitting: _simulation,
     ev.SimulationSubmitted: _simulation,
-    ev.SimulationEnded: _simulation_ended,
-    ev.OutputTimed: output.note,
-    ev.OutputReported: output.note,
+    ev.SimulationEnded: _simulation,
+    ev.OutputTimed: _output,
+    ev.OutputReported: _output,
     ev.FrameReady: _ready,
     ev.FrameDamaged: _damaged,
     ev.StreamUndecoded: _undecoded,
-    ev.FrameReleased: lambda history, event: history.released.add(
-        (event.stream, event.time, event.attempt)
-    ),
-    ev.FrameInspected: _inspected,
-    ev.GuardTripped: tripped.note,
+    ev.FrameReleased: lambda history, event: history.released.add(event.frame),
+    ev.FrameInspected: lambda history, event: history.inspected.add(event.frame),
+    ev.GuardTripped: _tripped,
     ev.ControlReceived: _control,
     ev.ProductAdded: _added,
     ev.ProductLimits: product_record.limits,
     ev.ProductPublishing: product_record.publishing,
     ev.ProductPublished: product_record.published,
     ev.ProductFailed: product_record.failed,
-    ev.TrialSubmitting: trial_record.note,
-    ev.TrialSubmitted: trial_record.note,
-    ev.TrialEnded: trial_record.note,
-    ev.TuningEnded: trial_record.conclude,
+    ev.TrialSubmitting: _trial,
+    ev.TrialSubmitted: _trial,
+    ev.TrialEnded: _trial,
+    ev.TuningEnded: _concluded,
 }

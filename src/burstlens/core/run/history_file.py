@@ -21,14 +21,13 @@ from burstlens.core.existence import check_existence
 from burstlens.core.run.columns import Columns
 from burstlens.core.run.events import EVENTS
 from burstlens.core.run.follow import uncollected
-from burstlens.core.run.format import FORMAT
 from burstlens.core.run.history import History
-from burstlens.core.run.job_record import JobRecord
+from burstlens.core.run.job_record import JobRecord, TrialRecord
 from burstlens.core.run.journal import Journal, read
 from burstlens.core.run.noticed import Noticed, Pending
 from burstlens.core.run.output import Output, StreamOutput, Written
-from burstlens.core.run.states import SeriesStates, States
-from burstlens.core.run.trial_record import TrialRecord
+from burstlens.core.run.product_record import SeriesStates, States
+from burstlens.core.run.record import FORMAT
 from burstlens.core.run.volumes import newest_volume, volume_path
 from burstlens.core.version import __version__
 
@@ -58,11 +57,9 @@ def history_of(path: Path) -> History:
 
 
 def turn(journal: Journal, history: History, superseded: Path) -> bool:
-    """Continue a journal of many events in a new file; returns whether that was done.
-
-    The history as it stands is kept beside the old one. No-op for a driver that another one has
-    ``superseded``: that file exists then. Raises OSError: the journal then goes on as before.
-    """
+    """Continue a journal of many events in a new file; returns whether that was done. The history
+    as it stands is kept beside the old one. No-op for a driver that another one has ``superseded``:
+    that file exists then. Raises OSError: the journal then goes on as before."""
     if not journal.is_long or check_existence(superseded):
         return False
     done = journal.turn(lambda volume, size: _keep(journal.path, history, volume, size))
@@ -78,11 +75,8 @@ def history_path(path: Path, volume: int) -> Path:
 
 def _newest(path: Path) -> History:
     """The newest usable history on disk, else an empty one. Raises OSError."""
-    for volume in range(newest_volume(path) - 1, 0, -1):
-        found = _load(path, volume)
-        if found is not None:
-            return found
-    return History()
+    loaded = (_load(path, volume) for volume in range(newest_volume(path) - 1, 0, -1))
+    return next(filter(None, loaded), None) or History()
 
 
 def _load(path: Path, volume: int) -> History | None:
@@ -101,14 +95,13 @@ def _load(path: Path, volume: int) -> History | None:
 def _fits(head: _Head, path: Path, volume: int) -> bool:
     """Whether this version wrote it, after that volume as it is now; a volume that is missing is
     not needed."""
-    if (head.format, head.burstlens, head.layout) != (FORMAT, __version__, _LAYOUT):
+    written_by = head.format, head.burstlens, head.layout
+    if written_by != (FORMAT, __version__, _LAYOUT) or head.volume != volume:
         return False
     with contextlib.suppress(FileNotFoundError):
         # A driver that was suspended while the next one went on may still have written to it.
-        return head.volume == volume and volume_path(path, volume).stat().st_size == (
-            head.volume_bytes
-        )
-    return head.volume == volume
+        return volume_path(path, volume).stat().st_size == head.volume_bytes
+    return True
 
 
 def _keep(path: Path, history: History, volume: int, size: int) -> None:

@@ -1,4 +1,5 @@
-"""The index of a run's products, as readers see it: published products and their files."""
+"""The index of a run's products, as readers see it: published products and their files, and which
+of the pictures stands for the run: after the end, the newest with something in it."""
 
 from __future__ import annotations
 
@@ -11,12 +12,14 @@ from typing import Any
 import msgspec
 
 from burstlens.core.errors import RunError
+from burstlens.core.run.event import Key
 from burstlens.core.run.follow import Followed, Line, number, uncollected
 
 PIECES = "pieces"
 """The folder, in a product's own, with the pieces of large volumes."""
-Key = tuple[str, str, str]
-"""Product, stream, valid-time key."""
+_SHARE = 2 / 3
+"""The part of the largest picture's bytes that a picture with something in it has: what a PNG takes
+beyond letters and lines is what is shown."""
 
 
 class _Names(msgspec.Struct):
@@ -31,10 +34,8 @@ class _Names(msgspec.Struct):
 
 class Published:
     """One published product of one frame: a line of the index, which :func:`published` checked.
-
     ``product`` is its name, ``stream`` and ``time`` its frame's stream and valid-time key, ``name``
-    its path relative to ``products/``, ``attempt`` the model's start that wrote the frame.
-    """
+    its path relative to ``products/``, ``attempt`` the model's start that wrote the frame."""
 
     __slots__ = ("_given", "attempt", "name", "product", "stream", "time")
 
@@ -92,10 +93,8 @@ class Published:
 
     @property
     def latency_s(self) -> float | None:
-        """Seconds from the frame's last byte to the product's publication.
-
-        None where it is unknown, or would be negative since clocks differ.
-        """
+        """Seconds from the frame's last byte to the product's publication. None where it is
+        unknown, or would be negative since clocks differ."""
         return None if self.written is None or self.t < self.written else self.t - self.written
 
     @property
@@ -124,10 +123,8 @@ class Published:
 
 
 class Index:
-    """``products/index.jsonl``, read incrementally.
-
-    ``entries`` holds the newest line of each product, stream and time, in order of publication.
-    """
+    """``products/index.jsonl``, read incrementally. ``entries`` holds the newest line of each
+    product, stream and time, in order of publication."""
 
     def __init__(self, path: Path) -> None:
         self.entries: dict[Key, Published] = {}
@@ -162,12 +159,40 @@ def parse_entries(lines: list[bytes]) -> list[Published]:
 
 def published(line: Any) -> Published | None:
     """The line as an entry of the index; None when it is not one."""
-    if not isinstance(line, dict):
+    try:
+        return Published(line) if isinstance(line, dict) else None
+    except msgspec.ValidationError:
         return None
-    for name in ("product", "stream", "time", "name"):
-        if not isinstance(line.get(name), str):
-            return None
-    return Published(line)
+
+
+def fullest(*series: Sequence[Published]) -> Published | None:
+    """Of pictures in order of valid time, the newest that is not nearly empty beside the others; of
+    several series that of the first one whose values are not the same everywhere at all times.
+
+    The last frames of an earthquake are still ground, and those of a storm that left the domain
+    calm air; an ideal run has T2 = 0. Placeholders only where there is nothing else; None without
+    pictures.
+    """
+    constant: list[Published] = []
+    placeholders: list[Published] = []
+    for entries in series:
+        pictures = [entry for entry in entries if not entry.placeholder]
+        if drawn := [entry for entry in pictures if not _is_constant(entry)]:
+            return _newest(drawn)
+        constant = constant or pictures
+        placeholders = placeholders or list(entries)
+    return _newest(constant or placeholders)
+
+
+def _is_constant(entry: Published) -> bool:
+    least, most = (entry.facts.get(name) for name in ("min", "max"))
+    return isinstance(least, int | float) and least == most
+
+
+def _newest(pictures: Sequence[Published]) -> Published | None:
+    most = max((entry.bytes for entry in pictures), default=0)
+    full = (entry for entry in reversed(pictures) if entry.bytes >= _SHARE * most)
+    return next(full, None)
 
 
 def values_path(product: Path) -> Path:
@@ -181,20 +206,15 @@ def grid_path(products: Path, hash_: str) -> Path:
 
 
 def product_path(products: Path, name: str) -> Path:
-    """The file that an index line names.
-
-    Raises RunError when it is missing, or when the name or a link leads out of ``products``: the
-    run's owner writes the index, and other users read it with their own rights.
-    """
+    """The file that an index line names. Raises RunError when it is missing, or when the name or a
+    link leads out of ``products``: the run's owner writes the index, and other users read it with
+    their own rights."""
     path = products / name
     try:
         inside = path.resolve(strict=True).is_relative_to(products.resolve())
     except (OSError, RuntimeError, ValueError) as error:
-        raise RunError(f"{path} is in the index and cannot be found: {_reason(error)}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise RunError(f"{path} is in the index and cannot be found: {reason}") from None
     if not inside:
         raise RunError(f"{name!r} in the index leads out of {products}")
     return path
-
-
-def _reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error)

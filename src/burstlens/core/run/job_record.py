@@ -1,8 +1,10 @@
-"""What a run's history keeps of a supervised job."""
+"""What a run's history keeps of supervised jobs, and of those that are trials of a tuning."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from burstlens.core.run.occasional_events import TrialEnded, TrialSubmitting
 
 
 @dataclass(slots=True)
@@ -12,3 +14,11 @@ class JobRecord:
     name: str
     job_id: str | None = None
     outcome: str | None = None
+
+
+@dataclass(slots=True)
+class TrialRecord:
+    """A trial, by the journal: what was submitted, and how it ended if it has."""
+
+    submitting: TrialSubmitting
+    ended: TrialEnded | None = None

@@ -31,7 +31,7 @@ from burstlens.core.run.events import (
     RunStarted,
     event_of,
 )
-from burstlens.core.run.format import require_format, stamp
+from burstlens.core.run.record import require_format, stamp
 from burstlens.core.run.volumes import VOLUME_EVENTS, lines_after, newest_volume, volume_path
 from burstlens.core.whole_copy import rename
 
@@ -42,11 +42,8 @@ E = TypeVar("E", bound=Event)
 
 def read(path: Path, *, after: int = 0) -> Iterator[Event]:
     """The events of all volumes, or of those ``after`` one, in order; a torn last line and events
-    of unknown names are passed over.
-
-    Raises RunError with the line's number for one that is damaged, or of a newer format than this
-    Burstlens reads, and for a missing volume; OSError.
-    """
+    of unknown names are passed over. Raises RunError with the line's number for one that is
+    damaged, or of a newer format than this Burstlens reads, and for a missing volume; OSError."""
     for event, _ in _read(path, after):
         if event is not None:
             yield event
@@ -54,8 +51,7 @@ def read(path: Path, *, after: int = 0) -> Iterator[Event]:
 
 def read_only(path: Path, *kinds: type[E], after: int = 0) -> Iterator[E]:
     """The events of these types in order, after a volume. Other lines are not checked, which takes
-    a tenth of the time. Raises what :func:`read` does.
-    """
+    a tenth of the time. Raises what :func:`read` does."""
     names = tuple(f'"{kind.__struct_config__.tag}"'.encode() for kind in kinds)
     for event, _ in _read(path, after, names):
         if isinstance(event, kinds):
@@ -64,11 +60,8 @@ def read_only(path: Path, *kinds: type[E], after: int = 0) -> Iterator[E]:
 
 def read_records(path: Path) -> Iterator[dict[str, Any]]:
     """The events of all volumes in order as JSON values, as they were written, also those of
-    unknown names.
-
-    Raises RunError with the line's number for one that is damaged, or of a newer format than this
-    Burstlens reads, and for a missing volume; OSError.
-    """
+    unknown names. Raises RunError with the line's number for one that is damaged, or of a newer
+    format than this Burstlens reads, and for a missing volume; OSError."""
     for _, line in _read(path):
         yield loads(line)
 
@@ -210,10 +203,8 @@ class Journal:
         return True
 
     def sync(self) -> None:
-        """Flush all events to disk: before a rename, a release, a cancel or a destroy.
-
-        Raises OSError when the target is full or unavailable.
-        """
+        """Flush all events to disk: before a rename, a release, a cancel or a destroy. Raises
+        OSError when the target is full or unavailable."""
         self._lines.sync()
 
     def close(self) -> None:

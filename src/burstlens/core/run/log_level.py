@@ -13,10 +13,8 @@ DEFAULT = "info"
 
 
 def log_level(environment: Mapping[str, str] | None = None) -> str:
-    """What the logs are to hold, of this process's environment; ``info`` if that is not set.
-
-    Raises RunError for a value that is not a level.
-    """
+    """What the logs are to hold, of this process's environment; ``info`` if that is not set. Raises
+    RunError for a value that is not a level."""
     given = (os.environ if environment is None else environment).get(VARIABLE, "")
     level = given.strip().lower() or DEFAULT
     if level not in LEVELS:

@@ -125,7 +125,6 @@ class RunLog(logging.Handler):
             self._file = None
 
     def close(self) -> None:
-        """Close the file."""
         with self.lock:  # type: ignore[union-attr]  # createLock has made it
             self._shut()
         super().close()
@@ -142,9 +141,7 @@ class Printed(logging.Handler):
 
 class EntryFormatter(logging.Formatter):
     """Formats entries: time in UTC, level, kind of process, host, pid, logger, redacted text.
-
-    Further lines of a text are indented, so that none of them can pass for an entry.
-    """
+    Further lines of a text are indented, so that none of them can pass for an entry."""
 
     def __init__(self, kind: str) -> None:
         super().__init__()
@@ -173,10 +170,8 @@ def _plain(line: str) -> str:
 
 def open_log(run: Path, kind: str, level: str, name: str = "") -> RunLog | None:
     """From now on log this process of a run to its file; returns what :func:`close_log` takes.
-
-    ``kind`` is ``driver``, ``worker``, ``supervisor`` or ``sentinel``, ``name`` is added
-    to the file's name. None where ``level`` is ``off``.
-    """
+    ``kind`` is ``driver``, ``worker``, ``supervisor`` or ``sentinel``, ``name`` is added to the
+    file's name. None where ``level`` is ``off``."""
     if level == "off":
         return None
     stem = re.sub(r"[^\w.-]+", "-", f"{kind}-{name}" if name else kind)

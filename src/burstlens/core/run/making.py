@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from burstlens.core.errors import RunError
-from burstlens.core.run.directory import RunDir
+from burstlens.core.run.directory import RunDir, taken, unmade
 from burstlens.core.run.places import remember_folder
 
 ASIDE = ".making-"
@@ -22,12 +22,10 @@ OLD_S = 86_400.0
 @contextlib.contextmanager
 def made_aside(run: RunDir) -> Iterator[RunDir]:
     """The run directory at another place, to be filled; with the end of the block it has its name.
-
     Whatever ends the block otherwise, an interrupt included, removes it. Raises RunError where the
-    name is taken, or the directory cannot be made.
-    """
+    name is taken, or the directory cannot be made."""
     if os.path.lexists(run.path):
-        raise _taken(run)
+        raise taken(run)
     parent = run.path.parent
     aside = parent / f"{ASIDE}{secrets.token_hex(4)}"
     try:
@@ -35,10 +33,7 @@ def made_aside(run: RunDir) -> Iterator[RunDir]:
             parent.mkdir(parents=True, exist_ok=True)
             aside.mkdir()
         except OSError as error:
-            raise RunError(
-                f"cannot make the run directory {run.path}: {error.strerror}; "
-                "BURSTLENS_RUNS names another place"
-            ) from error
+            raise unmade(run, error) from error
         _tidy(aside)
         made = RunDir(aside / run.id)
         try:
@@ -62,15 +57,8 @@ def _rename(made: RunDir, run: RunDir) -> None:
             if os.path.samestat(run.path.stat(), known):  # done, and reported as failed
                 return
         if os.path.lexists(run.path):
-            raise _taken(run) from None
+            raise taken(run) from None
         raise RunError(f"cannot make the run directory {run.path}: {error.strerror}") from error
-
-
-def _taken(run: RunDir) -> RunError:
-    return RunError(
-        f"{run.path} exists already; --name takes another name, and "
-        f"`burstlens resume {run.id}` goes on with that run"
-    )
 
 
 def _tidy(aside: Path) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from burstlens.core.run.output_events import OutputReported, OutputTimed
+from burstlens.core.run.occasional_events import OutputReported, OutputTimed
 
 if TYPE_CHECKING:
     from burstlens.core.run.events import FrameReady
@@ -116,6 +116,17 @@ class Output:
     measured: list[Taken] = field(default_factory=list)
     """The latest that the log named as they came, without a gap."""
 
+    def note(self, event: FrameReady | OutputTimed | OutputReported) -> None:
+        """Take an event; one of an earlier attempt is passed over."""
+        if event.attempt < self.attempt:
+            return
+        if isinstance(event, OutputTimed):
+            self.timed(event)
+        elif isinstance(event, OutputReported):
+            self.reported(event)
+        else:
+            self.ready(event)
+
     @property
     def part(self) -> float | None:
         """The part of the model's time that its latest outputs took, from the first of them to the
@@ -171,27 +182,6 @@ class Output:
         """Note a frame's size."""
         stream = self.streams.setdefault(event.stream, StreamOutput())
         stream.ready(event.time, event.file, event.bytes)
-
-
-class HasOutput(Protocol):
-    """What a run's history keeps of it."""
-
-    output: Output
-
-
-def note(history: HasOutput, event: FrameReady | OutputTimed | OutputReported) -> None:
-    """Take an event; one of an earlier attempt is passed over, with a later one all begins anew."""
-    if event.attempt > history.output.attempt:
-        history.output = Output(event.attempt)
-    output = history.output
-    if event.attempt < output.attempt:
-        return
-    if isinstance(event, OutputTimed):
-        output.timed(event)
-    elif isinstance(event, OutputReported):
-        output.reported(event)
-    else:
-        output.ready(event)
 
 
 def _same_file(reported: str, named: str | None) -> bool:

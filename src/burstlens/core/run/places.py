@@ -80,9 +80,10 @@ def folder_for(path: Path) -> Path:
     real = Path(os.path.realpath(path))
     chosen = os.environ.get(VARIABLE)
     if not chosen:
-        here = _here()
-        if here is not None and not here.is_relative_to(real) and _takes_runs(here):
-            return here
+        with contextlib.suppress(OSError):  # the current folder is gone
+            here = Path(os.path.realpath("runs"))
+            if not here.is_relative_to(real) and _takes_runs(here):
+                return here
     place = runs_folder() if chosen else state_folder()
     if Path(os.path.realpath(place)).is_relative_to(real):
         raise RunError(
@@ -90,14 +91,6 @@ def folder_for(path: Path) -> Path:
             f"there; {VARIABLE} names another place"
         )
     return place
-
-
-def _here() -> Path | None:
-    """``./runs`` with links followed; None where the current folder is gone."""
-    try:
-        return Path(os.path.realpath("runs", strict=False))
-    except OSError:
-        return None
 
 
 def _takes_runs(folder: Path) -> bool:

@@ -1,42 +1,104 @@
-"""What the events of a run's products add up to."""
+"""What the events of a run's products add up to, with the states of chained ones."""
 
 from __future__ import annotations
 
+import bisect
 from collections import Counter
-from typing import Protocol
+from dataclasses import dataclass, field
 
 from burstlens.core.run import events as ev
+from burstlens.core.run.attached import Attached
 from burstlens.core.run.columns import FrameSet, LimitsOf, ProductNumbers
 from burstlens.core.run.events import FrameKey, Key
 from burstlens.core.run.noticed import Noticed
-from burstlens.core.run.states import States
+
+HELD_BYTES = 256 << 20
+"""The states of one product on one stream take at most this many bytes."""
+LEAST = 8
+"""... but this many of the newest are kept, whatever their size."""
+CHANCES = 3
+"""States that a frame may continue from: the newest, and older ones in case it is unusable."""
 
 
-class HasProducts(Protocol):
-    """What a run's history keeps of its products, see :class:`.history.History`."""
+@dataclass(slots=True)
+class SeriesStates:
+    """The states of one product on one stream: times in order; names and bytes by time."""
 
-    attempt: int
-    attached: ev.RunAttached | None
-    sums: ProductNumbers
-    frames: FrameSet
-    released: FrameSet
-    published: ProductNumbers
-    outdated: set[Key]
-    publishing: dict[Key, ev.ProductPublishing]
-    failed: ProductNumbers
-    holes: set[Key]
-    retried: set[Key]
-    standing: Counter[str]
-    failures: Counter[str]
-    reasons: dict[str, str]
-    limits: dict[str, tuple[float, float]]
-    drawn: LimitsOf
-    states: States
-    product_bytes: int
-    noticed: Noticed
+    times: list[str] = field(default_factory=list)
+    names: dict[str, tuple[str, int]] = field(default_factory=dict)
+    bytes: int = 0
 
 
-def retry(history: HasProducts) -> None:
+@dataclass(slots=True)
+class States:
+    """The published states by product and stream, by path relative to ``products/``."""
+
+    series: dict[tuple[str, str], SeriesStates] = field(default_factory=dict)
+
+    def note(self, product: str, stream: str, time: str, name: str, size: int) -> None:
+        """Add a state of ``size`` bytes; it replaces one of the same valid time."""
+        series = self.series.setdefault((product, stream), SeriesStates())
+        if time not in series.names:
+            bisect.insort(series.times, time)
+        series.bytes += size - series.names.get(time, ("", 0))[1]
+        series.names[time] = name, size
+
+    def newest(self, product: str, stream: str, time: str) -> str:
+        """The newest state up to that valid time; empty when there is none."""
+        series = self.series.get((product, stream), SeriesStates())
+        place = bisect.bisect_right(series.times, time)
+        return series.names[series.times[place - 1]][0] if place else ""
+
+    def before(self, product: str, stream: str, time: str) -> tuple[str, ...]:
+        """The newest states before that valid time, newest first."""
+        series = self.series.get((product, stream), SeriesStates())
+        place = bisect.bisect_left(series.times, time)
+        found = series.times[max(0, place - CHANCES) : place]
+        return tuple(series.names[time][0] for time in reversed(found))
+
+    def surplus(self, product: str, stream: str) -> list[str]:
+        """The oldest states beyond the limits, forgotten here; the caller deletes them."""
+        series = self.series.get((product, stream), SeriesStates())
+        gone = []
+        while series.bytes > HELD_BYTES and len(series.times) > LEAST:
+            name, size = series.names.pop(series.times.pop(0))
+            series.bytes -= size
+            gone.append(name)
+        return gone
+
+
+@dataclass(slots=True)
+class ProductHistory(Attached):
+    """The part of a run's history that is about its products."""
+
+    frames: FrameSet = field(default_factory=FrameSet)
+    released: FrameSet = field(default_factory=FrameSet)
+    outdated: set[Key] = field(default_factory=set)
+    """Products that were made of an earlier record of their frame's time."""
+    published: ProductNumbers = field(default_factory=ProductNumbers)
+    publishing: dict[Key, ev.ProductPublishing] = field(default_factory=dict)
+    failed: ProductNumbers = field(default_factory=ProductNumbers)
+    holes: set[Key] = field(default_factory=set)
+    """Published, but only as a placeholder."""
+    retried: set[Key] = field(default_factory=set)
+    """Failed of whole frames in a run that had ended so: it was resumed to make them again."""
+    standing: Counter[str] = field(default_factory=Counter)
+    """How many of each product are published, without placeholders."""
+    failures: Counter[str] = field(default_factory=Counter)
+    """How many of each product are failed."""
+    reasons: dict[str, str] = field(default_factory=dict)
+    """The latest reason why a product failed."""
+    limits: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """The colour limits of each product whose limits follow its frames."""
+    drawn: LimitsOf = field(default_factory=LimitsOf)
+    """The limits that pictures of these products are drawn with."""
+    states: States = field(default_factory=States)
+    product_bytes: int = 0
+    noticed: Noticed = field(default_factory=Noticed)
+    """Which word was sent."""
+
+
+def retry(history: ProductHistory) -> None:
     """Note that what failed of whole frames of the latest attempt is made again, if they are still
     there."""
     history.retried |= {
@@ -48,7 +110,7 @@ def retry(history: HasProducts) -> None:
     }
 
 
-def outdate(history: HasProducts, frame: FrameKey) -> None:
+def outdate(history: ProductHistory, frame: FrameKey) -> None:
     """Note that the products of that frame, and of that attempt, are to be made again."""
     stream, time, attempt = frame
     for settled in (history.published, history.failed):
@@ -56,18 +118,15 @@ def outdate(history: HasProducts, frame: FrameKey) -> None:
         history.outdated |= {key for key, number in found if number == attempt}
 
 
-def limits(history: HasProducts, event: ev.ProductLimits) -> None:
-    """Keep a series' colour limits."""
+def limits(history: ProductHistory, event: ev.ProductLimits) -> None:
     history.limits[event.product] = event.limits
 
 
-def publishing(history: HasProducts, event: ev.ProductPublishing) -> None:
-    """Note that a product is about to get its name."""
+def publishing(history: ProductHistory, event: ev.ProductPublishing) -> None:
     history.publishing[event.key] = event
 
 
-def published(history: HasProducts, event: ev.ProductPublished) -> None:
-    """Take a publication."""
+def published(history: ProductHistory, event: ev.ProductPublished) -> None:
     key, product = event.key, event.product
     stood = key in history.published and key not in history.holes
     history.publishing.pop(key, None)
@@ -96,8 +155,7 @@ def published(history: HasProducts, event: ev.ProductPublished) -> None:
         history.states.note(*key, event.state.name, event.state.bytes)
 
 
-def failed(history: HasProducts, event: ev.ProductFailed) -> None:
-    """Note that a product failed of one frame."""
+def failed(history: ProductHistory, event: ev.ProductFailed) -> None:
     key, product = event.key, event.product
     history.retried.discard(key)
     history.outdated.discard(key)

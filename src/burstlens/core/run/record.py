@@ -1,4 +1,5 @@
-"""A small JSON file of a run directory, read and checked in one place."""
+"""The format of a run directory, which says whether this Burstlens can read it; a small JSON file
+of it, read and checked in one place."""
 
 from __future__ import annotations
 
@@ -11,9 +12,30 @@ from msgspec import Struct
 from burstlens.core.decode import convert, loads
 from burstlens.core.durable import open_regular
 from burstlens.core.errors import RunError
-from burstlens.core.run.format import require_format
+from burstlens.core.version import __version__
 
 T = TypeVar("T", bound=Struct)
+FORMAT = 2
+"""Increased when an older Burstlens would misread the files; not for new fields and events.
+
+2: a journal of many events lies in several files.
+"""
+
+
+def stamp() -> dict[str, Any]:
+    """The format's fields in ``run.json`` and in the first line of each driver and each volume of
+    the journal."""
+    return {"format": FORMAT, "burstlens": __version__}
+
+
+def require_format(written: int | None, burstlens: str | None, place: str) -> None:
+    """Raise RunError when what stands in ``place`` was ``written`` in a newer format."""
+    if (written or 1) > FORMAT:
+        version = str(burstlens or "a newer version")[:40]
+        raise RunError(
+            f"{place}: written by Burstlens {version} in format {written}; this is Burstlens "
+            f"{__version__}, which reads up to format {FORMAT}: use that version"
+        )
 
 
 class _Written(Struct):
@@ -24,11 +46,7 @@ class _Written(Struct):
 
 
 def read_record(
-    path: Path,
-    kind: type[T],
-    then: str,
-    *,
-    lacking: Callable[[], Mapping[str, Any]] | None = None,
+    path: Path, kind: type[T], then: str, *, lacking: Callable[[], Mapping[str, Any]] | None = None
 ) -> T | None:
     """The object in ``path`` as that type; None when the file is missing.
 

@@ -27,17 +27,12 @@ class RequestPlace(Protocol):
 
     @property
     def path(self) -> Path: ...
-
     @property
     def id(self) -> str: ...
-
     @property
     def control(self) -> Path: ...
-
     def has_request(self, name: str) -> bool: ...
-
     def stop_requested(self) -> str | None: ...
-
     def request(
         self, name: str, reason: Mapping[str, Any] | None = None, *, fill: bool = False
     ) -> None: ...
@@ -80,9 +75,7 @@ class RunRequests:
 
     def make_request(self, name: str, reason: Mapping[str, Any] | None = None) -> bool:
         """Make a request, now or as soon as it can be written. Returns whether it is written.
-
-        ``reason`` is as in :meth:`RunDir.request`.
-        """
+        ``reason`` is as in :meth:`RunDir.request`."""
         earlier = self._run.stop_requested()
         if name in STOPS and reason is not None and earlier in ("stop-now", name):
             return name not in self.held  # the stop exists already; a guard may only quicken it
@@ -93,10 +86,10 @@ class RunRequests:
 
     def write_held(self, now: float) -> None:
         """Turn signals into requests, and try again what is held. Each turn of a loop calls it.
-
-        Raises RunError when a second Ctrl-C has waited ``PRESSED_S`` for the run directory.
-        """
-        for number in self._take_signals():
+        Raises RunError when a second Ctrl-C has waited ``PRESSED_S`` for the run directory."""
+        numbers = list(self._signals)
+        del self._signals[: len(numbers)]  # one that comes meanwhile stays
+        for number in numbers:
             again = number == signal.SIGTERM or self._run.stop_requested() is not None
             _warn("%s: the run is to stop%s", signal.Signals(number).name, " now" * again)
             self.make_request("stop-now" if again else "stop")
@@ -110,12 +103,6 @@ class RunRequests:
                 f"the request to stop cannot be written to {self._run.control}; this driver ends; "
                 f"when it can be again: burstlens resume {self._run.id}"
             )
-
-    def _take_signals(self) -> list[int]:
-        """The signals so far, which are forgotten; one that comes meanwhile stays."""
-        numbers = list(self._signals)
-        del self._signals[: len(numbers)]
-        return numbers
 
     def _write(self, name: str) -> bool:
         reason = self.held[name]

@@ -8,7 +8,7 @@ import msgspec
 
 from burstlens.core.run.events import AnyEvent
 from burstlens.core.run.facts import RunFacts
-from burstlens.core.run.format import FORMAT
+from burstlens.core.run.record import FORMAT
 from burstlens.core.run.status_file import StatusFile
 
 _FILES: dict[str, tuple[str, Any]] = {
@@ -20,10 +20,8 @@ NAMES = tuple(_FILES)
 
 
 def file_schema(name: str) -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of the file: ``journal``, ``status`` or ``run``.
-
-    Keys that it does not name are allowed: a newer Burstlens may write more.
-    """
+    """The JSON Schema (draft 2020-12) of the file: ``journal``, ``status`` or ``run``. Keys that it
+    does not name are allowed: a newer Burstlens may write more."""
     title, kind = _FILES[name]
     made = msgspec.json.schema(kind)
     return {

@@ -23,6 +23,7 @@ from urllib.parse import quote
 from burstlens.core.durable import open_regular
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.heartbeat import process_state, ticks_of
+from burstlens.core.run.places import state_folder
 
 RENEWED_S = 30.0
 """How often a server renews its note."""
@@ -52,9 +53,7 @@ class Served:
 
 
 def _folder() -> Path:
-    from platformdirs import user_state_path
-
-    return user_state_path("burstlens") / "servers"
+    return state_folder().with_name("servers")
 
 
 class Note:
@@ -136,9 +135,7 @@ def remove_dead_notes(wait_s: float = 1.0) -> None:
 
 def link_to(run: RunDir, *, token: bool) -> str:
     """The link to the run's page on a server that shows it now; without one the page's path.
-
-    ``token``: with the server's token, without which the page asks for it.
-    """
+    ``token``: with the server's token, without which the page asks for it."""
     for served in _servers():
         link = served.link(run, token=token)
         if link is not None:

@@ -12,8 +12,7 @@ from burstlens.core.durable import write_json
 from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
-from burstlens.core.run.format import stamp
-from burstlens.core.run.record import read_record
+from burstlens.core.run.record import read_record, stamp
 from burstlens.core.run.status_file import (
     AttachedPart,
     BufferPart,
@@ -32,11 +31,9 @@ _THEN = "it is only a snapshot: delete it, and what the journal says is shown"
 
 
 def read_snapshot(run: RunDir) -> StatusFile:
-    """The content of ``status.json``, with the keys that an older version has not written.
-
-    Without the file, or when it is not JSON, it is made from the journal. Raises RunError, which
-    names the file.
-    """
+    """The content of ``status.json``, with the keys that an older version has not written. Without
+    the file, or when it is not JSON, it is made from the journal. Raises RunError, which names the
+    file."""
     fresh = new_snapshot(run)
     found = read_record(run.status, StatusFile, _THEN, lacking=lambda: record(fresh))
     return _by_journal(run, fresh) if found is None else found

@@ -21,7 +21,6 @@ from burstlens.core.lines import lines_of
 
 VOLUME_EVENTS = 20_000
 """A journal of so many events is continued in a new file."""
-CONTINUED = "journal.continued"
 
 
 class _First(msgspec.Struct):
@@ -56,9 +55,7 @@ def newest_volume(path: Path) -> int:
 
 def lines_after(path: Path, volume: int = 0) -> Iterator[tuple[Path, int, bytes]]:
     """Each line after that volume with its file and number there, in order, without torn ones.
-
-    Raises RunError for a missing volume, OSError.
-    """
+    Raises RunError for a missing volume, OSError."""
     # First, and held: it may become a volume while the others are read.
     newest, last = _open_newest(path)
     try:
@@ -107,4 +104,4 @@ def continued_from(line: bytes) -> int:
         first = msgspec.json.decode(line, type=_First)
     except (ValueError, RecursionError):
         return 0
-    return max(0, first.volume) if first.event == CONTINUED else 0
+    return max(0, first.volume) if first.event == "journal.continued" else 0

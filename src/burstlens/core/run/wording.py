@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from burstlens.core import valid_time
-from burstlens.core.exit_codes import (
-    FRAMES_LOST,
-    NO_SPACE,
-    STOPPED_BY_GUARD,
-    TRIPPED_AFTER_END,
-)
+from burstlens.core.exit_codes import FRAMES_LOST, NO_SPACE, STOPPED_BY_GUARD, TRIPPED_AFTER_END
 from burstlens.core.printable import printable
 from burstlens.core.quantity import show_duration
 from burstlens.core.run.status_file import OutcomePart, RunStatus, StatusFile
+
+if TYPE_CHECKING:
+    from burstlens.core.run.history import History
 
 OVER = {"done", "failed", "stopped", "lost"}
 """States in which a run is over; ``quiet`` is one as well, once there is an outcome."""
@@ -83,3 +82,20 @@ def _buffer_steps(status: RunStatus) -> list[str]:
             f"free their space, delete {buffer.path} in a job that mounts it"
         ]
     return [f"give its buffer back: burstlens free {status.run}"]
+
+
+def too_late(history: History) -> str:
+    """What to say of guards that were to stop the latest attempt of a model which ended by itself,
+    with the earliest bad frame by model time; empty where none tripped."""
+    trips = [trip for trip in history.stopping.values() if trip.attempt == history.attempt]
+    if not trips:
+        return ""
+    first = min(trips, key=lambda trip: trip.moment)
+    words = (first.stream, valid_time.label(first.time)) if first.time else ()
+    frame = f", {' '.join(filter(None, words))}" if words else ""
+    others = sorted({f'"{trip.guard}"' for trip in trips} - {f'"{first.guard}"'})
+    more = f" (and {', '.join(others)})" if others else ""
+    when = "asked for a stop, and the model ended by itself before it was stopped"
+    if all(trip.after_end for trip in trips):
+        when = "tripped after the model's end"
+    return f'guard "{first.guard}"{more} {when}: {first.text}{frame}'

@@ -3,4 +3,4 @@
 Imports ``core`` alone.
 """
 
-__all__ = ["faults", "file", "places", "table", "text", "written"]
+__all__ = ["faults", "places", "table", "text", "written"]

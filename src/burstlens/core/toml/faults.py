@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from burstlens.core.fault import LONGEST_KEY, LONGEST_MESSAGE, Fault, KeyPath, Place, shorten
+from burstlens.core.fault import Fault, KeyPath, Place
 from burstlens.core.printable import printable
 
 MOST = 100
@@ -65,14 +65,7 @@ class Faults:
 
 def report(source: str, faults: Sequence[Fault], more: int = 0) -> str:
     """All faults as one message: the place, the dotted key and what is wrong, one per line."""
-    rows = [
-        (
-            fault.place.text() if fault.place else "",
-            shorten(fault.key, LONGEST_KEY),
-            shorten(fault.message, LONGEST_MESSAGE),
-        )
-        for fault in faults
-    ]
+    rows = [fault.columns() for fault in faults]
     wide = [min(36, max((len(row[n]) for row in rows), default=0)) for n in (0, 1)]
     lines = []
     for where, key, what in rows:

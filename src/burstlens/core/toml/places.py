@@ -35,18 +35,14 @@ Places = dict[KeyPath, tuple[int, int]]
 
 
 def places(text: str) -> Places:
-    """The place of each table, key and array entry in ``text``, which tomllib has accepted.
-
-    An entry of an array of tables is found by its index: ``("product", 0, "name")``.
-    """
+    """The place of each table, key and array entry in ``text``, which tomllib has accepted. An
+    entry of an array of tables is found by its index: ``("product", 0, "name")``."""
     return _Scanner(text).places()
 
 
 def statements(text: str) -> dict[int, KeyPath]:
-    """The path that each statement of ``text`` sets (a header's table or a key), by its line.
-
-    The statements need not be consistent: a key may be there twice.
-    """
+    """The path that each statement of ``text`` sets (a header's table or a key), by its line. The
+    statements need not be consistent: a key may be there twice."""
     scanner = _Scanner(text)
     scanner.places()
     return scanner.lines

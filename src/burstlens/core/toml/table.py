@@ -1,4 +1,5 @@
-"""Read a TOML table into a dataclass; all faults at once, each with the path of its key."""
+"""Read a TOML table into a dataclass; all faults at once, each with the path of its key. The type
+of the names in it that users give to recipes, products and guards."""
 
 from __future__ import annotations
 
@@ -7,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from burstlens.core.errors import OptionsError, RecipeError
@@ -19,24 +20,34 @@ from burstlens.core.toml.faults import MOST, Faults, at
 
 T = TypeVar("T")
 
+# No dot: it separates the parts of dotted paths and file names.
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 MOST_ROUNDS = 20
 _STAND_INS: tuple[Any, ...] = ("x", 1, ["x"], True, {})
 """Substitutes for a required value that is missing or wrong."""
 _UNKNOWN = "unexpected_keyword_argument"
 _WORD = re.compile(r"[A-Za-z_][\w-]*")
-
-
 _READS = ConfigDict(extra="forbid")
 _DESCRIBES = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
 
+def _named(value: str) -> str:
+    if not NAME.fullmatch(value):
+        raise ValueError("a name is 1 to 64 letters, digits, '_' or '-', as it names files")
+    return value
+
+
+Name = Annotated[
+    str, AfterValidator(_named), Field(json_schema_extra={"pattern": f"^{NAME.pattern}$"})
+]
+"""A name: files are named after it."""
+
+
 @cache  # to build one takes milliseconds, and a recipe has many tables of one class
 def adapter(cls: Callable[..., T], *, described: bool = False) -> TypeAdapter[T]:
-    """A pydantic adapter of a dataclass that forbids unknown keys.
-
-    ``described``: its schema has the text below each attribute. To look for these in the sources
-    takes longer than all else, so only who prints a schema asks for them.
-    """
+    """A pydantic adapter of a dataclass that forbids unknown keys. ``described``: its schema has
+    the text below each attribute. To look for these in the sources takes longer than all else, so
+    only who prints a schema asks for them."""
     if is_dataclass(cls) and getattr(cls, "__pydantic_config__", _READS) in (_READS, _DESCRIBES):
         config = _DESCRIBES if described else _READS
         cls.__pydantic_config__ = config  # type: ignore[attr-defined]
@@ -263,14 +274,11 @@ def _blamed(place: Any, message: str) -> KeyPath:
         if key is None and not path:
             if quoted := _quoted(place, message):
                 return quoted
-            key = next(
-                (
-                    name
-                    for name, value in place.items()
-                    if any(len(one) > 1 and one in message for one in _texts(value))
-                ),
-                None,
-            )
+            for name, value in place.items():
+                texts = value if isinstance(value, list) else [value]
+                if any(isinstance(one, str) and len(one) > 1 and one in message for one in texts):
+                    key = name
+                    break
         if key is None:
             break
         path, place = (*path, key), place[key]
@@ -287,11 +295,6 @@ def _quoted(place: Mapping[str, Any], message: str) -> KeyPath:
         elif isinstance(value, Mapping) and (inner := _quoted(value, message)):
             found.append((key, *inner))
     return max(found, key=lambda path: len(str(path[-1])), default=())
-
-
-def _texts(value: Any) -> list[str]:
-    values = value if isinstance(value, list) else [value]
-    return [one for one in values if isinstance(one, str)]
 
 
 def _table_class(cls: Any, steps: KeyPath) -> Any:
@@ -317,10 +320,8 @@ def _leaves(hint: Any) -> Iterator[Any]:
 
 
 def _steps(table: Mapping[str, Any], location: Sequence[Any], *, missing: bool) -> KeyPath:
-    """The steps that lead into the table.
-
-    pydantic puts the names of union members and validators between them: noise to a reader.
-    """
+    """The steps that lead into the table. pydantic puts the names of union members and validators
+    between them: noise to a reader."""
     steps: list[str | int] = []
     place: Any = table
     for number, step in enumerate(location):

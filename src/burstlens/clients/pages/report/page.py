@@ -30,8 +30,8 @@ from burstlens.core.quantity import counted, show_bytes, show_duration
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.events import GuardTripped
 from burstlens.core.run.facts import facts_of
+from burstlens.core.run.job_record import TrialRecord
 from burstlens.core.run.status_file import OutcomePart
-from burstlens.core.run.trial_record import TrialRecord
 from burstlens.core.version import __version__
 
 HASHED_BYTES = 64 * 2**20

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from burstlens.core.run import events as ev
 from burstlens.core.run.events import Event, FrameKey
-from burstlens.core.run.trial_record import TrialRecord
+from burstlens.core.run.job_record import TrialRecord
 
 Point = tuple[float, float]
 

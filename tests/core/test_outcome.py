@@ -5,7 +5,7 @@ import errno
 import pytest
 
 from burstlens.core.errors import RunError, StagingError
-from burstlens.core.no_space import failure_code
+from burstlens.core.outcome import failure_code
 
 
 def caused(error: Exception) -> RunError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from burstlens.core.attribute_numbers import read_numbers
+from burstlens.core.packing import read_numbers
 
 
 @pytest.mark.parametrize(
