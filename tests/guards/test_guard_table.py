@@ -89,6 +89,7 @@ def test_a_named_guard_is_set_by_its_dotted_path_and_merged_by_an_extending_reci
         ('variable = "W"\nmax = "80"\nmaxx = 3', "guard.0.maxx", "did you mean max"),
         ('variable = "W"\nfinite = false', "guard.0.finite", "needs min, max"),
         ('variable = "W"\nmax_drift = "5 K"', "guard.0.max_drift", '"5 %"'),
+        ('variable = "W"\nmax_drift = "1.2.3 %"', "guard.0.max_drift", '"5 %"'),
         ('variable = "W"\nmax_rate = -1', "guard.0.max_rate", "greater than 0"),
         ('variable = "W"\ncount = 3', "guard.0.count", "count needs log"),
         ('log = "x"\nlevel = 3', "guard.0.level", "level and crop need variable or expression"),

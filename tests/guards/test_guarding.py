@@ -129,7 +129,8 @@ def test_a_trip_that_a_full_disk_takes_when_a_driver_lives_again_is_journalled_o
     trip = Trip.of("race", "alarm", Breach("max_rate", "W grows", "W"), 1.0, "d01", "t1", 1)
     write_trips(run_dir.sentinel, [trip.status()])
     guarding.look()
-    write_trips(run_dir.sentinel, [{**trip.status(), "time": "t2"}])
+    no_trip = {**trip.status(), "time": "t3", "value": "much"}
+    write_trips(run_dir.sentinel, [no_trip, {**trip.status(), "time": "t2"}])
     guarding.settle(done=False)
     end()
     assert [event.time for event in events("guard.tripped")] == ["t1", "t2"]

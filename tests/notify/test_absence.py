@@ -23,7 +23,7 @@ from burstlens.core.run import events as ev
 from burstlens.core.run.heartbeat import ticks_of
 from burstlens.core.run.history import replay
 from burstlens.core.run.journal import Journal, read
-from burstlens.workflows.driver.noticing import begin_notices, end_due
+from burstlens.workflows.driver.noticing import begin_notices, close_notices, end_due
 from burstlens.workflows.notify.asked import ask
 from burstlens.workflows.notify.way import Way
 from burstlens.workflows.notify.word import driver_word
@@ -62,18 +62,23 @@ class Deserted:
         absence.close()
         return absence
 
-    def resume(self, epoch: int = 2) -> list[str]:
-        """A driver that resumes the run and ends it well; returns its alarms."""
+    def resume(self, epoch: int = 2, alarms: int = 0) -> list[str]:
+        """A driver that resumes the run and ends it well, after so many alarms; returns what
+        ``status.json`` has of these."""
         history = replay(read(self.run.journal))
         with closing(Journal(self.run.journal, epoch, history.apply)) as journal:
             journal.append(ev.RunResumed())
             context = RunContext.of(self.run, self.recipe, choose("local"), journal, history)
             begin_notices(context)
-            send = end_due(context, Outcome("done", 0))
+            for number in range(alarms):
+                context.snapshot.alarm(f"alarm {number}")
+            outcome = Outcome("done", 0)
+            send = end_due(context, outcome)
             journal.append(ev.RunEnded(outcome="done", exit_code=0))
+            context.snapshot.end(outcome)
             send()
-            context.notices.close()
-            return [alarm.text for alarm in context.snapshot.alarms]
+            close_notices(context, outcome)
+        return [alarm["text"] for alarm in json.loads(self.run.status.read_text())["alarms"]]
 
     def events(self) -> list[tuple[str, str, str]]:
         """Name, key and way of the events about word in the run's journal."""
@@ -397,3 +402,10 @@ def test_a_sentinel_that_fails_is_tried_ever_more_rarely(job, monkeypatch):
             tries.append(number)
             assert sentry._sentinel.wait(120) == 1
     assert tries == [1, 2, 4, 8, 16, 32]
+
+
+def test_an_end_that_could_not_be_sent_is_shown_also_where_alarms_are_many(run, web):
+    ask(run.run, [f"{web.url}/gone"])
+    shown = run.resume(alarms=20)
+    assert shown[0] == "alarm 1"
+    assert "webhook" in shown[-1]

@@ -75,9 +75,9 @@ def _is_known(context: RunContext, outcome: Outcome) -> bool:
 
 def close_notices(context: RunContext, outcome: Outcome) -> None:
     """Wait for word that is being sent, and show what could not be."""
-    alarms = len(context.snapshot.alarms)
+    alarms = list(context.snapshot.alarms)
     context.notices.close()
-    if len(context.snapshot.alarms) != alarms:
+    if list(context.snapshot.alarms) != alarms:
         context.snapshot.end(outcome)
 
 

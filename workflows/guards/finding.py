@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+import msgspec
+
 from burstlens.core import valid_time
 from burstlens.core.digits import format_number
 from burstlens.core.run.events import FrameInspected, GuardTripped, ReadingSummary
@@ -179,8 +181,11 @@ def finite(value: float | None) -> float | None:
 
 
 def trip_of(line: Mapping[str, Any]) -> Trip:
-    """A trip from its JSON fields. Raises TypeError when some are missing."""
-    return Trip(**{name: line[name] for name in Trip.__dataclass_fields__ if name in line})
+    """A trip from its JSON fields. Raises TypeError when some are missing, or of other types."""
+    try:
+        return msgspec.convert(line, Trip)
+    except msgspec.ValidationError as error:
+        raise TypeError(str(error)) from None
 
 
 def journalled_trip(event: GuardTripped) -> Trip:

@@ -30,7 +30,7 @@ Above = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Times = Annotated[float, Field(gt=1, allow_inf_nan=False)]
 Number = Annotated[int, Field(ge=1)]
 
-_PERCENT = re.compile(r"\s*([0-9.]+(?:[eE][-+]?\d+)?)\s*%\s*")
+_PERCENT = re.compile(r"\s*((?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*%\s*")
 
 
 class _KindByKeys(type):
