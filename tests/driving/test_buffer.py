@@ -42,6 +42,8 @@ def test_the_first_candidate_with_room_is_taken_and_is_the_users_alone(tmp_path,
     candidates = ["$NOT_SET_ANYWHERE/x", "", str(tmp_path / "file"), "$SCRATCH_HERE/bb"]
     root = tmp_path / "bb" / f"burstlens-{os.getuid()}"
     assert with_room(candidates, 1000, "storm-1") == root
+    space = Folder(Site(name="here", buffer=BufferSite(folders=tuple(candidates))), "storm-1", 1000)
+    assert space.provide(None) == (BufferRef("posix", str(root), "storm-1"), False)
     assert root.stat().st_mode & 0o777 == 0o700
     assert (root / "storm-1").is_dir()
 

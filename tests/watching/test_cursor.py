@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from burstlens.workflows.frames.cursor import RECENT, Cursor, Done, Unit
-from burstlens.workflows.frames.speech import Reason, Speech
+from burstlens.workflows.frames.reason import Reason
+from burstlens.workflows.frames.speech import Speech
 from burstlens.workflows.models.base import BANNER, CAUSE, OutputName
 
 

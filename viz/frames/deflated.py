@@ -1,4 +1,4 @@
-"""Which variables are read chunk by chunk: large deflated ones of plain floats, and no others."""
+"""Which variables are read chunk by chunk: large deflated floats; netCDF4 reads all others."""
 
 from __future__ import annotations
 

@@ -26,8 +26,9 @@ _RANK = re.compile(r"_(\d{4,8})$")
 
 @dataclass(slots=True)
 class Tile:
-    """One file of a frame. ``part`` is where its points lie in the joined domain, by dimension, if
-    that has several. ``fault`` is why it cannot be read; ``kept`` the inflated chunks of all."""
+    """One file of a frame. ``part`` is where its points lie in the joined domain, by dimension;
+    empty in a frame of one file. ``fault`` is why it cannot be read; ``kept`` the inflated chunks
+    of all."""
 
     path: Path
     rank: int
@@ -255,7 +256,8 @@ def _is_split(dimension: str) -> bool:
 
 
 def _fire_cells(data: Any, dimension: str) -> int:
-    """Fire cells for each atmospheric cell along a dimension, held for each face; 0: none."""
+    """Fire cells for each atmospheric cell along a dimension; 0 if a tile has none. It holds them
+    for each of its faces."""
     fine = data.dimensions.get(dimension + fire.SUFFIX)
     if fine is None:
         return 0

@@ -27,18 +27,19 @@ def read_around(
     row, column = position.nearest(domain, *at)
     x, y = grid.horizontal_dimensions(frame, variable, centred=True)
     index: dict[str, int | tuple[int, int]] = {}
+    reaches: dict[str, int] = {}
     apart_km = position.spacing_km(domain, row, column)
     for dimension, centre, each in zip((y, x), (row, column), apart_km, strict=True):
         size = frame.dimensions[unstaggered(dimension, frame)]
         # Next to a pole neighbours may coincide.
-        reach = int(np.ceil(min(km / max(each, 1e-9), size))) + 1
+        reach = reaches[dimension] = int(np.ceil(min(km / max(each, 1e-9), size))) + 1
         index[dimension] = max(centre - reach, 0), min(centre + reach + 1, size)
     circle = columns_round(domain)
-    if circle is None or reach <= column < circle - reach:  # the reach along x
+    if circle is None or reaches[x] <= column < circle - reaches[x]:
         return read_field(frame, variable, level=level, crop=Crop(index=index), units=units)
     del index[x]
     whole = read_field(frame, variable, level=level, crop=Crop(index=index), units=units)
-    reach = min(reach, (circle - 1) // 2)
+    reach = min(reaches[x], (circle - 1) // 2)
     return _continued(whole, np.arange(column - reach, column + reach + 1), circle)
 
 

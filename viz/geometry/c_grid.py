@@ -114,10 +114,12 @@ def read_at_centres(frame: OpenFrame, name: str, part: dict[str, slice]) -> Arra
 
 
 def read_centred(frame: OpenFrame, name: str, part: Window) -> Array:
-    """A variable of WRF's grid, or of none that is staggered, at the cell centres.
+    """A variable of WRF's grid, or of none that is staggered, at the cell centres: one axis for
+    each of its dimensions, in the file's order.
 
-    As :func:`read_at_centres`, with ``part`` as slices of unstaggered dimensions; a variable
-    that is not staggered keeps its type.
+    ``part`` are slices of unstaggered dimensions; those of faces follow from them. Staggered
+    integers become float64, what is not staggered keeps its type. Raises as
+    :meth:`.OpenFrame.read`.
     """
     stored = frame.variable(name).dimensions
     # A staggered dimension without centres in the file (WRF's soil layers) is used as it is.

@@ -1,7 +1,8 @@
 """Longitudes and latitudes of a variable's points: which variables they are, and their values.
 
 Known by CF's attributes (CF 1.8, 4.1 and 4.2); where a file gives no units, or those of an angle,
-by their names, and then only if their values can be longitudes and latitudes.
+by their names, and then only if their values can be longitudes and latitudes. Also longitudes that
+jump somewhere between neighbours, however they are counted: the seam.
 """
 
 from __future__ import annotations

@@ -168,7 +168,7 @@ def _cf_plane(frame: OpenFrame, variable: str, x: str, y: str, window: Window) -
 
 def to_centres(values: Array, axis: int) -> Array:
     """Averages of neighbours along ``axis``: from the n + 1 faces to the n centres of cells."""
-    before = (slice(None),) * axis
+    before = (slice(None),) * (axis % values.ndim)
     low, high = values[(*before, slice(None, -1))], values[(*before, slice(1, None))]
     return np.asarray(values.dtype.type(0.5) * (low + high))
 

@@ -184,7 +184,8 @@ class SphereCells:
         return vectors(self._lon[rows, columns], self._lat[rows, columns])
 
     def _tiles(self, first: int) -> tuple[Array, Array]:
-        """Middles (unit vectors) of the tiles of some rows; reaches (radians; infinite: none)."""
+        """Middles (unit vectors) and reaches (radians; infinite without a point) of some rows'
+        tiles."""
         rows, columns = np.mgrid[first : min(first + self._side, self.shape[0]), 0 : self.shape[1]]
         shape = rows.shape
         usable = self._usable(rows.ravel(), columns.ravel()).reshape(shape)

@@ -68,6 +68,7 @@ def newest_first(unit: Unit) -> tuple[str, int, str, str]:
 def _of_stream(selection: Selection, found: list[Unit]) -> list[Unit]:
     """Those of one stream, which is sorted newest first."""
     chosen: list[Unit] = []
+    # So many files can hold what is wanted; None: any number.
     limit = None if selection.newest is None else selection.newest * selection.every
     newest = next((unit.time for unit in found if unit.time), None)
     # Names do not say their calendar: some that are too early are read, and passed over then.

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from burstlens.workflows.frames.cursor import Attached, Cursor, FileStat
 from burstlens.workflows.frames.log_file import Position, began_anew
-from burstlens.workflows.frames.speech import BadEnd
+from burstlens.workflows.frames.reason import BadEnd
 from burstlens.workflows.models.base import TROUBLE
 
 REOPENED_NS = 10 * 10**9
@@ -63,17 +63,19 @@ def find_logs(
         elif known is not None and found.size != known.size:
             reopened.discard(name)
         elif known is not None and found.mtime_ns - known.mtime_ns > REOPENED_NS:
-            touched = name in reopened or all(
+            # Reported already, or touched: the frames have its new date, or none is there to tell.
+            harmless = name in reopened or all(
                 _written_ns(folder / frame, found.mtime_ns) + TOUCHED_NS >= found.mtime_ns
                 for frame in frames()
             )
-            restarted = restarted if touched else f"{name} was opened anew"
+            restarted = restarted if harmless else f"{name} was opened anew"
             reopened.add(name)
         logs[name] = found
     return FoundLogs(logs, newest_ns, restarted, frozenset(reopened))
 
 
 def _written_ns(path: Path, otherwise_ns: int) -> int:
+    """Its mtime; ``otherwise_ns``, which decides nothing, where the file cannot be seen."""
     try:
         return os.stat(path).st_mtime_ns
     except OSError:

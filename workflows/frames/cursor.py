@@ -102,6 +102,7 @@ class Done(Struct, frozen=True):
 
     @property
     def last(self) -> str:
+        """The greatest name."""
         return self.recent[-1] if self.recent else self.high
 
     def adding(self, name: str, at_most: int | None = RECENT) -> Done:

@@ -1,5 +1,5 @@
-"""What an HDF5 file holds, as netCDF-4 lays it out: names, dimensions, attributes; no fields. And
-which of its records are complete if its writer was killed while it wrote the next one.
+"""What an HDF5 file holds, as netCDF-4 lays it out: names, dimensions, attributes, the times of its
+records; no fields. And which records are complete if its writer was killed while it wrote the next.
 
 Runs in the child process of :mod:`.hdf5`. Layout: netCDF documentation, "File and Format
 Specifications", "The NetCDF-4 Format"; HDF5 "Dimension Scale Specification".

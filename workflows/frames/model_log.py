@@ -21,18 +21,15 @@ from burstlens.core.model import Frame, Progress
 from burstlens.workflows.frames.log_file import PIECE_BYTES, Position, read_piece
 from burstlens.workflows.frames.log_search import LogBlock, LogPattern, Search, block_readers
 from burstlens.workflows.frames.progress import Pulse, at_speed, progressed, recounted, went_back
-from burstlens.workflows.frames.speech import (
+from burstlens.workflows.frames.reason import (
     LONGEST,
-    MAX_WRITTEN,
     Opened,
     Reason,
-    Recorded,
-    Speech,
-    Written,
     with_line,
     with_reason,
     without,
 )
+from burstlens.workflows.frames.speech import MAX_WRITTEN, Recorded, Speech, Written
 from burstlens.workflows.models.base import BANNER, CAUSE, SIGNAL, TROUBLE, Facts, LogLine, Model
 from burstlens.workflows.models.ends import is_rule, read_end
 

@@ -101,8 +101,10 @@ def watch(
     not raised: they become notices. ``attachment``: the model was started by others.
     """
     place = WatchedFolder.of(root, folder, model)
-    policy = EvidencePolicy(place, baseline)
-    if attachment is not None:
+    policy: EvidencePolicy
+    if attachment is None:
+        policy = EvidencePolicy(place, baseline)
+    else:
         policy = AttachedEvidence(place, attachment.selection, Path(attachment.stamp))
         cursor = sweep(cursor, place, attachment.sweep)
     watcher = _continued(Watcher(place, run, attempt, cursor, policy, patterns=patterns))

@@ -134,7 +134,8 @@ class ReportGuards:
     def verdicts(
         self, report: Report, room: Room, now: float, output: float | None = None
     ) -> Iterator[Verdict]:
-        """The result of the report for each guard; ``now`` and ``output`` are the judge's."""
+        """The result of the report for each guard; ``now`` is the time of a monotonic clock,
+        ``output`` the part of the model's time that its output takes."""
         if report.progress and report.progress.time:
             self._time = report.progress.time
         yield from self._of_logs(report)

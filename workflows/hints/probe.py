@@ -275,12 +275,12 @@ def rows(hints: Hints, mpi: Mpi | None, printed: Printed) -> list[Row]:
         them = [line.partition(" ") for line in lines.splitlines()]
         shown = next(iter(printed.hints.values()), {})
         return [_row("*", key, value, "ROMIO_HINTS", shown, printed) for key, _, value in them]
-    return [
-        _row(pattern, key, text(value), "MPICH_MPIIO_HINTS", shown, printed)
-        for pattern, values in hints.items()
-        for shown in [printed.hints.get(example(pattern), {})]
-        for key, value in values.items()
-    ]
+    found = []
+    for pattern, values in hints.items():
+        shown = printed.hints.get(example(pattern), {})
+        for key, value in values.items():
+            found.append(_row(pattern, key, text(value), "MPICH_MPIIO_HINTS", shown, printed))
+    return found
 
 
 def _of_parameters(hints: Hints, printed: Printed) -> Iterator[Row]:

@@ -113,12 +113,12 @@ def verdict(first: Summary, second: Summary) -> str:
 def _unlike(first: Summary, second: Summary) -> str:
     """How much more the one did than the other, in bytes, else in files; empty where it is alike or
     unknown."""
-    (less, more), what = sorted((first.total.bytes, second.total.bytes)), "moved {} bytes"
+    (less, more), moved, of = sorted((first.total.bytes, second.total.bytes)), "moved", "bytes"
     if not less:
-        (less, more), what = sorted((first.total.files, second.total.files)), "wrote {} files"
+        (less, more), moved, of = sorted((first.total.files, second.total.files)), "wrote", "files"
     if not less or more < 1.25 * less:
         return ""
-    return "the one " + what.format(f"{more / less:.2g} times the other's")
+    return f"the one {moved} {more / less:.2g} times the other's {of}"
 
 
 def advise_on_change(first: Summary, second: Summary) -> list[Advice]:

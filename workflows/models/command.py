@@ -37,10 +37,18 @@ if TYPE_CHECKING:
 class Command(Model):
     """The adapter.
 
-    Files of a stream follow each other by name; the ``{name}`` of ``ready`` are those of
-    ``frames``. ``progress`` is in simulated seconds. ``written`` may have a group ``stream``; the
-    program says so after it has closed or flushed the file. Raises :class:`RecipeError` for an
-    empty ``argv``, a bad expression or a bad pattern.
+    ``argv``, in recipes ``command``, starts the program. ``frames`` is the glob of its output, or
+    one per stream (``{ surface = "surface_*.nc" }``); files of a stream follow each other by name.
+    ``ready`` is the name of the flag file of a frame, or one per stream: its ``{name}`` are those
+    of ``frames``. ``time_variable`` holds the times (CF units; a bare unit means elapsed time).
+    Regular expressions for lines of its standard output, all optional: ``progress`` with the groups
+    ``elapsed`` and perhaps ``total`` (simulated seconds), ``written`` with the groups ``file`` or
+    ``record`` and perhaps ``stream`` and ``seconds``, which the output took (the program says so
+    after it has closed or flushed the file),
+    ``trouble``, ``done``. ``parallel``: several processes write one classic file (PnetCDF).
+    ``mpi``: the site's launcher starts it.
+
+    Raises :class:`RecipeError` for an empty ``argv``, a bad expression or a bad pattern.
     """
 
     # Recipes say `command`, as in steps and products; here that is the name of a method.

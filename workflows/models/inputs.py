@@ -178,9 +178,9 @@ def read_header(paths: Sequence[Path]) -> Header:
     try:
         stats = [path.stat() for path in paths]
     except OSError:
-        return _read_header.__wrapped__(tuple(paths), ())  # which says what is wrong
+        return _read(tuple(paths))  # which says what is wrong
     identities = tuple((stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats)
-    return _read_header(tuple(paths), identities)
+    return _read_known(tuple(paths), identities)
 
 
 def known_header(paths: Sequence[Path]) -> Header | None:
@@ -192,7 +192,12 @@ def known_header(paths: Sequence[Path]) -> Header | None:
 
 
 @lru_cache(maxsize=16)  # each stream of a domain asks for the same one
-def _read_header(paths: tuple[Path, ...], identities: tuple[tuple[int, ...], ...]) -> Header:
+def _read_known(paths: tuple[Path, ...], _: tuple[tuple[int, ...], ...]) -> Header:
+    """The header, as long as the files have these identities."""
+    return _read(paths)
+
+
+def _read(paths: tuple[Path, ...]) -> Header:
     from burstlens.viz.diagnostics.derived import open_frame
 
     with open_frame(paths) as frame:

@@ -56,7 +56,9 @@ _MORE_FATAL = rf"(?!\s*(?:d\d\d \S+ +)?-{{8,}})(?!.*FATAL CALLED)(?!{_SUMMARY})"
 class Wrf(Model):
     """The adapter. ``executable`` is a file among the inputs, or an absolute path.
 
-    :meth:`configured` sets what follows the namelist; ``restart`` is None while it is not known.
+    ``outnames`` (stream, template of file names), ``innames`` and ``restarts`` (templates of input
+    and restart files) and ``restart`` (whether the run starts from restart files; None: not known)
+    follow the namelist: :meth:`configured` sets them.
     """
 
     executable: str = "wrf.exe"
@@ -113,6 +115,7 @@ class Wrf(Model):
         return wrf_names.stream_of(name, self.outnames)
 
     def main_stream(self, inputs: Path) -> str | None:
+        """The history of the outermost domain."""
         return "d01"
 
     def is_leftover(self, name: str) -> bool:

@@ -38,6 +38,17 @@ class _Sending:
     began: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Asker:
+    """Ways, and the tables ``[notify]`` one of which asks that these get word."""
+
+    ways: tuple[Way, ...]
+    tables: tuple[Notify, ...]
+
+    def wants(self, kinds: Iterable[str]) -> bool:
+        return any(kind in table.on for table in self.tables for kind in kinds)
+
+
 class Notices:
     """The word of one run. All methods are for the driver's thread; sending has its own."""
 
@@ -66,7 +77,7 @@ class Notices:
         if (mine := self._settings()) is not None:
             for text in exposed(mine):
                 self._alarm_once(text)
-        known = [way for ways, _ in self._askers() for way in ways]
+        known = [way for asker in self._askers() for way in asker.ways]
         if self._noticed.pending:
             known += [way for ways in guards for way in ways]
         # Also what the journal asks for needs permission: the run may come from another user.
@@ -89,12 +100,7 @@ class Notices:
     def due(self, word: Word, ways: Sequence[Way] = ()) -> Callable[[], None]:
         """Journal that it is to be sent; what is returned begins to send it. What the word is about
         is journalled in between, so that a crash loses neither."""
-        wanted = [
-            way
-            for ways, tables in self._askers()
-            if any(kind in table.on for table in tables for kind in word.kinds)
-            for way in ways
-        ]
+        wanted = [way for asker in self._askers() if asker.wants(word.kinds) for way in asker.ways]
         # Where both name one receiver, the user's own way counts: it gets the link with the token.
         return self._due(word, [*wanted, *ways])
 
@@ -113,9 +119,9 @@ class Notices:
         calendar = self._noticed.calendars.get(first, "")
         ways = [
             way
-            for ways, tables in self._askers()
-            if any(table.reaches(begin, since, newest, calendar) for table in tables)
-            for way in ways
+            for asker in self._askers()
+            if any(table.reaches(begin, since, newest, calendar) for table in asker.tables)
+            for way in asker.ways
         ]
         if ways:
             self._due(time_word(self._run, self._title, newest, progress()), ways)()
@@ -152,9 +158,8 @@ class Notices:
 
         return start
 
-    def _askers(self) -> list[tuple[tuple[Way, ...], tuple[Notify, ...]]]:
-        """Ways, and the tables ``[notify]`` that say when these get word: those of the user, of
-        ``--notify``, and of the recipe."""
+    def _askers(self) -> list[_Asker]:
+        """Those of the user, of ``--notify``, and of the recipe."""
         mine = self._settings() or Settings()
         try:
             own = asked(self._run)
@@ -163,9 +168,9 @@ class Notices:
             own = ()
         times = Notify(on=ALL)
         return [
-            (mine.ways(), (mine,)),
-            (own, (times, self._of_recipe, mine)),
-            (self._of_recipe.ways("recipe"), (self._of_recipe,)),
+            _Asker(mine.ways(), (mine,)),
+            _Asker(own, (times, self._of_recipe, mine)),
+            _Asker(self._of_recipe.ways("recipe"), (self._of_recipe,)),
         ]
 
     def _settings(self) -> Settings | None:

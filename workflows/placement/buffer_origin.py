@@ -57,8 +57,10 @@ def origin(
     """The origin of a buffer that the run's ``job`` was to make; ``absent``: an answer showed
     before that there was none. Raises SchedulerError."""
     name, created = burst.name, burst.created
+    # Jobs that name it in `create_persistent`; of ended ones only those since `since`.
     creators = [one for one in bursts.holders(ended=True) if one.creates(name)]
-    since, title, mine = bursts.remembers_since(), launcher.scheduler.title, f"{launcher.token}-"
+    since, title = bursts.remembers_since(), launcher.scheduler.title
+    mine = f"{launcher.token}-"  # how the names of the run's own jobs begin
     own = next((one for one in creators if one.job_id == job), None)
     submitted = own.submitted if own else ""
     others = [one.job_id for one in creators

@@ -148,8 +148,8 @@ class Host:
                     return
             else:
                 self._start_new()
-                leaves = surely_exists(self.folder / "leave")
-                if not self.children_alive() and (leaves or self._forsaken()):
+                leave = self.folder / "leave"
+                if not self.children_alive() and (surely_exists(leave) or self._forsaken()):
                     return
             time.sleep(PERIOD_S)
 

@@ -70,7 +70,8 @@ class Persistent:
         return self.wanted.name or own_name(self.folder)
 
     def provide(self, known: BufferRef | None) -> tuple[BufferRef, bool]:
-        """The buffer, once it is allocated, and whether it is the ``known`` one."""
+        """The buffer, once it is allocated, and whether it is the ``known`` one. After a
+        GivenUpError no buffer exists."""
         name = known.name if known else self.name
         pools, bursts = self.bursts.buffers()
         burst = next((burst for burst in bursts if burst.name == name), None)

@@ -60,6 +60,7 @@ def stage_in(list_: Path, folder: Path, *, reports: bool = True) -> dict[str, An
     if done is None:
         begin = time.monotonic()
         buffer = BufferRef(listed["kind"], str(folder.parent), folder.name, by=listed.get("by", ""))
+        stager = buffer.stager()
         # What the scheduler has brought by a directive, files alone, is not brought again.
         there = {
             relative: size
@@ -69,7 +70,7 @@ def stage_in(list_: Path, folder: Path, *, reports: bool = True) -> dict[str, An
         files = [pair for pair in listed["files"] if pair[1] not in there]
         stripe(folder / "inputs", listed.get("stripes", ()))
         folders = listed.get("folders", ())
-        size = sum(there.values()) + fill(buffer.stager(), files, folders, folder / "inputs")
+        size = sum(there.values()) + fill(stager, files, folders, folder / "inputs")
         done = {
             "files": len(listed["files"]),
             "bytes": size,

@@ -353,8 +353,8 @@ class Supervisor:
 
 def _spawn(words: list[str], log: IO[bytes], **where: Any) -> subprocess.Popen[bytes]:
     """Start a program in a session of its own, which ends with this process."""
-    last = partial(job_processes.die_with_parent, os.getpid())
-    return job_processes.start_session(words, log, preexec_fn=last, **where)
+    tie = partial(job_processes.die_with_parent, os.getpid())
+    return job_processes.start_session(words, log, preexec_fn=tie, **where)
 
 
 def _print(text: str) -> None:

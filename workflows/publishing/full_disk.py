@@ -22,7 +22,8 @@ class FullDisk:
 
     def take(self, error: OSError | StagingError, *, waiting: int = 0, bytes_each: int = 0) -> bool:
         """Whether the error is about a full disk; then an alarm says where and what is needed, once
-        until there is room again. ``waiting`` products need about ``bytes_each``."""
+        until there is room again. ``waiting`` products need about ``bytes_each``. What is free
+        there is what ``measure`` has seen: the loop calls it ahead of each such event."""
         if not is_full(error):
             return False
         path = error.path if isinstance(error, StagingError) else str(error.filename or self._run)

@@ -111,11 +111,12 @@ def _extended(layers: list[Layer], wanted: object) -> Layer:
 def _anchor(table: dict[str, Any], folder: Path) -> None:
     """Let relative inputs of an extended recipe, and the defaults of its parameters that are paths,
     start at that recipe's folder."""
-    parts: list[tuple[Any, str]] = [(table.get("simulation"), "inputs")]
-    if isinstance(parameters := table.get("parameters"), dict):
-        parts += [(entry, "default") for entry in parameters.values()]
-    for part, key in parts:
-        is_path = isinstance(part, dict) and (key == "inputs" or part.get("type") == "path")
-        path = part.get(key) if is_path else None
+    simulation, parameters = table.get("simulation"), table.get("parameters")
+    paths = [(simulation, "inputs")] if isinstance(simulation, dict) else []
+    if isinstance(parameters, dict):
+        entries = (entry for entry in parameters.values() if isinstance(entry, dict))
+        paths += [(entry, "default") for entry in entries if entry.get("type") == "path"]
+    for part, key in paths:
+        path = part.get(key)
         if isinstance(path, str) and path and not path.startswith(("/", "~", "{")):
             part[key] = str((folder / path).resolve())

@@ -119,7 +119,7 @@ class Course:
         if done < len(self.guesses):
             guess = self.guesses[done]
             return Plan("search", guess.configuration, "rule", guess.rule)
-        if self.runs - done <= self.runs // AGAIN and (again := best(searched, noise, sign=-1)):
+        if self.runs - done <= self.runs // AGAIN and (again := promising(searched, noise)):
             reason = f"measured {counted(again.runs, 'time')} so far, {again.mean:.4g} s"
             return Plan("search", again.configuration, "again", reason)
         configuration = proposed(self.space, searched, self.seed + done)
@@ -142,10 +142,17 @@ class Course:
         return Plan("pair", leader.configuration, "leader", "to compare with the default")
 
 
-def best(searched: Sequence[Trial], noise: Noise, sign: int = +1) -> Standing | None:
-    """The leader: the least mean after a penalty for few runs, of which one may have been lucky.
-    With ``sign`` -1 the one that may be the best, by its mean and by how uncertain that is."""
+def best(searched: Sequence[Trial], noise: Noise) -> Standing | None:
+    """The leader: the least mean after a penalty for few runs, of which one may have been lucky."""
+    return _least(searched, noise, +1)
 
+
+def promising(searched: Sequence[Trial], noise: Noise) -> Standing | None:
+    """The configuration that may be the best, by its mean and by how uncertain that is."""
+    return _least(searched, noise, -1)
+
+
+def _least(searched: Sequence[Trial], noise: Noise, sign: int) -> Standing | None:
     def bound(one: Standing) -> float:
         return one.mean * (1 + sign * min(noise.variation, 0.5) / math.sqrt(one.runs))
 

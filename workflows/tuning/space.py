@@ -94,6 +94,14 @@ class Factor:
         """Whether it has an effect beside these values of earlier factors."""
         return all(chosen.get(key) in values for key, values in self.when.items())
 
+    def varying(self, rows: Iterable[dict[str, Value]]) -> Iterator[dict[str, Value]]:
+        """The rows, each with every one of its values where it has an effect."""
+        for row in rows:
+            if self.applies(row):
+                yield from (row | {self.key: value} for value in self.values)
+            else:
+                yield row
+
 
 @dataclass(frozen=True, slots=True)
 class Space:
@@ -150,10 +158,9 @@ class Space:
 
     def configurations(self) -> Iterator[Configuration]:
         """Each one once, without the default; the last factor varies fastest."""
-        rows: list[dict[str, Value]] = [{}]
+        rows: Iterator[dict[str, Value]] = iter([{}])
         for factor in self.factors:
-            single = [{factor.key: value} for value in factor.values]
-            rows = [row | one for row in rows for one in (single if factor.applies(row) else [{}])]
+            rows = factor.varying(rows)
         return (Configuration(tuple(row.items())) for row in rows)
 
     def drawn(self, source: random.Random) -> Configuration:

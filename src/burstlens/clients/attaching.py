@@ -254,17 +254,18 @@ def _in_terminal(path: str, request: LookRequest, *, as_json: bool) -> int:
     """Drive the run in this process, shown in this terminal; one that is driven is followed."""
     from burstlens.clients.driving import drive
 
+    notes: tuple[str, ...] = ()
     with FolderReader() as reader:
         place = place_of(path, request, reader)
         run = known_look(place.path, request.name, place.job)
         is_new = run is None
         if run is None:
             made = new_look(place.path, _await_seen(place, request, reader, wait=True), request)
-            run = made.run
-            for note in made.notes:
-                print_stderr(printable(note))
+            run, notes = made.run, tuple(made.notes)
         else:
             _add_products(run, place, request, reader)
+    for note in notes:
+        print_stderr(printable(note))
     if not is_new and _is_live(run):
         from burstlens.clients.terminal import follow
 

@@ -32,8 +32,8 @@ from burstlens.core.quantity import counted, show_duration
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.status_file import Message, OutcomePart, RunStatus
 
-_COLOURS = {"done": "green", "failed": "red"}
-_COLOURS |= dict.fromkeys(("stopped", "stopping", "quiet"), "yellow")
+_COLOURS = {"done": "green", "failed": "red", "stopped": "yellow", "stopping": "yellow",
+            "quiet": "yellow"}  # fmt: skip
 PLAIN_PERIOD_S = 10.0
 FOLLOW_PERIOD_S = 0.5
 

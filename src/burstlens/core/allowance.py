@@ -1,4 +1,5 @@
-"""What one worker may use of its node: memory and cores, as its environment says; time."""
+"""What one worker may use of its node: memory and cores, as its environment says; and how long one
+of its tasks with a frame may take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Atomic, durable files: written whole or not at all, also after a power cut.
+"""Atomic, durable files: written whole or not at all, also after a power cut; and files that only
+one process can make: the second gets FileExistsError, also after an error.
 
 Standard library alone: the supervisor imports it, on any python3.
 """

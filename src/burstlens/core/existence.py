@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 PASSING = frozenset(
     {errno.EINTR, errno.EIO, errno.EAGAIN, errno.ESTALE, errno.ETIMEDOUT, errno.EREMOTEIO}
 )
+"""Transient errors of a file server: the same call may succeed later."""
 PATIENCE_S = 10.0
+"""How long to retry after one of them."""
 PAUSE_S = 0.25
 TARGET_PATIENCE_S = 600.0
 """How long to retry while the run directory is unavailable or full."""

@@ -1,9 +1,10 @@
 """A small language of expressions over fields: checked before the run, never executed as Python.
 
 Python's parser gives the tree, and a node that is not listed here is refused. Variables are
-fields, also ``10u`` and ``t2m[expver=5]``, which is one point of a further dimension; any other
-name is put between backquotes. Statistics reduce fields to numbers. :mod:`.arithmetic` evaluates a
-tree; guards and products say which kinds they accept. Imports little: login nodes check recipes.
+fields, also ``10u`` and ``t2m[expver=5]``, which is one point of a further dimension (several are
+joined by commas: ``swh[number=3, step=6]``); any other name is put between backquotes. Statistics
+reduce fields to numbers. :mod:`.arithmetic` evaluates a tree; guards and products say which kinds
+they accept. Imports little: login nodes check recipes.
 """
 
 from __future__ import annotations

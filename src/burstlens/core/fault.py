@@ -56,7 +56,8 @@ class Fault:
 
     def line(self) -> str:
         """``storm.toml:3:1: simulation.nodes: message``, without unknown parts."""
-        return printable(": ".join(filter(None, self.columns())))
+        *known, message = self.columns()
+        return printable(": ".join([*filter(None, known), message]))
 
     def json(self) -> dict[str, Any]:
         """What ``burstlens check --json`` prints of it; docs/recipe.md explains the keys."""

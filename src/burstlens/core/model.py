@@ -1,8 +1,10 @@
 """Records passed between processes: frozen dataclasses of plain values, so that they pickle.
 
 Paths on the buffer are always relative to the buffer's root (POSIX form): each job sees the
-buffer under a mount path of its own. The fact ``shown`` of a picture: its points of further
-dimensions where its recipe names none.
+buffer under a mount path of its own.
+
+The fact ``shown`` of a picture is here too: its points of further dimensions where its recipe
+names none.
 """
 
 from __future__ import annotations

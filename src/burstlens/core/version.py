@@ -1,4 +1,5 @@
-"""The version, which pyproject.toml and the documentation read here, and who prints it."""
+"""The version, which pyproject.toml and the documentation read here; the answer to ``--version``
+and ``--help`` of modules that are started as programs."""
 
 import sys
 

@@ -30,8 +30,8 @@ _GRID = "#e3e6ea"
 def draw(
     found: Profiles, options: ProfileOptions, out: Path, context: Context, lead: str
 ) -> dict[str, Any]:
-    """Draw the PNG and return what was shown, as JSON facts. FrameError when ``top`` leaves nothing
-    of the column."""
+    """Draw the PNG and return JSON facts: ``size``, ``where`` and, by variable, ``ranges`` and
+    ``units``. FrameError when ``top`` leaves nothing of the column."""
     size = options.width_px, options.height_px
     figure = blank(*size, letters_dpi(*size, options.dpi))
     span = _span(found, options.top)

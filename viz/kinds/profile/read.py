@@ -120,6 +120,7 @@ def _profile(name: str, long_name: str, units: str, vertical: Vertical, values: 
         if values.shape[1] > 1:
             low, high = (np.asarray(np.nanpercentile(values, part, axis=1)) for part in _SPREAD)
             spread = low, high
-    order = slice(None, None, -1 if (levels[-1] > levels[0]) == vertical.log else 1)
+    rises = levels[-1] > levels[0]
+    order = slice(None, None, -1 if rises == vertical.log else 1)
     ordered = None if spread is None else (spread[0][order], spread[1][order])
     return Profile(name, long_name, units, levels[order], middle[order], ordered)

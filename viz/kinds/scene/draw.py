@@ -72,7 +72,9 @@ def draw(
     bodies += _surroundings(scene, options, view, tall)
     bodies += [
         Shell(points, values, asked.value, to_rgb(shade), asked.opacity)
-        for (asked, points, values, _, _), shade in zip(scene.shells, shades, strict=False)
+        for (asked, points, values, _, _), shade in zip(
+            scene.shells, shades[: len(scene.shells)], strict=True
+        )
     ]
     thickness = 0.1 * (view.high[2] - view.low[2])
     bodies += [

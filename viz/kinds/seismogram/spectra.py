@@ -39,8 +39,8 @@ _DECADES = 3.5
 def draw_spectra(
     section: RecordSection, options: SeismogramOptions, out: Path, context: Context, lead: str
 ) -> dict[str, Any]:
-    """Draw the PNG and return its facts: response spectra in %g, Fourier amplitudes in the traces'
-    units times s, of the longest part without a hole."""
+    """Draw the PNG and return its facts for the index: ``size`` in pixels. Response spectra are in
+    %g, Fourier amplitudes in the traces' units times s, of the longest part without a hole."""
     figure, panels = paper(options, len(section.titles), _BODY)
     response = options.show == "response"
     colours = style.colormap("cmcrameri.batlow")

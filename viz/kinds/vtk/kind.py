@@ -66,6 +66,7 @@ class VtkKind(ProductKind[VtkOptions]):
         # HDF5 makes a compressed file in memory, and hands it out as a copy.
         copies = 2 if options.format == "vtkhdf" and options.compress else 0
         split = split_of(box, shared=options.format == "xml")
+        # Without compression each value's place in the file is known before any is read: slabs do.
         return count_pieces(box, split, memory, copies=copies, in_slabs=not options.compress)
 
     def make_piece(

@@ -150,11 +150,9 @@ class AttachedRun(Policy):
         attachment = Attachment(
             self.look.selection(self.state.history), clock, swept, ended, watched_all
         )
-        times = self._longest_s(idle=idle), max(poll_s, IDLE_POLL_S) if idle else poll_s
-        patterns = self.guarding.patterns
-        self.state.do(
-            todo.Watch(self.buffer, self.attempt, self._cursor, *times, patterns, attachment)
-        )
+        poll_s = max(poll_s, IDLE_POLL_S) if idle else poll_s
+        about = self.buffer, self.attempt, self._cursor, self._longest_s(idle=idle), poll_s
+        self.state.do(todo.Watch(*about, self.guarding.patterns, attachment))
 
     def _longest_s(self, *, idle: bool) -> float:
         """How long a call of the watcher waits for news at most."""

@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from itertools import chain, count
 
 NETCDF = re.compile(r"\.(?:nc\d?|cdf|netcdf)(?:\.\d{4,})?$", re.IGNORECASE)
 """Names that say that a file is netCDF; FMS adds the rank to those of its pieces."""
@@ -116,8 +115,10 @@ def unique(stem: str, taken: Iterable[str]) -> str:
 
 def not_taken(name: str, taken: Iterable[str]) -> str:
     """The name, with the first number from 2 on that makes it none of ``taken``."""
-    known = set(taken)
-    return next(one for one in chain([name], (f"{name}-{n}" for n in count(2))) if one not in known)
+    known, one, number = set(taken), name, 2
+    while one in known:
+        one, number = f"{name}-{number}", number + 1
+    return one
 
 
 def main_first(groups: Sequence[Group]) -> list[Group]:

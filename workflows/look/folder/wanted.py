@@ -21,38 +21,6 @@ from burstlens.workflows.look.folder.sampling import Sampler
 from burstlens.workflows.look.folder.source import Offered, offered, simulation
 from burstlens.workflows.look.folder.streams import Streams
 
-_HEAD = """\
-# A recipe that launches this model and shows what `burstlens look` shows of {folder}.
-# `burstlens check` compares it with its inputs; docs/recipe.md describes every key.
-# Taken for {reason}
-"""
-_COMMAND = """\
-# What starts your model, in its folder: the program and its arguments; no shell reads them. Until
-# you put it here, a run ends at once with this message.
-"""
-_JOB = """\
-# Its job:
-nodes = 1
-ranks_per_node = 1
-walltime = "01:00:00"
-"""
-_LOG = """\
-# Patterns for what the program prints show progress, complete files and the end:
-# progress = 'step \\d+, t = (?P<elapsed>[\\d.]+) s of (?P<total>[\\d.]+) s'
-# written = 'wrote (?P<file>\\S+)' # printed after the file is closed
-# done = '^finished$' # exit status 0 without it is a failure
-"""
-_NO_PRODUCT = """\
-# [[product]]
-# name = "field"
-# kind = "map"
-# variable = "a 2-D variable of the files"
-"""
-_KEEP = """\
-[stage_out]
-keep = [] # globs of raw files to bring home, such as "*.nc"; logs and settings always are
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Shown:
@@ -94,6 +62,39 @@ def _base(given: Offered, products: Sequence[dict[str, Any]]) -> Path | None:
     names = {table["name"] for table in products}
     ships = any(made.kind.ships(made.options) for made, _ in given.products if made.name in names)
     return given.folder if ships else None
+
+
+_HEAD = """\
+# A recipe that launches this model and shows what `burstlens look` shows of {folder}.
+# `burstlens check` compares it with its inputs; docs/recipe.md describes every key.
+# Taken for {reason}
+"""
+_COMMAND = """\
+# What starts your model, in its folder: the program and its arguments; no shell reads them. Until
+# you put it here, a run ends at once with this message.
+"""
+_JOB = """\
+# Its job:
+nodes = 1
+ranks_per_node = 1
+walltime = "01:00:00"
+"""
+_LOG = """\
+# Patterns for what the program prints show progress, complete files and the end:
+# progress = 'step \\d+, t = (?P<elapsed>[\\d.]+) s of (?P<total>[\\d.]+) s'
+# written = 'wrote (?P<file>\\S+)' # printed after the file is closed
+# done = '^finished$' # exit status 0 without it is a failure
+"""
+_NO_PRODUCT = """\
+# [[product]]
+# name = "field"
+# kind = "map"
+# variable = "a 2-D variable of the files"
+"""
+_KEEP = """\
+[stage_out]
+keep = [] # globs of raw files to bring home, such as "*.nc"; logs and settings always are
+"""
 
 
 def recipe_table(folder: Path, found: Found, shown: Shown) -> dict[str, Any]:

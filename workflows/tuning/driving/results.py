@@ -66,8 +66,9 @@ def _again(facts: RunFacts) -> list[str]:
 
 
 def tuned_recipe(source: str, leader: Configuration, about: Sequence[str], inputs: str = "") -> str:
-    """The text of the file; ``about`` becomes comments at its head. ``inputs`` is their folder
-    where it does not follow from the recipe ``source`` alone."""
+    """The text of ``tuned.toml``, a recipe that extends the one that was tuned, with the leader's
+    values; ``about`` becomes comments at its head. ``inputs`` is their folder where it does not
+    follow from the recipe ``source`` alone."""
     whole: dict[str, Any] = {"simulation": {"inputs": inputs}} if inputs else {}
     for key, value in leader.values:
         *above, last = steps(key)

@@ -149,7 +149,8 @@ def _frames(counts: Mapping[str, int]) -> str:
 
 
 class Preparation:
-    """Says which one comes next. On a ``fresh`` buffer, what an earlier driver did is gone."""
+    """The steps of a tuned recipe that prepare its inputs, run once, before the first trial: says
+    which one comes next. On a ``fresh`` buffer, what an earlier driver did is gone."""
 
     def __init__(self, state: RunState) -> None:
         self._state = state

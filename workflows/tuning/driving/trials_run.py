@@ -54,7 +54,6 @@ class TrialsRun(BufferedRun):
         self._course, self._files, self._hosted = course, files, hosted
         self._steps = Preparation(state)
         self._fresh = True
-
         self._begun = 0.0
         self._ended: dict[str, tuple[Ended, float]] = {}
 
@@ -115,7 +114,6 @@ class TrialsRun(BufferedRun):
         state, known = self.state, self.state.history.trials
         state.snapshot.state = "running"
         name = next(reversed(known), "")
-
         if name and known[name].ended is None:
             self._describe(name)
             return

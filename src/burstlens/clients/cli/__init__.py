@@ -58,7 +58,8 @@ for panel, groups in PANELS.items():
 
 @app.callback()
 def require_level() -> str:
-    """The level of ``$BURSTLENS_LOG``. Raises click.UsageError, exit code 2, for another value."""
+    """The level of ``$BURSTLENS_LOG``, which is checked ahead of each command. Raises
+    click.UsageError, exit code 2, for another value."""
     try:
         return log_level()
     except RunError as error:

@@ -10,7 +10,7 @@ import click
 import typer
 from typer.core import TyperCommand
 
-from burstlens.clients.cli import arguments as args
+from burstlens.clients.cli import arguments
 from burstlens.core.printable import print_stderr, printable, say
 
 app = typer.Typer()
@@ -44,10 +44,10 @@ class _InJson(TyperCommand):
     epilog="Example: burstlens check my.toml --set inputs=/my/wrf/run",
 )
 def check(
-    recipe: args.RecipeArg,
-    site: args.SiteOpt = None,
-    settings: args.SetOpt = None,
-    as_json: args.JsonOpt = False,
+    recipe: arguments.RecipeArg,
+    site: arguments.SiteOpt = None,
+    settings: arguments.SetOpt = None,
+    as_json: arguments.JsonOpt = False,
 ) -> None:
     """Check a recipe, its parameters and its inputs; start nothing.
 
@@ -75,7 +75,7 @@ def check(
 
 
 @app.command(epilog="Example: burstlens recipes --json")
-def recipes(as_json: args.JsonOpt = False) -> None:
+def recipes(as_json: arguments.JsonOpt = False) -> None:
     """List the recipes that can be run by name."""
     from burstlens.workflows.plan.commands import recipe_titles
 
@@ -93,13 +93,13 @@ def recipes(as_json: args.JsonOpt = False) -> None:
     epilog="Example: burstlens sites --probe-io slurm",
 )
 def sites(
-    site: args.SiteArg = None,
-    explain: args.ExplainOpt = None,
-    probe_io: args.ProbeOpt = False,
-    recipe: args.ProbeRecipeOpt = None,
-    settings: args.SetOpt = None,
-    ranks: args.ProbeRanksOpt = 4,
-    as_json: args.JsonOpt = False,
+    site: arguments.SiteArg = None,
+    explain: arguments.ExplainOpt = None,
+    probe_io: arguments.ProbeOpt = False,
+    recipe: arguments.ProbeRecipeOpt = None,
+    settings: arguments.SetOpt = None,
+    ranks: arguments.ProbeRanksOpt = 4,
+    as_json: arguments.JsonOpt = False,
 ) -> None:
     """List the sites that --site takes, and which one is taken here without it.
 
@@ -129,7 +129,7 @@ def sites(
     short_help="Show burst buffers: how full, how old, who holds them.",
     epilog="Example: burstlens buffers --site slurm-datawarp",
 )
-def buffers(site: args.SiteOpt = None, as_json: args.JsonOpt = False) -> None:
+def buffers(site: arguments.SiteOpt = None, as_json: arguments.JsonOpt = False) -> None:
     """Show the pools and buffers of a site, and how to give back those of runs that are over."""
     from burstlens.clients.cli.buffers_report import show_buffers
 

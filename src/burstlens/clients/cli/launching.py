@@ -151,9 +151,9 @@ def start(
     note: str = "",
 ) -> None:  # fmt: skip
     """Print the warnings, then drive the run here, or start a driver that outlives the terminal."""
-    _print_warnings(warnings)
     from burstlens.clients.driving import drive, send_off
 
+    _print_warnings(warnings)
     if detach or batch:
         send_off(made, batch=batch, as_json=as_json, note=note)
     else:

@@ -76,8 +76,9 @@ class Asked:
 
 
 class Recalled:
-    """Samples that were read for one client, for the next one that asks at the same place: a link
-    to a page with kept places makes all its readers ask the same. Any thread may call it."""
+    """Samples that were read for one client, by place and published picture, a bounded number, for
+    the next one that asks at the same place: a link to a page with kept places makes all its
+    readers ask the same. Any thread may call it."""
 
     def __init__(self, most: int = SAMPLES) -> None:
         self._most = most

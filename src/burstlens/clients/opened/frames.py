@@ -133,6 +133,7 @@ def frames_of(events: Iterable[Line], entries: Mapping[Key, Published]) -> Frame
 
 def _cells(row: FrameRow) -> tuple[str, ...]:
     size = show_bytes(row.bytes) if row.bytes else ""
-    known_by, products = row.damaged or row.signal, ", ".join(row.products)
-    when, written = time_label(row.time), clock_time(row.written)
-    return row.stream, when, str(row.attempt), size, written, known_by, products
+    return (
+        row.stream, time_label(row.time), str(row.attempt), size, clock_time(row.written),
+        row.damaged or row.signal, ", ".join(row.products),
+    )  # fmt: skip

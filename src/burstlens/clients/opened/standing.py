@@ -18,11 +18,7 @@ from burstlens.core.printable import printable
 from burstlens.core.quantity import show_duration
 from burstlens.core.run import heartbeat
 from burstlens.core.run.directory import RunDir, runs_in
-from burstlens.core.run.heartbeat import (
-    Start,
-    last_words,
-    read_start,
-)
+from burstlens.core.run.heartbeat import Start, last_words, read_start
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.places import runs_folders
 from burstlens.core.run.snapshot import read_snapshot
@@ -71,8 +67,9 @@ def standing_of(run: RunDir, *, confirm_s: float = heartbeat.CONFIRM_S) -> RunSt
     alive = end is None and heartbeat.driver_lives(run, found.driver, confirm_s=wait_s)
     by_job = False
     if not (alive or over or end) and start is not None:
-        same = start.epoch == found.driver.epoch and start.job is not None
-        alive = by_job = same and not _job_state(start).over
+        is_its_job = start.epoch == found.driver.epoch and start.job is not None
+        # Its heartbeat stands still, but the scheduler lists its job as not ended.
+        alive = by_job = is_its_job and not _job_state(start).over
     found = replace(found, driver_alive=alive)
     if alive and not over:
         found = _with_silence(found, by_job=by_job)

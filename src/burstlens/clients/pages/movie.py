@@ -109,7 +109,10 @@ def make_movie(
         written = part.stat().st_size
     holes = sum(bool(entry.placeholder) for entry in shown)
     missing = tuple(entry.name for entry in entries if entry.name not in sizes)
-    return Movie(out, entries[0].product, len(shown), holes, missing, size, rate, written)
+    return Movie(
+        out, entries[0].product, frames=len(shown), holes=holes, missing=missing, size=size,
+        fps=rate, bytes=written,
+    )  # fmt: skip
 
 
 def _write_mp4(part: Path, pictures: Iterator[Image.Image], size: Size, fps: float) -> None:

@@ -111,7 +111,8 @@ def _denied(request: web.Request) -> web.StreamResponse:
 
 
 def kept_token(path: Path) -> str:
-    """The token in ``path``; a missing file is made, with mode 0600.
+    """The token in ``path``, one for every start of a server; a missing file is made, with mode
+    0600.
 
     Raises RunError when it cannot be made or read, is not the user's own regular file, may be read
     or written by others, or holds no token.

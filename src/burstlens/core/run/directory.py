@@ -27,60 +27,101 @@ from burstlens.core.run.volumes import volume_numbers, volume_path
 _DROPS = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class _Below:
-    """A path of a run by its name below the run directory."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __get__(self, run: RunDir, _owner: type[RunDir]) -> Path:
-        return run.path / self._name
-
-
 @dataclass(frozen=True, slots=True)
 class RunDir:
     """Paths of one run."""
 
     path: Path
-    journal = _Below("journal.jsonl")
-    """The journal; the newest file of a long one."""
-    facts = _Below("run.json")
-    """``run.json``: what never changes."""
-    status = _Below("status.json")
-    """``status.json``: the snapshot of about a second ago."""
-    recipe = _Below("recipe.toml")
-    """The recipe as given; the table with every parameter filled in is in ``run.json``."""
-    files = _Below("files")
-    """The functions and scripts that the recipe brought along."""
-    products = _Below("products")
-    """Published products."""
-    incoming = _Below("products/.incoming")
-    """Products that were staged and not yet published."""
-    index = _Below("products/index.jsonl")
-    """One line for each published product."""
-    control = _Below("control")
-    """Files dropped by clients: ``stop``, ``stop-now``, ``pause``, ``add-*.json``."""
-    pause = _Below("control/pause")
-    """The file that exists while no products are to be made."""
-    logs = _Below("logs")
-    """Logs brought home, one folder per job; ``burstlens/`` has those of Burstlens itself."""
-    model_log = _Below("logs/model.log")
-    """The model's log as the watcher reports it while the model runs."""
-    output = _Below("output")
-    """Raw files that the recipe keeps."""
-    sentinel = _Below("sentinel.jsonl")
-    """Trips that the sentinel found while no driver lived."""
-    notify = _Below("notify.json")
-    """``notify.json``: the ways of ``--notify``, readable by their user alone."""
-    parsl = _Below("parsl")
-    """Parsl's own files; only the user's, they hold the keys of the encrypted channels."""
-    start = _Below("start.json")
-    """The latest start of a driver; burstlens/core/run/heartbeat.py reads and writes it."""
 
     @property
     def id(self) -> str:
         """The run's id: the directory's name."""
         return self.path.name
+
+    @property
+    def journal(self) -> Path:
+        """The journal; the newest file of a long one."""
+        return self.path / "journal.jsonl"
+
+    @property
+    def facts(self) -> Path:
+        """``run.json``: what never changes."""
+        return self.path / "run.json"
+
+    @property
+    def status(self) -> Path:
+        """``status.json``: the snapshot of about a second ago."""
+        return self.path / "status.json"
+
+    @property
+    def recipe(self) -> Path:
+        """The recipe as given; the table with every parameter filled in is in ``run.json``."""
+        return self.path / "recipe.toml"
+
+    @property
+    def files(self) -> Path:
+        """The functions and scripts that the recipe brought along."""
+        return self.path / "files"
+
+    @property
+    def products(self) -> Path:
+        """Published products."""
+        return self.path / "products"
+
+    @property
+    def incoming(self) -> Path:
+        """Products that were staged and not yet published."""
+        return self.path / "products/.incoming"
+
+    @property
+    def index(self) -> Path:
+        """One line for each published product."""
+        return self.path / "products/index.jsonl"
+
+    @property
+    def control(self) -> Path:
+        """Files dropped by clients: ``stop``, ``stop-now``, ``pause``, ``add-*.json``."""
+        return self.path / "control"
+
+    @property
+    def pause(self) -> Path:
+        """The file that exists while no products are to be made."""
+        return self.path / "control/pause"
+
+    @property
+    def logs(self) -> Path:
+        """Logs brought home, one folder per job; ``burstlens/`` has those of Burstlens itself."""
+        return self.path / "logs"
+
+    @property
+    def model_log(self) -> Path:
+        """The model's log as the watcher reports it while the model runs."""
+        return self.path / "logs/model.log"
+
+    @property
+    def output(self) -> Path:
+        """Raw files that the recipe keeps."""
+        return self.path / "output"
+
+    @property
+    def sentinel(self) -> Path:
+        """Trips that the sentinel found while no driver lived."""
+        return self.path / "sentinel.jsonl"
+
+    @property
+    def notify(self) -> Path:
+        """``notify.json``: the ways of ``--notify``, readable by their user alone."""
+        return self.path / "notify.json"
+
+    @property
+    def parsl(self) -> Path:
+        """Parsl's own files; only the user's, they hold the keys of the encrypted channels."""
+        return self.path / "parsl"
+
+    @property
+    def start(self) -> Path:
+        """The latest start of a driver; burstlens/core/run/heartbeat.py reads and writes it."""
+        return self.path / "start.json"
 
     @property
     def journal_files(self) -> list[Path]:

@@ -262,6 +262,7 @@ def _concluded(history: History, event: ev.TuningEnded) -> None:
 
 
 def _output(history: History, event: ev.FrameReady | ev.OutputTimed | ev.OutputReported) -> None:
+    """Take an event; with one of a later attempt all begins anew."""
     if event.attempt > history.output.attempt:
         history.output = Output(event.attempt)
     history.output.note(event)

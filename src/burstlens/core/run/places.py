@@ -80,10 +80,11 @@ def folder_for(path: Path) -> Path:
     real = Path(os.path.realpath(path))
     chosen = os.environ.get(VARIABLE)
     if not chosen:
+        here = None
         with contextlib.suppress(OSError):  # the current folder is gone
             here = Path(os.path.realpath("runs"))
-            if not here.is_relative_to(real) and _takes_runs(here):
-                return here
+        if here is not None and not here.is_relative_to(real) and _takes_runs(here):
+            return here
     place = runs_folder() if chosen else state_folder()
     if Path(os.path.realpath(place)).is_relative_to(real):
         raise RunError(

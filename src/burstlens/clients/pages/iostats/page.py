@@ -29,7 +29,8 @@ MOST_ROWS = 40
 
 
 def write_page(summaries: Sequence[Summary], out: Path) -> None:
-    """Write the page of one or two logs as ``out``. Raises IOLogError; then no file is left."""
+    """Write the page of one or two logs as exactly ``out``. Raises IOLogError; then no file is
+    left."""
     first, *others = summaries
     names = [Path(it.log).name for it in summaries]
     text = _templates().get_template("iostats.html").render(

@@ -139,10 +139,8 @@ def _trip(event: GuardTripped) -> tuple[str, ...]:
 def _product(view: ProductView, story: Story) -> tuple[str, ...]:
     holes = sum(bool(entry.placeholder) for entry in view.entries)
     ends = [time_label(view.entries[at].time) for at in (0, -1)] if view.entries else ["", ""]
-    size, failed = (
-        show_bytes(sum(it.bytes for it in view.entries)),
-        story.failures.get(view.name, ""),
-    )
+    size = show_bytes(sum(it.bytes for it in view.entries))
+    failed = story.failures.get(view.name, "")
     return view.name, view.kind, str(len(view) - holes), str(holes), size, *ends, failed
 
 
