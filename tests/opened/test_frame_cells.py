@@ -23,6 +23,7 @@ from burstlens.clients.opened.series import Sample, sample
 from burstlens.clients.opened.spot import Spot
 from burstlens.core.durable import write_json
 from burstlens.core.run.index import Published
+from burstlens.viz.values import frame_cell
 
 pytestmark = pytest.mark.integration
 
@@ -172,7 +173,7 @@ def test_the_start_of_the_child_is_no_wait_for_a_value(
         "time.sleep(10.5); load_readers()"
     )
     monkeypatch.setattr(frame_cells, "WAIT_S", 10.0)
-    monkeypatch.setattr(frame_cells, "load_readers", partial(exec, load_late, {}))
+    monkeypatch.setattr(frame_cell, "load_readers", partial(exec, load_late, {}))
     assert thinned().cell().from_frame
 
 
