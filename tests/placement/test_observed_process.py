@@ -208,6 +208,8 @@ def test_a_script_that_is_stopped_names_what_it_leaves_running(start):
     process = start(["sh", "-c", "sleep 61 & echo $!; wait"])
     child = int(process.stdout.readline())
     try:
+        # Until it has begun its program it is called as its parent.
+        wait_for(lambda: Path(f"/proc/{child}/comm").read_text() == "sleep\n")
         observer = Observer(pid=process.pid, allow_stop=True)
         observer.stop(now=False)
         process.wait(120)
