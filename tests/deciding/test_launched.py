@@ -288,3 +288,31 @@ def test_products_that_cannot_be_staged_end_the_run_or_where_a_model_cannot_end_
     else:
         (failed,) = [one for one in done if isinstance(one, todo.Fail)]
         assert isinstance(failed.error, NoSpaceError)
+
+
+def test_what_a_job_that_ended_well_has_to_say_is_an_alarm(case):
+    run = case()
+    run.start()
+    run.tell(happened.JobEnded("attempt-1", replace(WELL, message="its log is not home")))
+    assert [alarm.text for alarm in run.snapshot.alarms] == ["its log is not home"]
+
+
+@pytest.mark.parametrize("text", ["the buffer is full", ""])
+def test_a_run_that_is_stopped_for_want_of_space_says_so(case, text):
+    run = case()
+    run.start()
+    run.tell(happened.StopRequested("stop", {"by": "space", "text": text}))
+    run.tell(happened.JobEnded("attempt-1", Ended(None, "SIGTERM", "stop")))
+    end = run.state.policy.jobs.outcome()
+    assert (end.exit_code, end.message) == (NO_SPACE, text or "stopped for want of space")
+
+
+def test_a_run_directory_that_takes_nothing_is_reported_once_until_it_takes_something(case):
+    run = case()
+    run.start()
+    away = OSError(errno.EIO, os.strerror(errno.EIO), str(run.run.journal))
+    for error in (away, away, None, away):
+        run.tell(happened.ProductsPublished(error))
+    assert [alarm.text.partition(" cannot")[0] for alarm in run.snapshot.alarms] == [
+        str(run.run.journal)
+    ] * 2

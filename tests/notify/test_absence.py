@@ -14,79 +14,23 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from notify_case import Deserted
 from run_case import Case
 
-from burstlens.cluster_configs.site import choose
 from burstlens.core.durable import read_json, write_json
-from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.core.run.heartbeat import ticks_of
-from burstlens.core.run.history import replay
 from burstlens.core.run.journal import Journal, read
-from burstlens.workflows.driver.noticing import begin_notices, close_notices, end_due
 from burstlens.workflows.notify.asked import ask
 from burstlens.workflows.notify.way import Way
 from burstlens.workflows.notify.word import driver_word
 from burstlens.workflows.placement import sentry as sentry_module
 from burstlens.workflows.placement import supervisor
-from burstlens.workflows.placement.absence import Absence, notices_of
+from burstlens.workflows.placement.absence import notices_of
 from burstlens.workflows.placement.sentry import Sentry
 from burstlens.workflows.plan.commands import new_run
-from burstlens.workflows.publishing.context import RunContext
 
 pytestmark = pytest.mark.integration
-
-
-class Deserted:
-    """A run whose driver of epoch 1 is gone, its attempt, and the drivers that come after it."""
-
-    def __init__(self, run, recipe) -> None:
-        self.run, self.recipe, self.folder = run, recipe, run.job("attempt-1")
-        run.facts.write_text("{}")
-        self.folder.mkdir(parents=True)
-        with closing(Journal(run.journal, 1)) as journal:
-            journal.append(ev.RunStarted())
-        self.driver()
-
-    def driver(self, **facts) -> None:
-        """Write what ``status.json`` has of the driver; by default one that is gone."""
-        gone = {"epoch": 1, "host": socket.gethostname(), "pid": 2**22 - 1, "ticks": 7}
-        write_json(self.run.status, {"driver": gone | {"heartbeat": 5.0} | facts}, sync=False)
-
-    def sentinel(self, still_s: float = 10.0, *, over: bool = False) -> Absence:
-        """What a sentinel sends, to its end."""
-        history = replay(read(self.run.journal))
-        absence = Absence(self.run, self.recipe, history, self.folder, still_s, over=over)
-        deadline = time.monotonic() + 0.3
-        absence.await_end(lambda: absence._notices is not None or time.monotonic() < deadline)
-        absence.close()
-        return absence
-
-    def resume(self, epoch: int = 2, alarms: int = 0) -> list[str]:
-        """A driver that resumes the run and ends it well, after so many alarms; returns what
-        ``status.json`` has of these."""
-        history = replay(read(self.run.journal))
-        with closing(Journal(self.run.journal, epoch, history.apply)) as journal:
-            journal.append(ev.RunResumed())
-            context = RunContext.of(self.run, self.recipe, choose("local"), journal, history)
-            begin_notices(context)
-            for number in range(alarms):
-                context.snapshot.alarm(f"alarm {number}")
-            outcome = Outcome("done", 0)
-            send = end_due(context, outcome)
-            journal.append(ev.RunEnded(outcome="done", exit_code=0))
-            context.snapshot.end(outcome)
-            send()
-            close_notices(context, outcome)
-        return [alarm["text"] for alarm in json.loads(self.run.status.read_text())["alarms"]]
-
-    def events(self) -> list[tuple[str, str, str]]:
-        """Name, key and way of the events about word in the run's journal."""
-        return [
-            (event.event, event.key, getattr(event, "way", ""))
-            for event in read(self.run.journal)
-            if event.event.startswith("notice.")
-        ]
 
 
 @pytest.fixture
