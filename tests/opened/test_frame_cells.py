@@ -170,9 +170,9 @@ def test_the_start_of_the_child_is_no_wait_for_a_value(
 ) -> None:
     load_late = (
         "import time; from burstlens.viz.values.frame_cell import load_readers\n"
-        "time.sleep(10.5); load_readers()"
+        "time.sleep(30.5); load_readers()"
     )
-    monkeypatch.setattr(frame_cells, "WAIT_S", 10.0)
+    monkeypatch.setattr(frame_cells, "WAIT_S", 30.0)
     monkeypatch.setattr(frame_cell, "load_readers", partial(exec, load_late, {}))
     assert thinned().cell().from_frame
 
