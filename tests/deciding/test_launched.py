@@ -57,10 +57,16 @@ FRAME = Frame(
 class Case:
     """A run whose journal has these events; ``tell`` gives what is to be done about an event."""
 
-    def __init__(self, run: RunDir, recipe: Recipe, events: Sequence[Event] = ()) -> None:
+    def __init__(
+        self, run: RunDir, recipe: Recipe, events: Sequence[Event] = (), *, batch: bool = False
+    ) -> None:
         history = replay(events)
         journal = Journal(run.journal, 1, history.apply)
-        context = RunContext.of(run, recipe, choose("local"), journal, history)
+        site = choose("local")
+        if batch:
+            viewing = replace(site.viewing, placement="separate")
+            site = replace(site, scheduler="slurm", viewing=viewing)
+        context = RunContext.of(run, recipe, site, journal, history)
         self.run, self.now, self.snapshot = run, 0.0, context.snapshot
         self.state = RunState(
             context, lambda state: LaunchedRun(state, ShownPoints(), buffer_name="", lasts=True)
@@ -95,7 +101,7 @@ class Case:
 
 @pytest.fixture
 def case(recipe: Callable[..., Recipe], run_dir: RunDir) -> Callable[..., Case]:
-    return lambda text=RECIPE, events=(): Case(run_dir, recipe(text=text), events)
+    return lambda text=RECIPE, events=(), **more: Case(run_dir, recipe(text=text), events, **more)
 
 
 def kinds(instructions: Sequence[todo.Instruction]) -> list[str]:
@@ -316,3 +322,29 @@ def test_a_run_directory_that_takes_nothing_is_reported_once_until_it_takes_some
     assert [alarm.text.partition(" cannot")[0] for alarm in run.snapshot.alarms] == [
         str(run.run.journal)
     ] * 2
+
+
+def test_a_buffer_that_an_earlier_driver_had_is_asked_for_again_by_its_place(case):
+    earlier = ev.BufferCreated(kind=BUFFER.kind, path=BUFFER.path, folder=BUFFER.folder)
+    done = case(events=[earlier]).tell(happened.LoopBegun())
+    assert kinds(done) == ["OpenBlock", "ProvideBuffer"]
+    assert done[-1].known == BUFFER
+    gone = case(events=[earlier, ev.BufferReleased()]).tell(happened.LoopBegun())
+    assert gone[-1].known is None
+
+
+@pytest.mark.parametrize("stopping", [True, False])
+def test_a_stop_is_done_with_the_first_report_that_was_made_after_it(case, stopping):
+    run = case()
+    run.start()
+    run.tell(happened.StopRequested("stop"))
+    report = Report((), (), Cursor(), stopping=stopping)
+    assert ("Request" in kinds(run.tell(happened.FramesFound(report)))) == stopping
+
+
+def test_the_viewing_block_is_asked_for_when_the_simulation_has_its_job(case):
+    run = case(RECIPE + BEFORE, batch=True)
+    run.start()
+    assert "AskBlock" not in kinds(run.tell(happened.JobSubmitted("step-real-1", "slurm:7")))
+    *_, ask = run.tell(happened.JobSubmitted("attempt-1", "slurm:8"))
+    assert ask == todo.AskBlock("8")
