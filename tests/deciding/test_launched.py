@@ -348,3 +348,14 @@ def test_the_viewing_block_is_asked_for_when_the_simulation_has_its_job(case):
     assert "AskBlock" not in kinds(run.tell(happened.JobSubmitted("step-real-1", "slurm:7")))
     *_, ask = run.tell(happened.JobSubmitted("attempt-1", "slurm:8"))
     assert ask == todo.AskBlock("8")
+
+
+def test_a_pause_is_journalled_while_the_model_runs_and_over_when_it_has_ended(case):
+    run = case()
+    run.start()
+    assert kinds(run.tell(happened.PauseSeen(True))) == ["control.received"]
+    run.tell(happened.JobEnded("attempt-1", WELL))
+    assert kinds(run.tell(happened.PauseSeen(True))) == ["DropRequest", "control.received"]
+    assert [alarm.text for alarm in run.snapshot.alarms] == [
+        "the model has ended: what waited is made now"
+    ]
