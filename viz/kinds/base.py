@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Options = TypeVar("Options")
 
 
-class Table:
+class OptionsTable:
     """A TOML table as a frozen dataclass: it takes no other keys, and the text below each of its
     attributes is the key's help."""
 

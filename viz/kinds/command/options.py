@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from burstlens.viz.kinds.base import Table
+from burstlens.viz.kinds.base import OptionsTable
 from burstlens.viz.kinds.shipped import check_extension, check_relative
 
 PLACEHOLDERS = ("frame", "record", "out", "time", "stream")
@@ -13,7 +13,7 @@ _BRACES = re.compile(r"\{(\w*)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class CommandOptions(Table):
+class CommandOptions(OptionsTable):
     """A program that is started for each frame."""
 
     command: tuple[str, ...]

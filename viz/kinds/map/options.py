@@ -13,12 +13,12 @@ from burstlens.viz.drawing.picture import Limits, check_limits, check_size
 from burstlens.viz.drawing.style import SCALES
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.place import Place, Source
-from burstlens.viz.kinds.base import Table
+from burstlens.viz.kinds.base import OptionsTable
 from burstlens.viz.values.options import Values
 
 
 @dataclass(frozen=True, slots=True)
-class MapOptions(Table):
+class MapOptions(OptionsTable):
     """What a map shows, and how."""
 
     variable: str

@@ -7,11 +7,11 @@ from typing import Literal
 
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.geometry.crop import Crop
-from burstlens.viz.kinds.base import Table
+from burstlens.viz.kinds.base import OptionsTable
 
 
 @dataclass(frozen=True, slots=True)
-class NetcdfOptions(Table):
+class NetcdfOptions(OptionsTable):
     """What goes into a netCDF file, and how it is stored."""
 
     variables: tuple[str, ...]

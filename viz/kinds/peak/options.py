@@ -9,13 +9,13 @@ from burstlens.viz.drawing.colour_names import Colormap
 from burstlens.viz.drawing.maps.layers import Contours
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.place import Place, Source
-from burstlens.viz.kinds.base import Table
+from burstlens.viz.kinds.base import OptionsTable
 from burstlens.viz.kinds.map.options import MapOptions
 from burstlens.viz.values.options import Values
 
 
 @dataclass(frozen=True, slots=True)
-class PeakOptions(Table):
+class PeakOptions(OptionsTable):
     """Which peak of which motion, and how it is shown."""
 
     quantity: Literal["pgv", "pga", "pgd", "intensity"] = "pgv"

@@ -11,13 +11,13 @@ from burstlens.viz.diagnostics.level import AT
 from burstlens.viz.drawing.picture import check_size
 from burstlens.viz.geometry.crop import Crop
 from burstlens.viz.geometry.place import End
-from burstlens.viz.kinds.base import Table
+from burstlens.viz.kinds.base import OptionsTable
 
 _MOST = 4
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileOptions(Table):
+class ProfileOptions(OptionsTable):
     """Which profiles, and where."""
 
     variables: tuple[str, ...]

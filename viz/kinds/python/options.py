@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from burstlens.viz.kinds.base import Table
+from burstlens.viz.kinds.base import OptionsTable
 from burstlens.viz.kinds.shipped import check_extension, check_relative
 
 _FUNCTION = re.compile(r"(?P<file>[^:]+\.py):(?P<name>[^\W\d]\w*)")
 
 
 @dataclass(frozen=True, slots=True)
-class PythonOptions(Table):
+class PythonOptions(OptionsTable):
     """A function of the user's, called for each frame."""
 
     function: str

@@ -9,11 +9,11 @@ from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.drawing.colour_names import Colormap, Colour
 from burstlens.viz.drawing.picture import Limits, check_limits, check_size
 from burstlens.viz.geometry.crop import Crop
-from burstlens.viz.kinds.base import Table
+from burstlens.viz.kinds.base import OptionsTable
 
 
 @dataclass(frozen=True, slots=True)
-class Isosurface(Table):
+class Isosurface(OptionsTable):
     """Where a 3-D variable has one value."""
 
     variable: str
@@ -40,7 +40,7 @@ class Isosurface(Table):
 
 
 @dataclass(frozen=True, slots=True)
-class Haze(Table):
+class Haze(OptionsTable):
     """A 3-D variable as a haze that is denser where the value is higher (volume rendering)."""
 
     variable: str
@@ -68,7 +68,7 @@ class Haze(Table):
 
 
 @dataclass(frozen=True, slots=True)
-class Slices(Table):
+class Slices(OptionsTable):
     """Planes on which a 3-D variable is shown."""
 
     x: tuple[float, ...] = ()
@@ -95,7 +95,7 @@ class Slices(Table):
 
 
 @dataclass(frozen=True, slots=True)
-class Camera(Table):
+class Camera(OptionsTable):
     """The camera. It stays in one place for the whole series."""
 
     azimuth: float = 205.0
@@ -117,7 +117,7 @@ class Camera(Table):
 
 
 @dataclass(frozen=True, slots=True)
-class SceneOptions(Table):
+class SceneOptions(OptionsTable):
     """What a scene shows, and how."""
 
     isosurfaces: tuple[Isosurface, ...] = ()

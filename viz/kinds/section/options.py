@@ -11,14 +11,14 @@ from burstlens.viz.drawing.colour_names import Colormap
 from burstlens.viz.drawing.maps.layers import Contours
 from burstlens.viz.drawing.picture import Limits, check_limits, check_size
 from burstlens.viz.geometry.place import End
-from burstlens.viz.kinds.base import Table
+from burstlens.viz.kinds.base import OptionsTable
 from burstlens.viz.values.options import Values
 
 _TRACK = "track:"
 
 
 @dataclass(frozen=True, slots=True)
-class SectionOptions(Table):
+class SectionOptions(OptionsTable):
     """What a section shows, and how."""
 
     variable: str

@@ -10,13 +10,13 @@ from typing import Literal
 
 from burstlens.viz.drawing.picture import check_size
 from burstlens.viz.geometry.place import Place, Source
-from burstlens.viz.kinds.base import Table
+from burstlens.viz.kinds.base import OptionsTable
 
 EXTENSIONS = {"png": "png", "mseed": "mseed", "sac": "zip"}
 
 
 @dataclass(frozen=True, slots=True)
-class Layer(Table):
+class Layer(OptionsTable):
     """A flat layer of the rock, down to the next one."""
 
     vp_m_s: float
@@ -34,7 +34,7 @@ class Layer(Table):
 
 
 @dataclass(frozen=True, slots=True)
-class SeismogramOptions(Table):
+class SeismogramOptions(OptionsTable):
     """Which seismograms, and how they are shown."""
 
     components: tuple[str, ...] = ("vx", "vy", "vz")

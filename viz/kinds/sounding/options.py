@@ -7,11 +7,11 @@ from typing import Literal
 
 from burstlens.viz.drawing.picture import check_size
 from burstlens.viz.geometry.place import End
-from burstlens.viz.kinds.base import Table
+from burstlens.viz.kinds.base import OptionsTable
 
 
 @dataclass(frozen=True, slots=True)
-class SoundingOptions(Table):
+class SoundingOptions(OptionsTable):
     """Where a sounding is, and how it looks."""
 
     at: End

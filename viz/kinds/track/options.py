@@ -10,11 +10,11 @@ from burstlens.core.units import conversion
 from burstlens.viz.diagnostics.interval import of_interval
 from burstlens.viz.diagnostics.level import check_levels
 from burstlens.viz.geometry.place import Place
-from burstlens.viz.kinds.base import Table
+from burstlens.viz.kinds.base import OptionsTable
 
 
 @dataclass(frozen=True, slots=True)
-class TrackOptions(Table):
+class TrackOptions(OptionsTable):
     """Which extreme is followed, and how it is looked for."""
 
     variable: str

@@ -8,11 +8,11 @@ from burstlens.viz.drawing.colour_names import Colormap
 from burstlens.viz.drawing.maps.layers import names_file
 from burstlens.viz.drawing.picture import check_limits, check_size
 from burstlens.viz.geometry.place import Place
-from burstlens.viz.kinds.base import Table
+from burstlens.viz.kinds.base import OptionsTable
 
 
 @dataclass(frozen=True, slots=True)
-class TrackMapOptions(Table):
+class TrackMapOptions(OptionsTable):
     """Which track is shown, and how."""
 
     track: str

@@ -8,13 +8,13 @@ from typing import Literal
 
 from burstlens.viz.diagnostics.formula import check_names
 from burstlens.viz.geometry.crop import Crop
-from burstlens.viz.kinds.base import Table
+from burstlens.viz.kinds.base import OptionsTable
 
 Coordinates = Literal["auto", "projection", "lonlat", "sphere"]
 
 
 @dataclass(frozen=True, slots=True)
-class WindVector(Table):
+class WindVector(OptionsTable):
     """The three components of a wind. WRF's by default."""
 
     u: str = "U"
@@ -32,7 +32,7 @@ class WindVector(Table):
 
 
 @dataclass(frozen=True, slots=True)
-class VtkOptions(Table):
+class VtkOptions(OptionsTable):
     """What goes into a VTK file, and on which grid."""
 
     variables: tuple[str, ...] = ()
