@@ -6,6 +6,7 @@ import errno
 import os
 
 import pytest
+from loop_case import LoopCase
 from workers_case import Block
 
 from burstlens.cluster_configs.site import choose
@@ -15,7 +16,15 @@ from burstlens.core.run.journal import Journal
 from burstlens.workflows.deciding.state import Policy, RunState
 from burstlens.workflows.deciding.target import PATIENCE_S, Target
 from burstlens.workflows.driver.dispatch import Dispatch
-from burstlens.workflows.ordering.instructions import Instruction, Publish
+from burstlens.workflows.making.order import OrderResult
+from burstlens.workflows.ordering.batches import Batch
+from burstlens.workflows.ordering.events import (
+    NodeFailed,
+    ProductsPublished,
+    ResultsRead,
+    WorkReturned,
+)
+from burstlens.workflows.ordering.instructions import Ask, Instruction, Publish
 from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.publishing.full_disk import FullDisk
 
@@ -110,3 +119,43 @@ def test_only_a_full_disk_is_want_of_space(state, run_dir):
     (failed,) = state.outbox.take()
     assert isinstance(failed.error, NoSpaceError)
     assert str(failed.error).endswith(f"burstlens resume {run_dir.id}")
+
+
+class FullRun(Policy):
+    """A kind of run that reports a full disk, whichever event has its error."""
+
+    def refused(self, event: NodeFailed) -> None:
+        """Of a node."""
+        self.state.snapshot.full_disk.take(event.error)
+
+    def published(self, event: ProductsPublished) -> None:
+        """Of the publication."""
+        self.state.snapshot.full_disk.take(event.error)
+
+    def results_read(self, event: ResultsRead) -> None:
+        """Of a worker."""
+        self.state.snapshot.full_disk.take(event.results[0].error)
+
+    work_returned = results_read
+
+
+@pytest.mark.parametrize("kind", ["node", "publication", "results", "work"])
+def test_the_loop_measures_what_is_free_ahead_of_each_event_with_such_an_error(
+    run_dir, recipe, kind
+):
+    run_dir.facts.write_text("{}")
+    journal = Journal(run_dir.journal, 1)
+    context = RunContext.of(run_dir, recipe(), choose("local"), journal, History())
+    error = StagingError("cannot stage", path=str(run_dir.incoming / "x"), number=errno.ENOSPC)
+    results = {0: OrderResult(error=error)}
+    event = {
+        "node": NodeFailed(Ask("question", print), error),
+        "publication": ProductsPublished(full(run_dir.journal)),
+        "results": ResultsRead(Batch(()), results),
+        "work": WorkReturned(Batch(()), results),
+    }[kind]
+    LoopCase(context, FullRun).take(event)
+    (alarm,) = context.snapshot.alarms
+    assert "No space left on device, " in alarm.text
+    assert " free); the run goes on when there is room" in alarm.text
+    journal.close()
