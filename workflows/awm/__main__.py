@@ -54,10 +54,16 @@ Axes: x east, y north, z up; depth_m counts down from the free surface. An examp
   station_frames = true       # the same samples also as stations_000000.nc, ..., for live products
   format = "netcdf4"          # classic, cdf5
   files = "frame"             # growing
+  [checkpoint]                # steps from one to the next (0: none), and how many are kept
+  every = 500
+  keep = 2
   [[station]]
   name = "A01"
   x_m = 20000.0
   y_m = 15000.0
+
+SIGUSR1 asks for a checkpoint after the step under way. --restart continues from one: frames, peaks
+and stations are then the same, bit by bit, as those of a run in one piece.
 
 Before it starts, awm prints what the run will do: points per wavelength, the highest frequency that
 is right, the step against its limit, memory, output, and the time by a probe of a second. --plan
@@ -77,6 +83,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="check the parameters and stop")
     parser.add_argument("--plan", action="store_true", help="print what the run will do and stop")
     parser.add_argument("--json", action="store_true", help="with --plan: one JSON object")
+    parser.add_argument(
+        "--restart", type=Path, metavar="CHECKPOINT", help="continue from that file"
+    )
     given = parser.parse_args(arguments)
     if given.json and not given.plan:
         parser.error("--json goes with --plan")
@@ -93,7 +102,7 @@ def main(arguments: list[str] | None = None) -> int:
         if given.plan:
             return program.plan(read, Path.cwd(), by, as_json=given.json)
         program.compile_kernels(read)
-        return program.Run(read, Path.cwd(), by).go()
+        return program.Run(read, Path.cwd(), by, given.restart).go()
     except BurstlensError as error:
         print(f"awm: error: {error}", flush=True)
         return 2 if isinstance(error, RecipeError) else 1

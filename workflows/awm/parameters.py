@@ -195,6 +195,13 @@ class Station(Table):
     depth_m: Annotated[float, Field(ge=0)] = 0.0
 
 
+class Checkpoint(Table):
+    """Checkpoints: steps from one to the next, 0 for none, and how many are kept."""
+
+    every: Annotated[int, Field(ge=0)] = 0
+    keep: Count = 2
+
+
 class Parameters(Table):
     """The whole file. Raises RecipeError, with every fault, if it is invalid."""
 
@@ -209,6 +216,7 @@ class Parameters(Table):
     absorbing: Absorbing = Absorbing()
     output: Output = Output()
     station: tuple[Station, ...] = ()
+    checkpoint: Checkpoint = Checkpoint()
 
     @model_validator(mode="after")
     def _is_inside(self) -> Self:

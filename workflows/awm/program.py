@@ -10,12 +10,15 @@ import signal
 import time
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import numba
 import numpy as np
 
 from burstlens.core.errors import RecipeError, SimulationError
+from burstlens.workflows.awm import checkpoint
 from burstlens.workflows.awm.executing import Threads
+from burstlens.workflows.awm.fields import Field
 from burstlens.workflows.awm.forecast import Forecast, probe
 from burstlens.workflows.awm.output import Frames
 from burstlens.workflows.awm.parameters import Parameters
@@ -25,6 +28,8 @@ from burstlens.workflows.awm.surface_peaks import SurfacePeaks
 
 EVERY_S = 1.0
 """Seconds of wall time between two progress lines."""
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
+"""The last one asks for a checkpoint after the step under way; the others end the run after it."""
 PLAN_STEPS = 1000
 """A plan is probed as a run of so many steps would be."""
 
@@ -81,12 +86,15 @@ def _say_written(stream: str, record: int, name: str, t: float, began: float) ->
 class Run:
     """One run in ``folder``, from its parameters to its last frame."""
 
-    def __init__(self, parameters: Parameters, folder: Path, by: Threads) -> None:
-        self.parameters = parameters
+    def __init__(
+        self, parameters: Parameters, folder: Path, by: Threads, restart: Path | None = None
+    ) -> None:
+        self.parameters, self.folder = parameters, folder
         self.solver = Solver(parameters, folder, by)
         self.steps = parameters.time.count
         self._by = by
-        self._signal = 0
+        self._signal, self._wants_checkpoint = 0, False
+        self._checkpoints: list[Path] = []
         output, solver = parameters.output, self.solver
         plane = {"y": solver.y, "x": solver.x}
         n = output.volume_stride
@@ -102,6 +110,39 @@ class Run:
             if every
         ]
         self.stations = Seismograms(folder, parameters, solver) if parameters.station else None
+        self.first, self._restart = 1, restart
+
+    def _state(self) -> dict[str, Field]:
+        return self.solver.state() | ({} if self.peaks is None else self.peaks.state())
+
+    def _go_on(self, path: Path) -> None:
+        """Continue from a checkpoint. Raises RecipeError for one that does not fit."""
+        stations = self.stations
+        series = () if stations is None else stations.series().keys()
+        past = checkpoint.read(path, self.solver, self._state(), series)
+        if past.step >= self.steps:
+            raise RecipeError(f"{path} is of step {past.step}: the run ends at step {self.steps}")
+        self.solver.steps, self.first = past.step, past.step + 1
+        for _, frames in self.streams:
+            frames.count = past.more["frames"].get(frames.stream, 0)
+        if stations is not None:
+            stations.go_on(past.series, past.more["stations"])
+        t = past.step * self.parameters.time.step_s
+        say(f"continues from {path.name}, step {past.step}, t = {t:.3f} s")
+
+    def _write_checkpoint(self, step: int) -> None:
+        began = time.perf_counter()
+        stations, state = self.stations, dict[str, Any](self._state())
+        more: dict[str, Any] = {"frames": {one.stream: one.count for _, one in self.streams}}
+        if stations is not None:
+            state |= stations.series()
+            more["stations"] = stations.counts()
+        path = checkpoint.write(self.folder, self.solver, state, more)
+        t = step * self.parameters.time.step_s
+        say(f"wrote checkpoint {path.name}, t = {t:.3f} s, in {time.perf_counter() - began:.3f} s")
+        self._checkpoints.append(path)
+        while len(self._checkpoints) > self.parameters.checkpoint.keep:
+            self._checkpoints.pop(0).unlink(missing_ok=True)
 
     def go(self) -> int:
         """Take all steps; returns 0, or 128 plus the number of the signal that ended it.
@@ -111,13 +152,19 @@ class Run:
         step_takes_s = probe(self.solver, self.steps)
         for line in Forecast.of(self.solver, self._by.count, step_takes_s).lines():
             say(line)
-        before_us = {n: signal.signal(n, self._note) for n in (signal.SIGTERM, signal.SIGINT)}
+        if self._restart is not None:  # only now: the probe is of a wavefield at rest
+            self._go_on(self._restart)
+        before_us = {n: signal.signal(n, self._note) for n in SIGNALS}
         began = said = time.perf_counter()
-        before = 0
+        before = self.first - 1
         try:
-            for step in range(1, self.steps + 1):
+            for step in range(self.first, self.steps + 1):
                 self.solver.advance()
                 self._write(step)
+                every = self.parameters.checkpoint.every
+                if self._wants_checkpoint or (every and step % every == 0):
+                    self._wants_checkpoint = False
+                    self._write_checkpoint(step)
                 now = time.perf_counter()
                 if now - said >= EVERY_S or step == self.steps or self._signal:
                     self._check()
@@ -131,12 +178,15 @@ class Run:
             for number, handler in before_us.items():
                 signal.signal(number, handler)
         wall = time.perf_counter() - began
-        rate = self.steps * self.solver.points / wall / 1e6
-        say(f"done, {self.steps} steps in {wall:.2f} s, {rate:.1f} Mpoint/s")
+        rate = (self.steps - self.first + 1) * self.solver.points / wall / 1e6
+        say(f"done, {self.steps - self.first + 1} steps in {wall:.2f} s, {rate:.1f} Mpoint/s")
         return 0
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        self._signal = number
+        if number == signal.SIGUSR1:
+            self._wants_checkpoint = True
+        else:
+            self._signal = number
 
     def _write(self, step: int) -> None:
         t = round(step * self.parameters.time.step_s, 9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,9 @@ class Seismograms:
         ]
         self._times: list[float] = []
         self._rows: list[list[list[float]]] = []
+        self._before = np.empty((0, len(self._readers), len(COMPONENTS)), np.float32)
+        self._times_before = np.empty(0)
+        """What was flushed so far, which a continuation writes again."""
         self._written = self._count = 0
         with write_errors(self.path):
             self._nc = self._open(self.path)
@@ -51,7 +55,13 @@ class Seismograms:
         """
         if not self._times:
             return None
-        rows = np.array(self._rows, dtype=np.float32)
+        rows = self._write_rows()
+        frame = self._write_frame(rows) if self.parameters.output.station_frames else None
+        self._times, self._rows = [], []
+        return frame
+
+    def _write_rows(self) -> NDArray[np.float32]:
+        rows = np.array(self._rows, np.float32).reshape(-1, *self._before.shape[1:])
         span = slice(self._written, self._written + len(self._times))
         with write_errors(self.path):
             self._nc["time"][span] = self._times
@@ -59,9 +69,31 @@ class Seismograms:
                 self._nc[name][span] = rows[:, :, n]
             self._nc.sync()
         self._written = span.stop
-        frame = self._write_frame(rows) if self.parameters.output.station_frames else None
-        self._times, self._rows = [], []
-        return frame
+        self._before = np.concatenate([self._before, rows])
+        self._times_before = np.concatenate([self._times_before, self._times])
+        return rows
+
+    def series(self) -> dict[str, NDArray[Any]]:
+        """All samples so far by name, for :mod:`.checkpoint`."""
+        rows = np.array(self._rows, np.float32).reshape(-1, *self._before.shape[1:])
+        return {
+            "station times": np.concatenate([self._times_before, self._times]),
+            "station rows": np.concatenate([self._before, rows]),
+        }
+
+    def counts(self) -> dict[str, int]:
+        """How many of them are flushed, in how many frames."""
+        return {"samples": self._written, "frames": self._count}
+
+    def go_on(self, series: Mapping[str, NDArray[Any]], counts: Mapping[str, int]) -> None:
+        """Continue from samples and counts that were given: the file has them all, and a frame
+        those since the one before."""
+        times, rows = series["station times"], series["station rows"]
+        flushed = counts["samples"]
+        self._times, self._rows = times[:flushed].tolist(), rows[:flushed].tolist()
+        self._count = counts["frames"]
+        self._write_rows()
+        self._times, self._rows = times[flushed:].tolist(), rows[flushed:].tolist()
 
     def close(self) -> None:
         """Close the file; what was not flushed is lost."""

@@ -64,6 +64,11 @@ class Solver:
         where = self.place(at.x_m, at.y_m, at.depth_m)
         self.source = PointSource(self.wavefield, at.tensor, where, last, released)
 
+    def state(self) -> dict[str, Field]:
+        """All that changes from step to step, by name: the wavefield, and the memory of layers."""
+        fields = {name: getattr(self.wavefield, name) for name in Wavefield.__slots__}
+        return fields | {f"layer {n}": layer.memory for n, layer in enumerate(self.layers)}
+
     def place(self, x_m: float, y_m: float, depth_m: float) -> Triple:
         """A position (z, y, x) in spacings from the padded arrays' first node."""
         rim, h = self.grid.rim, self.spacing_m

@@ -34,13 +34,18 @@ class SurfacePeaks:
         self._before = np.zeros((2, *shape), np.float32)
         self._displacement = np.zeros((2, *shape), np.float32)
 
+    def state(self) -> dict[str, Field]:
+        """All that changes from step to step, by name."""
+        motion = {"velocity before": self._before, "displacement": self._displacement}
+        return {f"peak {name}": values for name, values in {**self.fields, **motion}.items()}
+
     def follow(self) -> None:
         """Update the peaks with the current velocities."""
         solver, step = self._solver, np.float32(self._solver.step_s)
         velocity = np.stack([solver.surface_velocity(name) for name in ("vx", "vy")])
         acceleration = (velocity - self._before) / step
         self._displacement += (velocity + self._before) * (step / 2)
-        self._before = velocity
+        self._before[...] = velocity
         for name, motion in (("pgv", velocity), ("pga", acceleration), ("pgd", self._displacement)):
             self._raise(name, np.hypot(*motion))
             if f"{name}_larger" in self.fields:
