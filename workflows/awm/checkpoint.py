@@ -78,7 +78,7 @@ def write(folder: Path, solver: Solver, state: State, more: Mapping[str, Any]) -
 
 
 def _write_field(handle: int, values: NDArray[Any]) -> int:
-    raw, crc = memoryview(values).cast("B"), 0
+    raw, crc = values.reshape(-1).view(np.uint8).data, 0
     for begin in range(0, len(raw), PIECE_BYTES):
         piece = raw[begin : begin + PIECE_BYTES]
         crc = zlib.crc32(piece, crc)
@@ -155,7 +155,7 @@ def read(path: Path, solver: Solver, state: State, series: Collection[str]) -> P
 
 def _read_field(handle: int, values: NDArray[Any]) -> int | None:
     """The CRC of what was read; None where the file ends before."""
-    raw, crc = memoryview(values).cast("B"), 0
+    raw, crc = values.reshape(-1).view(np.uint8).data, 0
     for begin in range(0, len(raw), PIECE_BYTES):
         piece = rest = raw[begin : begin + PIECE_BYTES]
         while rest:
