@@ -15,7 +15,14 @@ from fnmatch import translate
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from burstlens.core.errors import RecipeError
 from burstlens.core.renamed import moved
+from burstlens.workflows.models.continuation import (
+    CheckpointName,
+    Continuation,
+    Proof,
+    Start,
+)
 
 if TYPE_CHECKING:
     from burstlens.viz.frames.outline import Known
@@ -24,7 +31,9 @@ QUIET_S = 0.5
 """A file that one process writes counts as complete when it is unchanged for so long."""
 SIMULATION_LOG = "model.log"
 """The model's standard output, in its folder."""
-Kind = Literal["progress", "written", "output", "asynchronous", "trouble", "end", "phase"]
+Kind = Literal[
+    "progress", "written", "output", "checkpoint", "asynchronous", "trouble", "end", "cut", "phase"
+]
 
 BANNER, SIGNAL, TROUBLE, ERROR, CAUSE = range(5)
 """How much a line of trouble says about why a model ended.
@@ -52,12 +61,14 @@ class LogLine:
     With ``cut`` the line shows so little of the time that several frames may match it. With
     ``record``, from 1, it is that record of ``file``, without a file of the newest of ``stream``.
     ``took_s``: how long the model was at it, where the line has it. ``output``: it wrote what holds
-    no frame, a restart file say, in ``took_s``.
+    no frame in ``took_s``. ``checkpoint``: it wrote one, or the part of it that ``stream`` names;
+    without ``time`` that of the model's latest progress.
     ``progress``: the model has reached ``time`` / ``elapsed_s``; ``rate_mpps`` if the line has it.
     ``asynchronous``: later ``written`` lines come before the data, so they prove nothing.
     ``trouble``: users should see ``text``, of that ``weight``; with ``file``, that frame is
     lost; at the model's ``time``, where the line has it. The lines after it that match ``more``
-    belong to it. ``end``: the model says that it is done.
+    belong to it. ``end``: the model says that it is done; ``cut``: that it stops before its end, as
+    it was asked to, with a checkpoint.
     ``phase``: what the model does now, in one word (``text``).
     """
 
@@ -171,6 +182,33 @@ class Model(ABC):
     @abstractmethod
     def command(self) -> list[str]:
         """The argument list that starts the model in its folder, without the MPI launcher."""
+
+    def checkpoint_of(self, name: str) -> CheckpointName | None:
+        """What the file of that name is of a checkpoint, or None when it is of none."""
+        return None
+
+    def checkpoint_proof(self, name: str) -> Proof:
+        """What proves that the checkpoint's file of that name is whole."""
+        return Proof.FILE
+
+    def checkpoint_parts(self, inputs: Path) -> Sequence[str]:
+        """The parts that make a checkpoint whole, as :attr:`.CheckpointName.part` names them."""
+        return ("",)
+
+    def cuts(self, inputs: Path, count: int) -> Sequence[float]:
+        """Seconds of the run at which it is cut into so many stretches of about equal length; one
+        less than these. Raises RecipeError where it cannot be cut."""
+        total_s = self.facts(inputs).total_s
+        if total_s is None:
+            raise RecipeError(f"the length of a {self.name} run is not known: it cannot be cut")
+        return [total_s * number / count for number in range(1, count)]
+
+    def start(self, inputs: Path, wanted: Continuation) -> Start:
+        """How it is started so. Raises RecipeError where it cannot go on from that checkpoint, or
+        stop there."""
+        if wanted != Continuation():
+            raise RecipeError(f"{self.name} does not go on from checkpoints")
+        return Start(self.command())
 
     def runs(self) -> str:
         """The program that the recipe names, and its arguments, as ``check`` shows them; empty for

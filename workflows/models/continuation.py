@@ -1,0 +1,56 @@
+"""How a model goes on from a checkpoint, and stops at one: what its adapter says about both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Proof(StrEnum):
+    """What proves that the files of a checkpoint are whole.
+
+    ``NAME``: the model gives a file its name when it is whole. ``FILE``: the file's own bytes, as
+    those of a frame. ``LOG``: only the model's log, as of files that several processes write.
+    """
+
+    NAME = "name"
+    FILE = "file"
+    LOG = "log"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointName:
+    """What the name of a checkpoint's file says: the valid time of the state in it, the ``part`` of
+    that state which the file has (a domain; "" for all of it), and its tile."""
+
+    time: str
+    part: str = ""
+    tile: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """How an attempt is wanted to start and to end.
+
+    ``time`` and ``files`` are those of the checkpoint that it goes on from; without, it starts
+    afresh. It stops, with a checkpoint, at ``until_s`` seconds of the run. ``every_s``: model time
+    from one checkpoint to the next, as the recipe gives it. ``settings`` are changes that a person
+    wants, by name (``namelist.domains.time_step``).
+    """
+
+    time: str | None = None
+    files: tuple[str, ...] = ()
+    until_s: float | None = None
+    every_s: float | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How the model is started: its ``command``, and the texts of files that stand in the place of
+    inputs of these names. ``changes`` says, a line each, what differs from the inputs."""
+
+    command: list[str]
+    files: Mapping[str, str] = field(default_factory=dict)
+    changes: tuple[str, ...] = ()
