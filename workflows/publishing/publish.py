@@ -207,7 +207,8 @@ class Publisher:
         event = self._journal.append(ProductPublished(**_fields(receipt)))
         if before not in (None, receipt.attempt):
             self._drop_earlier(key, before, receipt.name)
-        for name in self._history.states.surplus(receipt.product, receipt.stream):
+        held = [one.time for one in self._history.checkpoints.records]
+        for name in self._history.states.surplus(receipt.product, receipt.stream, held):
             (self._run.products / name).unlink(missing_ok=True)
         self._list(event)
         return event

@@ -22,6 +22,10 @@ from burstlens.core.run.occasional_events import BufferCreated as BufferCreated
 from burstlens.core.run.occasional_events import BufferObserved as BufferObserved
 from burstlens.core.run.occasional_events import BufferReleased as BufferReleased
 from burstlens.core.run.occasional_events import BufferRequested as BufferRequested
+from burstlens.core.run.occasional_events import CheckpointFile as CheckpointFile
+from burstlens.core.run.occasional_events import CheckpointRemoved as CheckpointRemoved
+from burstlens.core.run.occasional_events import CheckpointSuspect as CheckpointSuspect
+from burstlens.core.run.occasional_events import CheckpointWhole as CheckpointWhole
 from burstlens.core.run.occasional_events import FrameFingerprint as FrameFingerprint
 from burstlens.core.run.occasional_events import ModelObserved as ModelObserved
 from burstlens.core.run.occasional_events import NoticeDue as NoticeDue
@@ -121,7 +125,14 @@ class _Simulation(JobEvent, frozen=True):
 
 
 class SimulationSubmitting(_Simulation, frozen=True, tag="simulation.submitting"):
-    """An attempt is about to be submitted."""
+    """An attempt is about to be submitted. It goes on from the checkpoint of that time that an
+    earlier attempt has written, stops after so many seconds of the run, and differs from the inputs
+    by these ``changes``."""
+
+    checkpoint: str | None = None
+    written_by: Count | None = None
+    until_s: float | None = None
+    changes: list[str] | None = None
 
 
 class SimulationSubmitted(_Simulation, frozen=True, tag="simulation.submitted"):
@@ -356,7 +367,8 @@ class Alarm(Event, frozen=True, tag="alarm"):
 AnyEvent = Union[  # noqa: UP007  (its members are listed below)
     RunStarted, RunResumed, RunEnded, JournalContinued, RunAttached, AttemptObserved,
     ModelObserved, FrameFingerprint, PathLost, PathBack, BufferRequested, BufferObserved,
-    BufferCreated, BufferAdopted, BufferReleased, StageInDone, StageOutDone, StepSubmitting,
+    BufferCreated, BufferAdopted, BufferReleased, CheckpointWhole, CheckpointSuspect,
+    CheckpointRemoved, StageInDone, StageOutDone, StepSubmitting,
     StepStarted, StepEnded,
     SimulationSubmitting, SimulationSubmitted, SimulationEnded, ViewingQueued, ViewingStarted,
     ViewingEnded, FrameReady, FrameDamaged, StreamUndecoded, FrameReleased, FrameInspected,

@@ -11,10 +11,12 @@ from burstlens.core.exit_codes import BUFFER_LEFT, COMPLETE, DONE
 from burstlens.core.model import Damage, in_model_folder
 from burstlens.core.run import attached, product_record
 from burstlens.core.run import events as ev
+from burstlens.core.run.checkpoint_record import Checkpoints
 from burstlens.core.run.columns import FrameSet, Times, TimeSet
 from burstlens.core.run.events import Event, FrameKey, Key
 from burstlens.core.run.follow import uncollected
 from burstlens.core.run.job_record import JobRecord, TrialRecord
+from burstlens.core.run.lineage import AFRESH, Lineage
 from burstlens.core.run.output import Output
 from burstlens.core.run.product_record import ProductHistory
 
@@ -46,6 +48,11 @@ class History(ProductHistory):
     home: tuple[int, int] = (0, 0)
     """How many of them came, and their bytes."""
     jobs: dict[str, JobRecord] = field(default_factory=dict)
+    lineage: Lineage = field(default_factory=Lineage)
+    """From where the attempts that Burstlens has started went on."""
+    submitting: ev.SimulationSubmitting | None = None
+    """What the latest of them was to do."""
+    checkpoints: Checkpoints = field(default_factory=Checkpoints)
     times: Times = field(default_factory=Times)
     """The valid times that the columns share."""
     damaged: FrameSet = field(default_factory=FrameSet)
@@ -109,11 +116,11 @@ class History(ProductHistory):
 
     def lost_frames(self) -> list[tuple[str, str]]:
         """Stream and valid time (or file), as text, of each lost or damaged frame, in order. Those
-        of the latest attempt, and those of earlier ones that no attempt has written whole."""
+        of the attempts that own these times, and those that no attempt has written whole."""
         dated = {
             (stream, time)
             for stream, time, attempt in self.damaged
-            if attempt == self.attempt or (stream, time) not in self.ready
+            if self._owns(stream, time, attempt) or (stream, time) not in self.ready
         }
         undated = [
             (stream, f"{file} record {record}")
@@ -121,6 +128,15 @@ class History(ProductHistory):
             if attempt == self.attempt
         ]
         return [(stream, valid_time.label(time)) for stream, time in sorted(dated)] + undated
+
+    def _owns(self, stream: str, time: str, attempt: int) -> bool:
+        if attempt not in self.lineage.begins:
+            return attempt == self.attempt
+        return self.lineage.frame_owner(stream, time, self.frames) == attempt
+
+    def is_stale(self, stream: str, time: str, attempt: int) -> bool:
+        """Whether another attempt owns that frame by now, and with it what is made of it."""
+        return self.lineage.is_stale(stream, time, attempt, self.frames)
 
     def counts(self) -> dict[str, int]:
         """How many frames are ready (each valid time of a stream counts once, also when a later
@@ -240,6 +256,10 @@ def _simulation(
 ) -> None:
     if isinstance(event, ev.SimulationSubmitting):
         history.kept_home = False
+        history.submitting = event
+        if event.attempt not in history.lineage.begins:
+            history.lineage.begin(event.attempt, event.checkpoint or AFRESH)
+            history.states.begin_after(event.checkpoint or AFRESH)
     note = _job_ended if isinstance(event, ev.SimulationEnded) else _job
     note(history, event)
     history.attempt = max(history.attempt, event.attempt)
@@ -347,6 +367,9 @@ _FOLDS: dict[type[Event], Callable[[History, Any], None]] = {
     ev.BufferCreated: _buffer,
     ev.BufferAdopted: _buffer,
     ev.BufferReleased: _buffer_released,
+    ev.CheckpointWhole: lambda history, event: history.checkpoints.note_whole(event),
+    ev.CheckpointSuspect: lambda history, event: history.checkpoints.note_suspect(event),
+    ev.CheckpointRemoved: lambda history, event: history.checkpoints.note_removed(event),
     ev.StageInDone: _staged_in,
     ev.StageOutDone: _brought_home,
     ev.StepSubmitting: _job,

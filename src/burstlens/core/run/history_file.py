@@ -18,12 +18,14 @@ import msgspec
 from burstlens.core.decode import Count
 from burstlens.core.durable import open_regular, write_whole
 from burstlens.core.existence import check_existence
+from burstlens.core.run.checkpoint_record import CheckpointRecord, Checkpoints
 from burstlens.core.run.columns import Columns
-from burstlens.core.run.events import EVENTS
+from burstlens.core.run.events import EVENTS, CheckpointFile
 from burstlens.core.run.follow import uncollected
 from burstlens.core.run.history import History
 from burstlens.core.run.job_record import JobRecord, TrialRecord
 from burstlens.core.run.journal import Journal, read
+from burstlens.core.run.lineage import Lineage
 from burstlens.core.run.noticed import Noticed, Pending
 from burstlens.core.run.output import Output, StreamOutput, Written
 from burstlens.core.run.product_record import SeriesStates, States
@@ -134,7 +136,8 @@ def _loaded(kind: Any, value: Any) -> Any:
 
 def _layout() -> Iterator[str]:
     states = (States, SeriesStates, Output, StreamOutput, Written)
-    parts = (JobRecord, TrialRecord, Noticed, Pending, *states, *EVENTS.values())
+    attempts = (JobRecord, TrialRecord, Lineage, Checkpoints, CheckpointRecord, CheckpointFile)
+    parts = (*attempts, Noticed, Pending, *states, *EVENTS.values())
     for kind in (*History.__mro__[:-1], *parts):
         yield f"{kind.__name__}\n"
         yield from (f"{name}: {of}\n" for name, of in sorted(kind.__annotations__.items()))

@@ -1,11 +1,12 @@
 """Events of the journal about what only some runs have: a folder in which others started a model,
-space on the buffer, word to people and programs, timed output, the trials of a tuning."""
+space on the buffer, checkpoints, word to people and programs, timed output, the trials of a tuning.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from msgspec import field
+from msgspec import Struct, field
 
 from burstlens.core.decode import Clock, Count
 from burstlens.core.run.event import Event, Fingerprint, Inode
@@ -108,6 +109,40 @@ class BufferReleased(Event, frozen=True, tag="buffer.released", omit_defaults=Tr
     """The run's space on the buffer was given back."""
 
     host: str | None = None
+
+
+class CheckpointFile(Struct, frozen=True, gc=False):
+    """A file of a checkpoint: its name in the model's folder, and its size."""
+
+    name: str
+    bytes: Count
+
+
+class _Checkpoint(Event, frozen=True):
+    attempt: Count
+    time: str
+
+
+class CheckpointWhole(_Checkpoint, frozen=True, tag="checkpoint.whole", omit_defaults=True):
+    """All files of a checkpoint are whole, by that ``signal``: an attempt may go on from it."""
+
+    files: list[CheckpointFile]
+    bytes: Count
+    written: Clock | None = None
+    detected: Clock | None = None
+    signal: str | None = None
+    took_s: float | None = None
+
+
+class CheckpointSuspect(_Checkpoint, frozen=True, tag="checkpoint.suspect"):
+    """A guard has tripped on a frame up to the checkpoint's time, or its own fields are bad: it is
+    not gone on from unless a person insists."""
+
+    reason: str
+
+
+class CheckpointRemoved(_Checkpoint, frozen=True, tag="checkpoint.removed"):
+    """The files of a checkpoint are deleted, as newer good ones are there."""
 
 
 class _Notice(Event, frozen=True):

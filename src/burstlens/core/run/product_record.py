@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from burstlens.core.run import events as ev
@@ -34,6 +35,16 @@ class States:
     """The published states by product and stream, by path relative to ``products/``."""
 
     series: dict[tuple[str, str], SeriesStates] = field(default_factory=dict)
+    gone: list[str] = field(default_factory=list)
+    """Those that are of no use any more, and are not deleted yet."""
+
+    def begin_after(self, time: str) -> None:
+        """An attempt goes on from that time: forget what others have added up to later ones."""
+        for series in self.series.values():
+            while series.times and series.times[-1] > time:
+                name, size = series.names.pop(series.times.pop())
+                series.bytes -= size
+                self.gone.append(name)
 
     def note(self, product: str, stream: str, time: str, name: str, size: int) -> None:
         """Add a state of ``size`` bytes; it replaces one of the same valid time."""
@@ -56,14 +67,22 @@ class States:
         found = series.times[max(0, place - CHANCES) : place]
         return tuple(series.names[time][0] for time in reversed(found))
 
-    def surplus(self, product: str, stream: str) -> list[str]:
-        """The oldest states beyond the limits, forgotten here; the caller deletes them."""
+    def surplus(self, product: str, stream: str, held: Iterable[str] = ()) -> list[str]:
+        """What is of no use any more, and the oldest states of that series beyond the limits,
+        forgotten here; the caller deletes them. An attempt may go on from each of the times
+        ``held``: the newest state up to it stays."""
         series = self.series.get((product, stream), SeriesStates())
-        gone = []
-        while series.bytes > HELD_BYTES and len(series.times) > LEAST:
-            name, size = series.names.pop(series.times.pop(0))
-            series.bytes -= size
-            gone.append(name)
+        gone, self.gone = self.gone, []
+        if series.bytes <= HELD_BYTES:
+            return gone
+        stay = {self.newest(product, stream, time) for time in held}
+        for time in series.times[:-LEAST]:
+            name, size = series.names[time]
+            if series.bytes > HELD_BYTES and name not in stay:
+                del series.names[time]
+                series.bytes -= size
+                gone.append(name)
+        series.times = [time for time in series.times if time in series.names]
         return gone
 
 

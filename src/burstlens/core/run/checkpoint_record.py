@@ -1,0 +1,60 @@
+"""What a run's history keeps of its checkpoints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from burstlens.core.run.lineage import Lineage
+from burstlens.core.run.occasional_events import (
+    CheckpointFile,
+    CheckpointRemoved,
+    CheckpointSuspect,
+    CheckpointWhole,
+)
+
+
+@dataclass(slots=True)
+class CheckpointRecord:
+    """A whole checkpoint, by the journal; ``suspect`` says why it is not to be gone on from."""
+
+    attempt: int
+    time: str
+    files: list[CheckpointFile]
+    bytes: int
+    suspect: str = ""
+
+
+@dataclass(slots=True)
+class Checkpoints:
+    """The whole checkpoints whose files were not deleted, in the order in which they came."""
+
+    records: list[CheckpointRecord] = field(default_factory=list)
+
+    def find(self, attempt: int, time: str) -> CheckpointRecord | None:
+        """The checkpoint of that attempt and time."""
+        wanted = attempt, time
+        return next((one for one in self.records if (one.attempt, one.time) == wanted), None)
+
+    def on(self, lineage: Lineage) -> list[CheckpointRecord]:
+        """Those on the stretch that their attempt owns, in order of model time."""
+        owned = (one for one in self.records if lineage.owner(one.time) == one.attempt)
+        return sorted(owned, key=lambda one: one.time)
+
+    def note_whole(self, event: CheckpointWhole) -> None:
+        """Add one; one that was written anew takes the place of the one before."""
+        self._drop(event.attempt, event.time)
+        record = CheckpointRecord(event.attempt, event.time, event.files, event.bytes)
+        self.records.append(record)
+
+    def note_suspect(self, event: CheckpointSuspect) -> None:
+        """Note why a checkpoint is suspect."""
+        if record := self.find(event.attempt, event.time):
+            record.suspect = event.reason
+
+    def note_removed(self, event: CheckpointRemoved) -> None:
+        """Forget a checkpoint whose files are deleted."""
+        self._drop(event.attempt, event.time)
+
+    def _drop(self, attempt: int, time: str) -> None:
+        if record := self.find(attempt, time):
+            self.records.remove(record)
