@@ -9,7 +9,6 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from burstlens.core.run import events as ev
-from burstlens.core.run.events import CheckpointFile
 from burstlens.core.run.history import replay
 from burstlens.core.run.lineage import Lineage, Segment
 
@@ -126,8 +125,7 @@ def test_a_frame_that_was_cut_before_the_checkpoint_stays_lost():
 
 
 def whole(attempt: int, second: float):
-    files = [CheckpointFile("rst", 10)]
-    return ev.CheckpointWhole(attempt=attempt, time=key(second), files=files, bytes=10)
+    return ev.CheckpointWhole(attempt=attempt, time=key(second), files=["rst"], bytes=10)
 
 
 def test_checkpoints_of_a_branch_that_was_given_up_are_not_on_the_lineage():

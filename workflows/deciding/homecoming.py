@@ -64,7 +64,9 @@ class Homecoming:
         self._state.snapshot.state = "bringing home"
         history = self._state.history
         streams = frozenset(stream for stream, *_ in history.frames | history.damaged)
-        self._state.do(BringHome(buffer, self._jobs.attempt, streams))
+        lineage = [one.attempt for one in history.lineage.segments]
+        attempts = tuple(lineage) or (self._jobs.attempt,)
+        self._state.do(BringHome(buffer, attempts, streams))
 
     def take(self, event: BroughtHome) -> None:
         """All is home."""

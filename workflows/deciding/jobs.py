@@ -8,8 +8,11 @@ from burstlens.core.exit_codes import NO_SPACE, STOPPED, STOPPED_BY_GUARD
 from burstlens.core.model import Progress
 from burstlens.core.outcome import Outcome, failure_code
 from burstlens.core.run import events as ev
+from burstlens.core.run.checkpoint_record import CheckpointRecord
+from burstlens.workflows.deciding.segments import Segments
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.frames.speech import Speech
+from burstlens.workflows.models.continuation import Continuation
 from burstlens.workflows.ordering.events import JobEnded, JobsSeen, JobSubmitted
 from burstlens.workflows.ordering.instructions import (
     DescribeJobs,
@@ -39,6 +42,8 @@ class Jobs:
         self.asked: str | None = None
         self.live: set[str] = set()
         self.ends: dict[str, Ended | None] = {}
+        self.segments = Segments(state)
+        self.continuation, self.written_by = Continuation(), 0
         self.fresh_buffer = False
         """Whether the buffer of earlier attempts is gone, with all that lay there."""
         self.seen = JobsSeen(began=False)
@@ -60,24 +65,48 @@ class Jobs:
         if not self.attempt:
             last = self._history.jobs.get(f"attempt-{self._history.attempt}")
             anew = last is None or self.fresh_buffer or last.outcome not in {None, "done"}
-            self.attempt = self._history.attempt + 1 if anew else self._history.attempt
-            self._note_submission()
+            known = None if anew else self._history.submitting
+            self.attempt = self._history.attempt + anew
+            record = None
+            if known is not None and known.checkpoint is not None:
+                record = self._history.checkpoints.find(known.written_by or 0, known.checkpoint)
+            self._begin(record)
         steps = tuple((name, step) for step, name in self._names.items())
-        self._state.do(
-            DescribeJobs(buffer, self.attempt, self.simulation, steps, self.fresh_buffer)
-        )
+        what = self.attempt, self.simulation, steps, self.fresh_buffer
+        self._state.do(DescribeJobs(buffer, *what, self.continuation, self.written_by))
 
-    def _note_submission(self) -> None:
-        """Journal what will be submitted."""
-        for phase in ("before", "beside", "after"):
+    def go_on(self, record: CheckpointRecord) -> None:
+        """Number an attempt that goes on from that checkpoint; it is described as the first was."""
+        self.attempt += 1
+        self.ends.pop(self.simulation, None)
+        self.asked, self._speech, self._begun, self._names = None, Speech(), False, {}
+        self.fresh_buffer = False
+        self._begin(record)
+
+    def _begin(self, record: CheckpointRecord | None) -> None:
+        """Journal what will be submitted, from that checkpoint or afresh."""
+        self.continuation = self.segments.continuation(record)
+        self.written_by = 0 if record is None else record.attempt
+        for phase in self._phases:
             for step in self._steps(phase):
                 name = self._name(step)
                 if name is not None:
                     self._names[step.name] = name
                     self._state.outbox.append(ev.StepSubmitting(job=name, step=step.name))
             if phase == "before":
-                event = ev.SimulationSubmitting(job=self.simulation, attempt=self.attempt)
+                event = ev.SimulationSubmitting(
+                    job=self.simulation, attempt=self.attempt,
+                    checkpoint=self.continuation.time, written_by=self.written_by or None,
+                    until_s=self.continuation.until_s,
+                )  # fmt: skip
                 self._state.outbox.append(event)
+
+    @property
+    def _phases(self) -> tuple[str, ...]:
+        """What is launched with the attempt: what comes after the simulation only with its last
+        stretch."""
+        cut = self.continuation.until_s is not None
+        return ("before", "beside") if cut else ("before", "beside", "after")
 
     def _steps(self, phase: str) -> list[Step]:
         return [step for step in self._recipe.steps if step.phase == phase]
@@ -107,7 +136,7 @@ class Jobs:
         for step in self._steps("beside"):
             self._launch_step(step, before)
         after: tuple[str, ...] = (self.simulation,)
-        for step in self._steps("after"):
+        for step in self._steps("after") if "after" in self._phases else ():
             after += self._launch_step(step, after[-1:])
         self._begun = True
 
@@ -225,6 +254,11 @@ class Jobs:
         unfinished = {name for name, end in self.ends.items() if end is None or not end.well}
         return any(not name.startswith("attempt-") for name in self.live | unfinished)
 
+    @property
+    def following(self) -> bool:
+        """Whether another attempt is to go on where this one has ended."""
+        return self.over and self.segments.follows(self.ends.get(self.simulation))
+
     def outcome(self) -> Outcome:
         """The outcome, when all jobs are over."""
         end = self.ends.get(self.simulation)
@@ -233,6 +267,8 @@ class Jobs:
             return Outcome("failed", 1, f"how the simulation ended is not known{why}")
         if end.stopped:
             return self._stopped()
+        if self.segments.problem:
+            return Outcome("failed", 1, self.segments.problem, self._speech.why)
         if not end.well:
             code = failure_code(end.message, self._speech.why)
             message = f"the model {end.text()}"

@@ -170,6 +170,7 @@ class LaunchedRun(BufferedRun):
         if self._homecoming.begun:
             return
         self._cursor = report.cursor
+        self.jobs.segments.take(report, self.jobs.attempt)
         production.take(report, self.jobs.attempt)
         for line in report.alarms:
             state.alarm(line)
@@ -224,6 +225,8 @@ class LaunchedRun(BufferedRun):
             self._target.written()
         if self._homecoming.begun:
             return
+        if self._watched_all and jobs.following and self._goes_on(production):
+            return
         over = self._watched_all and jobs.over
         if over and production.settled:
             assert self.buffer is not None
@@ -233,6 +236,21 @@ class LaunchedRun(BufferedRun):
                 self.state.finish(self._stuck(production))
             elif jobs.writes_no_more:
                 self._target.refuse(_unstaged(production))
+
+    def _goes_on(self, production: Production) -> bool:
+        """Begin the attempt that follows, once guards have read all frames up to its checkpoint;
+        whether it follows."""
+        segments = self.jobs.segments
+        segments.judge()
+        record = segments.choose(self.jobs.attempt)
+        if record is None:
+            return False
+        if not production.has_inspected(record.time):
+            return True  # a trip may still make it suspect
+        self.jobs.go_on(record)
+        self._cursor, self._watched_all = Cursor(), False
+        self._start_jobs()
+        return True
 
     def _stuck(self, production: Production) -> Outcome:
         jobs, message = self.jobs.outcome(), _unstaged(production)

@@ -72,9 +72,8 @@ class Dispatch:
     def bring_home(self, node: BringHome) -> None:
         """Have logs brought home, and what the recipe keeps."""
         self._graph.view(
-            node, buffers.bring_all_home, node.buffer, str(node.attempt), self._recipe.model,
-            wanted(self._recipe, set(node.streams)), str(self._run.output),
-            str(self._run.logs / f"attempt-{node.attempt}"),
+            node, buffers.bring_all_home, node.buffer, node.attempts, self._recipe.model,
+            wanted(self._recipe, set(node.streams)), str(self._run.output), str(self._run.logs),
         )  # fmt: skip
 
     def make(self, node: Make) -> None:

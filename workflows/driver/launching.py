@@ -53,7 +53,7 @@ class Launching:
         call goes on."""
         if asked.fresh:
             (self._run.path / DONE).unlink(missing_ok=True)  # what was staged in is gone with it
-        self._file.open(asked.buffer, asked.attempt)
+        self._file.open(asked.buffer, asked.attempt, asked.continuation, asked.written_by)
         self._journal.sync()
         steps = {step.name: step for step in self._recipe.steps}
         jobs: list[tuple[str, Step | None]] = [(name, steps[step]) for name, step in asked.steps]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -105,6 +106,8 @@ class Report(Struct, frozen=True):
     stopping: bool = False
     undecoded: tuple[UndecodedFile, ...] = ()
     folder: FolderReport | None = None
+    checkpoints: tuple[Any, ...] = ()
+    unproven_checkpoints: tuple[str, ...] = ()
 
     def following(self, before: Report | None) -> Report:
         """With what an earlier report of the same call has from the logs: it was not returned."""

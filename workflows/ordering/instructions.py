@@ -8,7 +8,7 @@ an instruction as well: it goes into the journal.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar
 
@@ -18,6 +18,7 @@ from burstlens.core.run.event import Event
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.log_search import LogPattern
 from burstlens.workflows.frames.watch import Attachment
+from burstlens.workflows.models.continuation import Continuation
 from burstlens.workflows.notify.way import Way
 from burstlens.workflows.notify.word import Word
 from burstlens.workflows.ordering.batches import Batch
@@ -56,7 +57,8 @@ class StageIn:
 class DescribeJobs:
     """Write what the supervisors of an attempt's jobs are to do: of ``simulation``, and of the
     ``steps``, by the names of their jobs. ``fresh``: nothing of earlier attempts is on the buffer.
-    Ends with JobsDescribed."""
+    The simulation starts as ``continuation`` says, with the files of a checkpoint that the attempt
+    ``written_by`` has written. Ends with JobsDescribed."""
 
     kind: ClassVar[str] = "start"
     buffer: BufferRef
@@ -64,6 +66,8 @@ class DescribeJobs:
     simulation: str
     steps: tuple[tuple[str, str], ...]
     fresh: bool
+    continuation: Continuation = field(default_factory=Continuation)
+    written_by: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +131,12 @@ class Warm:
 
 @dataclass(frozen=True, slots=True)
 class BringHome:
-    """Bring home what the recipe keeps of these streams, and the logs. Ends with BroughtHome."""
+    """Bring home what the recipe keeps of these streams, and the logs, of these attempts. Ends with
+    BroughtHome."""
 
     kind: ClassVar[str] = "home"
     buffer: BufferRef
-    attempt: int
+    attempts: tuple[int, ...]
     streams: frozenset[str]
 
 

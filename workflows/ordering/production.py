@@ -24,7 +24,7 @@ from burstlens.workflows.ordering.instructions import LAST, NEXT, URGENT, Discar
 from burstlens.workflows.ordering.outbox import Outbox
 from burstlens.workflows.ordering.outputs import Outputs
 from burstlens.workflows.ordering.releases import Releases
-from burstlens.workflows.ordering.repeats import is_stale
+from burstlens.workflows.ordering.repeats import frame_key, is_stale
 from burstlens.workflows.ordering.sending import Sending, Taken
 from burstlens.workflows.ordering.shown_points import ShownPoints
 from burstlens.workflows.ordering.space import Space
@@ -351,6 +351,14 @@ class Production:
     def stuck(self, now: float, patience_s: float) -> bool:
         """Whether products are outstanding and none has been staged for so long."""
         return bool(self.trouble) and not self.settled and now - self._last_good > patience_s
+
+    def has_inspected(self, time: str) -> bool:
+        """Whether guards have read each frame up to that time that they are to read."""
+        history, watching = self.history, self.backlog.watching
+        return all(
+            frame_key(frame) in history.inspected or frame.time > time or not watching(frame)
+            for frame in self.space.frames()
+        )
 
     def load(self) -> Load:
         """How much is to be done, and how full the buffer is."""

@@ -200,11 +200,17 @@ def bring_home(
     """Bring the matching files of ``folder`` (relative to the run's) home, and verify them. Files
     that are there already with the same content are not brought again. Returns names and bytes.
     Raises StagingError."""
-    base, home = buffer.root() / buffer.folder / folder, Path(target)
-    stager = buffer.stager()
+    names = _matching(buffer.root() / buffer.folder / folder, patterns)
+    return _bring_named(buffer, folder, {name: name for name in names}, Path(target))
+
+
+def _bring_named(
+    buffer: BufferRef, folder: str, places: Mapping[str, str], home: Path
+) -> list[tuple[str, int]]:
+    base, stager = buffer.root() / buffer.folder / folder, buffer.stager()
     return [
-        (name, _bring_one(stager, base / name, home / name, home.parent))
-        for name in _matching(base, patterns)
+        (place, _bring_one(stager, base / name, home / place, home.parent))
+        for name, place in places.items()
     ]
 
 
@@ -253,13 +259,27 @@ class Home:
 
 
 def bring_all_home(
-    buffer: BufferRef, folder: str, model: Model, what: Wanted, output: str, log_folder: str
+    buffer: BufferRef, attempts: Sequence[int], model: Model, what: Wanted, output: str, logs: str
 ) -> Home:
-    """What the recipe keeps, to ``output``, and the logs, to ``log_folder``. See bring_home."""
-    bring_home(buffer, folder, (*model.keep_patterns, SIMULATION_LOG), log_folder)
-    files = bring_home(buffer, folder, what.keep, output) if what.keep else []
-    base = buffer.root() / buffer.folder / folder
-    return Home(files, remarks(what, base, model, Path(output)), _others(buffer))
+    """What the recipe keeps of these attempts, to ``output``, and their logs, below ``logs``.
+
+    Of a file that several attempts have left the newest counts; where it holds frames, that of an
+    earlier attempt comes as well, as ``attempt-1/NAME``. See bring_home.
+    """
+    base = buffer.root() / buffer.folder
+    files: list[tuple[str, int]] = []
+    known: set[str] = set()
+    for attempt in sorted(attempts, reverse=True):
+        folder, place = str(attempt), f"attempt-{attempt}"
+        bring_home(buffer, folder, (*model.keep_patterns, SIMULATION_LOG), f"{logs}/{place}")
+        names, here = _matching(base / folder, what.keep), model.configured(base / folder)
+        places = {name: name for name in names if name not in known}
+        both = (name for name in names if name in known and here.identify(name) is not None)
+        places |= {name: f"{place}/{name}" for name in both}
+        files += _bring_named(buffer, folder, places, Path(output))
+        known.update(names)
+    missing = remarks(what, base / str(max(attempts)), model, Path(output))
+    return Home(sorted(files), missing, _others(buffer))
 
 
 def _others(buffer: BufferRef) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from burstlens.workflows.hints.delivery import Delivery, deliver
 from burstlens.workflows.hints.names import mpi_of
 from burstlens.workflows.hints.stripes import folder_stripes, striped_hints
 from burstlens.workflows.models.base import SIMULATION_LOG
+from burstlens.workflows.models.continuation import Continuation
 from burstlens.workflows.models.inputs import input_files
 from burstlens.workflows.notify.options import wants_of_anyone
 from burstlens.workflows.placement.buffer import BufferRef
@@ -53,13 +54,22 @@ class JobFile:
         self.provision = provision
         self.attempt = 0
         self.buffer = BufferRef("", "", "")
+        self.continuation, self.written_by = Continuation(), 0
         self._files: list[tuple[str, str]] = []
         self._staging = False
 
-    def open(self, buffer: BufferRef, attempt: int) -> None:
+    def open(
+        self,
+        buffer: BufferRef,
+        attempt: int,
+        continuation: Continuation | None = None,
+        written_by: int = 0,
+    ) -> None:
         """Describe jobs of this attempt from now on; write the list of inputs if its first job
-        stages them in."""
+        stages them in. The model starts as ``continuation`` says, from what the attempt
+        ``written_by`` has written."""
         self.plan(buffer, attempt, [])
+        self.continuation, self.written_by = continuation or Continuation(), written_by
         if self.site.job_stages_in:
             recipe, simulation = self.recipe, self.recipe.simulation
             stripes = folder_stripes(simulation.stripes, recipe.ranks)
@@ -85,9 +95,10 @@ class JobFile:
         }
 
     def simulation(self, name: str) -> dict[str, Any]:
-        """The job file of an attempt of the model."""
+        """The job file of an attempt of the model. Raises RecipeError where it cannot start so."""
         simulation, inputs = self.recipe.simulation, self.recipe.inputs
         model, job = self.recipe.model, self._common(name)
+        start = model.start(inputs, self.continuation)
         own = {**model.environment(), **simulation.environment}
         hints = hints_of(self.recipe, self.site)
         job["environment"] |= {**hints.environment, **own}
@@ -97,11 +108,15 @@ class JobFile:
         job |= self._batch(simulation.nodes, simulation.ranks_per_node, first=True)
         return job | {
             "folder": folder,
-            "files": files,
+            "files": {**files, **start.files},
+            "checkpoint": [
+                [f"{self.buffer.folder}/{self.written_by}/{name}", name]
+                for name in self.continuation.files
+            ],
             "stripes": [one.job() for one in folder_stripes(simulation.stripes, self.recipe.ranks)],
             "inputs": f"{self.buffer.folder}/inputs",
             "executables": [name for path, name in input_files(inputs) if os.access(path, os.X_OK)],
-            "argv": [*self._mpi_prefix(), *model.command()],
+            "argv": [*self._mpi_prefix(), *start.command],
             "walltime_s": simulation.walltime,
             "log": SIMULATION_LOG,
             "unlinked": list(model.log_patterns),

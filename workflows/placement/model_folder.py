@@ -28,7 +28,8 @@ from burstlens.core.whole_copy import copy_whole, rename
 
 def make(base: Path, job: Mapping[str, Any]) -> Path:
     """The folder of that job below the buffer's root ``base``, with the small files that the job
-    brings along and a link to each input. Raises OSError."""
+    brings along, a link to each input, and the checkpoint that the model goes on from. Raises
+    OSError, and ValueError where that is gone."""
     folder: Path = base / job["folder"]
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in job.get("files", {}).items():
@@ -38,6 +39,8 @@ def make(base: Path, job: Mapping[str, Any]) -> Path:
     if job.get("inputs"):
         inputs = base / job["inputs"]
         link_inputs(inputs, folder, job.get("unlinked", ()), job.get("copied", ""))
+        for source, name in job.get("checkpoint", ()):
+            link_checkpoint(base / source, folder / name)
         # Stage-in through DataWarp loses the executable bits.
         for name in job.get("executables", ()):
             path = inputs / name
@@ -86,6 +89,21 @@ def _link(link: Path, target: str) -> None:
     except OSError:  # it may have been made all the same
         if not link.is_symlink() or os.readlink(link) != target:
             raise
+
+
+def link_checkpoint(source: Path, link: Path) -> None:
+    """Give the model a file of a checkpoint that an earlier attempt has written, by a hard link
+    where the file system has them: to release one of the two leaves the other. Raises ValueError
+    where it is gone, OSError."""
+    link.parent.mkdir(parents=True, exist_ok=True)
+    if _stands(link):
+        return
+    try:
+        os.link(source, link, follow_symlinks=False)
+    except FileNotFoundError:
+        raise ValueError(f"the checkpoint's file {source} is gone") from None
+    except OSError:
+        copy_whole(source, link)
 
 
 def remove_link(path: Path) -> None:

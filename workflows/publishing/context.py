@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.cluster_configs.site import Site
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import History
@@ -33,12 +34,15 @@ class RunContext:
     requests: RunRequests
     facts: Facts
     main_stream: str | None
+    cuts: tuple[float, ...] = ()
+    """Seconds of the run at which attempts stop, so that the next goes on from there."""
 
     @classmethod
     def of(
         cls, run: RunDir, recipe: Recipe, site: Site, journal: Journal, history: History
     ) -> RunContext:
-        """With a snapshot that nothing was noted in yet."""
+        """With a snapshot that nothing was noted in yet. Raises RecipeError where the model's run
+        cannot be cut as the recipe says."""
         snapshot = Snapshot(run, recipe, history, journal.epoch)
         journal.readers.append(snapshot.apply)
         names = [product.name for product in recipe.products]
@@ -50,4 +54,8 @@ class RunContext:
         requests.report_failure = snapshot.alarm
         model, inputs = recipe.model, recipe.inputs
         said = model.facts(inputs), model.main_stream(inputs)
-        return cls(run, recipe, site, journal, history, snapshot, notices, requests, *said)
+        segments = recipe.simulation.segments
+        cuts: tuple[float, ...] = ()
+        if isinstance(segments, int) and segments > 1 and site.scheduler == LOCAL:
+            cuts = tuple(model.cuts(inputs, segments))
+        return cls(run, recipe, site, journal, history, snapshot, notices, requests, *said, cuts)

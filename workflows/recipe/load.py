@@ -27,6 +27,7 @@ from burstlens.workflows.recipe.parameters import settle, unknown_places
 from burstlens.workflows.recipe.recipe import (
     EXTRA_TABLES,
     Buffer,
+    Checkpoint,
     MadeProduct,
     Product,
     Recipe,
@@ -38,8 +39,8 @@ from burstlens.workflows.recipe.recipe import (
 )
 
 _TABLES = {
-    "title", "description", "extends", "parameters", "simulation", "buffer", "stage_out", "viewing",
-    "step", "product", "guard", "notify", *EXTRA_TABLES,
+    "title", "description", "extends", "parameters", "simulation", "buffer", "checkpoint",
+    "stage_out", "viewing", "step", "product", "guard", "notify", *EXTRA_TABLES,
 }  # fmt: skip
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -87,6 +88,8 @@ def _build(source: Source, table: Mapping[str, Any], faults: Faults) -> Recipe |
             faults.add((key,), f"expected a text, got {shown(text)}", text)
     simulation, model = _simulation(table.get("simulation"), faults)
     buffer = read_table(Buffer, _table(table, "buffer", faults), ("buffer",), faults)
+    about = _table(table, "checkpoint", faults)
+    checkpoint = read_table(Checkpoint, about, ("checkpoint",), faults)
     stage_out = read_table(StageOut, _table(table, "stage_out", faults), ("stage_out",), faults)
     viewing = read_table(Viewing, _table(table, "viewing", faults), ("viewing",), faults)
     notify = read_table(Notify, _table(table, "notify", faults), ("notify",), faults)
@@ -119,6 +122,7 @@ def _build(source: Source, table: Mapping[str, Any], faults: Faults) -> Recipe |
         name=source.name,
         description=str(texts["description"]),
         buffer=buffer or Buffer(),
+        checkpoint=checkpoint or Checkpoint(),
         stage_out=stage_out or StageOut(),
         viewing=viewing or Viewing(),
         steps=tuple(step for step in steps if step is not None),

@@ -36,6 +36,7 @@ def inside(pattern: str) -> str:
     return pattern
 
 
+MOST_SEGMENTS = 1000
 _LONGEST_PATH, _LONGEST_FILE_NAME = 4000, 255
 Memory = Annotated[Bytes, AfterValidator(memory_of)]
 Seconds = Annotated[
@@ -85,10 +86,18 @@ class Simulation:
     `"wrfout_*" = { count = 64, size = "4 MiB" }`; without effect on other file systems."""
     leave: tuple[Pattern, ...] = ()
     """Globs of input files not to stage in; output of earlier runs is never staged in."""
+    segments: Annotated[int, Field(ge=1, le=MOST_SEGMENTS)] | Literal["until done"] = 1
+    """Into how many stretches the model's time is cut, each an attempt that goes on from the
+    checkpoint of the one before; with a scheduler the most jobs, each as long as `walltime`."""
 
     def __post_init__(self) -> None:
         delivery.check_spelling(self.mpiio_hints)
         check_patterns(self.stripes)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it may take several attempts that go on from each other."""
+        return self.segments != 1
 
     @property
     def ranks(self) -> int:
@@ -114,6 +123,15 @@ class Buffer:
     """Fraction of the capacity kept free for products; reaching it is pressure."""
     destroy: Literal["on-success", "never"] = "on-success"
     """Whether the space is freed when the run is done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """``[checkpoint]``: what the model writes so that a later attempt can go on from there."""
+
+    every: Seconds | None = None
+    """Model time from one checkpoint to the next, such as "30 min"; by default as the model's own
+    settings say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,6 +250,7 @@ class Recipe(metaclass=_TablesOf02):
     name: str
     description: str = ""
     buffer: Buffer = Buffer()
+    checkpoint: Checkpoint = Checkpoint()
     stage_out: StageOut = StageOut()
     viewing: Viewing = Viewing()
     steps: tuple[Step, ...] = ()

@@ -23,6 +23,7 @@ from burstlens.workflows.recipe.parameters import Parameter
 from burstlens.workflows.recipe.recipe import (
     EXTRA_TABLES,
     Buffer,
+    Checkpoint,
     Product,
     Simulation,
     StageOut,
@@ -46,6 +47,7 @@ _ABOUT = {
     "parameters": "What the recipe leaves to its user.",
     "simulation": "The model and how it runs.",
     "buffer": "The fast temporary space of the run.",
+    "checkpoint": "From where a later attempt can go on.",
     "stage_out": "What is brought home besides logs and settings.",
     "viewing": "How products are made.",
     "step": "Programs that run before, beside or after the simulation.",
@@ -105,6 +107,7 @@ def _tables(family: str, defs: Schema) -> Schema:
         "parameters": {"type": "object", "additionalProperties": table(Parameter)},
         "simulation": simulation,
         "buffer": table(Buffer),
+        "checkpoint": table(Checkpoint),
         "stage_out": table(StageOut),
         "viewing": table(Viewing),
         "step": {"type": "array", "items": step},

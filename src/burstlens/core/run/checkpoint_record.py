@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from burstlens.core.run.lineage import Lineage
 from burstlens.core.run.occasional_events import (
-    CheckpointFile,
     CheckpointRemoved,
     CheckpointSuspect,
     CheckpointWhole,
@@ -19,7 +18,7 @@ class CheckpointRecord:
 
     attempt: int
     time: str
-    files: list[CheckpointFile]
+    files: list[str]
     bytes: int
     suspect: str = ""
 

@@ -22,7 +22,6 @@ from burstlens.core.run.occasional_events import BufferCreated as BufferCreated
 from burstlens.core.run.occasional_events import BufferObserved as BufferObserved
 from burstlens.core.run.occasional_events import BufferReleased as BufferReleased
 from burstlens.core.run.occasional_events import BufferRequested as BufferRequested
-from burstlens.core.run.occasional_events import CheckpointFile as CheckpointFile
 from burstlens.core.run.occasional_events import CheckpointRemoved as CheckpointRemoved
 from burstlens.core.run.occasional_events import CheckpointSuspect as CheckpointSuspect
 from burstlens.core.run.occasional_events import CheckpointWhole as CheckpointWhole

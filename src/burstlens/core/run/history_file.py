@@ -20,7 +20,7 @@ from burstlens.core.durable import open_regular, write_whole
 from burstlens.core.existence import check_existence
 from burstlens.core.run.checkpoint_record import CheckpointRecord, Checkpoints
 from burstlens.core.run.columns import Columns
-from burstlens.core.run.events import EVENTS, CheckpointFile
+from burstlens.core.run.events import EVENTS
 from burstlens.core.run.follow import uncollected
 from burstlens.core.run.history import History
 from burstlens.core.run.job_record import JobRecord, TrialRecord
@@ -136,7 +136,7 @@ def _loaded(kind: Any, value: Any) -> Any:
 
 def _layout() -> Iterator[str]:
     states = (States, SeriesStates, Output, StreamOutput, Written)
-    attempts = (JobRecord, TrialRecord, Lineage, Checkpoints, CheckpointRecord, CheckpointFile)
+    attempts = (JobRecord, TrialRecord, Lineage, Checkpoints, CheckpointRecord)
     parts = (*attempts, Noticed, Pending, *states, *EVENTS.values())
     for kind in (*History.__mro__[:-1], *parts):
         yield f"{kind.__name__}\n"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import field
 
 from burstlens.core.decode import Clock, Count
 from burstlens.core.run.event import Event, Fingerprint, Inode
@@ -111,22 +111,16 @@ class BufferReleased(Event, frozen=True, tag="buffer.released", omit_defaults=Tr
     host: str | None = None
 
 
-class CheckpointFile(Struct, frozen=True, gc=False):
-    """A file of a checkpoint: its name in the model's folder, and its size."""
-
-    name: str
-    bytes: Count
-
-
 class _Checkpoint(Event, frozen=True):
     attempt: Count
     time: str
 
 
 class CheckpointWhole(_Checkpoint, frozen=True, tag="checkpoint.whole", omit_defaults=True):
-    """All files of a checkpoint are whole, by that ``signal``: an attempt may go on from it."""
+    """All files of a checkpoint are whole, by that ``signal``: an attempt may go on from it.
+    ``files`` are their names in the model's folder, ``bytes`` those of all."""
 
-    files: list[CheckpointFile]
+    files: list[str]
     bytes: Count
     written: Clock | None = None
     detected: Clock | None = None

@@ -1,0 +1,99 @@
+"""Whether another attempt follows one that has ended, and from which checkpoint it goes on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from burstlens.core import valid_time
+from burstlens.core.run import events as ev
+from burstlens.core.run.checkpoint_record import CheckpointRecord
+from burstlens.workflows.frames.report import Report
+from burstlens.workflows.models.continuation import Continuation
+from burstlens.workflows.placement.supervised import Ended
+
+if TYPE_CHECKING:
+    from burstlens.workflows.deciding.state import RunState
+
+WALLTIME = "walltime"
+"""The reason that a supervisor reports for the end of a job's time."""
+
+
+class Segments:
+    """Decides it from the recipe and the journal. ``problem`` says, where an attempt was to be
+    followed by another one and cannot be, why not."""
+
+    def __init__(self, state: RunState) -> None:
+        self._state = state
+        self._history, self._recipe = state.history, state.recipe
+        self._cuts = state.context.cuts
+        self.problem = ""
+
+    def continuation(self, record: CheckpointRecord | None) -> Continuation:
+        """How an attempt starts from that checkpoint, or afresh: up to the next cut."""
+        every_s = self._recipe.checkpoint.every
+        at_s = 0.0 if record is None else self._seconds(record.time)
+        until_s = next((cut for cut in self._cuts if at_s is not None and cut > at_s), None)
+        if record is None:
+            return Continuation(until_s=until_s, every_s=every_s)
+        return Continuation(record.time, tuple(record.files), until_s, every_s)
+
+    def _seconds(self, time: str) -> float | None:
+        """How long after the run's start a model time is."""
+        return valid_time.between(self._state.context.facts.start or "", time)
+
+    def follows(self, end: Ended | None) -> bool:
+        """Whether an attempt that has ended so is to be followed by another one."""
+        asked = self._history.submitting
+        if end is None or asked is None or not self._recipe.simulation.is_cut:
+            return False
+        if self._state.stop.control is not None or self._has_tripped(asked.attempt):
+            return False
+        if asked.until_s is not None and end.well:
+            return True
+        most = self._recipe.simulation.segments
+        return end.reason == WALLTIME and (
+            not isinstance(most, int) or len(self._history.lineage.begins) < most
+        )
+
+    def _has_tripped(self, attempt: int) -> bool:
+        return any(trip.attempt == attempt for trip in self._history.stopping.values())
+
+    def choose(self, attempt: int) -> CheckpointRecord | None:
+        """The checkpoint from which the attempt after that one goes on: the newest that is not
+        suspect. None, with a ``problem``, where there is none that is later than its own begin."""
+        history = self._history
+        begin = history.lineage.begin_of(attempt)
+        known = [one for one in history.checkpoints.on(history.lineage) if not one.suspect]
+        if known and known[-1].time > begin:
+            return known[-1]
+        since = f" after {valid_time.label(begin)}, where it began" if begin else ""
+        self.problem = (
+            f"attempt {attempt} has left no checkpoint{since} from which another one could go on: "
+            "a shorter interval of checkpoints, or a longer walltime, leaves one"
+        )
+        return None
+
+    def take(self, report: Report, attempt: int) -> None:
+        """Journal the checkpoints of an attempt that the watcher has found whole."""
+        for found in report.checkpoints:
+            event = ev.CheckpointWhole(
+                attempt=attempt, time=found.time, files=list(found.files), bytes=found.bytes,
+                written=found.written, detected=self._state.t, signal=found.signal,
+                took_s=found.took_s,
+            )  # fmt: skip
+            self._state.outbox.append(event)
+        for text in report.unproven_checkpoints:
+            self._state.alarm(text)
+
+    def judge(self) -> None:
+        """Journal which checkpoints are suspect: a guard that stops the model has tripped on a
+        frame up to their time."""
+        for trip in self._history.stopping.values():
+            for record in self._history.checkpoints.records:
+                late = record.attempt == trip.attempt and trip.time <= record.time
+                if late and not record.suspect:
+                    reason = f"{trip.guard}: {trip.text}"
+                    about = record.attempt, record.time
+                    self._state.outbox.append(
+                        ev.CheckpointSuspect(attempt=about[0], time=about[1], reason=reason)
+                    )
