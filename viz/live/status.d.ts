@@ -43,6 +43,7 @@ export interface RunStatus {
   log_tail?: string[] | null;
   logs?: string[] | null;
   raw?: RawPart;
+  segments?: SegmentPart[];
   format?: number | null;
   burstlens?: string | null;
   driver_alive?: boolean | null;
@@ -278,6 +279,19 @@ export interface RawPart {
   home: number;
   home_bytes: number;
   released: number;
+}
+
+/**
+ * A stretch of model time and the attempt that owns it: after the valid time `begin`, up to
+ * `end`, which the newest one lacks; the id of its job, and how that ended. What other attempts
+ * have computed there is stale.
+ */
+export interface SegmentPart {
+  attempt: number;
+  begin?: string;
+  end?: string;
+  job_id?: string;
+  outcome?: string;
 }
 
 /** A buffer that a dead driver had requested and not seen, and the job that makes it. */

@@ -163,6 +163,8 @@ class Backlog:
         this = (frame.stream, frame.time, frame.attempt)
         if not self.watching(frame) or this in self.history.inspected or this in self._inspecting:
             return False
+        if self.history.is_stale(*this):
+            return False
         self._inspecting.add(this)
         return True
 
@@ -192,6 +194,8 @@ class Backlog:
 
     def _wanting(self, of: str, time: str, attempt: int) -> Iterable[MadeProduct]:
         self.count(of, time)
+        if self.history.is_stale(of, time, attempt):
+            return
         place = bisect.bisect_left(self._times[of], time)
         for product in self.products:
             stream = product.common.stream or self.first_stream or of

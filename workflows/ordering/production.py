@@ -217,7 +217,10 @@ class Production:
         self._widen(receipt)
 
     def _drop_stale(self, order: Order, result: OrderResult | None) -> None:
-        """Drop what was made of a record whose time a later one has: that is ordered already."""
+        """Drop what was made of a record whose time a later one has: that is ordered already. Of a
+        frame that another attempt owns nothing is made any more."""
+        if self.history.is_stale(*frame_key(order.frame)):
+            self.backlog.needs.settled(order.context.product, *frame_key(order.frame))
         staged = None if result is None else result.staged
         self._discard(staged, *self.backlog.forget_pieces(order))
 

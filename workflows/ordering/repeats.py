@@ -78,7 +78,9 @@ class Repeats:
 
 
 def is_stale(history: History, frame: Frame) -> bool:
-    """Whether a later record has the frame's time, by the journal."""
+    """Whether a later record has the frame's time, by the journal, or another attempt owns it."""
+    if history.is_stale(*frame_key(frame)):
+        return True
     current = history.repeated.get(frame_key(frame))
     return current is not None and current != (_file(frame), frame.record)
 

@@ -74,7 +74,7 @@ class Space:
     def frames(self) -> list[Frame]:
         """The frames on the buffer."""
         found = [frame for frames in self.files.values() for frame, _ in frames]
-        if not (self._superseded or self.history.repeated):
+        if not (self._superseded or self.history.repeated or self.history.lineage.is_forked):
             return found
         return [frame for frame in found if not self.is_superseded(frame)]
 
@@ -126,6 +126,8 @@ class Space:
 
     def _settled(self, frame: Frame, wanted: tuple[str, ...]) -> bool:
         this = (frame.stream, frame.time, frame.attempt)
+        if self.history.is_stale(*this):
+            return True
         if self.guarded(frame) and this not in self.history.inspected:
             return False
         if self.beside(frame) or (self.outgrown(frame) and not self.pressed(None)):

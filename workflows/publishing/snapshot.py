@@ -35,6 +35,7 @@ from burstlens.core.run.status_file import (
     QueuePart,
     RawPart,
     SchedulerPart,
+    SegmentPart,
     StatusFile,
     TripPart,
     TuningPart,
@@ -267,6 +268,7 @@ class Snapshot:
             ),
             outcome=OutcomePart(**asdict(self.outcome)) if self.outcome else None,
             raw=self._raw(),
+            segments=segment_parts(history) or UNSET,
         )
 
     def _silent_scheduler(self) -> SchedulerPart | UnsetType:
@@ -295,6 +297,18 @@ class Snapshot:
             return buffer
         full = {"raw_bytes": load.raw_bytes, "fill": round(load.fill, 4)}
         return replace(buffer, **full, free_bytes=self.free_bytes)
+
+
+def segment_parts(history: History) -> list[SegmentPart]:
+    """The stretches of a run whose attempts have followed each other; none for one in one piece."""
+    if not history.lineage.is_forked:
+        return []
+    jobs = history.jobs
+    return [
+        SegmentPart(one.attempt, one.begin, one.end, job and job.job_id, job and job.outcome)
+        for one in history.lineage.segments
+        for job in [jobs.get(f"attempt-{one.attempt}")]
+    ]
 
 
 def _tuning(history: History) -> TuningPart | UnsetType:

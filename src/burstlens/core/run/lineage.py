@@ -42,6 +42,11 @@ class Lineage:
         return self.begins.get(attempt, AFRESH)
 
     @property
+    def is_forked(self) -> bool:
+        """Whether an attempt has followed another one: then frames may be stale."""
+        return len(self.begins) > 1
+
+    @property
     def segments(self) -> list[Segment]:
         """The stretches of the newest attempt's lineage, in order of model time."""
         found: list[Segment] = []
@@ -77,6 +82,6 @@ class Lineage:
     def is_stale(self, stream: str, time: str, attempt: int, whole: Container[FrameKey]) -> bool:
         """Whether another attempt owns the frame that this one has. Attempts of which nothing is
         known, as those of a model that others started, have no stale frames."""
-        if len(self.begins) < 2 or attempt not in self.begins:
+        if not self.is_forked or attempt not in self.begins:
             return False
         return self.frame_owner(stream, time, whole) != attempt

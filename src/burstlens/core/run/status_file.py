@@ -208,6 +208,18 @@ class TuningPart(Struct, frozen=True, omit_defaults=True):
     concluded: bool = False
 
 
+class SegmentPart(Struct, frozen=True, omit_defaults=True):
+    """A stretch of model time and the attempt that owns it: after the valid time ``begin``, up to
+    ``end``, which the newest one lacks; the id of its job, and how that ended. What other attempts
+    have computed there is stale."""
+
+    attempt: Count
+    begin: str = ""
+    end: str | None = None
+    job_id: str | None = None
+    outcome: str | None = None
+
+
 class LastProduct(Struct, frozen=True):
     """The product that was published last."""
 
@@ -280,6 +292,7 @@ class StatusFile(Struct, frozen=True, kw_only=True):
     log_tail: list[str] | UnsetType | None = UNSET
     logs: list[str] | UnsetType | None = UNSET
     raw: RawPart | UnsetType = UNSET
+    segments: list[SegmentPart] | UnsetType = UNSET
     format: Count | None = None
     burstlens: str | None = None
 
