@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from burstlens.core.errors import RecipeError, SimulationError
-from burstlens.workflows.awm import checkpoint
+from burstlens.workflows.awm.checkpoint_files import step_of
 from burstlens.workflows.awm.executing import Threads
 from burstlens.workflows.awm.program import Run
+from burstlens.workflows.awm.stretch import Stretch
 
 STATIONS = [{"name": f"S{n}", "x_m": 900.0 + 400 * n, "y_m": 1500.0} for n in range(3)]
 STEPS = 60
@@ -38,7 +39,7 @@ def run(parameters, tmp_path, monkeypatch):
                 "checkpoint": {"every": 10, "keep": 9},
             } | tables
         )  # fmt: skip
-        return Run(given, folder, Threads(2), restart)
+        return Run(given, folder, Threads(2), Stretch(restart))
 
     return make
 
@@ -57,7 +58,7 @@ def test_each_checkpoint_continues_the_run_bit_by_bit(run, tmp_path):
     run("whole").go()
     whole = values(tmp_path / "whole")
     kept = sorted((tmp_path / "whole").glob("*.awm"))
-    assert [checkpoint.step_of(path.name) for path in kept] == [10, 20, 30, 40, 50, 60]
+    assert [step_of(path.name) for path in kept] == [10, 20, 30, 40, 50, 60]
     for path in kept[:-1]:
         assert run(path.stem, path).go() == 0
         later = values(tmp_path / path.stem)
@@ -157,5 +158,5 @@ def test_a_signal_asks_for_a_checkpoint_and_the_run_goes_on(run, tmp_path):
     one.solver.advance = signalled
     assert one.go() == 0
     (path,) = (tmp_path / "one").glob("*.awm")
-    assert checkpoint.step_of(path.name) in {3, 4}
+    assert step_of(path.name) in {3, 4}
     assert np.array(steps).tolist() == list(range(1, STEPS + 1))
