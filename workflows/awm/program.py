@@ -174,16 +174,17 @@ class Run:
             cut, name = stops and step < self.steps, ""
             if asked.checkpoint or cut or (end and keeps) or (every and step % every == 0):
                 asked.checkpoint = False
-                self._check(stresses=True)
                 name = self._write_checkpoint(step, end=end, cut=cut)
             if end:
                 kept = f", with checkpoint {name}" if name else ""
+                self._flush_last()
                 say(f"stopped by {signal.Signals(end).name} at step {step}{kept}")
                 return 128 + end
             if cut:
                 t = text_of(time_of(step, self.parameters.time.step_s))
                 say(f"stopped at step {step} of {self.steps}, t = {t} s, with checkpoint {name}")
                 return 0
+        self._flush_last()
         wall, count = time.perf_counter() - began, self.steps - self.first + 1
         rate = count * self.solver.points / wall / 1e6
         say(f"done, {count} steps in {wall:.2f} s, {rate:.1f} Mpoint/s")
@@ -197,6 +198,7 @@ class Run:
         without: then the name is empty."""
         began, stations, state = time.perf_counter(), self.stations, dict[str, Any](self._state())
         more: dict[str, Any] = {"frames": {one.stream: one.count for _, one in self.streams}}
+        self._check(stresses=True)
         try:
             if stations is not None:
                 if end or cut:
@@ -234,6 +236,10 @@ class Run:
         if frame is not None:
             _say_written("stations", 0, *frame, began)
 
+    def _flush_last(self) -> None:
+        if not self._continues:
+            self._flush()
+
     def _check(self, *, stresses: bool = False) -> None:
         w, n = self.solver.wavefield, self.solver.steps
         names = Wavefield.__slots__ if stresses else COMPONENTS
@@ -255,9 +261,9 @@ class Run:
         say(f"step {step} of {self.steps}, t = {t} s of {end} s, {rate:.1f} Mpoint/s")
 
     def _close(self) -> None:
+        self._checkpoints.close()
         for _, frames in self.streams:
             frames.close()
         if self.stations is not None:
-            if not self._continues:
-                self._flush()
+            self._flush_last()
             self.stations.close()
