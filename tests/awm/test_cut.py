@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 
 import netCDF4
 import numpy as np
 import pytest
 
 from burstlens.core.errors import RecipeError, SimulationError
+from burstlens.workflows.awm import __main__ as awm
 from burstlens.workflows.awm.adapter import Awm
 from burstlens.workflows.awm.checkpoint_files import GLOB, step_of
 
@@ -186,3 +189,30 @@ def test_to_stop_where_it_begins_is_refused_and_no_file_changes(run, tmp_path):
     with pytest.raises(RecipeError, match=r"t = 0\.160 s: --until 0\.1 is not beyond it"):
         again.go()
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "soon"])
+@pytest.mark.parametrize("option", ["--until", "--checkpoint-every"])
+def test_only_a_number_of_seconds_above_0_is_a_time(capsys, option, text):
+    with pytest.raises(SystemExit) as ended:
+        awm.main(["awm.toml", f"{option}={text}"])
+    assert ended.value.code == 2
+    assert "a number of seconds above 0 is expected" in capsys.readouterr().err
+
+
+@pytest.mark.integration
+def test_a_signal_to_stop_is_noted_while_kernels_are_compiled(tmp_path):
+    (tmp_path / "awm.toml").write_text("""
+grid = { nx = 20, ny = 20, nz = 20, spacing_m = 100.0 }
+time = { step_s = 0.008, steps = 500000 }
+material = { layers = [{ vp_m_s = 5000, vs_m_s = 2900, rho_kg_m3 = 2700 }] }
+source = { x_m = 900, y_m = 900, depth_m = 900, mxx_n_m = 1e15, function = "gaussian", frequency_hz = 2.0 }
+""")  # noqa: E501
+    command = [sys.executable, "-m", "burstlens.workflows.awm", "awm.toml"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "awm: compiling kernels\n"
+        process.send_signal(signal.SIGUSR2)
+        *_, last = process.stdout
+    assert process.returncode == 0
+    assert last.startswith("awm: stopped at step 1 of 500000, t = 0.008 s, with checkpoint ")
+    assert steps_of(tmp_path) == [1]
