@@ -126,7 +126,7 @@ def test_the_way_from_one_checkpoint_to_the_next_is_forecast(parameters: Make) -
     assert numbers["checkpoint_every_s"] == 0.2
     assert numbers["between_checkpoints_s"] == 12.5
     [line] = [line for line in found.lines() if line.startswith("checkpoints: ")]
-    assert line.endswith("B each, one per 25 steps, 0.2 s of the model, about 12 s")
+    assert line.endswith("B each, every 25 steps: 0.2 s of the model, about 12 s of computing")
 
 
 def test_fields_beyond_the_memory_are_refused_before_they_are_made(parameters: Make) -> None:

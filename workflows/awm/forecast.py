@@ -155,9 +155,9 @@ class Forecast:
         yield f"output: {', '.join(parts) or 'none'}"
         if self.checkpoint_every:
             yield (
-                f"checkpoints: {size(self.checkpoint_bytes)} each, one per "
-                f"{self.checkpoint_every} steps, {self.checkpoint_every_s:g} s of the model, about "
-                f"{duration(self.between_checkpoints_s)}"
+                f"checkpoints: {size(self.checkpoint_bytes)} each, every {self.checkpoint_every} "
+                f"steps: {self.checkpoint_every_s:g} s of the model, about "
+                f"{duration(self.between_checkpoints_s)} of computing"
             )
         yield (
             f"time: about {duration(self.takes_s)} for {self.steps} steps, "
