@@ -24,6 +24,7 @@ PARTS = (
     "tools",
     "staging",
     "copying",
+    "checkpoints",
     "iostudy",
     "opened",
     "journal",

@@ -7,15 +7,30 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import netCDF4
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from burstlens.workflows.awm.executing import Threads
 from burstlens.workflows.awm.parameters import Parameters
+from burstlens.workflows.awm.program import Run
 from burstlens.workflows.awm.solver import Solver
+from burstlens.workflows.awm.stretch import Stretch
 
 Array = NDArray[np.float64]
 VP, VS, RHO = 5000.0, 2886.75, 2700.0
+STATIONS = [{"name": f"S{n}", "x_m": 900.0 + 400 * n, "y_m": 1500.0} for n in range(3)]
+SMALL: dict[str, Any] = {
+    "grid": {"nx": 32, "ny": 28, "nz": 24},
+    "time": {"step_s": 0.008, "steps": 60},
+    "source": {"x_m": 1600.0, "y_m": 1400.0, "depth_m": 900.0, "mxx_n_m": 1e15, "mxy_n_m": 4e14},
+    "output": {"surface_every": 7, "volume_every": 20, "volume_stride": 2, "peaks": True,
+               "station_every": 25, "station_frames": True},
+    "station": STATIONS,
+    "checkpoint": {"every": 10, "keep": 9},
+}  # fmt: skip
+"""A run that writes everything."""
 
 
 @pytest.fixture(scope="session")
@@ -41,6 +56,38 @@ def parameters() -> Callable[..., Parameters]:
         return Parameters.model_validate(base)
 
     return make
+
+
+@pytest.fixture
+def run(parameters: Callable[..., Parameters], tmp_path: Path) -> Callable[..., Run]:
+    """Makes a small run that writes everything, in a folder of its own; a table given replaces the
+    default's."""
+
+    def make(
+        name: str, restart: Path | None = None, until_s: float | None = None,
+        every_s: float | None = None, **tables: Any,
+    ) -> Run:  # fmt: skip
+        folder = tmp_path / name
+        folder.mkdir(exist_ok=True)
+        given = parameters(**SMALL | tables)
+        return Run(given, folder, Threads(2), Stretch(restart, until_s, every_s))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def values() -> Callable[[Path], dict[tuple[str, str], bytes]]:
+    """The bytes of all values of all frames and stations in a folder, by file and variable."""
+
+    def read(folder: Path) -> dict[tuple[str, str], bytes]:
+        found = {}
+        for path in sorted(folder.glob("*.nc")):
+            with netCDF4.Dataset(path) as nc:
+                nc.set_auto_mask(False)
+                found |= {(path.name, name): nc[name][:].tobytes() for name in nc.variables}
+        return found
+
+    return read
 
 
 @pytest.fixture(scope="session")

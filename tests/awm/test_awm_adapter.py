@@ -7,6 +7,7 @@ import pytest
 from burstlens.core.errors import RecipeError
 from burstlens.workflows.awm.adapter import Awm
 from burstlens.workflows.models.base import CAUSE, LogLine, Model, OutputName
+from burstlens.workflows.models.continuation import CheckpointName, Continuation, Proof
 
 PARAMETERS = """
 [grid]
@@ -49,6 +50,7 @@ def test_it_stands_behind_the_seam():
         ("basin.nc", None),
         ("surface_000012.nc.tmp", None),
         ("surface_12.nc", None),
+        ("checkpoint_0000500.awm", None),
     ],
 )
 def test_frames_are_identified_by_their_names(name, stream):
@@ -57,7 +59,15 @@ def test_frames_are_identified_by_their_names(name, stream):
 
 @pytest.mark.parametrize(
     ("name", "left"),
-    [("stations.nc", True), ("volume.nc", True), ("basin.nc", False), ("awm.toml", False)],
+    [
+        ("stations.nc", True),
+        ("volume.nc", True),
+        ("old/checkpoint_0000500.awm", True),
+        (".checkpoint_0000500.awm.part", True),
+        ("checkpoint_old.awm", False),
+        ("basin.nc", False),
+        ("awm.toml", False),
+    ],
 )
 def test_output_of_an_earlier_run_is_distinguished_from_inputs(name, left):
     assert Awm().is_leftover(name) is left
@@ -101,7 +111,31 @@ def test_output_of_an_earlier_run_is_distinguished_from_inputs(name, left):
         ("awm: compiling kernels", LogLine("phase", "compiling")),
         ("awm: compiled in 12.3 s", LogLine("phase", "running")),
         ("awm: error: no room", LogLine("trouble", "no room", weight=CAUSE)),
+        (
+            "awm: wrote checkpoint checkpoint_0000500.awm, t = 6.2525 s, in 0.084 s",
+            LogLine(
+                "checkpoint",
+                "wrote checkpoint checkpoint_0000500.awm, t = 6.2525 s, in 0.084 s",
+                time="t00000006.2525",
+                file="checkpoint_0000500.awm",
+                took_s=0.084,
+            ),
+        ),
+        (
+            "awm: stopped at step 500 of 2400, t = 6.250 s, with checkpoint checkpoint_0000500.awm",
+            LogLine(
+                "cut",
+                "stopped at step 500 of 2400, t = 6.250 s, with checkpoint checkpoint_0000500.awm",
+                time="t00000006.250",
+                file="checkpoint_0000500.awm",
+            ),
+        ),
         ("awm: stopped by SIGTERM at step 184", None),  # the run's outcome gives the reason
+        ("awm: stopped by SIGTERM at step 184, with checkpoint checkpoint_0000184.awm", None),
+        (
+            "awm: cannot write checkpoint_0000500.awm: No space left on device",
+            LogLine("trouble", "cannot write checkpoint_0000500.awm: No space left on device"),
+        ),
         (
             "awm: done, 2400 steps in 61.2 s, 84.9 Mpoint/s",
             LogLine("end", "done, 2400 steps in 61.2 s, 84.9 Mpoint/s"),
@@ -124,6 +158,64 @@ def test_the_facts_come_from_the_parameter_file(tmp_path):
 
 def test_odd_settings_give_no_facts_and_no_error(tmp_path):
     assert Awm().facts(tmp_path).total_s is None
+
+
+def test_the_time_of_a_checkpoint_is_that_of_its_step(tmp_path):
+    name = "checkpoint_0000003.awm"
+    assert Awm().checkpoint_of(name) is None
+    assert Awm().configured(tmp_path).checkpoint_of(name) is None
+    (tmp_path / "awm.toml").write_text(PARAMETERS.format(step=0.1, every=10))  # too long: refused
+    assert Awm().configured(tmp_path).checkpoint_of(name) is None
+    (tmp_path / "awm.toml").write_text(PARAMETERS.format(step=0.0125, every=10))
+    model = Awm().configured(tmp_path)
+    assert model.checkpoint_of(name) == CheckpointName("t00000000.0375")
+    assert model.checkpoint_of("checkpoint_3.awm") is None
+    assert model.checkpoint_of(f".{name}.part") is None
+    assert model.checkpoint_proof(name) is Proof.NAME
+    assert model.checkpoint_parts(tmp_path) == ("",)
+
+
+def test_a_run_is_cut_at_steps(tmp_path):
+    (tmp_path / "awm.toml").write_text(PARAMETERS.format(step=0.0125, every=10))  # 58 steps
+    assert Awm().facts(tmp_path).total_s == 0.725
+    assert Awm().cuts(tmp_path, 3) == [20 * 0.0125, 39 * 0.0125]
+    cuts = Awm().cuts(tmp_path, 58)
+    assert cuts == [n * 0.0125 for n in range(1, 58)]
+    with pytest.raises(RecipeError, match="a run of 58 steps cannot be cut into 59 parts"):
+        Awm().cuts(tmp_path, 59)
+
+
+def test_a_start_is_a_command_with_its_checkpoint_and_where_it_stops(tmp_path):
+    model, own = Awm(parameters="quake.toml"), Awm(parameters="quake.toml").command()
+    assert model.start(tmp_path, Continuation()).command == own
+    wanted = Continuation("t00000000.250", ("checkpoint_0000020.awm",), 0.4875, 0.1)
+    started = model.start(tmp_path, wanted)
+    assert started.command == [
+        *own, "--restart", "checkpoint_0000020.awm", "--until", "0.4875",
+        "--checkpoint-every", "0.1",
+    ]  # fmt: skip
+    assert (started.files, started.changes) == ({}, ())
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        (Continuation(settings={"time.step_s": "0.01"}), r"time\.step_s: .* from awm\.toml alone"),
+        (Continuation("t00000000.250"), "from one checkpoint, not from 0"),
+        (
+            Continuation("t00000000.250", ("checkpoint_0000001.awm", "checkpoint_0000002.awm")),
+            "from one checkpoint, not from 2",
+        ),
+        (Continuation("t00000000.250", ("surface.nc",)), r"surface\.nc is not a checkpoint of awm"),
+        (
+            Continuation("t00000000.250", ("checkpoint_0000020.awm",), 0.25),
+            r"cannot stop at 0\.25 s: it starts at t = 0\.25 s",
+        ),
+    ],
+)
+def test_a_start_that_awm_cannot_make_is_refused(tmp_path, wanted, words):
+    with pytest.raises(RecipeError, match=words):
+        Awm().start(tmp_path, wanted)
 
 
 def test_the_check_refuses_what_the_model_would(tmp_path):

@@ -3,61 +3,18 @@
 from __future__ import annotations
 
 import os
-import signal
-from pathlib import Path
 
-import netCDF4
-import numpy as np
 import pytest
 
 from burstlens.core.errors import RecipeError, SimulationError
-from burstlens.workflows.awm import checkpoint
-from burstlens.workflows.awm.executing import Threads
-from burstlens.workflows.awm.program import Run
-
-STATIONS = [{"name": f"S{n}", "x_m": 900.0 + 400 * n, "y_m": 1500.0} for n in range(3)]
-STEPS = 60
+from burstlens.workflows.awm.checkpoint_files import step_of
 
 
-@pytest.fixture
-def run(parameters, tmp_path, monkeypatch):
-    """Makes a run in a folder of its own, which may continue one."""
-
-    def make(name: str, restart: Path | None = None, **tables) -> Run:
-        folder = tmp_path / name
-        folder.mkdir(exist_ok=True)
-        given = parameters(
-            **{
-                "grid": {"nx": 32, "ny": 28, "nz": 24},
-                "time": {"step_s": 0.008, "steps": STEPS},
-                "source": {"x_m": 1600.0, "y_m": 1400.0, "depth_m": 900.0, "mxx_n_m": 1e15,
-                           "mxy_n_m": 4e14},
-                "output": {"surface_every": 7, "volume_every": 20, "volume_stride": 2,
-                           "peaks": True, "station_every": 25, "station_frames": True},
-                "station": STATIONS,
-                "checkpoint": {"every": 10, "keep": 9},
-            } | tables
-        )  # fmt: skip
-        return Run(given, folder, Threads(2), restart)
-
-    return make
-
-
-def values(folder: Path) -> dict[tuple[str, str], bytes]:
-    """All values of all frames and stations."""
-    found = {}
-    for path in sorted(folder.glob("*.nc")):
-        with netCDF4.Dataset(path) as nc:
-            nc.set_auto_mask(False)
-            found |= {(path.name, name): nc[name][:].tobytes() for name in nc.variables}
-    return found
-
-
-def test_each_checkpoint_continues_the_run_bit_by_bit(run, tmp_path):
+def test_each_checkpoint_continues_the_run_bit_by_bit(run, values, tmp_path):
     run("whole").go()
     whole = values(tmp_path / "whole")
     kept = sorted((tmp_path / "whole").glob("*.awm"))
-    assert [checkpoint.step_of(path.name) for path in kept] == [10, 20, 30, 40, 50, 60]
+    assert [step_of(path.name) for path in kept] == [10, 20, 30, 40, 50, 60]
     for path in kept[:-1]:
         assert run(path.stem, path).go() == 0
         later = values(tmp_path / path.stem)
@@ -65,7 +22,7 @@ def test_each_checkpoint_continues_the_run_bit_by_bit(run, tmp_path):
         assert {name for name, _ in later} >= {"stations.nc", "surface_000007.nc"}
 
 
-def test_a_run_in_many_pieces_is_the_run_in_one(run, tmp_path):
+def test_a_run_in_many_pieces_is_the_run_in_one(run, values, tmp_path):
     run("whole", checkpoint={"every": 0}).go()
     pieces, restart = {}, None
     for n in range(12):
@@ -106,7 +63,7 @@ def test_a_damaged_checkpoint_is_refused(run, tmp_path, where):
         {"source": {"x_m": 1500.0, "y_m": 1400.0, "depth_m": 900.0, "mxx_n_m": 1e15}},
         {"time": {"step_s": 0.007, "steps": 20}},
         {"absorbing": {"points": 12}},
-        {"station": STATIONS[:2]},
+        {"station": [{"name": "S0", "x_m": 900.0, "y_m": 1500.0}]},
     ],
 )
 def test_a_checkpoint_of_another_run_is_refused(run, tmp_path, tables):
@@ -142,20 +99,3 @@ def test_a_checkpoint_that_cannot_be_written_leaves_no_part_and_the_others(
     assert [path.name for path in (tmp_path / "one").iterdir() if "checkpoint" in path.name] == [
         "checkpoint_0000010.awm"
     ]
-
-
-def test_a_signal_asks_for_a_checkpoint_and_the_run_goes_on(run, tmp_path):
-    one = run("one", checkpoint={"every": 0})
-    advance, steps = one.solver.advance, []
-
-    def signalled() -> None:
-        advance()
-        steps.append(one.solver.steps)
-        if len(steps) == 3:
-            os.kill(os.getpid(), signal.SIGUSR1)
-
-    one.solver.advance = signalled
-    assert one.go() == 0
-    (path,) = (tmp_path / "one").glob("*.awm")
-    assert checkpoint.step_of(path.name) in {3, 4}
-    assert np.array(steps).tolist() == list(range(1, STEPS + 1))

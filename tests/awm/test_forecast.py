@@ -13,6 +13,7 @@ import pytest
 from burstlens.core.errors import SimulationError
 from burstlens.workflows.awm import __main__ as awm
 from burstlens.workflows.awm import forecast
+from burstlens.workflows.awm.checkpoint_files import name_of
 from burstlens.workflows.awm.executing import Threads
 from burstlens.workflows.awm.forecast import Forecast
 from burstlens.workflows.awm.parameters import Parameters
@@ -105,6 +106,29 @@ def test_the_output_takes_the_bytes_that_are_forecast(parameters: Make, tmp_path
     assert forecast.output_bytes(given(parameters)) == {}
 
 
+def test_a_checkpoint_takes_the_bytes_that_are_forecast(parameters: Make, tmp_path: Path) -> None:
+    for number, tables in enumerate(
+        ({}, {"output": {"peaks": True}, "station": [{"name": "A", "x_m": 100, "y_m": 100}]})
+    ):
+        wanted = given(parameters, time={"steps": 6}, checkpoint={"every": 3}, **tables)
+        (folder := tmp_path / str(number)).mkdir()
+        assert Run(wanted, folder, Threads()).go() == 0
+        written = (folder / name_of(6)).stat().st_size
+        assert forecast.checkpoint_bytes(wanted) == written
+
+
+def test_the_way_from_one_checkpoint_to_the_next_is_forecast(parameters: Make) -> None:
+    solver = Solver(given(parameters), Path())
+    found = Forecast.of(solver, 1, 0.5, checkpoint_every=25)
+    numbers = found.numbers()
+    assert numbers["checkpoint_bytes"] == forecast.checkpoint_bytes(solver.parameters)
+    assert numbers["checkpoint_every"] == 25
+    assert numbers["checkpoint_every_s"] == 0.2
+    assert numbers["between_checkpoints_s"] == 12.5
+    [line] = [line for line in found.lines() if line.startswith("checkpoints: ")]
+    assert line.endswith("B each, every 25 steps: 0.2 s of the model, about 12 s of computing")
+
+
 def test_fields_beyond_the_memory_are_refused_before_they_are_made(parameters: Make) -> None:
     wanted = given(parameters, grid={"nx": 60000, "ny": 60000, "nz": 60})
     with pytest.raises(SimulationError, match=r"nodes take 13\.8 TB and .* are available"):
@@ -146,6 +170,10 @@ def test_a_plan_is_printed_and_nothing_is_written(
     numbers = json.loads(capsys.readouterr().out)
     assert numbers["steps"] == 50
     assert numbers["output_bytes"]["surface"] > 5 * 3 * 4 * 400
+    assert (numbers["checkpoint_every"], numbers["checkpoint_every_s"]) == (0, 0)
+    assert awm.main([path.name, "--plan", "--json", "--checkpoint-every", "0.1"]) == 0
+    numbers = json.loads(capsys.readouterr().out)
+    assert (numbers["checkpoint_every"], numbers["checkpoint_every_s"]) == (12, 0.096)
     assert awm.main([path.name, "--plan"]) == 0
     out = capsys.readouterr().out
     assert [line.split(":")[1].strip() for line in out.splitlines()] == [

@@ -9,6 +9,9 @@ from pathlib import Path
 from burstlens.core.errors import BurstlensError, RecipeError
 from burstlens.core.version import __version__
 from burstlens.workflows.awm import forecast, parameters
+from burstlens.workflows.awm.signals import ASKING, SignalRequests
+from burstlens.workflows.awm.stretch import Stretch
+from burstlens.workflows.models.base import seconds_of
 
 HELP = """\
 awm computes elastic waves of an earthquake or explosion in a 3-D block of rock and writes the
@@ -62,15 +65,26 @@ Axes: x east, y north, z up; depth_m counts down from the free surface. An examp
   x_m = 20000.0
   y_m = 15000.0
 
-SIGUSR1 asks for a checkpoint after the step under way. --restart continues from one: frames, peaks
-and stations are then the same, bit by bit, as those of a run in one piece.
+A checkpoint (checkpoint_0000500.awm: after step 500) has the whole state. --restart continues from
+one: frames, peaks and stations are the same, bit by bit, as those of a run in one piece. Signals
+act after the step under way. SIGUSR1 asks for a checkpoint, SIGUSR2 for one with which the run
+stops, as --until does at a model time. SIGTERM and SIGINT end the run, with a checkpoint if it has
+an interval between checkpoints, or --until. awm deletes only checkpoints that this run wrote.
 
 Before it starts, awm prints what the run will do: points per wavelength, the highest frequency that
 is right, the step against its limit, memory, output, and the time by a probe of a second. --plan
 stops there; with --json it prints the same for scripts.
 
-Exit codes: 0 done, 1 failed, 2 refused (parameters, unstable step, grid too coarse), 128 + signal.
+Exit codes: 0 done or stopped with a checkpoint, 1 failed, 2 refused (parameters, unstable step,
+grid too coarse, a checkpoint of another run), 128 + signal.
 """
+
+
+def _seconds(text: str) -> float:
+    found = seconds_of(text)
+    if not found:
+        raise argparse.ArgumentTypeError(f"a number of seconds above 0 is expected, not {text!r}")
+    return found
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -86,6 +100,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--restart", type=Path, metavar="CHECKPOINT", help="continue from that file"
     )
+    parser.add_argument(
+        "--until", type=_seconds, metavar="SECONDS",
+        help="stop, with a checkpoint, after the first step at or beyond that model time",
+    )  # fmt: skip
+    parser.add_argument(
+        "--checkpoint-every", type=_seconds, metavar="SECONDS",
+        help="model time from one checkpoint to the next, to the nearest step; wins over the file",
+    )  # fmt: skip
     given = parser.parse_args(arguments)
     if given.json and not given.plan:
         parser.error("--json goes with --plan")
@@ -99,10 +121,13 @@ def main(arguments: list[str] | None = None) -> int:
         from burstlens.workflows.awm import program
 
         by = program.threads(read.threads)
+        stretch = Stretch(given.restart, given.until, given.checkpoint_every)
         if given.plan:
-            return program.plan(read, Path.cwd(), by, as_json=given.json)
-        program.compile_kernels(read)
-        return program.Run(read, Path.cwd(), by, given.restart).go()
+            return program.plan(read, Path.cwd(), by, stretch, as_json=given.json)
+        requests = SignalRequests()
+        with requests.listen(*ASKING):  # which end a process that does not listen
+            program.compile_kernels(read)
+            return program.Run(read, Path.cwd(), by, stretch, requests).go()
     except BurstlensError as error:
         print(f"awm: error: {error}", flush=True)
         return 2 if isinstance(error, RecipeError) else 1

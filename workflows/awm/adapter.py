@@ -3,14 +3,14 @@
 Frames come as ``surface_000012.nc`` and ``volume_000003.nc``, or as ``surface.nc`` and
 ``volume.nc``, which grow; with ``station_frames`` also ``stations_000012.nc``. ``stations.nc``
 holds whole seismograms, not frames, and stays on the buffer unless the recipe brings it home:
-``[stage_out]`` ``keep = ["stations.nc"]``.
+``[stage_out]`` ``keep = ["stations.nc"]``. Checkpoints are ``checkpoint_0000500.awm``, by step.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,6 +18,8 @@ from burstlens.core import valid_time
 from burstlens.core.errors import RecipeError
 from burstlens.workflows.awm import forecast
 from burstlens.workflows.awm import parameters as awm
+from burstlens.workflows.awm.checkpoint_files import GLOB, is_part, step_of
+from burstlens.workflows.awm.times import time_of
 from burstlens.workflows.models.base import (
     CAUSE,
     Facts,
@@ -28,6 +30,7 @@ from burstlens.workflows.models.base import (
     OutputNames,
     seconds_of,
 )
+from burstlens.workflows.models.continuation import CheckpointName, Continuation, Proof, Start
 
 if TYPE_CHECKING:
     from burstlens.viz.frames.outline import Known
@@ -39,6 +42,10 @@ _STEP = re.compile(
 _WROTE = re.compile(
     r"awm: wrote (surface|volume|stations) record \d+ of (\S+), t = ([\d.]+) s(?:, in ([\d.]+) s)?",
     re.ASCII,
+)
+_CHECKPOINT = re.compile(r"awm: wrote checkpoint (\S+), t = ([\d.]+) s, in ([\d.]+) s", re.ASCII)
+_CUT = re.compile(
+    r"awm: stopped at step \d+ of \d+, t = ([\d.]+) s, with checkpoint (\S+)", re.ASCII
 )
 
 
@@ -54,15 +61,68 @@ class Awm(Model):
     """The variable that holds the times of frames."""
     log_patterns: tuple[str, ...] = ("model.log",)
     """Logs to follow, as globs in the model's folder."""
+    step_s: float | None = None
+    """Seconds of a time step, for the times of checkpoints; set from the parameter file."""
 
     @property
     def keep_patterns(self) -> tuple[str, ...]:
         """The log and the parameter file."""
         return ("model.log", self.parameters)
 
+    def configured(self, folder: Path) -> Awm:
+        """The adapter with the time step of the parameter file in that folder."""
+        try:
+            return replace(self, step_s=awm.read(folder / self.parameters).time.step_s)
+        except RecipeError:
+            return self
+
     def command(self) -> list[str]:
         """This Python, awm, the parameter file."""
         return [sys.executable, "-m", "burstlens.workflows.awm", self.parameters]
+
+    def checkpoint_of(self, name: str) -> CheckpointName | None:
+        """The time of the step in the name; None also where the time step is not known."""
+        step = step_of(name)
+        if step is None or self.step_s is None:
+            return None
+        return CheckpointName(valid_time.elapsed_key(time_of(step, self.step_s)))
+
+    def checkpoint_proof(self, name: str) -> Proof:
+        """The name: awm renames a checkpoint when it is whole, and on disk."""
+        return Proof.NAME
+
+    def cuts(self, inputs: Path, count: int) -> list[float]:
+        """Times of steps, at which awm stops exactly."""
+        time = awm.read(inputs / self.parameters).time
+        if count > time.count:
+            raise RecipeError(f"a run of {time.count} steps cannot be cut into {count} parts")
+        return [-(-time.count * number // count) * time.step_s for number in range(1, count)]
+
+    def start(self, inputs: Path, wanted: Continuation) -> Start:
+        """The command, with the checkpoint and where to stop. Raises RecipeError for what is not
+        one checkpoint of awm, and for changes of settings."""
+        if wanted.settings:
+            raise RecipeError(
+                f"{', '.join(wanted.settings)}: awm takes its parameters from {self.parameters} "
+                "alone: change that file"
+            )
+        if (wanted.time is not None or wanted.files) and len(wanted.files) != 1:
+            raise RecipeError(f"awm continues from one checkpoint, not from {len(wanted.files)}")
+        begin, until_s = wanted.time, wanted.until_s
+        if begin is not None and until_s is not None and valid_time.seconds(begin) >= until_s:
+            at = valid_time.label(begin)
+            raise RecipeError(f"awm cannot stop at {until_s:g} s: it starts at {at}")
+        command = self.command()
+        for file in wanted.files:
+            if step_of(PurePosixPath(file).name) is None:
+                raise RecipeError(f"{file} is not a checkpoint of awm ({GLOB})")
+            command += ["--restart", file]
+        for option, seconds in (
+            ("--until", until_s), ("--checkpoint-every", wanted.every_s),
+        ):  # fmt: skip
+            if seconds is not None:
+                command += [option, repr(seconds)]
+        return Start(command)
 
     def environment(self) -> dict[str, str]:
         """Unbuffered log lines, and no locks on files that other processes read."""
@@ -78,16 +138,18 @@ class Awm(Model):
         return "surface"
 
     def is_leftover(self, name: str) -> bool:
-        """Frames and seismograms, in any folder."""
+        """Frames, seismograms and checkpoints, in any folder: awm continues from none of the
+        inputs."""
         base = PurePosixPath(name).name
-        return base == "stations.nc" or self.identify(base) is not None
+        checkpoint = step_of(base) is not None or is_part(base)
+        return base == "stations.nc" or checkpoint or self.identify(base) is not None
 
     def output_names(self, inputs: Path) -> OutputNames:
-        """Frames and seismograms."""
-        return OutputNames(written=("surface*.nc", "volume*.nc", "stations*.nc"))
+        """Frames, seismograms and checkpoints."""
+        return OutputNames(written=("surface*.nc", "volume*.nc", "stations*.nc", GLOB))
 
     def read_line(self, line: str) -> LogLine | None:
-        """Progress, frames, the end and the one error line."""
+        """Progress, frames, checkpoints, the end and the one error line."""
         line = line.rstrip()
         if not line.startswith("awm: "):
             return None
@@ -102,12 +164,20 @@ class Awm(Model):
             key = valid_time.elapsed_key(float(match[3]))
             took_s = seconds_of(match[4])
             return LogLine("written", text, stream=match[1], time=key, file=match[2], took_s=took_s)
+        if match := _CHECKPOINT.fullmatch(line):
+            key, took_s = valid_time.elapsed_key(float(match[2])), seconds_of(match[3])
+            return LogLine("checkpoint", text, time=key, file=match[1], took_s=took_s)
+        if match := _CUT.fullmatch(line):
+            key = valid_time.elapsed_key(float(match[1]))
+            return LogLine("cut", text, time=key, file=match[2])
         if text == "compiling kernels":
             return LogLine("phase", "compiling")
         if text.startswith("compiled in "):
             return LogLine("phase", "running")
         if text.startswith("error: "):
             return LogLine("trouble", text.removeprefix("error: "), weight=CAUSE)
+        if text.startswith("cannot write "):
+            return LogLine("trouble", text)
         if text.startswith("done, "):
             return LogLine("end", text)
         return None
@@ -124,7 +194,7 @@ class Awm(Model):
             return Facts(serial_classic=True)
         return Facts(
             start=valid_time.elapsed_key(0.0),
-            total_s=given.time.count * given.time.step_s,
+            total_s=time_of(given.time.count, given.time.step_s),
             serial_classic=True,
             output_bytes=sum(forecast.output_bytes(given).values()),
             frames=forecast.frames(given),

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from burstlens.core.errors import SimulationError
 from burstlens.workflows.awm import limits
+from burstlens.workflows.awm.checkpoint_files import HEAD_BYTES
 from burstlens.workflows.awm.grid import PaddedGrid
 from burstlens.workflows.awm.parameters import Parameters
+from burstlens.workflows.awm.times import time_of
 
 if TYPE_CHECKING:
     from burstlens.workflows.awm.solver import Solver
@@ -28,8 +30,11 @@ PROBE_PART = 0.01
 """... the part of a run's steps."""
 FIELDS = 12
 """Velocities, stresses and three numbers of material, float32."""
+_MATERIAL = 3
 _MEMORIES = 6
 _COMPONENTS, _PEAKS = 3, 5
+_FOLLOWED = 9
+"""Planes that peaks keep from step to step: with the motion from which they follow."""
 _HEADER_BYTES = 16384
 _CGROUPS = Path("/sys/fs/cgroup")
 
@@ -80,11 +85,15 @@ class Forecast:
     friction: bool
     memory_bytes: int
     output_bytes: dict[str, int]
+    checkpoint_bytes: int
+    checkpoint_every: int
     threads: int
     step_takes_s: float
 
     @classmethod
-    def of(cls, solver: Solver, threads: int, step_takes_s: float) -> Forecast:
+    def of(
+        cls, solver: Solver, threads: int, step_takes_s: float, checkpoint_every: int = 0
+    ) -> Forecast:
         """What that solver will do, at so many seconds per step."""
         given, speeds = solver.parameters, solver.speeds
         h, wanted = given.grid.spacing_m, given.grid.points_per_wavelength
@@ -97,6 +106,7 @@ class Forecast:
             points_wanted=wanted, highest_right_hz=speeds.vs_min / h / wanted,
             contrast=speeds.contrast, friction=solver.robust,
             memory_bytes=memory_bytes(given), output_bytes=output_bytes(given),
+            checkpoint_bytes=checkpoint_bytes(given), checkpoint_every=checkpoint_every,
             threads=threads, step_takes_s=step_takes_s,
         )  # fmt: skip
 
@@ -105,9 +115,20 @@ class Forecast:
         """Seconds that all steps take, output apart."""
         return self.steps * self.step_takes_s
 
+    @property
+    def checkpoint_every_s(self) -> float:
+        """Model time from one checkpoint to the next."""
+        return time_of(self.checkpoint_every, self.step_s)
+
+    @property
+    def between_checkpoints_s(self) -> float:
+        """Seconds that the steps from one checkpoint to the next take."""
+        return self.checkpoint_every * self.step_takes_s
+
     def numbers(self) -> dict[str, Any]:
         """All of it for JSON."""
-        return {**asdict(self), "takes_s": self.takes_s}
+        names = "takes_s", "checkpoint_every_s", "between_checkpoints_s"
+        return {**asdict(self), **{name: getattr(self, name) for name in names}}
 
     def lines(self) -> Iterator[str]:
         """All of it for people."""
@@ -132,6 +153,12 @@ class Forecast:
             )
         parts = [f"{name} {size(count)}" for name, count in self.output_bytes.items()]
         yield f"output: {', '.join(parts) or 'none'}"
+        if self.checkpoint_every:
+            yield (
+                f"checkpoints: {size(self.checkpoint_bytes)} each, every {self.checkpoint_every} "
+                f"steps: {self.checkpoint_every_s:g} s of the model, about "
+                f"{duration(self.between_checkpoints_s)} of computing"
+            )
         yield (
             f"time: about {duration(self.takes_s)} for {self.steps} steps, "
             f"{self.points / self.step_takes_s / 1e6:.3g} million points per second on "
@@ -163,6 +190,20 @@ def memory_bytes(given: Parameters) -> int:
     return 4 * (FIELDS * math.prod(grid.shape) + _MEMORIES * layers)
 
 
+def checkpoint_bytes(given: Parameters) -> int:
+    """Size of the last checkpoint of a run; those before have less of the stations."""
+    grid = PaddedGrid.of(given)
+    fields = memory_bytes(given) - 4 * _MATERIAL * math.prod(grid.shape)
+    peaks = 4 * _FOLLOWED * given.grid.nx * given.grid.ny * given.output.peaks
+    return HEAD_BYTES + fields + peaks + _station_bytes(given)
+
+
+def _station_bytes(given: Parameters) -> int:
+    """Size of all seismograms, with their times."""
+    stations = len(given.station)
+    return given.time.count * (8 + _COMPONENTS * 4 * stations) if stations else 0
+
+
 def output_bytes(given: Parameters) -> dict[str, int]:
     """Size of all output without compression: ``surface``, ``volume``, ``stations``."""
     grid, output, steps = given.grid, given.output, given.time.count
@@ -178,7 +219,7 @@ def output_bytes(given: Parameters) -> dict[str, int]:
             found[name] = steps // every * (4 * values + _HEADER_BYTES)
     if given.station:
         copies = 2 if output.station_frames else 1
-        found["stations"] = copies * steps * (8 + _COMPONENTS * 4 * len(given.station))
+        found["stations"] = copies * _station_bytes(given)
     return found
 
 

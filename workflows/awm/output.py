@@ -20,9 +20,10 @@ import netCDF4
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.core.errors import SimulationError
+from burstlens.core.errors import RecipeError, SimulationError
 from burstlens.workflows.awm.parameters import Parameters
 from burstlens.workflows.awm.surface_peaks import PEAKS, SurfacePeaks
+from burstlens.workflows.awm.times import text_of
 
 Format = Literal["NETCDF4", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"]
 FORMATS: dict[str, Format] = {
@@ -98,8 +99,19 @@ class Frames:
     ) -> None:  # fmt: skip
         self.stream, self.folder, self.parameters = stream, folder, parameters
         self.axes, self.take, self.peaks = axes, take, peaks
-        self.count = 0
+        self.count = self._records = 0
         self._growing: netCDF4.Dataset | None = None
+
+    def go_on(self, count: int) -> None:
+        """Continue a run that has written so many frames: their numbers go on, a growing file
+        begins anew. Raises RecipeError where one is there, whose frames would be lost."""
+        path = self.folder / f"{self.stream}.nc"
+        if self.parameters.output.files == "growing" and path.exists():
+            raise RecipeError(
+                f"{path.name} is there, and a run that continues begins a new one: move it, or "
+                "continue in another folder"
+            )
+        self.count = count
 
     def write(self, time_s: float) -> tuple[int, str]:
         """Write the next frame; returns its record and file name.
@@ -108,12 +120,12 @@ class Frames:
         """
         data = {name: self.take(name) for name in COMPONENTS}
         if not all(np.isfinite(values).all() for values in data.values()):
-            raise SimulationError(f"the velocities are not finite at t = {time_s:.3f} s")
+            raise SimulationError(f"the velocities are not finite at t = {text_of(time_s)} s")
         if self.peaks is not None:
             data |= self.peaks.fields
         grows = self.parameters.output.files == "growing"
         name = f"{self.stream}.nc" if grows else f"{self.stream}_{self.count:06d}.nc"
-        record = self.count if grows else 0
+        record = self._records if grows else 0
         with write_errors(self.folder / name):
             if grows:
                 if self._growing is None:
@@ -124,6 +136,7 @@ class Frames:
                 with self._open(self.folder / name) as nc:
                     _put(nc, record, time_s, data)
         self.count += 1
+        self._records += 1
         return record, name
 
     def close(self) -> None:

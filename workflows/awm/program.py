@@ -9,27 +9,28 @@ import json
 import signal
 import time
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import numba
 import numpy as np
 
 from burstlens.core.errors import RecipeError, SimulationError
-from burstlens.workflows.awm import checkpoint
+from burstlens.workflows.awm.checkpoint import Checkpoints
+from burstlens.workflows.awm.checkpoint_files import name_of, remove_parts
 from burstlens.workflows.awm.executing import Threads
-from burstlens.workflows.awm.fields import Field
+from burstlens.workflows.awm.fields import Field, Wavefield
 from burstlens.workflows.awm.forecast import Forecast, probe
-from burstlens.workflows.awm.output import Frames
+from burstlens.workflows.awm.output import COMPONENTS, Frames, write_errors
 from burstlens.workflows.awm.parameters import Parameters
-from burstlens.workflows.awm.seismograms import Seismograms
+from burstlens.workflows.awm.seismograms import SERIES, Seismograms
+from burstlens.workflows.awm.signals import ASKING, ENDING, SignalRequests
 from burstlens.workflows.awm.solver import Solver
+from burstlens.workflows.awm.stretch import Stretch
 from burstlens.workflows.awm.surface_peaks import SurfacePeaks
+from burstlens.workflows.awm.times import text_of, time_of
 
 EVERY_S = 1.0
 """Seconds of wall time between two progress lines."""
-SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
-"""The last one asks for a checkpoint after the step under way; the others end the run after it."""
 PLAN_STEPS = 1000
 """A plan is probed as a run of so many steps would be."""
 
@@ -66,10 +67,13 @@ def compile_kernels(parameters: Parameters) -> None:
     say(f"compiled in {time.perf_counter() - began:.1f} s")
 
 
-def plan(parameters: Parameters, folder: Path, by: Threads, *, as_json: bool) -> int:
+def plan(
+    parameters: Parameters, folder: Path, by: Threads, stretch: Stretch, *, as_json: bool
+) -> int:
     """Print what a run would do, and do nothing of it; returns 0."""
     solver = Solver(parameters, folder, by)
-    found = Forecast.of(solver, by.count, probe(solver, PLAN_STEPS))
+    takes_s = probe(solver, PLAN_STEPS)
+    found = Forecast.of(solver, by.count, takes_s, stretch.every(parameters))
     if as_json:
         print(json.dumps(found.numbers()))
     else:
@@ -80,21 +84,25 @@ def plan(parameters: Parameters, folder: Path, by: Threads, *, as_json: bool) ->
 
 def _say_written(stream: str, record: int, name: str, t: float, began: float) -> None:
     took = time.perf_counter() - began
-    say(f"wrote {stream} record {record} of {name}, t = {t:.3f} s, in {took:.3f} s")
+    say(f"wrote {stream} record {record} of {name}, t = {text_of(t)} s, in {took:.3f} s")
 
 
 class Run:
-    """One run in ``folder``, from its parameters to its last frame."""
+    """One run in ``folder``, or a stretch of it, from its parameters to its last frame."""
 
     def __init__(
-        self, parameters: Parameters, folder: Path, by: Threads, restart: Path | None = None
-    ) -> None:
+        self, parameters: Parameters, folder: Path, by: Threads, stretch: Stretch | None = None,
+        requests: SignalRequests | None = None,
+    ) -> None:  # fmt: skip
         self.parameters, self.folder = parameters, folder
         self.solver = Solver(parameters, folder, by)
         self.steps = parameters.time.count
-        self._by = by
-        self._signal, self._wants_checkpoint = 0, False
-        self._checkpoints: list[Path] = []
+        self.stretch = stretch or Stretch()
+        self._by, self._requests = by, requests or SignalRequests()
+        self._checkpoints = Checkpoints(folder, self.solver, parameters.checkpoint.keep)
+        self._continues = False
+        """Whether it stopped with a checkpoint: a frame of stations that it began is then that of
+        its continuation."""
         output, solver = parameters.output, self.solver
         plane = {"y": solver.y, "x": solver.x}
         n = output.volume_stride
@@ -110,86 +118,107 @@ class Run:
             if every
         ]
         self.stations = Seismograms(folder, parameters, solver) if parameters.station else None
-        self.first, self._restart = 1, restart
+        self.first, self.last = 1, self.stretch.last(parameters)
+
+    def go(self) -> int:
+        """Take the steps; returns 0, or 128 plus the number of the signal that ended it.
+
+        Raises SimulationError when the solution is unstable or a file cannot be written, and
+        RecipeError for a checkpoint from which it cannot continue.
+        """
+        step_takes_s, every = probe(self.solver, self.steps), self.stretch.every(self.parameters)
+        for line in Forecast.of(self.solver, self._by.count, step_takes_s, every).lines():
+            say(line)
+        remove_parts(self.folder)
+        if self.stretch.restart is not None:  # only now: the probe is of a wavefield at rest
+            self._go_on(self.stretch.restart)
+        elif self.stations is not None:
+            self.stations.open()
+        with self._requests.listen(*ENDING, *ASKING):
+            try:
+                return self._take_steps(every)
+            finally:
+                self._close()
+
+    def _go_on(self, path: Path) -> None:
+        """Continue from a checkpoint. Raises RecipeError for one that does not fit."""
+        stations, dt = self.stations, self.parameters.time.step_s
+        series = () if stations is None else SERIES
+        past = self._checkpoints.read(path, self._state(), series)
+        at = f"{path} is of step {past.step}, t = {text_of(time_of(past.step, dt))} s"
+        if past.step >= self.steps:
+            raise RecipeError(f"{at}: the run ends at step {self.steps}")
+        if past.step >= self.last:
+            raise RecipeError(f"{at}: --until {self.stretch.until_s:g} is not beyond it")
+        self.solver.steps, self.first = past.step, past.step + 1
+        for _, frames in self.streams:
+            frames.go_on(past.more["frames"].get(frames.stream, 0))
+        if stations is not None:
+            stations.go_on(past.series, past.more["stations"])
+        t = text_of(time_of(past.step, dt))
+        say(f"continues from {path.name}, step {past.step}, t = {t} s")
+
+    def _take_steps(self, every: int) -> int:
+        asked, keeps = self._requests, self.stretch.wants_checkpoints(self.parameters)
+        began = said = time.perf_counter()
+        before = self.first - 1
+        for step in range(self.first, self.last + 1):
+            self.solver.advance()
+            self._write(step)
+            end, stops = asked.end, asked.stop or step == self.last
+            now = time.perf_counter()
+            if now - said >= EVERY_S or end or stops:
+                self._check()
+                self._progress(step, (step - before) / (now - said))
+                said, before = now, step
+            cut, name = stops and step < self.steps, ""
+            if asked.checkpoint or cut or (end and keeps) or (every and step % every == 0):
+                asked.checkpoint = False
+                name = self._write_checkpoint(step, end=end, cut=cut)
+            if end:
+                kept = f", with checkpoint {name}" if name else ""
+                self._flush_last()
+                say(f"stopped by {signal.Signals(end).name} at step {step}{kept}")
+                return 128 + end
+            if cut:
+                t = text_of(time_of(step, self.parameters.time.step_s))
+                say(f"stopped at step {step} of {self.steps}, t = {t} s, with checkpoint {name}")
+                return 0
+        self._flush_last()
+        wall, count = time.perf_counter() - began, self.steps - self.first + 1
+        rate = count * self.solver.points / wall / 1e6
+        say(f"done, {count} steps in {wall:.2f} s, {rate:.1f} Mpoint/s")
+        return 0
 
     def _state(self) -> dict[str, Field]:
         return self.solver.state() | ({} if self.peaks is None else self.peaks.state())
 
-    def _go_on(self, path: Path) -> None:
-        """Continue from a checkpoint. Raises RecipeError for one that does not fit."""
-        stations = self.stations
-        series = () if stations is None else stations.series().keys()
-        past = checkpoint.read(path, self.solver, self._state(), series)
-        if past.step >= self.steps:
-            raise RecipeError(f"{path} is of step {past.step}: the run ends at step {self.steps}")
-        self.solver.steps, self.first = past.step, past.step + 1
-        for _, frames in self.streams:
-            frames.count = past.more["frames"].get(frames.stream, 0)
-        if stations is not None:
-            stations.go_on(past.series, past.more["stations"])
-        t = past.step * self.parameters.time.step_s
-        say(f"continues from {path.name}, step {past.step}, t = {t:.3f} s")
-
-    def _write_checkpoint(self, step: int) -> None:
-        began = time.perf_counter()
-        stations, state = self.stations, dict[str, Any](self._state())
+    def _write_checkpoint(self, step: int, *, end: int, cut: bool) -> str:
+        """Write the checkpoint after that step and return its name. A signal ends the run also
+        without: then the name is empty."""
+        began, stations, state = time.perf_counter(), self.stations, dict[str, Any](self._state())
         more: dict[str, Any] = {"frames": {one.stream: one.count for _, one in self.streams}}
-        if stations is not None:
-            state |= stations.series()
-            more["stations"] = stations.counts()
-        path = checkpoint.write(self.folder, self.solver, state, more)
-        t = step * self.parameters.time.step_s
-        say(f"wrote checkpoint {path.name}, t = {t:.3f} s, in {time.perf_counter() - began:.3f} s")
-        self._checkpoints.append(path)
-        while len(self._checkpoints) > self.parameters.checkpoint.keep:
-            self._checkpoints.pop(0).unlink(missing_ok=True)
-
-    def go(self) -> int:
-        """Take all steps; returns 0, or 128 plus the number of the signal that ended it.
-
-        Raises SimulationError when the solution is unstable or a file cannot be written.
-        """
-        step_takes_s = probe(self.solver, self.steps)
-        for line in Forecast.of(self.solver, self._by.count, step_takes_s).lines():
-            say(line)
-        if self._restart is not None:  # only now: the probe is of a wavefield at rest
-            self._go_on(self._restart)
-        before_us = {n: signal.signal(n, self._note) for n in SIGNALS}
-        began = said = time.perf_counter()
-        before = self.first - 1
+        self._check(stresses=True)
         try:
-            for step in range(self.first, self.steps + 1):
-                self.solver.advance()
-                self._write(step)
-                every = self.parameters.checkpoint.every
-                if self._wants_checkpoint or (every and step % every == 0):
-                    self._wants_checkpoint = False
-                    self._write_checkpoint(step)
-                now = time.perf_counter()
-                if now - said >= EVERY_S or step == self.steps or self._signal:
-                    self._check()
-                    self._progress(step, (step - before) / (now - said))
-                    said, before = now, step
-                if self._signal:
-                    say(f"stopped by {signal.Signals(self._signal).name} at step {step}")
-                    return 128 + self._signal
-        finally:
-            self._close()
-            for number, handler in before_us.items():
-                signal.signal(number, handler)
-        wall = time.perf_counter() - began
-        rate = (self.steps - self.first + 1) * self.solver.points / wall / 1e6
-        say(f"done, {self.steps - self.first + 1} steps in {wall:.2f} s, {rate:.1f} Mpoint/s")
-        return 0
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        if number == signal.SIGUSR1:
-            self._wants_checkpoint = True
-        else:
-            self._signal = number
+            if stations is not None:
+                if end or cut:
+                    stations.save()
+                with write_errors(self.folder / name_of(step)):
+                    state |= stations.series()
+                more["stations"] = stations.counts()
+            path = self._checkpoints.write(state, more)
+        except SimulationError as error:
+            if not end:
+                raise
+            say(str(error))
+            return ""
+        t = text_of(time_of(step, self.parameters.time.step_s))
+        say(f"wrote checkpoint {path.name}, t = {t} s, in {time.perf_counter() - began:.3f} s")
+        self._continues = (bool(end) or cut) and step < self.steps
+        return path.name
 
     def _write(self, step: int) -> None:
-        t = round(step * self.parameters.time.step_s, 9)
+        t = time_of(step, self.parameters.time.step_s)
         if self.stations is not None:
             self.stations.sample(t)
             if step % self.parameters.output.station_every == 0:
@@ -207,26 +236,34 @@ class Run:
         if frame is not None:
             _say_written("stations", 0, *frame, began)
 
-    def _check(self) -> None:
-        w = self.solver.wavefield
+    def _flush_last(self) -> None:
+        if not self._continues:
+            self._flush()
+
+    def _check(self, *, stresses: bool = False) -> None:
+        w, n = self.solver.wavefield, self.solver.steps
+        names = Wavefield.__slots__ if stresses else COMPONENTS
         with np.errstate(over="ignore", invalid="ignore"):
-            bad = [n for n in ("vx", "vy", "vz") if not np.isfinite(getattr(w, n).sum())]
+            bad = [name for name in names if not np.isfinite(getattr(w, name).sum())]
         if bad:
-            raise SimulationError(
-                f"the velocities are not finite at step {self.solver.steps}: the run is unstable"
-            )
+            what = f"the velocities are not finite at step {n}"
+            if not any(name in COMPONENTS for name in bad):
+                what = (
+                    f"the stresses are not finite at step {n}, so that the velocities are not "
+                    f"finite at step {n + 1}"
+                )
+            raise SimulationError(f"{what}: the run is unstable")
 
     def _progress(self, step: int, steps_per_s: float) -> None:
         dt = self.parameters.time.step_s
         rate = steps_per_s * self.solver.points / 1e6
-        say(
-            f"step {step} of {self.steps}, t = {step * dt:.3f} s of {self.steps * dt:.3f} s, "
-            f"{rate:.1f} Mpoint/s"
-        )
+        t, end = (text_of(time_of(n, dt)) for n in (step, self.steps))
+        say(f"step {step} of {self.steps}, t = {t} s of {end} s, {rate:.1f} Mpoint/s")
 
     def _close(self) -> None:
+        self._checkpoints.close()
         for _, frames in self.streams:
             frames.close()
         if self.stations is not None:
-            self._flush()
+            self._flush_last()
             self.stations.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,16 @@ from numpy.typing import NDArray
 from burstlens.workflows.awm.parameters import Parameters
 from burstlens.workflows.awm.solver import Solver
 
+SERIES = ("station times", "station rows")
+"""What a checkpoint has of them, by name."""
+
 
 class Seismograms:
     """stations.nc: the velocity of every step at every station, synced at each flush.
 
     With ``station_frames`` the samples of each flush are also written to a file of their own,
     ``stations_000000.nc``, closed before the log reports it; ``time`` is that of the last sample.
+    Call :meth:`open` before all else, or :meth:`go_on`.
     """
 
     def __init__(self, folder: Path, parameters: Parameters, solver: Solver) -> None:
@@ -32,12 +36,14 @@ class Seismograms:
         ]
         self._times: list[float] = []
         self._rows: list[list[list[float]]] = []
-        self._before = np.empty((0, len(self._readers), len(COMPONENTS)), np.float32)
-        self._times_before = np.empty(0)
-        """What was flushed so far, which a continuation writes again."""
-        self._written = self._count = 0
+        self._flushed = self._count = 0
+        self._nc: netCDF4.Dataset | None = None
+
+    def open(self) -> None:
+        """Begin the file, in place of an earlier one. Raises SimulationError if it cannot be."""
         with write_errors(self.path):
-            self._nc = self._open(self.path)
+            self._nc = self._create(self.path)
+            self._nc.set_auto_mask(False)
             self._define(self._nc, "time")
 
     def sample(self, time_s: float) -> None:
@@ -48,6 +54,14 @@ class Seismograms:
             [[r.value(f) for r, f in zip(rs, fields, strict=True)] for rs in self._readers]
         )
 
+    def save(self) -> None:
+        """Write the kept samples to the file, and keep them for a frame that this run, or the one
+        that continues it, writes at the next flush.
+
+        Raises SimulationError when the write fails.
+        """
+        self._put(self._times, self._kept())
+
     def flush(self) -> tuple[str, float] | None:
         """Write the kept samples; returns name and last time of their own file, if one is written.
 
@@ -55,55 +69,62 @@ class Seismograms:
         """
         if not self._times:
             return None
-        rows = self._write_rows()
-        frame = self._write_frame(rows) if self.parameters.output.station_frames else None
+        self.save()
+        frame = self._write_frame() if self.parameters.output.station_frames else None
+        self._flushed += len(self._times)
         self._times, self._rows = [], []
         return frame
 
-    def _write_rows(self) -> NDArray[np.float32]:
-        rows = np.array(self._rows, np.float32).reshape(-1, *self._before.shape[1:])
-        span = slice(self._written, self._written + len(self._times))
-        with write_errors(self.path):
-            self._nc["time"][span] = self._times
-            for n, name in enumerate(COMPONENTS):
-                self._nc[name][span] = rows[:, :, n]
-            self._nc.sync()
-        self._written = span.stop
-        self._before = np.concatenate([self._before, rows])
-        self._times_before = np.concatenate([self._times_before, self._times])
-        return rows
-
     def series(self) -> dict[str, NDArray[Any]]:
-        """All samples so far by name, for :mod:`.checkpoint`."""
-        rows = np.array(self._rows, np.float32).reshape(-1, *self._before.shape[1:])
-        return {
-            "station times": np.concatenate([self._times_before, self._times]),
-            "station rows": np.concatenate([self._before, rows]),
-        }
+        """All samples so far by name, for :mod:`.checkpoint`. Raises OSError or RuntimeError when
+        the flushed ones cannot be read again."""
+        assert self._nc is not None
+        times = np.asarray(self._nc["time"][: self._flushed])
+        parts = [np.asarray(self._nc[name][: self._flushed]) for name in COMPONENTS]
+        rows = np.concatenate([np.stack(parts, axis=-1), self._kept()])
+        return dict(zip(SERIES, (np.concatenate([times, self._times]), rows), strict=True))
 
     def counts(self) -> dict[str, int]:
         """How many of them are flushed, in how many frames."""
-        return {"samples": self._written, "frames": self._count}
+        return {"samples": self._flushed, "frames": self._count}
 
     def go_on(self, series: Mapping[str, NDArray[Any]], counts: Mapping[str, int]) -> None:
-        """Continue from samples and counts that were given: the file has them all, and a frame
-        those since the one before."""
-        times, rows = series["station times"], series["station rows"]
-        flushed = counts["samples"]
-        self._times, self._rows = times[:flushed].tolist(), rows[:flushed].tolist()
-        self._count = counts["frames"]
-        self._write_rows()
+        """Begin the file with the samples of the run that is continued. Those that it had not
+        flushed are kept for the next frame."""
+        times, rows = (series[name] for name in SERIES)
+        flushed, self._count = counts["samples"], counts["frames"]
+        self.open()
+        self._put(times[:flushed], rows[:flushed])
+        self._flushed = flushed
         self._times, self._rows = times[flushed:].tolist(), rows[flushed:].tolist()
 
     def close(self) -> None:
-        """Close the file; what was not flushed is lost."""
-        with write_errors(self.path):
-            self._nc.close()
+        """Close the file; what was not written is lost."""
+        if self._nc is not None:
+            with write_errors(self.path):
+                self._nc.close()
+            self._nc = None
 
-    def _write_frame(self, rows: NDArray[np.float32]) -> tuple[str, float]:
+    def _put(self, times: Sequence[float] | NDArray[Any], rows: NDArray[np.float32]) -> None:
+        """Write samples to the file after the flushed ones."""
+        if self._nc is None or not len(times):
+            return
+        span = slice(self._flushed, self._flushed + len(times))
+        with write_errors(self.path):
+            self._nc["time"][span] = times
+            for n, name in enumerate(COMPONENTS):
+                self._nc[name][span] = rows[:, :, n]
+            self._nc.sync()
+
+    def _kept(self) -> NDArray[np.float32]:
+        """The kept samples by (step, station, component)."""
+        shape = len(self._times), len(self._readers), len(COMPONENTS)
+        return np.array(self._rows, np.float32).reshape(shape)
+
+    def _write_frame(self) -> tuple[str, float]:
         path = self.path.with_name(f"stations_{self._count:06d}.nc")
-        last = self._times[-1]
-        with write_errors(path), self._open(path) as nc:
+        rows, last = self._kept(), self._times[-1]
+        with write_errors(path), self._create(path) as nc:
             nc["time"][0] = last
             nc.createDimension("sample", len(rows))
             when = nc.createVariable("sample_time", "f8", ("sample",))
@@ -115,7 +136,7 @@ class Seismograms:
         self._count += 1
         return path.name, last
 
-    def _open(self, path: Path) -> netCDF4.Dataset:
+    def _create(self, path: Path) -> netCDF4.Dataset:
         nc = create(path, self.parameters, "seismograms")
         stations = self.parameters.station
         nc.featureType = "timeSeries"
