@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burstlens.core.errors import RecipeError
@@ -152,6 +152,7 @@ def merged(old: list[Value | None], values: list[Value | None]) -> list[Value | 
     )
 
 
+@settings(deadline=None)
 @given(namelists(), CHANGES)
 def test_the_edited_text_has_the_old_settings_with_the_changes_and_all_other_text(about, changes):
     inside, before, behind = about

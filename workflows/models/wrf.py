@@ -55,7 +55,10 @@ _DOMAIN = re.compile(r"\s*d\d\d (\S+) ")
 _FATAL = re.compile(r"FATAL CALLED")
 _NAMELIST = re.compile(r"-{3,} *(ERROR while reading namelist .*?)[ -]*$")
 _RULED_OUT = re.compile(r"^\s*(?:d\d\d \S+ +)?-{3,4} *(ERROR: .*)")
-_SUMMARY = r"\s*(?:NOTE: +\d+ +namelist settings are wrong|ERRORS while reading one or more)"
+_SUMMARY = (
+    r"\s*(?:NOTE: +(?:\d+ +namelist (?:settings are wrong|vs input data)|Please check and reset)"
+    r"|ERRORS while reading one or more)"
+)
 _COUNTED = re.compile(_SUMMARY)
 _MORE_FATAL = rf"(?!\s*(?:d\d\d \S+ +)?-{{8,}})(?!.*FATAL CALLED)(?!{_SUMMARY})"
 """Up to the line of dashes. A line that only counts errors is not the reason."""

@@ -69,26 +69,26 @@ def start(inputs: Path, wanted: Continuation, command: list[str]) -> Start:
     text = _text(inputs / wrf_names.FILE)
     changes = wanted_changes(text, wanted.settings)
     settings = parse(edit(text, changes).text, wrf_names.GROUPS).settings
-    continues = wanted.time is not None or flag(settings, "restart")
     timers = wanted.every_s is not None or any(_TIMER.fullmatch(key) for _, key in changes)
-    own: _Values = {"override_restart_timers": [True]} if continues and timers else {}
-    if wanted.every_s is not None:
-        own |= _interval(settings, wanted.every_s)
+    own: _Values = {}
     notes: Sequence[str] = ()
     ranks = None
     if (wanted.time, wanted.until_s, wanted.every_s) != (None, None, None):
         _refuse_useless_files(settings)
     if wanted.time is not None or wanted.until_s is not None:
         stretch = _Stretch.of(settings, wanted)
-        own |= _length(settings, stretch)
         if wanted.time is not None:
-            own |= _begin(settings, stretch)
             begun = list(stretch.begun(settings))
             opened = opened_files(settings, wanted, begun, stretch.begin)
-            own |= opened.settings
+            own |= _begin(settings, stretch) | opened.settings
             ranks = opened.ranks
             overridden = timers or flag(settings, "override_restart_timers")
             notes = [*_frame_times(settings, stretch, begun, overridden=overridden)]
+        own |= _length(settings, stretch)
+    if wanted.every_s is not None:
+        own |= _interval(settings, wanted.every_s)
+    if timers and (wanted.time is not None or flag(settings, "restart")):
+        own["override_restart_timers"] = [True]
     try:
         every = {(_GROUP, key): values for key, values in own.items()}
         edited = edit(text, {**changes, **every}, insert=True)

@@ -24,7 +24,7 @@ class OpenedFiles:
     """``settings`` of the namelist with which WRF opens the files; ``ranks`` is the number of MPI
     ranks that it must have, None: any."""
 
-    settings: Mapping[str, Sequence[Value | None]]
+    settings: dict[str, Sequence[Value | None]]
     ranks: int | None
 
 
@@ -103,26 +103,27 @@ def _incomplete(wanted: Continuation, text: str) -> RecipeError:
 
 def _inname(
     settings: Namelist, names: Mapping[int, str], time: datetime
-) -> Mapping[str, Sequence[Value | None]]:
+) -> dict[str, Sequence[Value | None]]:
     """``rst_inname`` where the files lie under another name than that which WRF would open."""
     colons = not flag(settings, "nocolons")
     given = posixpath.normpath(str(first(settings, "rst_inname", wrf_names.RESTART[1])))
-    for template in dict.fromkeys([given, *wrf_names.restarts(settings)]):
-        opened = {
-            domain: wrf_names.filled(template, domain, time, colons=colons) for domain in names
-        }
-        if opened == names:
+    templates = dict.fromkeys([given, *wrf_names.restarts(settings)])
+
+    def made(template: str, *, colons: bool) -> bool:
+        return all(
+            wrf_names.filled(template, domain, time, colons=colons) == name
+            for domain, name in names.items()
+        )
+
+    for template in templates:
+        if made(template, colons=colons):
             return {} if template == given else {"rst_inname": [template]}
     name = next(iter(names.values()))
-    if colons and "_" in name and ":" not in name:
+    if any(made(template, colons=not colons) for template in templates):
+        opens, setting = ("with", ".true.") if colons else ("without", ".false.")
         raise RecipeError(
-            f"the checkpoint's file {name} has no colons in its name, and WRF opens it with them: "
-            "set nocolons = .true., as it must have been when the checkpoint was written"
-        )
-    if not colons and ":" in name:
-        raise RecipeError(
-            f"the checkpoint's file {name} has colons in its name, and with nocolons = .true. WRF "
-            "opens it without them: set nocolons = .false., as when it was written"
+            f"WRF opens the checkpoint's file {name} by its name {opens} colons: set nocolons = "
+            f"{setting}, as when it was written"
         )
     raise RecipeError(f"WRF does not open a restart file of the name {name}: rename it")
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.nearness import did_you_mean
+from burstlens.core.quantity import counted
 from burstlens.workflows.models.namelist import Group, Value, groups_in
 from burstlens.workflows.models.wrf_names import FILE, GROUPS, domains
 
@@ -94,9 +95,8 @@ def _values(
         raise RecipeError(f"{setting}: expected {kind or 'numbers'}, got {text!r}")
     least = min(len(old), most)
     if not least <= len(values) <= max(len(old), most):
-        raise RecipeError(
-            f"{setting}: expected {max(least, 1)} values, one per domain, got {len(values)}"
-        )
+        asked = counted(max(least, 1), "value")
+        raise RecipeError(f"{setting}: expected {asked}, one per domain, got {len(values)}")
     return values
 
 
