@@ -34,6 +34,14 @@ ENDS = {
         WRF,
         "program wrf: error opening wrfinput_d01 for reading ierr= -1021",
     ),
+    "missing_wrfrst": (
+        WRF,
+        "program wrf: error opening wrfrst_d01_0001-01-01_00:02:00 for reading",
+    ),
+    "cut_wrfrst": (
+        WRF,
+        "ERROR: Could not find matching time in input file wrfrst_d01_0001-01-01_00:02:00",
+    ),
     "other_rank": (WRF, "2005-08-28_12:01:00 WARNING: Extreme t_soisno at c, level 1 1"),
     "oom_slurm": (WRF, "Detected 1 oom-kill event(s) in step 3495064.0 cgroup"),
     "oom_new_slurm": (ANY, "Detected 1 oom_kill event in StepId=440575.0"),

@@ -91,10 +91,8 @@ def test_the_seconds_of_an_output_are_read_where_they_are_numbers(seconds, took_
     said = Wrf().read_line(line)
     assert (said.kind, said.stream, said.took_s) == ("written", "d01", took_s)
     restart = Wrf().read_line(line.replace("wrfout_d01_2007-04-03_01:00:00", "restart"))
-    if took_s is None:
-        assert restart is None
-    else:
-        assert (restart.kind, restart.took_s) == ("output", took_s)
+    assert (restart.kind, restart.stream, restart.took_s) == ("checkpoint", "d01", took_s)
+    assert (restart.time, restart.file) == (None, None)
 
 
 @pytest.mark.parametrize("step", [" (dt= 12.60)", " (dt=  0.50)", " (dt=******)", ""])

@@ -36,6 +36,8 @@ from burstlens.workflows.models.ends import is_rule, read_end
 TAIL_LINES = 400
 """The latest new lines of a report, which the driver adds to `logs/model.log`."""
 MAX_TROUBLE = 20
+_OUTPUT = frozenset({"written", "output", "checkpoint"})
+"""Kinds of lines about what the model wrote: with a time, it is that of what was written."""
 _REFUSED = {errno.EACCES, errno.EISDIR, errno.EINVAL, errno.ELOOP, errno.ENXIO}
 """Errors of a log that is not a regular file or may not be read: it is skipped."""
 _SHOWN = 500
@@ -186,7 +188,7 @@ class Follower:
                 ends = with_line(heard.speech.bad_ends, name, line)
                 heard.speech = replace(heard.speech, bad_ends=ends)
         progress = heard.speech.progress
-        has_time = said is not None and said.kind not in {"written", "output"}
+        has_time = said is not None and said.kind not in _OUTPUT
         time = (said.time if said and has_time else "") or (
             progress.time if progress and speaks else ""
         )
@@ -217,17 +219,19 @@ class Follower:
         if not speaks:
             return
         speech = heard.speech
-        if said.kind in {"written", "output"}:
+        if said.kind in _OUTPUT:
             stream, file, recorded = said.stream or "", said.file, None
             if said.kind == "written" and said.record is not None and file is None:
                 # It is about the file that the model writes now.
                 recorded = speech.recorded.get(stream, Recorded()).hearing(said.record)
                 file = recorded.file
-            about = said.stream, said.time, file, said.cut, said.record
+            # The part of a checkpoint is no stream of frames.
+            named = said.stream if said.kind != "checkpoint" else None
+            about = named, said.time, file, said.cut, said.record
             written = Written(*about, live=speech.caught_up, took_s=said.took_s)
             if written.took_s is not None:
                 heard.timed.append(written)
-            if said.kind == "output":
+            if said.kind != "written":
                 return
             heard.written.append(written)
             if recorded is not None:

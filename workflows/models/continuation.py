@@ -49,8 +49,10 @@ class Continuation:
 @dataclass(frozen=True, slots=True)
 class Start:
     """How the model is started: its ``command``, and the texts of files that stand in the place of
-    inputs of these names. ``changes`` says, a line each, what differs from the inputs."""
+    inputs of these names. ``changes`` says, a line each, what differs from the inputs. ``ranks``
+    is the only number of MPI ranks with which it can be started so; None: any."""
 
     command: list[str]
     files: Mapping[str, str] = field(default_factory=dict)
     changes: tuple[str, ...] = ()
+    ranks: int | None = None

@@ -13,7 +13,7 @@ first one counts, as in a program that reads each from the start of the file.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
@@ -72,28 +72,67 @@ def parse(text: str, groups: Collection[str] | None = None) -> NamelistContents:
     {'run_hours': [2], 'restart': [False]}
     """
     found = NamelistContents({}, [])
-    known: set[str] = set()
-    begin = _BEGIN.search(text)
-    while begin is not None:
-        name, group = begin["group"].lower(), _Group()
-        end = begin.end() if name == "end" else group.read(text, begin.end())
-        if name not in known and (groups is None or name in groups):
-            known.add(name)
+    for group in groups_in(text):
+        if groups is None or group.name in groups:
             found.settings.update(group.settings)
             for position, fault in group.faults[: _MOST_FAULTS - len(found.faults)]:
                 line = text.count("\n", 0, position) + 1
                 found.faults.append(f"line {line}: {fault}")
-        begin = _NEXT.match(text, end) or _BEGIN.search(text, end)
     return found
 
 
-@dataclass(slots=True)
-class _Group:
-    """One group: the setting that values are read for, and where the next of them goes."""
+def groups_in(text: str) -> Iterator[Group]:
+    """The groups of a text in order; of those of the same name the first."""
+    known = {"end"}
+    begin = _BEGIN.search(text)
+    while begin is not None:
+        group = Group(begin["group"].lower(), begin.end())
+        end = begin.end() if group.name == "end" else group.read(text, begin.end())
+        if group.name not in known:
+            known.add(group.name)
+            yield group
+        begin = _NEXT.match(text, end) or _BEGIN.search(text, end)
 
+
+@dataclass(frozen=True, slots=True)
+class ValueText:
+    """Where the text of a value is, ``start`` to ``end``. It gives ``count`` values of its setting,
+    from that with the number ``first`` (from 0) on. Where a null value has no text, both positions
+    are that of the comma behind it."""
+
+    start: int
+    end: int
+    first: int
+    count: int
+
+
+@dataclass(slots=True)
+class Assignment:
+    """``name(index) = values`` in the text: the name begins at ``start``, ``equals`` is behind the
+    ``=``. ``has_places``: the index, if any, is one that values are counted from."""
+
+    name: str
+    start: int
+    equals: int
+    index: str | None
+    has_places: bool
+    texts: list[ValueText] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Group:
+    """One group: the setting that values are read for, and where the next of them goes.
+
+    ``begin`` is the position behind its name, ``end`` that of the ``/``, None where it has none.
+    """
+
+    name: str
+    begin: int
+    end: int | None = None
     settings: Namelist = field(default_factory=dict)
     faults: list[tuple[int, str]] = field(default_factory=list)
     """Positions in the text, and what is broken there."""
+    assignments: list[Assignment] = field(default_factory=list)
     _name: str = ""
     """"": no setting has begun."""
     _next: int | None = 0
@@ -104,36 +143,38 @@ class _Group:
 
     def read(self, text: str, begin: int) -> int:
         """Read it up to its end, and give the position behind that."""
-        repeat, at = 1, begin
+        at, repeated = begin, None
         while at < len(text) and (token := _TOKEN.match(text, at)):
             kind, start, at = token.lastgroup, at, token.end()
-            fault, count, repeat = "", repeat, 1
+            (count, where), repeated, fault = repeated or (1, start), None, ""
             if token["name"]:
-                self._begin((token["name"] + token["part"]).lower(), token["index"])
+                name = (token["name"] + token["part"]).lower()
+                self._begin(name, token["index"], start, at)
             elif kind == "end":
                 if token["end"] == "/" and self._is_bare and text[at : at + 1].isalnum():
                     fault = f"{self._name} ends at an unquoted /: put the text in quotes"
                 self._note(start, fault)
+                self.end = start
                 return at
             elif kind == "group":
                 self._note(start, "the group before it does not end with /")
                 return start
             elif kind == "count":
-                repeat = int(token["count"])
+                repeated = int(token["count"]), start
             elif kind in ("single", "double"):
                 quote, inside = text[start], token[kind]
                 if "\n" in inside and "=" in inside:  # it ends at the quote of another setting
                     fault, inside = _OPEN, inside[: inside.index("\n")]
                     at = start + 1 + len(inside)
-                self._put([inside.replace(2 * quote, quote).strip()], count)
+                self._put([inside.replace(2 * quote, quote).strip()], count, where, at)
             elif kind == "open":
                 fault = _OPEN
-                self._put([token[0][1:].strip()], count)
+                self._put([token[0][1:].strip()], count, where, at)
             elif kind == "word":
-                fault = self._put_word(token["word"])
+                fault = self._put_word(token["word"], start, at)
             elif kind == "comma":
                 if self._is_bare:
-                    self._put([None], 1)
+                    self._put([None], 1, start, start)
                 self._is_bare = True
             elif kind == "other":
                 fault = f"{printable(token['other'])!r} is out of place"
@@ -145,26 +186,28 @@ class _Group:
         if fault and len(self.faults) < _MOST_FAULTS:
             self.faults.append((position, fault))
 
-    def _begin(self, name: str, index: str | None) -> None:
+    def _begin(self, name: str, index: str | None, start: int, equals: int) -> None:
         """The values that follow are those of a setting, from an index on (None: the first)."""
         first = _INDEX.fullmatch(index) if index is not None else None
         self._name, self._is_bare = name, True
         self._next = 0 if index is None else int(first[1]) - 1 if first and int(first[1]) else None
         self.settings.setdefault(name, [])
+        self.assignments.append(Assignment(name, start, equals, index, self._next is not None))
 
-    def _put_word(self, word: str) -> str:
+    def _put_word(self, word: str, start: int, end: int) -> str:
         """Add an unquoted value, perhaps with a repeat count; gives the fault in words."""
         if not self._name:
             return f"{printable(word)[:40]!r} is no setting: there is no = behind it"
         match = _REPEAT.fullmatch(word)
         if match is None:
-            self._put([_value(word)], 1)
+            self._put([_value(word)], 1, start, end)
             return ""
         count = int(match[1])
-        self._put([_value(match[2]) if match[2] else None], min(count, MOST_VALUES))
+        value = _value(match[2]) if match[2] else None
+        self._put([value], min(count, MOST_VALUES), start, end)
         return f"{self._name} has {count} values" if count > MOST_VALUES else ""
 
-    def _put(self, value: list[Value | None], count: int) -> None:
+    def _put(self, value: list[Value | None], count: int, start: int, end: int) -> None:
         """Add a value so many times, up to MOST_VALUES of a setting."""
         self._is_bare = False
         if self._next is None or not self._name:
@@ -177,6 +220,7 @@ class _Group:
             self._left -= count + gap
             values += [None] * gap
             values[first : first + count] = value * count
+            self.assignments[-1].texts.append(ValueText(start, end, first, count))
 
 
 def _value(word: str) -> Value:

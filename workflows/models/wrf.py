@@ -10,12 +10,18 @@ from __future__ import annotations
 import posixpath
 import re
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from burstlens.core.valid_time import calendar_key, wrf_key
-from burstlens.workflows.models import namelist, wrf_checks, wrf_files, wrf_names
+from burstlens.core.valid_time import wrf_key
+from burstlens.workflows.models import (
+    namelist,
+    wrf_checks,
+    wrf_files,
+    wrf_names,
+    wrf_restart,
+    wrf_times,
+)
 from burstlens.workflows.models.base import (
     CAUSE,
     ERROR,
@@ -27,6 +33,7 @@ from burstlens.workflows.models.base import (
     OutputNames,
     seconds_of,
 )
+from burstlens.workflows.models.continuation import CheckpointName, Continuation, Proof, Start
 from burstlens.workflows.models.inputs import earlier_frame
 from burstlens.workflows.models.wrf_names import read_settings
 
@@ -34,8 +41,10 @@ if TYPE_CHECKING:
     from burstlens.viz.frames.outline import Known
 
 _WRITTEN = re.compile(
-    r"\s*Timing for Writing (\S+)\s+for domain\s+\d+(?::\s*(\d[\d.]*)\s+elapsed seconds)?"
+    r"\s*Timing for Writing (\S+)\s+for domain\s+(\d+)(?::\s*(\d[\d.]*)\s+elapsed seconds)?"
 )
+_RESTARTS = re.compile(r"\s*RESTART(?: run:|: nest,) opening \S+ for reading")
+_RESTARTED = re.compile(r"\s*Timing for processing restart file for domain")
 _STEP = re.compile(r"\s*Timing for main(?: \(dt=[^)]*\))?: time (\S+) on domain\s+1:")
 _LOST = re.compile(r"error opening (\S+) for writing")
 _QUILT = re.compile(r"Quilting with\s+\d+ groups of\s+([1-9]\d*) I/O tasks")
@@ -46,7 +55,10 @@ _DOMAIN = re.compile(r"\s*d\d\d (\S+) ")
 _FATAL = re.compile(r"FATAL CALLED")
 _NAMELIST = re.compile(r"-{3,} *(ERROR while reading namelist .*?)[ -]*$")
 _RULED_OUT = re.compile(r"^\s*(?:d\d\d \S+ +)?-{3,4} *(ERROR: .*)")
-_SUMMARY = r"\s*(?:NOTE: +\d+ +namelist settings are wrong|ERRORS while reading one or more)"
+_SUMMARY = (
+    r"\s*(?:NOTE: +(?:\d+ +namelist (?:settings are wrong|vs input data)|Please check and reset)"
+    r"|ERRORS while reading one or more)"
+)
 _COUNTED = re.compile(_SUMMARY)
 _MORE_FATAL = rf"(?!\s*(?:d\d\d \S+ +)?-{{8,}})(?!.*FATAL CALLED)(?!{_SUMMARY})"
 """Up to the line of dashes. A line that only counts errors is not the reason."""
@@ -57,8 +69,8 @@ class Wrf(Model):
     """The adapter. ``executable`` is a file among the inputs, or an absolute path.
 
     ``outnames`` (stream, template of file names), ``innames`` and ``restarts`` (templates of input
-    and restart files) and ``restart`` (whether the run starts from restart files; None: not known)
-    follow the namelist: :meth:`configured` sets them.
+    and restart files), ``restart`` (whether the run starts from restart files; None: not known) and
+    ``restart_form`` (how these are written) follow the namelist: :meth:`configured` sets them.
     """
 
     executable: str = "wrf.exe"
@@ -73,6 +85,8 @@ class Wrf(Model):
     """Templates of the names of restart files; set from the namelist."""
     restart: bool | None = None
     """Whether the run starts from restart files; set from the namelist."""
+    restart_form: int = 2
+    """The `io_form_restart` of restart files; set from the namelist."""
     moved: bool = False
     """Whether frames lie beside `namelist.input`, under the names there or the default ones,
     whatever folder it says."""
@@ -95,11 +109,37 @@ class Wrf(Model):
             innames=wrf_names.inputs(settings),
             restarts=wrf_names.restarts(settings),
             restart=namelist.flag(settings, "restart") if settings else None,
+            restart_form=int(namelist.number(settings, "io_form_restart", default=2)),
         )
 
     def command(self) -> list[str]:
         path = self.executable if "/" in self.executable else f"./{self.executable}"
         return [path, *self.arguments]
+
+    def checkpoint_of(self, name: str) -> CheckpointName | None:
+        """The time, domain and (io_form 102) tile that a restart file's name gives."""
+        return wrf_names.checkpoint(name, self.restarts)
+
+    def checkpoint_proof(self, name: str) -> Proof:
+        """The file, but for PnetCDF's, which has all its records from the beginning."""
+        return wrf_restart.proof(self.restart_form)
+
+    def checkpoint_parts(self, inputs: Path) -> list[str]:
+        """The domains, also nests that begin later."""
+        return wrf_restart.parts(read_settings(inputs))
+
+    def cuts(self, inputs: Path, count: int, every_s: float | None = None) -> list[float]:
+        """Times at which ``restart_interval``, or one of ``every_s``, makes restart files."""
+        return wrf_restart.cuts(read_settings(inputs), count, every_s)
+
+    def start(self, inputs: Path, wanted: Continuation) -> Start:
+        """A copy of ``namelist.input``, in which only what is wanted differs.
+
+        ``wanted.files`` are relative to the model's folder, where WRF opens them under these
+        names. Tiles need as many ranks as wrote them, which WRF does not notice:
+        :attr:`.Start.ranks` is their number, and the caller compares it with its own.
+        """
+        return wrf_restart.start(inputs, wanted, self.command())
 
     def runs(self) -> str:
         """The program and its arguments, unless it is a file of the inputs without arguments."""
@@ -136,9 +176,16 @@ class Wrf(Model):
         gives its reason between two lines of dashes, below ``FATAL CALLED FROM FILE``; errors of
         the namelist come before."""
         if match := _WRITTEN.match(line):
-            return self._written(match[1], line, match[2])
+            if match[1] == "restart":  # neither its name nor its time is in the line
+                took_s = seconds_of(match[3])
+                return LogLine("checkpoint", line, stream=f"d{int(match[2]):02d}", took_s=took_s)
+            return self._written(match[1], line, match[3])
         if match := _STEP.match(line):
             return LogLine("progress", line, time=wrf_key(match[1]))
+        if _RESTARTS.match(line):
+            return LogLine("phase", "restarting")
+        if _RESTARTED.match(line):
+            return LogLine("phase", "running")
         if match := _LOST.search(line):
             return LogLine("trouble", line.strip(), file=posixpath.normpath(match[1]))
         if _CFL.search(line):
@@ -164,13 +211,15 @@ class Wrf(Model):
 
     def facts(self, folder: Path) -> Facts:
         settings = read_settings(folder)
-        total_s = _total_s(settings)
-        about = settings, self.outnames, _date(settings, "start"), total_s or 0.0
+        total_s = wrf_times.total_s(settings)
+        about = settings, self.outnames, wrf_times.date(settings, "start"), total_s or 0.0
         quilting = wrf_checks.is_quilting(settings)
         frames, size = _output(settings) or (None, None)
         return Facts(
-            start=_key(settings, "start"),
-            end=_key(settings, "end") if total_s and not _run_s(settings) else None,
+            start=wrf_times.key(settings, "start"),
+            end=wrf_times.key(settings, "end")
+            if total_s and not wrf_times.run_s(settings)
+            else None,
             total_s=total_s,
             serial_classic=wrf_checks.is_serial(settings),
             io_groups=int(namelist.number(settings, "nio_groups", default=1)) if quilting else 1,
@@ -196,7 +245,7 @@ class Wrf(Model):
     def lacks(self, inputs: Path) -> list[Lack]:
         """Initial state, boundaries and restart files that ``namelist.input`` asks for."""
         settings = read_settings(inputs)
-        start = _date(settings, "start")
+        start = wrf_times.date(settings, "start")
         script = wrf_checks.is_script(inputs / self.executable)
         return wrf_files.lacks(settings, inputs, start, script=script)
 
@@ -212,7 +261,12 @@ class Wrf(Model):
     def output_names(self, inputs: Path) -> OutputNames:
         """Where WRF writes by ``namelist.input``; WRF makes no folders itself."""
         settings = read_settings(inputs)
-        about = settings, self.outnames, _date(settings, "start"), _total_s(settings) or 0.0
+        about = (
+            settings,
+            self.outnames,
+            wrf_times.date(settings, "start"),
+            wrf_times.total_s(settings) or 0.0,
+        )
         return wrf_names.output_names(*about)
 
     def _written(self, name: str, line: str, took: str | None) -> LogLine | None:
@@ -236,22 +290,6 @@ def _time(line: str) -> str | None:
     return None
 
 
-def _date(settings: namelist.Namelist, which: str) -> datetime | None:
-    parts = ("year", "month", "day", "hour", "minute", "second")
-    if f"{which}_year" not in settings:
-        return None
-    values = [int(namelist.number(settings, f"{which}_{part}")) for part in parts]
-    try:
-        return datetime(*values)  # type: ignore[arg-type]
-    except (ValueError, OverflowError):
-        return None
-
-
-def _key(settings: namelist.Namelist, which: str) -> str | None:
-    date = _date(settings, which)
-    return calendar_key(*date.timetuple()[:6]) if date is not None else None
-
-
 def _streams(settings: namelist.Namelist) -> tuple[str, ...]:
     """History of each domain, and the auxiliary history that the namelist sets."""
     if not settings:
@@ -262,28 +300,10 @@ def _streams(settings: namelist.Namelist) -> tuple[str, ...]:
     return (*domains, *auxiliary)
 
 
-def _total_s(settings: namelist.Namelist) -> float | None:
-    """The length of the run: ``run_*`` where given, else from start to end, as in WRF; in Gregorian
-    days."""
-    if run := _run_s(settings):
-        return run
-    start, end = _date(settings, "start"), _date(settings, "end")
-    return (end - start).total_seconds() if start and end and end > start else None
-
-
-def _run_s(settings: namelist.Namelist) -> float:
-    """The length of the run by ``run_*``; 0 where that is not given."""
-    run = sum(
-        namelist.number(settings, f"run_{unit}") * seconds
-        for unit, seconds in (("days", 86400), ("hours", 3600), ("minutes", 60), ("seconds", 1))
-    )
-    return max(0.0, run)
-
-
 def _output(settings: namelist.Namelist) -> tuple[int, int] | None:
     """Frames of history in all domains and their bytes, by a rule of thumb, an upper estimate: 25
     3-D and 120 2-D fields of 4 bytes."""
-    total = _total_s(settings)
+    total = wrf_times.total_s(settings)
     if total is None or "e_we" not in settings:
         return None
     size, frames = 0.0, 0
@@ -291,7 +311,7 @@ def _output(settings: namelist.Namelist) -> tuple[int, int] | None:
         west_east, south_north, levels = (
             namelist.number(settings, name, index) for name in ("e_we", "e_sn", "e_vert")
         )
-        interval = wrf_checks.history_interval_s(settings, index)
+        interval = wrf_times.interval_s(settings, "history", index)
         if interval > 0:
             count = int(total // interval + 1)
             size += 4 * west_east * south_north * (25 * levels + 120) * count

@@ -12,6 +12,7 @@ from burstlens.workflows.models.base import QUIET_S
 from burstlens.workflows.models.inputs import old_output
 from burstlens.workflows.models.namelist import Namelist, flag, number
 from burstlens.workflows.models.wrf_names import DATED, read_faults, read_settings, templates
+from burstlens.workflows.models.wrf_restart import useless_files
 
 OutNames = Sequence[tuple[str, str]]
 _OF_WRF = re.compile(r"namelist\.|wrf|real\.exe|rsl\.|met_em\.")
@@ -71,15 +72,6 @@ def output_advice(settings: Namelist, ranks: int) -> list[str]:
     ]
 
 
-def history_interval_s(settings: Namelist, index: int = 0) -> float:
-    """Seconds from one history frame of a domain to the next, 0 where the namelist has none."""
-    units = {"_d": 86400, "_h": 3600, "_m": 60, "_s": 1, "": 60}
-    return sum(
-        number(settings, f"history_interval{suffix}", index) * seconds
-        for suffix, seconds in units.items()
-    )
-
-
 def is_script(path: Path) -> bool:
     """Whether an executable is a script, which may do other things before it starts WRF."""
     try:
@@ -108,6 +100,8 @@ def check(
         messages.append(f"error: {inputs / 'namelist.input'} is missing, empty or not a namelist")
     messages += [f"namelist.input, {fault}" for fault in read_faults(inputs)]
     messages += _places(inputs, settings)
+    if flag(settings, "restart") and (fault := useless_files(settings)):
+        messages.append(f"error: restart = .true.: {fault}")
     messages += _traps(outnames, settings)
     return [*messages, *old_output(inputs, is_leftover)]
 

@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from burstlens.core.valid_time import wrf_key
 from burstlens.workflows.models import namelist
 from burstlens.workflows.models.base import OutputName, OutputNames
+from burstlens.workflows.models.continuation import CheckpointName
 from burstlens.workflows.models.namelist import Namelist, number
 
 FILE = "namelist.input"
@@ -176,6 +177,24 @@ def logged_frame(name: str, outnames: Sequence[tuple[str, str]]) -> tuple[str, s
             output = _output(stream, {**match.groupdict(), "date": None})
             return output.stream, f"{digits[:8]}T{digits[8:14]}"
     return None
+
+
+def checkpoint(name: str, wanted: Sequence[str]) -> CheckpointName | None:
+    """The time, domain and (io_form 102) tile in the name of a restart file of these templates;
+    None where it is none, or has no date."""
+    for template in wanted:
+        match = _whole(template).fullmatch(name)
+        found = _output(HISTORY[0], match.groupdict()) if match else None
+        if found is not None and found.time is not None:
+            return CheckpointName(found.time, found.stream, found.tile)
+    return None
+
+
+def filled(template: str, domain: int, time: datetime, *, colons: bool = True) -> str:
+    """The name that WRF makes of a template; without ``colons``, as with ``nocolons``."""
+    text = template.replace("<domain>", f"{domain:02d}")
+    text = _dated(text, time).replace("<date>", f"{time.year:04d}-{time:%m-%d_%H:%M:%S}")
+    return text if colons else text.replace(":", "_")
 
 
 def is_of(name: str, wanted: Sequence[str]) -> bool:

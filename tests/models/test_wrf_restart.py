@@ -1,0 +1,372 @@
+"""How WRF goes on from restart files: the copy of its namelist, against runs of the real model.
+
+In ``tests/data/wrf/restart`` ``A1`` is a run that was killed, and ``A2`` the run from its restart
+file of 00:02, with the namelist as it was edited by hand.
+"""
+
+from __future__ import annotations
+
+import difflib
+import shutil
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from burstlens.core.errors import RecipeError
+from burstlens.workflows.models.continuation import CheckpointName, Continuation, Proof, Start
+from burstlens.workflows.models.namelist import parse
+from burstlens.workflows.models.wrf import Wrf
+
+RUNS = Path(__file__).parents[1] / "data" / "wrf" / "restart"
+AT_2 = "00010101T000200"
+FILE = "wrfrst_d01_0001-01-01_00:02:00"
+ONE = {"time": AT_2, "files": (FILE,)}
+TILES = (f"{FILE}_0000", f"{FILE}_0001")
+HOURS = "start_year = 2005, start_month = 8, start_day = 28, start_hour = 0, restart_interval = 60"
+
+
+def start(run: str | Path, **wanted: object) -> Start:
+    inputs = RUNS / run
+    return Wrf().configured(inputs).start(inputs, Continuation(**wanted))  # type: ignore[arg-type]
+
+
+def settings(run: str) -> dict:
+    return parse((RUNS / run / "namelist.input").read_text()).settings
+
+
+def of(text: str) -> dict:
+    return parse(text).settings
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Callable[..., Path]:
+    """A folder with this namelist, by group."""
+
+    def make(time_control: str, **groups: str) -> Path:
+        text = f"&time_control\n {time_control}\n/\n"
+        text += "".join(f"&{name} {inside} /\n" for name, inside in groups.items())
+        (tmp_path / "namelist.input").write_text(text)
+        return tmp_path
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "wanted", "ranks"),
+    [
+        ("A1", "A2", ONE, None),
+        ("J1", "J2", ONE, None),
+        ("I1", "I2", {**ONE, "settings": {"namelist.time_control.history_interval_s": "20"}}, None),
+        ("F1", "F2", {"time": AT_2, "files": TILES}, 2),
+    ],
+)
+def test_the_copy_has_the_settings_of_the_namelist_that_a_person_edited(
+    first: str, second: str, wanted: dict, ranks: int | None
+):
+    found = start(first, **wanted)
+    assert of(found.files["namelist.input"]) == settings(second)
+    assert (found.command, found.ranks) == (["./wrf.exe"], ranks)
+
+
+def test_only_the_lines_of_what_differs_are_others():
+    found = start("A1", **ONE)
+    texts = (RUNS / "A1" / "namelist.input").read_text(), found.files["namelist.input"]
+    lines = [text.splitlines() for text in texts]
+    assert [line for line in difflib.ndiff(*lines) if line.startswith(("-", "+"))] == [
+        "-  run_minutes = 4,",
+        "+  run_minutes = 2,",
+        "-  start_minute = 00,   00,   00,",
+        "+  start_minute = 2,   2,   2,",
+        "-  restart = .false.,",
+        "+  restart = .true.,",
+    ]
+    assert found.changes == (
+        "restart = .false. -> .true.", "start_minute = 0, 0, 0 -> 2, 2, 2", "run_minutes = 4 -> 2",
+    )  # fmt: skip
+
+
+def test_nothing_is_changed_where_nothing_is_wanted(tmp_path: Path):
+    assert start("A1") == Start(["./wrf.exe"])
+    assert start(tmp_path) == Start(["./wrf.exe"])
+    assert start("A1", every_s=60) == Start(["./wrf.exe"])  # as it is
+
+
+def test_facts_of_the_copy_begin_at_the_restart(tmp_path: Path):
+    (tmp_path / "namelist.input").write_text(start("A1", **ONE).files["namelist.input"])
+    facts = Wrf().facts(tmp_path)
+    assert (facts.start, facts.total_s) == (AT_2, 120.0)
+
+
+def test_end_stays_where_the_namelist_has_no_length(inputs):
+    found = start(
+        inputs(f"{HOURS}, end_year = 2005, end_month = 8, end_day = 29, end_hour = 6"),
+        time="20050828T180000", files=("wrfrst_d01_2005-08-28_18:00:00",),
+    )  # fmt: skip
+    assert found.changes == ("restart = not set -> .true.", "start_hour = 0 -> 18")
+
+
+@pytest.mark.parametrize(
+    ("length", "wanted", "changes"),
+    [
+        ("run_hours = 36", {"until_s": 64800}, ["run_hours = 36 -> 18"]),
+        ("run_hours = 36", {"until_s": 90000}, ["run_hours = 36 -> 25"]),
+        ("run_days = 2", {"until_s": 90000},
+         ["run_days = 2 -> 1", "run_hours = not set -> 1"]),
+        ("run_days = 0, run_minutes = 600", {"until_s": 7200}, ["run_minutes = 600 -> 120"]),
+        ("run_hours = 36", {"until_s": 36 * 3600}, []),
+        ("end_year = 2005, end_month = 8, end_day = 30", {"until_s": 90000},
+         ["run_days = not set -> 1", "run_hours = not set -> 1"]),
+    ],
+)  # fmt: skip
+def test_a_stretch_ends_by_the_length_of_the_run(inputs, length, wanted, changes):
+    assert list(start(inputs(f"{HOURS}, {length}"), **wanted).changes) == changes
+
+
+def test_a_stretch_in_the_middle_has_its_begin_and_its_length(inputs):
+    found = start(
+        inputs(f"{HOURS}, run_hours = 36"),
+        time="20050829T020000", files=("wrfrst_d01_2005-08-29_02:00:00",), until_s=30 * 3600,
+    )  # fmt: skip
+    assert found.changes == (
+        "restart = not set -> .true.", "start_day = 28 -> 29", "start_hour = 0 -> 2",
+        "run_hours = 36 -> 4",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("interval", "every_s", "changes"),
+    [
+        ("restart_interval = 60", 1800, ["restart_interval = 60 -> 30"]),
+        ("restart_interval = 60", 3600, []),
+        ("run_days = 0", 1800, ["restart_interval = not set -> 30"]),
+        ("restart_interval = 60", 90, ["restart_interval = 60 -> 0",
+                                       "restart_interval_s = not set -> 90"]),
+        ("restart_interval_h = 6, restart_interval = 5", 7200,
+         ["restart_interval = 5 -> 0", "restart_interval_h = 6 -> 2"]),
+        ("restart_interval_h = 6", 1800, ["restart_interval_h = 6 -> 0",
+                                          "restart_interval = not set -> 30"]),
+        ("restart_interval_d = 1, restart_interval_h = 6", 86400,
+         ["restart_interval_h = 6 -> 0"]),
+    ],
+)  # fmt: skip
+def test_restart_files_come_as_often_as_the_recipe_says(inputs, interval, every_s, changes):
+    folder = inputs(f"run_hours = 36, {interval}")
+    found = start(folder, every_s=every_s)
+    assert sorted(found.changes) == sorted(changes)
+    if changes:
+        (folder / "namelist.input").write_text(found.files["namelist.input"])
+        assert start(folder, every_s=every_s).files == {}
+
+
+def test_a_continued_run_takes_its_intervals_from_the_namelist_only_with_override():
+    def timers(run: str, **wanted: object) -> object:
+        text = start(run, **wanted).files.get("namelist.input", "")
+        return of(text).get("override_restart_timers")
+
+    assert timers("A1", **ONE) is None
+    assert timers("A1", every_s=120) is None
+    assert timers("A1", **ONE, every_s=120) == [True]
+    assert timers("A2", every_s=120) == [True]  # the inputs themselves go on from a restart file
+
+
+@pytest.mark.parametrize(
+    ("run", "wanted", "note"),
+    [
+        ("A1", ONE, None),
+        # As measured: 00:02:30, 00:03:00 ..., with an interval of 50 s.
+        ("J1", ONE, "frames of d01 come every 30 s from the restart on"),
+        ("J1", {**ONE, "every_s": 120}, "frames of d01 come every 50 s from the restart on"),
+    ],
+)
+def test_a_restart_between_two_frames_is_said_to_shift_them(run, wanted, note):
+    found = [line for line in start(run, **wanted).changes if line.startswith("frames")]
+    assert bool(found) is (note is not None)
+    assert note is None or note in found[0]
+
+
+def test_a_nest_that_begins_later_keeps_its_start_and_needs_no_file(inputs):
+    found = start(
+        inputs(
+            "start_year = 2*2005, start_month = 2*8, start_day = 2*28, start_hour = 0, 12,"
+            " run_hours = 24, restart_interval = 60",
+            domains="max_dom = 2",
+        ),
+        time="20050828T060000", files=("wrfrst_d01_2005-08-28_06:00:00",),
+    )  # fmt: skip
+    assert "start_hour = 0, 12 -> 6, 12" in found.changes
+
+
+@pytest.mark.parametrize(
+    ("setting", "name", "inname"),
+    [
+        ("rst_outname = 'rst/r_d<domain>_<date>'", "rst/r_d01_2005-08-28_06:00:00",
+         "rst/r_d<domain>_<date>"),
+        ("rst_outname = 'r_d<domain>_<date>', rst_inname = './r_d<domain>_<date>'",
+         "r_d01_2005-08-28_06:00:00", None),
+        ("nocolons = T", "wrfrst_d01_2005-08-28_06_00_00", None),
+        ("rst_inname = 'old_d<domain>_<date>'", "wrfrst_d01_2005-08-28_06:00:00",
+         "wrfrst_d<domain>_<date>"),
+        ("rst_outname = '<year>/r_<domain>_<date>'", "2005/r_01_2005-08-28_06:00:00",
+         "<year>/r_<domain>_<date>"),
+    ],
+)  # fmt: skip
+def test_the_files_are_opened_under_the_names_that_they_have(inputs, setting, name, inname):
+    folder = inputs(f"{HOURS}, run_hours = 24, {setting}")
+    assert Wrf().configured(folder).checkpoint_of(name) == CheckpointName("20050828T060000", "d01")
+    found = start(folder, time="20050828T060000", files=(name,))
+    changed = [line.partition(" -> ")[2] for line in found.changes if "rst_inname" in line]
+    assert changed == ([] if inname is None else [f"'{inname}'"])
+
+
+@pytest.mark.parametrize(
+    ("run", "wanted", "message"),
+    [
+        ("E1", {"time": AT_2, "files": (FILE.replace(":", "_"),)}, "io_form_restart = 11 without"),
+        ("E1", {"until_s": 60}, "io_form_restart = 11 without nocolons = .true."),
+        ("A1", {"time": AT_2, "files": (FILE.replace(":", "_"),)}, "set nocolons = .true."),
+        ("P3", {"time": "00010101T000300", "files": ("wrfrst_d01_0001-01-01_00:03:00",)},
+         "set nocolons = .false."),
+        ("A1", {"time": AT_2, "files": (FILE.replace(":", "-"),)}, "WRF does not open .*rename"),
+        ("A1", {"time": AT_2}, "has no file of d01"),
+        ("A1", {"time": AT_2, "files": ("wrfrst_d01_0001-01-01_00:01:00",)}, "is not a restart f"),
+        ("A1", {"time": AT_2, "files": ("restart.nc",)}, "restart.nc is not a restart file of"),
+        ("Q3", {"time": "00010101T000300", "files": ("wrfrst_d01_0001-01-01_00:03:00",)},
+         "has no file of d02"),
+        ("A1", {"time": "00010101T000400", "files": ("wrfrst_d01_0001-01-01_00:04:00",)},
+         "the run has reached its end"),
+        ("A1", {**ONE, "until_s": 120}, "the stretch up to 120 s has reached its end"),
+        ("A2", {"time": "00010101T000100", "files": ("wrfrst_d01_0001-01-01_00:01:00",)},
+         "is before the start of the run"),
+        ("A1", {"until_s": 90}, "no restart file at 90 s .* every 60 s"),
+        ("A1", {**ONE, "until_s": 180, "every_s": 40}, "no restart file at 180 s .* every 40 s"),
+        ("A1", {"until_s": 300}, "cannot stop at 300 s of a run of 240 s"),
+        ("A1", {"every_s": 0.5}, "whole seconds"),
+        ("A1", {"time": "t00000012.000", "files": (FILE,)}, "not a time that WRF can have"),
+        ("F1", {"time": AT_2, "files": (FILE,)}, "d01 has one file .* io_form_restart = 102"),
+        ("A1", {"time": AT_2, "files": TILES}, "d01 has tiles .* io_form_restart = 2 "),
+        ("F1", {"time": AT_2, "files": TILES[1:]}, "no file of rank 0 for d01"),
+    ],
+)  # fmt: skip
+def test_what_wrf_would_refuse_or_do_wrong_is_refused_with_the_reason(run, wanted, message):
+    with pytest.raises(RecipeError, match=message):
+        start(run, **wanted)
+
+
+def test_without_a_readable_namelist_no_run_is_continued(tmp_path: Path):
+    with pytest.raises(RecipeError, match=r"namelist\.input cannot be read"):
+        start(tmp_path, **ONE)
+    (tmp_path / "namelist.input").write_text("&domains max_dom = 1 /")
+    with pytest.raises(RecipeError, match="does not say when the run begins and ends"):
+        start(tmp_path, **ONE)
+
+
+def test_restart_files_that_replace_each_other_cut_no_run(inputs):
+    folder = inputs(f"{HOURS}, run_hours = 24, rst_outname = 'rst_d<domain>'")
+    with pytest.raises(RecipeError, match="rst_outname has no <date>"):
+        start(folder, until_s=3600)
+
+
+def test_bytes_that_are_no_utf8_do_not_matter(tmp_path: Path):
+    raw = (RUNS / "A1" / "namelist.input").read_bytes().replace(b"= 4,", b"= 4, ! dur\xe9e", 1)
+    (tmp_path / "namelist.input").write_bytes(raw)
+    assert "run_minutes = 2, ! durée" in start(tmp_path, **ONE).files["namelist.input"]
+
+
+def test_tiles_need_the_ranks_that_wrote_them(tmp_path: Path):
+    shutil.copyfile(RUNS / "F2" / "namelist.input", tmp_path / "namelist.input")
+    assert start(tmp_path).ranks is None
+    for name in TILES:
+        (tmp_path / name).touch()
+    assert start(tmp_path) == Start(["./wrf.exe"], ranks=2)
+
+
+def files(run: str) -> list[str]:
+    return [line.split()[1] for line in (RUNS / run / "files.txt").read_text().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("run", "known"),
+    [
+        ("E1", {("d01", None): 2}),
+        ("F1", {("d01", 0): 2, ("d01", 1): 2}),
+        ("I1", {("d01", None): 2}),
+        ("P3", {("d01", None): 4}),
+        ("Q3", {("d01", None): 4, ("d02", None): 4}),
+    ],
+)
+def test_the_files_of_each_run_give_domain_time_and_tile(run, known):
+    model = Wrf().configured(RUNS / run)
+    names = [name for name in files(run) if name.startswith("wrfrst")]
+    found = [about for about in map(model.checkpoint_of, files(run)) if about is not None]
+    assert len(found) == len(names)
+    assert {(one.part, one.tile) for one in found} == known.keys()
+    assert len(found) == sum(known.values())
+    assert found[0].time == "00010101T000100"
+    assert {part for part, _ in known} == set(model.checkpoint_parts(RUNS / run))
+
+
+@pytest.mark.parametrize(
+    ("form", "proof"),
+    [("2", Proof.FILE), ("13", Proof.FILE), ("102", Proof.FILE), ("11", Proof.LOG),
+     ("1", Proof.LOG), ("'x'", Proof.FILE)],
+)  # fmt: skip
+def test_only_the_log_proves_what_looks_whole_from_the_beginning(inputs, form, proof):
+    model = Wrf().configured(inputs(f"io_form_restart = {form}"))
+    assert model.checkpoint_proof(FILE) == proof
+    assert Wrf().checkpoint_proof(FILE) == Proof.FILE
+
+
+@pytest.mark.parametrize(
+    ("length", "count", "cuts"),
+    [
+        ("run_hours = 10", 1, []),
+        ("run_hours = 10", 2, [5]),
+        ("run_hours = 10", 3, [3, 7]),
+        ("run_hours = 10", 10, [1, 2, 3, 4, 5, 6, 7, 8, 9]),
+        ("run_hours = 3, run_minutes = 12", 4, [1, 2, 3]),
+        ("run_hours = 10, restart_interval_h = 4", 2, [4]),
+        ("run_hours = 10, restart_interval_h = 4", 3, [4, 8]),
+    ],
+)
+def test_a_run_is_cut_where_it_writes_restart_files(inputs, length, count, cuts):
+    folder = inputs(f"{length}, restart_interval = {0 if 'interval' in length else 60}")
+    assert Wrf().cuts(folder, count) == [hours * 3600 for hours in cuts]
+
+
+def test_a_run_that_cannot_be_cut_so_often_says_how_often(inputs):
+    folder = inputs("run_hours = 4, restart_interval = 60")
+    with pytest.raises(RecipeError, match="5 stretches; the most is 4"):
+        Wrf().cuts(folder, 5)
+    assert len(Wrf().cuts(folder, 5, every_s=1800)) == 4
+    with pytest.raises(RecipeError, match="has no restart_interval"):
+        Wrf().cuts(inputs("run_hours = 4"), 2)
+    with pytest.raises(RecipeError, match="does not say how long"):
+        Wrf().cuts(inputs("restart_interval = 60"), 2)
+
+
+def test_each_stretch_between_cuts_can_be_started(inputs):
+    folder = inputs(f"{HOURS}, run_hours = 10")
+    ends = [*Wrf().cuts(folder, 3), 36000]
+    found = [start(folder, until_s=ends[0])]
+    for begin, end in pairwise(ends):
+        hour = f"{int(begin // 3600):02d}"
+        name = f"wrfrst_d01_2005-08-28_{hour}:00:00"
+        found.append(start(folder, time=f"20050828T{hour}0000", files=(name,), until_s=end))
+    lengths = [of(one.files["namelist.input"])["run_hours"][0] for one in found]
+    assert lengths == [3, 4, 3]
+
+
+@pytest.mark.parametrize(
+    ("settings", "certain"),
+    [
+        ("restart = T, io_form_restart = 11", True),
+        ("restart = T, io_form_restart = 11, nocolons = T", False),
+        ("restart = T, io_form_restart = 2", False),
+        ("restart = F, io_form_restart = 11", False),
+    ],
+)
+def test_inputs_that_go_on_from_files_which_wrf_cannot_open_do_not_pass(inputs, settings, certain):
+    found = Wrf().check(inputs(f"{HOURS}, {settings}"))
+    assert any(text.startswith("error: restart = .true.: io_form_r") for text in found) is certain

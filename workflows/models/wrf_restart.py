@@ -1,0 +1,257 @@
+"""How WRF goes on from its restart files and stops at one: the attempt's copy of its namelist.
+
+Measured with v4.3.3, as share/input_wrf.F has it. A continued run counts ``run_*`` from its
+restart. Its intervals are those of the restart file, whatever the namelist says; with
+``override_restart_timers`` they are the namelist's, counted from the restart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from burstlens.core.errors import RecipeError
+from burstlens.core.valid_time import label
+from burstlens.workflows.models import wrf_names, wrf_times
+from burstlens.workflows.models.continuation import Continuation, Proof, Start
+from burstlens.workflows.models.namelist import MAX_BYTES, Namelist, Value, flag, number, parse
+from burstlens.workflows.models.namelist_edit import edit
+from burstlens.workflows.models.wrf_restart_files import opened_files, ranks_of_inputs
+from burstlens.workflows.models.wrf_settings import wanted_changes
+
+PNETCDF = 11
+"""The io_form whose files look whole from the beginning, and whose names never have colons."""
+OF_FILES = (2, 13, 102)
+"""Each io_form whose files show by their bytes that they are whole."""
+_GROUP = "time_control"
+_TIMER = re.compile(r"(?:history|auxhist\d+)_interval(?:_\w+)?")
+_Values = dict[str, Sequence[Value | None]]
+
+
+def proof(form: int) -> Proof:
+    """What proves that a restart file of that io_form is whole. PnetCDF's has its number of
+    records from the beginning, and WRF takes a cut one without a word."""
+    return Proof.FILE if form in OF_FILES else Proof.LOG
+
+
+def parts(settings: Namelist) -> list[str]:
+    """The domains: each has a restart file of its own."""
+    return [f"d{number:02d}" for number in wrf_names.domains(settings)]
+
+
+def cuts(settings: Namelist, count: int, every_s: float | None = None) -> list[float]:
+    """Seconds of the run between so many stretches, each a time of restart files."""
+    total_s = wrf_times.total_s(settings)
+    if total_s is None:
+        raise RecipeError(f"{wrf_names.FILE} does not say how long the run is: it cannot be cut")
+    every_s = every_s or _restart_interval_s(settings)
+    last = -int(-total_s // every_s) - 1
+    if last < count - 1:
+        raise RecipeError(
+            f"a run of {total_s:g} s with restart files every {every_s:g} s cannot be cut into "
+            f"{count} stretches; the most is {last + 1}: ask for fewer, or for more restart files"
+        )
+    found: list[int] = []
+    for cut in range(1, count):
+        nearest = round(total_s * cut / count / every_s)
+        before = found[-1] if found else 0
+        found.append(min(max(nearest, before + 1), last - (count - 1 - cut)))
+    return [ring * every_s for ring in found]
+
+
+def start(inputs: Path, wanted: Continuation, command: list[str]) -> Start:
+    """How WRF is started so. Raises RecipeError for what it would refuse, or do wrong unnoticed."""
+    if wanted == Continuation():
+        return Start(command, ranks=ranks_of_inputs(wrf_names.read_settings(inputs), inputs))
+    text = _text(inputs / wrf_names.FILE)
+    changes = wanted_changes(text, wanted.settings)
+    settings = parse(edit(text, changes).text, wrf_names.GROUPS).settings
+    timers = wanted.every_s is not None or any(_TIMER.fullmatch(key) for _, key in changes)
+    own: _Values = {}
+    notes: Sequence[str] = ()
+    ranks = None
+    if (wanted.time, wanted.until_s, wanted.every_s) != (None, None, None):
+        _refuse_useless_files(settings)
+    if wanted.time is not None or wanted.until_s is not None:
+        stretch = _Stretch.of(settings, wanted)
+        if wanted.time is not None:
+            begun = list(stretch.begun(settings))
+            opened = opened_files(settings, wanted, begun, stretch.begin)
+            own |= _begin(settings, stretch) | opened.settings
+            ranks = opened.ranks
+            overridden = timers or flag(settings, "override_restart_timers")
+            notes = [*_frame_times(settings, stretch, begun, overridden=overridden)]
+        own |= _length(settings, stretch)
+    if wanted.every_s is not None:
+        own |= _interval(settings, wanted.every_s)
+    if timers and (wanted.time is not None or flag(settings, "restart")):
+        own["override_restart_timers"] = [True]
+    try:
+        every = {(_GROUP, key): values for key, values in own.items()}
+        edited = edit(text, {**changes, **every}, insert=True)
+    except RecipeError as error:
+        raise RecipeError(f"{wrf_names.FILE}: {error}") from error
+    files = {wrf_names.FILE: edited.text} if edited.text != text else {}
+    return Start(command, files, (*edited.changes, *notes), ranks)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """What an attempt computes: from ``begin``, ``begin_s`` seconds after the start of the run, to
+    ``end_s``. ``ends_early``: the run goes on after it."""
+
+    begin: datetime
+    begin_s: float
+    end_s: float
+    ends_early: bool
+
+    @classmethod
+    def of(cls, settings: Namelist, wanted: Continuation) -> _Stretch:
+        start, total_s = wrf_times.date(settings, "start"), wrf_times.total_s(settings)
+        if start is None or total_s is None:
+            raise RecipeError(f"{wrf_names.FILE} does not say when the run begins and ends")
+        begin = start if wanted.time is None else _date(wanted.time)
+        begin_s = (begin - start).total_seconds()
+        end_s = total_s if wanted.until_s is None else float(wanted.until_s)
+        if begin_s < 0:
+            raise RecipeError(f"{label(wanted.time or '')} is before the start of the run")
+        if end_s > total_s or not end_s.is_integer():
+            raise RecipeError(f"WRF cannot stop at {end_s:g} s of a run of {total_s:g} s")
+        if begin_s >= end_s:
+            at = f"the checkpoint of {label(wanted.time or '')}" if wanted.time else "the start"
+            what = "the run" if end_s == total_s else f"the stretch up to {end_s:g} s"
+            raise RecipeError(
+                f"{what} has reached its end: {at} is at it or after it, and nothing is left to do"
+            )
+        if end_s < total_s:
+            every_s = wanted.every_s or _restart_interval_s(settings)
+            # An interval of the attempt's own counts from its begin.
+            if (end_s - (begin_s if wanted.every_s else 0.0)) % every_s:
+                raise RecipeError(
+                    f"WRF writes no restart file at {end_s:g} s of the run, where it is to stop: "
+                    f"they come every {every_s:g} s"
+                )
+        return cls(begin, begin_s, end_s, end_s < total_s)
+
+    def begun(self, settings: Namelist) -> Iterator[int]:
+        """The domains that have begun: a nest may begin later."""
+        for domain in wrf_names.domains(settings):
+            own = wrf_times.date(settings, "start", domain - 1)
+            if domain == 1 or own is None or own < self.begin:
+                yield domain
+
+
+def _begin(settings: Namelist, stretch: _Stretch) -> _Values:
+    """The start of each domain that has begun, and the restart."""
+    found: _Values = {"restart": [True]}
+    moments = dict(zip(wrf_times.DATE_PARTS, stretch.begin.timetuple()[:6], strict=True))
+    most = len(wrf_names.domains(settings))
+    for part, moment in moments.items():
+        key = f"start_{part}"
+        values: list[Value | None] = []
+        for index in range(max(most, len(settings.get(key, [])))):
+            own = wrf_times.date(settings, "start", index)
+            later = index > 0 and own is not None and own > stretch.begin
+            values.append(int(number(settings, key, index)) if later else moment)
+        if key in settings or part not in ("minute", "second") or any(values):  # 0 by default
+            found[key] = values
+    return found
+
+
+def _length(settings: Namelist, stretch: _Stretch) -> _Values:
+    """``run_*`` for the stretch, in the units that the namelist uses and smaller ones; nothing
+    where ``end_*`` decide."""
+    if not (wrf_times.run_s(settings) or stretch.ends_early):
+        return {}
+    left = stretch.end_s - stretch.begin_s
+    used = [size for unit, size in wrf_times.RUN_UNITS.items() if number(settings, f"run_{unit}")]
+    largest = max(used, default=max(wrf_times.RUN_UNITS.values()))
+    found: _Values = {}
+    for unit, size in wrf_times.RUN_UNITS.items():
+        value, left = divmod(left, size) if size <= largest else (0.0, left)
+        if value or f"run_{unit}" in settings:
+            found[f"run_{unit}"] = [int(value)]
+    return found
+
+
+def _interval(settings: Namelist, every_s: float) -> _Values:
+    """The settings that make restart files so often: in the unit that the namelist uses, if it can,
+    else in minutes, else in seconds. WRF adds units up."""
+    if every_s < 1 or not float(every_s).is_integer():
+        raise RecipeError(f"WRF writes restart files every so many whole seconds, not {every_s:g}")
+    units = {**wrf_times.INTERVAL_UNITS, "": 60}
+    used = [unit for unit in units if number(settings, f"restart_interval{unit}")]
+    fitting = (unit for unit in [*used, "", "_s"] if every_s % units[unit] == 0)
+    chosen = next(fitting)
+    zeros: _Values = {f"restart_interval{unit}": [0] for unit in used if unit != chosen}
+    return {**zeros, f"restart_interval{chosen}": [int(every_s // units[chosen])]}
+
+
+def _restart_interval_s(settings: Namelist) -> float:
+    if found := wrf_times.interval_s(settings, "restart"):
+        return found
+    raise RecipeError(
+        f"{wrf_names.FILE} has no restart_interval: without restart files a run cannot be cut"
+    )
+
+
+def _refuse_useless_files(settings: Namelist) -> None:
+    """Raise RecipeError where no run can go on from the restart files."""
+    if fault := useless_files(settings):
+        raise RecipeError(fault)
+    for template in wrf_names.templates(settings):
+        if template.stream == wrf_names.RESTART[0] and "<date>" not in template.text:
+            raise RecipeError("rst_outname has no <date>: each restart file replaces the last one")
+
+
+def useless_files(settings: Namelist) -> str:
+    """Why WRF cannot open restart files that are written with these settings; "" where it can."""
+    if number(settings, "io_form_restart") != PNETCDF or flag(settings, "nocolons"):
+        return ""
+    return (
+        f"io_form_restart = {PNETCDF} without nocolons = .true.: PnetCDF writes _ for : in the "
+        "names of restart files, and WRF opens them with : and fails; set nocolons = .true. from "
+        "the beginning, or io_form_restart = 2"
+    )
+
+
+def _frame_times(
+    settings: Namelist, stretch: _Stretch, begun: Sequence[int], *, overridden: bool
+) -> Iterator[str]:
+    """Domains whose frames will come at other times than in a run without a restart: WRF counts
+    anew from a restart between two frames."""
+    for domain in begun:
+        every = wrf_times.interval_s(settings, "history", domain - 1)
+        own = wrf_times.date(settings, "start", domain - 1)
+        passed = (stretch.begin - own).total_seconds() if own is not None else stretch.begin_s
+        if every and passed % every:
+            new = every if overridden else every - passed % every
+            yield (
+                f"frames of d{domain:02d} come every {new:g} s from the restart on, which is "
+                f"between two frames (without it every {every:g} s from the start)"
+            )
+
+
+def _date(key: str) -> datetime:
+    """The time of a valid-time key."""
+    try:
+        return datetime.strptime(key, "%Y%m%dT%H%M%S")
+    except ValueError:
+        raise RecipeError(f"{label(key)} is not a time that WRF can have") from None
+
+
+def _text(path: Path) -> str:
+    try:
+        with open(path, "rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise RecipeError(f"{path} cannot be read ({error.strerror})") from error
+    if len(raw) > MAX_BYTES:
+        raise RecipeError(f"{path} has more than {MAX_BYTES} bytes: it is not a namelist")
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")

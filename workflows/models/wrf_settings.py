@@ -1,0 +1,116 @@
+"""Settings of ``namelist.input`` that a person changes for one attempt of WRF, as
+``namelist.<group>.<key>`` with a text: the values as namelists have them, one per domain.
+
+What makes the grid, names files or says how they are written is refused: checkpoints would not
+fit, and Burstlens looks for frames by the inputs' own ``namelist.input``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from burstlens.core.errors import RecipeError
+from burstlens.core.nearness import did_you_mean
+from burstlens.core.quantity import counted
+from burstlens.workflows.models.namelist import Group, Value, groups_in
+from burstlens.workflows.models.wrf_names import FILE, GROUPS, domains
+
+_PREFIX = "namelist."
+_REFUSED = (
+    (
+        re.compile(
+            r"[es]_(?:we|sn|vert)|d[xy]|max_dom|grid_id|parent_\w+|[ij]_parent_start|ztop|eta_levels"
+            r"|p_top_requested|auto_levels_opt|max_dz|dzbot|dzstretch_[su]|hybrid_opt|etac"
+            r"|vert_refine_\w+|num_soil_layers"
+        ),
+        "it changes the domains or their grid, which the checkpoint and the initial state have: "
+        "prepare inputs of their own for it",
+    ),
+    (
+        re.compile(
+            r"(?:start|end)_(?:year|month|day|hour|minute|second)|run_(?:days|hours|minutes|seconds)"
+            r"|restart|restart_interval\w*|rst_inname|override_restart_timers"
+        ),
+        "it is set for each attempt",
+    ),
+    (
+        re.compile(
+            r"\w+_outname|io_form_\w+|nocolons|output_ready_flag|use_netcdf_classic|nio_\w+"
+            r"|iofields_filename"
+        ),
+        f"it changes the names, the form or the contents of output files: change {FILE} among the "
+        "inputs, and start another run",
+    ),
+)
+"""Settings that are not changed from one attempt to the next, and why."""
+
+
+def wanted_changes(
+    text: str, settings: Mapping[str, str]
+) -> dict[tuple[str, str], Sequence[Value | None]]:
+    """The values of these settings, by group and key of that namelist. Raises RecipeError for one
+    that it does not have, or that cannot be changed."""
+    groups = {group.name: group for group in groups_in(text) if group.name in GROUPS}
+    found: dict[tuple[str, str], Sequence[Value | None]] = {}
+    for setting, value in settings.items():
+        group, key = _place(setting, groups)
+        for refused, why in _REFUSED:
+            if refused.fullmatch(key):
+                raise RecipeError(f"{setting} cannot be changed: {why}")
+        found[group.name, key] = _values(setting, value, group.settings[key], _most(groups))
+    return found
+
+
+def _place(setting: str, groups: Mapping[str, Group]) -> tuple[Group, str]:
+    """The group and the key that a name means."""
+    name, _, key = setting.removeprefix(_PREFIX).lower().partition(".")
+    if not setting.startswith(_PREFIX) or not key:
+        raise RecipeError(f"{setting!r} is not a setting of WRF: these are {_PREFIX}<group>.<key>")
+    if name not in groups:
+        raise RecipeError(f"{setting}: {FILE} has no group &{name}{did_you_mean(name, groups)}")
+    if key not in groups[name].settings:
+        others = [other for other, group in groups.items() if key in group.settings]
+        near = did_you_mean(key, groups[name].settings)
+        there = f"; it is in &{others[0]}" if others else near
+        raise RecipeError(f"{setting}: &{name} of {FILE} has no {key}{there}")
+    return groups[name], key
+
+
+def _most(groups: Mapping[str, Group]) -> int:
+    """The number of domains."""
+    return len(domains(groups["domains"].settings if "domains" in groups else {}))
+
+
+def _values(
+    setting: str, text: str, old: Sequence[Value | None], most: int
+) -> Sequence[Value | None]:
+    """The values of a text, of the kind and the number of the old ones."""
+    known = [value for value in old if value is not None]
+    wanted = _kind(known[0]) if known else None
+    values = _read(text) or ([one.strip() for one in text.split(",")] if wanted == "text" else [])
+    kinds = {_kind(value) for value in values}
+    if not values or "" in values or len(kinds) > 1 or (wanted and kinds != {wanted}):
+        kind = {"text": "texts", "truth value": "truth values (.true., .false.)"}.get(wanted or "")
+        raise RecipeError(f"{setting}: expected {kind or 'numbers'}, got {text!r}")
+    least = min(len(old), most)
+    if not least <= len(values) <= max(len(old), most):
+        asked = counted(max(least, 1), "value")
+        raise RecipeError(f"{setting}: expected {asked}, one per domain, got {len(values)}")
+    return values
+
+
+def _read(text: str) -> list[Value]:
+    """The values of a text as a namelist has them; empty where it is something else."""
+    whole = f"&text\nvalues = {text}\n/"
+    first = next(groups_in(whole))
+    values = first.settings.get("values", [])
+    if first.faults or first.end != len(whole) - 1 or len(first.settings) != 1:
+        return []
+    return [] if None in values else [value for value in values if value is not None]
+
+
+def _kind(value: Value) -> str:
+    if isinstance(value, bool):
+        return "truth value"
+    return "text" if isinstance(value, str) else "number"
