@@ -8,7 +8,7 @@ from typing import Any
 from burstlens.cluster_configs.directives import directives
 from burstlens.cluster_configs.schedulers import job_id_variable, scheduler
 from burstlens.cluster_configs.site import Site
-from burstlens.core.errors import SiteError
+from burstlens.core.errors import RecipeError, SiteError
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import History
 from burstlens.core.run.log_level import log_level
@@ -99,6 +99,11 @@ class JobFile:
         simulation, inputs = self.recipe.simulation, self.recipe.inputs
         model, job = self.recipe.model, self._common(name)
         start = model.start(inputs, self.continuation)
+        if start.ranks not in (None, simulation.ranks):
+            raise RecipeError(
+                f"the checkpoint has a file of each of {start.ranks} ranks, and the simulation has "
+                f"{simulation.ranks}: give it as many (nodes, ranks_per_node)"
+            )
         own = {**model.environment(), **simulation.environment}
         hints = hints_of(self.recipe, self.site)
         job["environment"] |= {**hints.environment, **own}

@@ -303,11 +303,10 @@ def segment_parts(history: History) -> list[SegmentPart]:
     """The stretches of a run whose attempts have followed each other; none for one in one piece."""
     if not history.lineage.is_forked:
         return []
-    jobs = history.jobs
+    jobs = (history.jobs[f"attempt-{one.attempt}"] for one in history.lineage.segments)
     return [
-        SegmentPart(one.attempt, one.begin, one.end, job and job.job_id, job and job.outcome)
-        for one in history.lineage.segments
-        for job in [jobs.get(f"attempt-{one.attempt}")]
+        SegmentPart(one.attempt, one.begin, one.end, job.job_id, job.outcome)
+        for one, job in zip(history.lineage.segments, jobs, strict=True)
     ]
 
 
