@@ -11,6 +11,7 @@ from burstlens.workflows.frames.ready import (
     Evidence,
     looks,
     witness,
+    witness_in_log,
 )
 
 
@@ -77,6 +78,23 @@ def test_a_file_of_fixed_length_that_is_open_for_writing_is_not_ready_by_quiet_o
     assert decides(**held, ended=True, ended_well=True, quiet_s=1e6) is None
     for proof in ("logged", "closed", "later"):
         assert decides(**held, **{proof: True}) is not None
+
+
+@pytest.mark.parametrize(
+    ("more", "found"),
+    [
+        ({}, None),
+        ({"later": True}, "log"),
+        ({"later": True, "io_groups": 2}, None),
+        ({"ended": True}, None),
+        ({"ended": True, "ended_well": True}, "log"),
+    ],
+)
+def test_a_line_before_the_data_decides_with_a_later_file_or_a_good_end(more, found):
+    evidence = {"conclusive": False, "asynchronous": True, **more}
+    assert witness_in_log(Evidence(**evidence, logged=True)) == found
+    assert witness_in_log(Evidence(**evidence)) is None
+    assert witness_in_log(Evidence(conclusive=False, logged=True)) == "log"
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,7 @@ class AttachedEvidence(EvidencePolicy):
     the run directory, see :class:`.ServerClock`."""
 
     follows_rewrites = True
+    follows_checkpoints = False
 
     def __init__(self, folder: WatchedFolder, selection: Selection, stamp: Path) -> None:
         self.listing: AttachedListing = AttachedListing(folder)

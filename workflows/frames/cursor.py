@@ -189,6 +189,37 @@ class Open(Struct, frozen=True):
         return next((file for file, stat in sizes if not stat.size), None)
 
 
+class OpenPart(Struct, frozen=True):
+    """One part of a checkpoint that is not whole: its ``files``, with the part as their stream, and
+    the ``signal`` that proves them, "" while nothing does."""
+
+    files: Open
+    signal: str = ""
+
+    @property
+    def time(self) -> str:
+        """The valid time of the state in them."""
+        return self.files.unit.time or ""
+
+
+class CheckpointCursor(Struct, frozen=True):
+    """The watcher's position among checkpoints.
+
+    ``open`` are the parts of those that are not whole, ``done`` the times of those that were
+    reported, whole or not. ``tiles`` is the number of files of each part in the latest whole one.
+    ``ended_s``: for how long the model has ended while some were open, None before its end.
+    """
+
+    open: tuple[OpenPart, ...] = ()
+    done: Done = Done()
+    tiles: Mapping[str, int] = msgspec.field(default_factory=dict)
+    ended_s: float | None = None
+
+    def is_done(self, time: str) -> bool:
+        """Whether the checkpoint of that time was reported."""
+        return time in self.done and not any(part.time == time for part in self.open)
+
+
 class Attached(Struct, frozen=True):
     """What the watch of a run that others started keeps between two calls.
 
@@ -240,6 +271,7 @@ class Cursor(Struct, frozen=True):
     undecoded: tuple[str, ...] = ()
     """The streams of which a file with undecodable times was reported."""
     scans: int = 0
+    checkpoints: CheckpointCursor = CheckpointCursor()
     attached: Attached | None = None
     """What only the watch of a run that others started keeps."""
 

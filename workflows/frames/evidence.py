@@ -14,7 +14,7 @@ from burstlens.workflows.frames.cursor import Cursor, Open, Unit
 from burstlens.workflows.frames.listing import Listing, WatchedFolder
 from burstlens.workflows.frames.model_log import Follower, Heard
 from burstlens.workflows.frames.ready import Evidence, loss_of
-from burstlens.workflows.frames.report import FolderReport, UndecodedFile
+from burstlens.workflows.frames.report import FolderReport, UndecodedFile, WholeCheckpoint
 from burstlens.workflows.frames.speech import Recorded
 from burstlens.workflows.frames.structure import Structure
 from burstlens.workflows.models.base import Facts
@@ -37,6 +37,9 @@ class Scan:
     damaged: list[Damage] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
     undecoded: list[UndecodedFile] = field(default_factory=list)
+    checkpoints: list[WholeCheckpoint] = field(default_factory=list)
+    unproven: list[str] = field(default_factory=list)
+    """Checkpoints that are not whole and will not be, a sentence each."""
 
     def finish(self, unit: Unit) -> None:
         self.listing.units.pop(unit, None)
@@ -71,6 +74,8 @@ class EvidencePolicy:
 
     follows_rewrites = False
     """Whether files may be written anew: then each frame has the fingerprint of its file."""
+    follows_checkpoints = True
+    """Whether checkpoints are looked for."""
     options: object
     """Two watches of one folder with equal options are the same."""
 

@@ -1,4 +1,4 @@
-"""The contents of the model's folder by name: units of output, ready flags and logs.
+"""The contents of the model's folder by name: units of output, checkpoints, flags and logs.
 
 Each name is looked at once and only files of the baseline are stat'ed, so a folder with thousands
 of finished frames costs one listing and a set difference. That of a run that others started is
@@ -20,6 +20,7 @@ from burstlens.core.existence import PASSING
 from burstlens.workflows.frames.cursor import Cursor, Open, Unit
 from burstlens.workflows.frames.model_log import logs_of
 from burstlens.workflows.models.base import Facts, Model, OutputName
+from burstlens.workflows.models.continuation import CheckpointName
 
 Stat = tuple[int, int]
 LIST_S = 60.0
@@ -52,7 +53,8 @@ class WatchedFolder:
 class Listing:
     """The names in the output folders, sorted by meaning. ``units`` are those that the cursor does
     not have as finished, each with its files by tile number; ``newest`` is the newest unit of each
-    line (:attr:`Unit.line`) made in this attempt."""
+    line (:attr:`Unit.line`) made in this attempt. ``checkpoints`` are the parts of checkpoints that
+    it does not have as done, in the same way: the part is the unit's stream."""
 
     def __init__(self, folder: WatchedFolder, baseline: Mapping[str, Stat]) -> None:
         self._folder, self._folders = folder.path, folder.facts.folders
@@ -60,6 +62,7 @@ class Listing:
         self._names: set[str] = set()
         self._stale: dict[str, None] = {}
         self.units: dict[Unit, dict[int, str]] = {}
+        self.checkpoints: dict[Unit, dict[int, str]] = {}
         self.newest: dict[str, tuple[tuple[str, int, str], frozenset[int]]] = {}
         self.flags: set[tuple[str, str | None]] = set()
         self.logs: dict[str, bool] = {}
@@ -109,10 +112,13 @@ class Listing:
         return done is not None and done.last > unit.name
 
     def _sort(self, name: str, cursor: Cursor, *, stale: bool) -> None:
-        output = self._model.identify(name)
+        checkpoint = self._model.checkpoint_of(name)
+        output = self._model.identify(name) if checkpoint is None else None
         flag = self._model.ready_flag(name) if output is None else None
-        if stale and (output is not None or flag is not None):
+        if stale and (checkpoint or output or flag):
             self._stale[name] = None
+        elif checkpoint is not None:
+            self._add_checkpoint(name, checkpoint, cursor)
         elif output is not None:
             self._add(name, output, cursor)
         elif flag is not None:
@@ -128,6 +134,17 @@ class Listing:
         if not cursor.is_done(unit):
             self.units.setdefault(unit, {})[tile] = name
 
+    def _add_checkpoint(self, name: str, found: CheckpointName, cursor: Cursor) -> None:
+        unit = Unit.of(name, OutputName(found.part, found.time, found.tile))
+        if not cursor.checkpoints.is_done(found.time):
+            self.checkpoints.setdefault(unit, {})[found.tile or 0] = name
+
+    def finish_checkpoints(self, cursor: Cursor) -> None:
+        """Drop those that the cursor has as done."""
+        done = cursor.checkpoints.is_done
+        for unit in [unit for unit in self.checkpoints if done(unit.time or "")]:
+            del self.checkpoints[unit]
+
     def _forget(self, gone: set[str]) -> None:
         if not gone:
             return
@@ -137,6 +154,12 @@ class Listing:
             left = {tile: name for tile, name in files.items() if name not in gone}
             if left != files:
                 self.units[unit] = left
+        for unit, files in list(self.checkpoints.items()):
+            left = {tile: name for tile, name in files.items() if name not in gone}
+            if not left:
+                del self.checkpoints[unit]
+            elif left != files:
+                self.checkpoints[unit] = left
 
     def _wake(self, cursor: Cursor) -> None:
         """Files that were there before the model began count from the moment they change."""

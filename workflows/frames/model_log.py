@@ -29,7 +29,13 @@ from burstlens.workflows.frames.reason import (
     with_reason,
     without,
 )
-from burstlens.workflows.frames.speech import MAX_WRITTEN, Recorded, Speech, Written
+from burstlens.workflows.frames.speech import (
+    MAX_CHECKPOINTS,
+    MAX_WRITTEN,
+    Recorded,
+    Speech,
+    Written,
+)
 from burstlens.workflows.models.base import BANNER, CAUSE, SIGNAL, TROUBLE, Facts, LogLine, Model
 from burstlens.workflows.models.ends import is_rule, read_end
 
@@ -61,6 +67,7 @@ class Heard:
     behind: bool = False
     unreadable: list[str] = field(default_factory=list)
     reasons: dict[Reason, None] = field(default_factory=dict)
+    steps: dict[str, str] = field(default_factory=dict)
     elapsed: float | None = None
     last_line: str = ""
 
@@ -104,7 +111,7 @@ class Follower:
     ) -> Heard:
         """Read what is new, a bounded piece of each log. ``last``: the logs are complete. Raises
         OSError if the file system does not answer; a log that is missing is skipped."""
-        heard = Heard(speech, search=Search(self._patterns))
+        heard = Heard(speech, search=Search(self._patterns), steps={**speech.steps})
         positions, opened = dict(speech.positions), dict(speech.opened)
         blocks = {name: copy.deepcopy(readers) for name, readers in speech.blocks.items()}
         for name, speaks in logs.items():
@@ -124,6 +131,7 @@ class Follower:
             heard.behind |= piece.behind
             if piece.anew:
                 opened.pop(name, None)
+                heard.steps.pop(name, None)
                 ends = without(heard.speech.bad_ends, name)
                 heard.speech = replace(heard.speech, bad_ends=ends)
             for line in piece.lines:
@@ -147,6 +155,7 @@ class Follower:
             heard.speech,
             positions=positions,
             opened=opened,
+            steps=heard.steps,
             last_line=last_line,
             caught_up=speech.caught_up or not heard.behind,
             blocks={name: readers for name, readers in blocks.items() if readers != idle},
@@ -241,15 +250,31 @@ class Follower:
                 waits = said.time is None or said.time > speech.declared.get(stream, "")
                 waiting = _bounded((*speech.written, written)) if waits else speech.written
                 heard.speech = replace(speech, speaks=True, written=waiting)
+        elif said.kind == "checkpoint":
+            self._take_checkpoint(heard, name, said)
         elif said.kind == "asynchronous":
             heard.speech = replace(speech, asynchronous=True)
         else:
+            if said.time is not None:
+                heard.steps[name] = said.time
             progress = progressed(speech.progress or Progress(), said, self._facts, speech.calendar)
             over = speech.ended_well or said.kind == "end"
             heard.speech = replace(speech, progress=progress, ended_well=over)
             if speech.bad_ends and went_back(speech.progress, progress):
                 heard.speech = replace(heard.speech, bad_ends=without(speech.bad_ends, name))
             heard.elapsed = progress.elapsed_s
+
+    @staticmethod
+    def _take_checkpoint(heard: Heard, name: str, said: LogLine) -> None:
+        """Note a line about a checkpoint. Without a time it is about the state after the latest
+        step in that log; without a step before it, about none that is known."""
+        time, live = said.time or heard.steps.get(name), heard.speech.caught_up
+        if said.took_s is not None:  # of no stream: these are of frames
+            heard.timed.append(Written(None, time, said.file, live=live, took_s=said.took_s))
+        if time is not None:
+            line = Written(said.stream, time, said.file, live=live, took_s=said.took_s)
+            lines = (*heard.speech.checkpoints, line)[-MAX_CHECKPOINTS:]
+            heard.speech = replace(heard.speech, checkpoints=lines)
 
 
 def _shown(line: str) -> str:

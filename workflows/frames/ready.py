@@ -27,6 +27,10 @@ writer with a record dimension (the number of records is written last). An HDF5 
 number of records is fixed is not, while a program has it open for writing: then neither quiet nor
 the model's end count, nor in one that ends in a record that was not flushed (:mod:`.described`): of
 the records before it the last one needs the log. ``docs/decisions`` has the measurements.
+
+The files of checkpoints follow the same rules (:mod:`.checkpoints`), with three exceptions. The
+log does not decide for HDF5 files: its line comes before the file is closed. An HDF5 file that a
+program has open for writing is never whole. A file whose bytes prove nothing needs the log.
 """
 
 from __future__ import annotations
@@ -138,6 +142,13 @@ def witness(evidence: Evidence) -> str | None:
     if not evidence.log_speaks and evidence.quiet_s >= evidence.patience_s:
         return evidence.weakest
     return None
+
+
+def witness_in_log(evidence: Evidence) -> str | None:
+    """The witness for a file whose bytes prove nothing: ``log`` or None. Where the line comes
+    before the data, a later file or a good end must show in addition that these were written."""
+    after = (evidence.later and evidence.io_groups <= 1) or (evidence.ended and evidence.ended_well)
+    return "log" if evidence.logged and (after or not evidence.asynchronous) else None
 
 
 def looks(quiet_s: float) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -71,6 +70,24 @@ class UndecodedFile(Struct, frozen=True):
         return f"frames of stream {self.stream} have no usable time: {self.file}: {self.reason}"
 
 
+class WholeCheckpoint(Struct, frozen=True):
+    """A checkpoint of which every file is proven whole.
+
+    ``time`` is the key of the valid time of its state; ``files`` are in the order of its parts and
+    tiles, relative to the model's folder, ``bytes`` their size together. ``written`` is the mtime
+    of the latest of them, in Unix seconds. ``signal`` says what proves it: the witnesses of
+    :mod:`.ready` or ``name``; several where its parts have different ones. ``took_s``: how long the
+    model was at it, None where its log does not say that of every part.
+    """
+
+    time: str
+    files: tuple[str, ...]
+    bytes: int
+    written: float
+    signal: str
+    took_s: float | None = None
+
+
 class Report(Struct, frozen=True):
     """What one call found, and the cursor for the next.
 
@@ -84,8 +101,10 @@ class Report(Struct, frozen=True):
     reported of its files.
     ``hits`` are the matches of guards' patterns in the logs; ``given_up`` maps guards to the reason
     why their pattern is no longer searched for. ``stopping``: a stop was requested before this
-    scan. ``undecoded``: files whose times cannot be decoded, the first of each stream. ``folder``
-    is what only a watcher of a run that others started reports.
+    scan. ``undecoded``: files whose times cannot be decoded, the first of each stream.
+    ``checkpoints`` are new whole ones, in time order; ``unproven_checkpoints``, when the model has
+    ended, one sentence about each that is not whole. ``folder`` is what only a watcher of a run
+    that others started reports.
     """
 
     frames: tuple[Frame, ...]
@@ -105,12 +124,13 @@ class Report(Struct, frozen=True):
     given_up: Mapping[str, str] = field(default_factory=dict)
     stopping: bool = False
     undecoded: tuple[UndecodedFile, ...] = ()
-    folder: FolderReport | None = None
-    checkpoints: tuple[Any, ...] = ()
+    checkpoints: tuple[WholeCheckpoint, ...] = ()
     unproven_checkpoints: tuple[str, ...] = ()
+    folder: FolderReport | None = None
 
     def following(self, before: Report | None) -> Report:
-        """With what an earlier report of the same call has from the logs: it was not returned."""
+        """With what an earlier report of the same call has from the logs, and of checkpoints: it
+        was not returned."""
         if before is None:
             return self
         tail, hits = (*before.tail, *self.tail), {hit.guard: hit for hit in before.hits}
@@ -125,6 +145,10 @@ class Report(Struct, frozen=True):
             blocks=before.blocks + self.blocks,
             hits=tuple(hits.values()),
             given_up={**before.given_up, **self.given_up},
+            checkpoints=tuple(
+                sorted(before.checkpoints + self.checkpoints, key=lambda one: one.time)
+            ),
+            unproven_checkpoints=before.unproven_checkpoints + self.unproven_checkpoints,
         )
 
     @property
@@ -149,4 +173,6 @@ class Report(Struct, frozen=True):
     def urgent(self) -> bool:
         """Whether it should be returned without another scan."""
         news = self.frames or self.damaged or self.trouble or self.notices or self.undecoded
-        return bool(news or self.ended or (self.folder is not None and self.folder.urgent))
+        of_checkpoints = self.checkpoints or self.unproven_checkpoints
+        of_folder = self.folder is not None and self.folder.urgent
+        return bool(news or of_checkpoints or of_folder or self.ended)

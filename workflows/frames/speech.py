@@ -31,6 +31,8 @@ from burstlens.workflows.models.base import BANNER, TROUBLE
 
 MAX_WRITTEN = 64
 """Log lines per stream that wait for their frame."""
+MAX_CHECKPOINTS = 256
+"""Log lines that wait for their checkpoint."""
 Order = tuple[str, int, str]
 """A file's place among those of its stream; the last part is its name."""
 
@@ -97,6 +99,8 @@ class Speech(Struct, frozen=True):
 
     ``positions``: how far each log is read. ``written``: lines that wait for their frames.
     ``recorded``: lines that name a record and no file, by stream.
+    ``checkpoints``: lines that wait for their checkpoint, each with its part as the stream;
+    ``steps``: the time of each log's latest progress, which is theirs if they name none.
     ``declared``: the newest declared time of each stream. ``speaks``: the log has called a frame
     written at least once. ``pulse`` measures the speed. ``reason`` is the cause to report if the
     run ends badly, ``bad_ends`` the lines by log that show that it has, ``opened`` the logs'
@@ -107,6 +111,8 @@ class Speech(Struct, frozen=True):
     positions: Mapping[str, Position] = msgspec.field(default_factory=dict)
     written: tuple[Written, ...] = ()
     recorded: Mapping[str, Recorded] = msgspec.field(default_factory=dict)
+    checkpoints: tuple[Written, ...] = ()
+    steps: Mapping[str, str] = msgspec.field(default_factory=dict)
     declared: Mapping[str, str] = msgspec.field(default_factory=dict)
     speaks: bool = False
     asynchronous: bool = False

@@ -372,6 +372,7 @@ def together(
         conclusive=all(tile.conclusive for tile in tiles),
         is_fixed=any(tile.is_fixed for tile in tiles),
         held=any(tile.held for tile in tiles),
+        cells=(sum(tile.cells[0] for tile in tiles), tiles[0].cells[1]),
         cut=any(tile.cut for tile in tiles),
         classic=any(tile.classic for tile in tiles),
         reason=reason,

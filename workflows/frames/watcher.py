@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from burstlens.core.model import Damage, Fingerprint, Frame
 from burstlens.core.valid_time import counting_calendar
 from burstlens.workflows.frames import ready
+from burstlens.workflows.frames.checkpoints import CheckpointWatch
 from burstlens.workflows.frames.cursor import Cursor, FileStat, Open, Unit
 from burstlens.workflows.frames.evidence import EvidencePolicy, Scan
 from burstlens.workflows.frames.hdf5 import Prober, shared_prober
@@ -48,6 +49,7 @@ class Watcher:
         self.cursor = cursor
         self._policy, self.listing = policy, policy.listing
         self._prober = prober or shared_prober()
+        self._checkpoints = CheckpointWatch(folder, self._prober)
         self._same = folder, run, attempt, policy.options, patterns
         about = folder.path, folder.model, folder.facts
         self._follower = Follower(*about, policy.listing.baseline, patterns)
@@ -58,8 +60,12 @@ class Watcher:
             return False
         if not self.listing.units.keys() >= {entry.unit for entry in other.cursor.open}:
             return False
+        parts = {part.files.unit for part in other.cursor.checkpoints.open}
+        if not self.listing.checkpoints.keys() >= parts:
+            return False
         for unit in [unit for unit in self.listing.units if other.cursor.is_done(unit)]:
             self.listing.units.pop(unit, None)
+        self.listing.finish_checkpoints(other.cursor)
         self.cursor = other.cursor
         return True
 
@@ -80,11 +86,14 @@ class Watcher:
             # The log says how the model ended: conclude nothing until all of it is read.
             scan.ended = ended and not heard.behind
             self._visit(scan)
+            if self._policy.follows_checkpoints:
+                self._checkpoints.visit(scan)
         except OSError as error:
             scan.lost = f"folder does not answer: {error.strerror or error}"
         folder = self._policy.report(scan)
         texts = (*scan.complaints, *heard.unreadable)
-        left = scan.cursor.open or scan.complaints or scan.lost or scan.more
+        unfinished = scan.cursor.open or scan.cursor.checkpoints.open
+        left = unfinished or scan.complaints or scan.lost or scan.more
         self.cursor = replace(scan.cursor, complaints=texts[:20], scans=before.scans + 1)
         return Report(
             frames=tuple(sorted(scan.frames, key=lambda frame: (frame.time, frame.stream))),
@@ -101,6 +110,8 @@ class Watcher:
             hits=tuple(heard.search.hits.values()),
             given_up=dict(heard.search.failed),
             undecoded=tuple(scan.undecoded),
+            checkpoints=tuple(scan.checkpoints),
+            unproven_checkpoints=tuple(scan.unproven),
             ended=scan.ended and not left,
             behind=heard.behind,
             folder=folder,

@@ -19,9 +19,21 @@ SAMPLES, SAMPLE_BYTES, LAST_BYTES = 64, 256, 1 << 16
 def has_writer(path: str) -> bool:
     """Whether an HDF5 file says that a program has it open for writing: False is not a proof.
     Raises OSError if the file system cannot read it."""
-    with open_descriptor(path) as descriptor:
-        block = hdf5.superblock(descriptor)
+    block = superblock_of(path)
     return block is not None and block.has_writer
+
+
+def is_classic(path: str) -> bool:
+    """Whether it is a classic netCDF file. Raises OSError if the file system cannot read it."""
+    with open_descriptor(path) as descriptor:
+        return os.pread(descriptor, 3, 0) == b"CDF"
+
+
+def superblock_of(path: str) -> hdf5.Superblock | None:
+    """The superblock of an HDF5 file, None of any other. Raises OSError if the file system cannot
+    read it."""
+    with open_descriptor(path) as descriptor:
+        return hdf5.superblock(descriptor)
 
 
 def has_gap(path: str, index: int) -> bool:
