@@ -228,19 +228,17 @@ class Follower:
         if not speaks:
             return
         speech = heard.speech
-        if said.kind in _OUTPUT:
+        if said.kind in {"written", "output"}:
             stream, file, recorded = said.stream or "", said.file, None
             if said.kind == "written" and said.record is not None and file is None:
                 # It is about the file that the model writes now.
                 recorded = speech.recorded.get(stream, Recorded()).hearing(said.record)
                 file = recorded.file
-            # The part of a checkpoint is no stream of frames.
-            named = said.stream if said.kind != "checkpoint" else None
-            about = named, said.time, file, said.cut, said.record
+            about = said.stream, said.time, file, said.cut, said.record
             written = Written(*about, live=speech.caught_up, took_s=said.took_s)
             if written.took_s is not None:
                 heard.timed.append(written)
-            if said.kind != "written":
+            if said.kind == "output":
                 return
             heard.written.append(written)
             if recorded is not None:
