@@ -308,6 +308,7 @@ def test_tiles_need_the_ranks_that_wrote_them(tmp_path: Path):
     for name in TILES:
         (tmp_path / name).touch()
     assert start(tmp_path) == Start(["./wrf.exe"], ranks=2)
+    assert start(tmp_path, settings={"namelist.domains.time_step": "5"}).ranks == 2
 
 
 def test_ranks_that_only_write_come_on_top_of_the_tiles(inputs):

@@ -71,7 +71,7 @@ def start(inputs: Path, wanted: Continuation, command: list[str]) -> Start:
     timers = wanted.every_s is not None or any(_TIMER.fullmatch(key) for _, key in changes)
     own: _Values = {}
     notes: Sequence[str] = ()
-    ranks = None
+    ranks = ranks_of_inputs(settings, inputs)
     if (wanted.time, wanted.until_s, wanted.every_s) != (None, None, None):
         _refuse_useless_files(settings)
     if wanted.time is not None or wanted.until_s is not None:
