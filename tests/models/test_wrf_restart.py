@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import difflib
 import shutil
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from burstlens.core.errors import RecipeError
-from burstlens.workflows.models.continuation import CheckpointName, Continuation, Proof, Start
+from burstlens.workflows.models.continuation import CheckpointName, Continuation, Start
 from burstlens.workflows.models.namelist import parse
 from burstlens.workflows.models.wrf import Wrf
 
@@ -38,19 +37,6 @@ def settings(run: str) -> dict:
 
 def of(text: str) -> dict:
     return parse(text).settings
-
-
-@pytest.fixture
-def inputs(tmp_path: Path) -> Callable[..., Path]:
-    """A folder with this namelist, by group."""
-
-    def make(time_control: str, **groups: str) -> Path:
-        text = f"&time_control\n {time_control}\n/\n"
-        text += "".join(f"&{name} {inside} /\n" for name, inside in groups.items())
-        (tmp_path / "namelist.input").write_text(text)
-        return tmp_path
-
-    return make
 
 
 @pytest.mark.parametrize(
@@ -186,16 +172,58 @@ def test_a_restart_between_two_frames_is_said_to_shift_them(run, wanted, note):
     assert note is None or note in found[0]
 
 
+def test_inputs_with_override_have_their_interval_after_a_restart_too(inputs):
+    folder = inputs(
+        f"{HOURS}, run_hours = 24, history_interval = 45, override_restart_timers = .true."
+    )
+    found = start(folder, time="20050828T010000", files=("wrfrst_d01_2005-08-28_01:00:00",))
+    assert "every 2700 s from the restart on" in found.changes[-1]
+
+
+NEST = (
+    "start_year = 2*2005, start_month = 2*8, start_day = 2*28, start_hour = {}, run_hours = 24, "
+    "restart_interval = 60"
+)
+
+
 def test_a_nest_that_begins_later_keeps_its_start_and_needs_no_file(inputs):
-    found = start(
-        inputs(
-            "start_year = 2*2005, start_month = 2*8, start_day = 2*28, start_hour = 0, 12,"
-            " run_hours = 24, restart_interval = 60",
-            domains="max_dom = 2",
-        ),
-        time="20050828T060000", files=("wrfrst_d01_2005-08-28_06:00:00",),
-    )  # fmt: skip
+    folder = inputs(NEST.format("0, 12"), domains="max_dom = 2")
+    found = start(folder, time="20050828T060000", files=("wrfrst_d01_2005-08-28_06:00:00",))
     assert "start_hour = 0, 12 -> 6, 12" in found.changes
+    with pytest.raises(RecipeError, match="has no file of d02"):  # WRF opens it at its start
+        start(folder, time="20050828T120000", files=("wrfrst_d01_2005-08-28_12:00:00",))
+
+
+def test_each_domain_has_its_start_in_the_copy(inputs):
+    names = tuple(f"wrfrst_{part}_2005-08-28_06:00:00" for part in ("d01", "d02"))
+    folder = inputs(NEST.format("0"), domains="max_dom = 2")
+    found = start(folder, time="20050828T060000", files=names)
+    assert "start_hour = 0 -> 6, 6" in found.changes
+
+
+@pytest.mark.parametrize(
+    ("wanted", "ends"), [({}, (8, 9)), ({"every_s": 3600}, (7.5, 8.5)), ({"every_s": 7200}, (8.5,))]
+)
+def test_restart_files_come_by_the_old_interval_or_by_a_new_one_from_the_restart_on(
+    inputs, wanted, ends
+):
+    folder = inputs(f"{HOURS}, run_hours = 24")
+    about = {"time": "20050828T063000", "files": ("wrfrst_d01_2005-08-28_06:30:00",), **wanted}
+    for hours in (7.5, 8, 8.5, 9):
+        if hours in ends:
+            found = start(folder, **about, until_s=hours * 3600)
+            assert "start_minute = not set -> 30" in found.changes
+        else:
+            with pytest.raises(RecipeError, match="writes no restart file"):
+                start(folder, **about, until_s=hours * 3600)
+
+
+def test_domains_in_different_numbers_of_tiles_are_no_checkpoint(inputs):
+    folder = inputs(f"{NEST.format('0, 0')}, io_form_restart = 102", domains="max_dom = 2")
+    name = "wrfrst_{}_2005-08-28_06:00:00_{}"
+    names = [name.format(*tile) for tile in (("d01", "0000"), ("d01", "0001"), ("d02", "0000"))]
+    with pytest.raises(RecipeError, match="different numbers of files for its domains"):
+        start(folder, time="20050828T060000", files=tuple(names))
 
 
 @pytest.mark.parametrize(
@@ -280,70 +308,16 @@ def test_tiles_need_the_ranks_that_wrote_them(tmp_path: Path):
     for name in TILES:
         (tmp_path / name).touch()
     assert start(tmp_path) == Start(["./wrf.exe"], ranks=2)
+    assert start(tmp_path, settings={"namelist.domains.time_step": "5"}).ranks == 2
 
 
-def files(run: str) -> list[str]:
-    return [line.split()[1] for line in (RUNS / run / "files.txt").read_text().splitlines()]
-
-
-@pytest.mark.parametrize(
-    ("run", "known"),
-    [
-        ("E1", {("d01", None): 2}),
-        ("F1", {("d01", 0): 2, ("d01", 1): 2}),
-        ("I1", {("d01", None): 2}),
-        ("P3", {("d01", None): 4}),
-        ("Q3", {("d01", None): 4, ("d02", None): 4}),
-    ],
-)
-def test_the_files_of_each_run_give_domain_time_and_tile(run, known):
-    model = Wrf().configured(RUNS / run)
-    names = [name for name in files(run) if name.startswith("wrfrst")]
-    found = [about for about in map(model.checkpoint_of, files(run)) if about is not None]
-    assert len(found) == len(names)
-    assert {(one.part, one.tile) for one in found} == known.keys()
-    assert len(found) == sum(known.values())
-    assert found[0].time == "00010101T000100"
-    assert {part for part, _ in known} == set(model.checkpoint_parts(RUNS / run))
-
-
-@pytest.mark.parametrize(
-    ("form", "proof"),
-    [("2", Proof.FILE), ("13", Proof.FILE), ("102", Proof.FILE), ("11", Proof.LOG),
-     ("1", Proof.LOG), ("'x'", Proof.FILE)],
-)  # fmt: skip
-def test_only_the_log_proves_what_looks_whole_from_the_beginning(inputs, form, proof):
-    model = Wrf().configured(inputs(f"io_form_restart = {form}"))
-    assert model.checkpoint_proof(FILE) == proof
-    assert Wrf().checkpoint_proof(FILE) == Proof.FILE
-
-
-@pytest.mark.parametrize(
-    ("length", "count", "cuts"),
-    [
-        ("run_hours = 10", 1, []),
-        ("run_hours = 10", 2, [5]),
-        ("run_hours = 10", 3, [3, 7]),
-        ("run_hours = 10", 10, [1, 2, 3, 4, 5, 6, 7, 8, 9]),
-        ("run_hours = 3, run_minutes = 12", 4, [1, 2, 3]),
-        ("run_hours = 10, restart_interval_h = 4", 2, [4]),
-        ("run_hours = 10, restart_interval_h = 4", 3, [4, 8]),
-    ],
-)
-def test_a_run_is_cut_where_it_writes_restart_files(inputs, length, count, cuts):
-    folder = inputs(f"{length}, restart_interval = {0 if 'interval' in length else 60}")
-    assert Wrf().cuts(folder, count) == [hours * 3600 for hours in cuts]
-
-
-def test_a_run_that_cannot_be_cut_so_often_says_how_often(inputs):
-    folder = inputs("run_hours = 4, restart_interval = 60")
-    with pytest.raises(RecipeError, match="5 stretches; the most is 4"):
-        Wrf().cuts(folder, 5)
-    assert len(Wrf().cuts(folder, 5, every_s=1800)) == 4
-    with pytest.raises(RecipeError, match="has no restart_interval"):
-        Wrf().cuts(inputs("run_hours = 4"), 2)
-    with pytest.raises(RecipeError, match="does not say how long"):
-        Wrf().cuts(inputs("restart_interval = 60"), 2)
+def test_ranks_that_only_write_come_on_top_of_the_tiles(inputs):
+    folder = inputs(
+        f"{HOURS}, run_hours = 24, io_form_restart = 102",
+        namelist_quilt="nio_tasks_per_group = 2, nio_groups = 3",
+    )
+    names = tuple(f"wrfrst_d01_2005-08-28_06:00:00_{rank:04d}" for rank in range(4))
+    assert start(folder, time="20050828T060000", files=names).ranks == 10
 
 
 def test_each_stretch_between_cuts_can_be_started(inputs):
@@ -356,17 +330,3 @@ def test_each_stretch_between_cuts_can_be_started(inputs):
         found.append(start(folder, time=f"20050828T{hour}0000", files=(name,), until_s=end))
     lengths = [of(one.files["namelist.input"])["run_hours"][0] for one in found]
     assert lengths == [3, 4, 3]
-
-
-@pytest.mark.parametrize(
-    ("settings", "certain"),
-    [
-        ("restart = T, io_form_restart = 11", True),
-        ("restart = T, io_form_restart = 11, nocolons = T", False),
-        ("restart = T, io_form_restart = 2", False),
-        ("restart = F, io_form_restart = 11", False),
-    ],
-)
-def test_inputs_that_go_on_from_files_which_wrf_cannot_open_do_not_pass(inputs, settings, certain):
-    found = Wrf().check(inputs(f"{HOURS}, {settings}"))
-    assert any(text.startswith("error: restart = .true.: io_form_r") for text in found) is certain

@@ -57,8 +57,7 @@ def cuts(settings: Namelist, count: int, every_s: float | None = None) -> list[f
     found: list[int] = []
     for cut in range(1, count):
         nearest = round(total_s * cut / count / every_s)
-        before = found[-1] if found else 0
-        found.append(min(max(nearest, before + 1), last - (count - 1 - cut)))
+        found.append(max(nearest, found[-1] + 1 if found else 1))
     return [ring * every_s for ring in found]
 
 
@@ -72,7 +71,7 @@ def start(inputs: Path, wanted: Continuation, command: list[str]) -> Start:
     timers = wanted.every_s is not None or any(_TIMER.fullmatch(key) for _, key in changes)
     own: _Values = {}
     notes: Sequence[str] = ()
-    ranks = None
+    ranks = ranks_of_inputs(settings, inputs)
     if (wanted.time, wanted.until_s, wanted.every_s) != (None, None, None):
         _refuse_useless_files(settings)
     if wanted.time is not None or wanted.until_s is not None:
@@ -137,10 +136,10 @@ class _Stretch:
         return cls(begin, begin_s, end_s, end_s < total_s)
 
     def begun(self, settings: Namelist) -> Iterator[int]:
-        """The domains that have begun: a nest may begin later."""
+        """The domains whose restart files are read: a nest that begins later starts afresh."""
         for domain in wrf_names.domains(settings):
             own = wrf_times.date(settings, "start", domain - 1)
-            if domain == 1 or own is None or own < self.begin:
+            if domain == 1 or own is None or own <= self.begin:
                 yield domain
 
 

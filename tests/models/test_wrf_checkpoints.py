@@ -1,0 +1,92 @@
+"""WRF's checkpoints: names of files, what proves them, and where a run can be cut."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from burstlens.core.errors import RecipeError
+from burstlens.workflows.models.continuation import Proof
+from burstlens.workflows.models.wrf import Wrf
+
+RUNS = Path(__file__).parents[1] / "data" / "wrf" / "restart"
+FILE = "wrfrst_d01_0001-01-01_00:02:00"
+
+
+def files(run: str) -> list[str]:
+    return [line.split()[1] for line in (RUNS / run / "files.txt").read_text().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("run", "known"),
+    [
+        ("E1", {("d01", None): 2}),
+        ("F1", {("d01", 0): 2, ("d01", 1): 2}),
+        ("I1", {("d01", None): 2}),
+        ("P3", {("d01", None): 4}),
+        ("Q3", {("d01", None): 4, ("d02", None): 4}),
+    ],
+)
+def test_the_files_of_each_run_give_domain_time_and_tile(run, known):
+    model = Wrf().configured(RUNS / run)
+    names = [name for name in files(run) if name.startswith("wrfrst")]
+    found = [about for about in map(model.checkpoint_of, files(run)) if about is not None]
+    assert len(found) == len(names)
+    assert {(one.part, one.tile) for one in found} == known.keys()
+    assert len(found) == sum(known.values())
+    assert found[0].time == "00010101T000100"
+    assert {part for part, _ in known} == set(model.checkpoint_parts(RUNS / run))
+
+
+@pytest.mark.parametrize(
+    ("form", "proof"),
+    [("2", Proof.FILE), ("13", Proof.FILE), ("102", Proof.FILE), ("11", Proof.LOG),
+     ("1", Proof.LOG), ("'x'", Proof.FILE)],
+)  # fmt: skip
+def test_only_the_log_proves_what_looks_whole_from_the_beginning(inputs, form, proof):
+    model = Wrf().configured(inputs(f"io_form_restart = {form}"))
+    assert model.checkpoint_proof(FILE) == proof
+    assert Wrf().checkpoint_proof(FILE) == Proof.FILE
+
+
+@pytest.mark.parametrize(
+    ("length", "count", "cuts"),
+    [
+        ("run_hours = 10", 1, []),
+        ("run_hours = 10", 2, [5]),
+        ("run_hours = 10", 3, [3, 7]),
+        ("run_hours = 10", 10, [1, 2, 3, 4, 5, 6, 7, 8, 9]),
+        ("run_hours = 3, run_minutes = 12", 4, [1, 2, 3]),
+        ("run_hours = 10, restart_interval_h = 4", 2, [4]),
+        ("run_hours = 10, restart_interval_h = 4", 3, [4, 8]),
+    ],
+)
+def test_a_run_is_cut_where_it_writes_restart_files(inputs, length, count, cuts):
+    folder = inputs(f"{length}, restart_interval = {0 if 'interval' in length else 60}")
+    assert Wrf().cuts(folder, count) == [hours * 3600 for hours in cuts]
+
+
+def test_a_run_that_cannot_be_cut_so_often_says_how_often(inputs):
+    folder = inputs("run_hours = 4, restart_interval = 60")
+    with pytest.raises(RecipeError, match="5 stretches; the most is 4"):
+        Wrf().cuts(folder, 5)
+    assert len(Wrf().cuts(folder, 5, every_s=1800)) == 4
+    with pytest.raises(RecipeError, match="has no restart_interval"):
+        Wrf().cuts(inputs("run_hours = 4"), 2)
+    with pytest.raises(RecipeError, match="does not say how long"):
+        Wrf().cuts(inputs("restart_interval = 60"), 2)
+
+
+@pytest.mark.parametrize(
+    ("settings", "certain"),
+    [
+        ("restart = T, io_form_restart = 11", True),
+        ("restart = T, io_form_restart = 11, nocolons = T", False),
+        ("restart = T, io_form_restart = 2", False),
+        ("restart = F, io_form_restart = 11", False),
+    ],
+)
+def test_inputs_that_go_on_from_files_which_wrf_cannot_open_do_not_pass(inputs, settings, certain):
+    found = Wrf().check(inputs(settings))
+    assert any(text.startswith("error: restart = .true.: io_form_r") for text in found) is certain
