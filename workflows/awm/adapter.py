@@ -91,7 +91,7 @@ class Awm(Model):
         """The name: awm renames a checkpoint when it is whole, and on disk."""
         return Proof.NAME
 
-    def cuts(self, inputs: Path, count: int) -> list[float]:
+    def cuts(self, inputs: Path, count: int, every_s: float | None = None) -> list[float]:
         """Times of steps, at which awm stops exactly."""
         time = awm.read(inputs / self.parameters).time
         if count > time.count:

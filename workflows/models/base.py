@@ -195,9 +195,10 @@ class Model(ABC):
         """The parts that make a checkpoint whole, as :attr:`.CheckpointName.part` names them."""
         return ("",)
 
-    def cuts(self, inputs: Path, count: int) -> Sequence[float]:
+    def cuts(self, inputs: Path, count: int, every_s: float | None = None) -> Sequence[float]:
         """Seconds of the run at which it is cut into so many stretches of about equal length; one
-        less than these. Raises RecipeError where it cannot be cut."""
+        less than these. ``every_s``: model time between checkpoints, as the recipe gives it. Raises
+        RecipeError where it cannot be cut."""
         total_s = self.facts(inputs).total_s
         if total_s is None:
             raise RecipeError(f"the length of a {self.name} run is not known: it cannot be cut")

@@ -57,5 +57,5 @@ class RunContext:
         segments = recipe.simulation.segments
         cuts: tuple[float, ...] = ()
         if isinstance(segments, int) and segments > 1 and site.scheduler == LOCAL:
-            cuts = tuple(model.cuts(inputs, segments))
+            cuts = tuple(model.cuts(inputs, segments, recipe.checkpoint.every))
         return cls(run, recipe, site, journal, history, snapshot, notices, requests, *said, cuts)
