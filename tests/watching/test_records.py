@@ -261,14 +261,14 @@ HALF = Structure(("t1", "t2"), 2, 100, cells=(5, 10))
 
 def test_tiles_that_cover_the_domain_are_one_frame():
     found = together([HALF, replace(HALF, frame_bytes=50, classic=True)], 0, "t1", (0, 1))
-    assert found == Structure(("t1", "t2"), 2, 150, classic=True)
+    assert found == Structure(("t1", "t2"), 2, 150, classic=True, cells=(10, 10))
 
 
 def test_tiles_have_the_records_that_all_of_them_have():
     short = Structure(("t1",), 1, 100, conclusive=False, cells=(5, 10), reason="cut")
     for tiles in ([HALF, short], [short, HALF]):
         found = together(tiles, 0, None)
-        assert found == Structure(("t1",), 1, 200, conclusive=False, reason="cut")
+        assert found == Structure(("t1",), 1, 200, conclusive=False, reason="cut", cells=(10, 10))
 
 
 def test_tiles_that_do_not_cover_the_domain_are_not_a_frame():

@@ -1,9 +1,9 @@
 """Adapters of simulation codes, one per module, behind the seam of :mod:`.base`.
 
-``base`` defines the seam, ``registry`` has the models by name (awm's is in its own room), ``ends``
-the patterns of abnormal ends in logs, ``inputs`` the files to stage in. ``command`` and
-``wrf_names`` are also for those who look for a model in a folder. Imports ``viz`` without its
-pages, and ``core``; starts nothing.
+``base`` and ``continuation`` define the seam, ``registry`` has the models by name (awm's is in its
+own room), ``ends`` the patterns of abnormal ends in logs, ``inputs`` the files to stage in.
+``command`` and ``wrf_names`` are also for those who look for a model in a folder. Imports ``viz``
+without its pages, and ``core``; starts nothing.
 """
 
-__all__ = ["base", "command", "ends", "inputs", "registry", "wrf_names"]
+__all__ = ["base", "command", "continuation", "ends", "inputs", "registry", "wrf_names"]
