@@ -14,6 +14,8 @@ from burstlens.workflows.placement.supervised import Ended
 if TYPE_CHECKING:
     from burstlens.workflows.deciding.state import RunState
 
+SAME_S = 1e-3
+"""Model times that differ by less are the same: keys of elapsed times have milliseconds."""
 WALLTIME = "walltime"
 """The reason that a supervisor reports for the end of a job's time."""
 
@@ -32,14 +34,15 @@ class Segments:
         """How an attempt starts from that checkpoint, or afresh: up to the next cut."""
         every_s = self._recipe.checkpoint.every
         at_s = 0.0 if record is None else self._seconds(record.time)
-        until_s = next((cut for cut in self._cuts if at_s is not None and cut > at_s), None)
+        until_s = next((cut for cut in self._cuts if cut > at_s + SAME_S), None)
         if record is None:
             return Continuation(until_s=until_s, every_s=every_s)
         return Continuation(record.time, tuple(record.files), until_s, every_s)
 
-    def _seconds(self, time: str) -> float | None:
+    def _seconds(self, time: str) -> float:
         """How long after the run's start a model time is."""
-        return valid_time.between(self._state.context.facts.start or "", time)
+        start = self._state.context.facts.start
+        return valid_time.seconds(time) - (valid_time.seconds(start) if start else 0.0)
 
     def follows(self, end: Ended | None) -> bool:
         """Whether an attempt that has ended so is to be followed by another one."""
