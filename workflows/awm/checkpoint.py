@@ -87,17 +87,6 @@ class Checkpoints:
                 self._delete(self._written.pop(0))
         return path
 
-    def close(self) -> None:
-        """Wait until the last deletion is done."""
-        if self._deletion is not None:
-            self._deletion.join()
-
-    def _delete(self, path: Path) -> None:
-        """Beside the next steps: it takes a quarter of the time of a write."""
-        self.close()
-        self._deletion = Thread(target=_unlink, args=(path,))
-        self._deletion.start()
-
     def read(self, path: Path, state: State, series: Collection[str]) -> Past:
         """Put a checkpoint's fields in place; those named in ``series`` are returned.
 
@@ -120,6 +109,17 @@ class Checkpoints:
             )
         _read(path, head["fields"], {**state, **given})
         return Past(int(head["step"]), head["more"], given)
+
+    def close(self) -> None:
+        """Wait until the last deletion is done."""
+        if self._deletion is not None:
+            self._deletion.join()
+
+    def _delete(self, path: Path) -> None:
+        """Beside the next steps: it takes a quarter of the time of a write."""
+        self.close()
+        self._deletion = Thread(target=_unlink, args=(path,))
+        self._deletion.start()
 
 
 def _write(path: Path, head: Mapping[str, Any], state: State) -> None:
