@@ -17,9 +17,8 @@ from pathlib import Path
 from bench.pipeline import Scratch
 from bench.report import Figure, median, spread
 from burstlens.workflows.awm.checkpoint_files import GLOB, name_of
-from burstlens.workflows.awm.executing import Threads
 from burstlens.workflows.awm.parameters import Parameters
-from burstlens.workflows.awm.program import Run, compile_kernels
+from burstlens.workflows.awm.program import Run, compile_kernels, threads
 from burstlens.workflows.awm.stretch import Stretch
 
 MOST = 1.2
@@ -28,7 +27,7 @@ _TOOK = re.compile(r"wrote checkpoint .* in ([\d.]+) s")
 
 def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
     """Ratios of wall time, pair by pair."""
-    nodes, rounds = (60, 4) if quick else (120, 15)
+    nodes, rounds = (60, 4) if quick else (120, 40)
     disk = _figures(scratch.runs, nodes, rounds, "disk", MOST)
     return disk + _figures(scratch.buffer, nodes, rounds, "memory", None)
 
@@ -37,7 +36,7 @@ def _figures(
     folder: Path, nodes: int, rounds: int, where: str, limit: float | None
 ) -> list[Figure]:
     given = _parameters(nodes, rounds + 1)
-    run = Run(given, folder, Threads(1), Stretch(every_s=given.time.step_s))
+    run = Run(given, folder, threads(None), Stretch(every_s=given.time.step_s))
     advance, raw = run.solver.advance, list[float]()
 
     def advance_and_write_raw() -> None:

@@ -31,7 +31,7 @@ from burstlens.workflows.awm.solver import Solver
 PIECE_BYTES = 1 << 20
 """A field is summed and written in such pieces: what is summed is still in the core's cache."""
 FLUSHED_BYTES = 1 << 24
-"""So much is brought to disk while more is written: that pays for the CRCs."""
+"""So much is brought to disk while as much or more is still written: that pays for the CRCs."""
 FORMAT = 1
 
 State = Mapping[str, NDArray[Any]]
@@ -87,17 +87,6 @@ class Checkpoints:
                 self._delete(self._written.pop(0))
         return path
 
-    def close(self) -> None:
-        """Wait until the last deletion is done."""
-        if self._deletion is not None:
-            self._deletion.join()
-
-    def _delete(self, path: Path) -> None:
-        """Beside the next steps: it takes a quarter of the time of a write."""
-        self.close()
-        self._deletion = Thread(target=_unlink, args=(path,))
-        self._deletion.start()
-
     def read(self, path: Path, state: State, series: Collection[str]) -> Past:
         """Put a checkpoint's fields in place; those named in ``series`` are returned.
 
@@ -121,6 +110,17 @@ class Checkpoints:
         _read(path, head["fields"], {**state, **given})
         return Past(int(head["step"]), head["more"], given)
 
+    def close(self) -> None:
+        """Wait until the last deletion is done."""
+        if self._deletion is not None:
+            self._deletion.join()
+
+    def _delete(self, path: Path) -> None:
+        """Beside the next steps: it takes a quarter of the time of a write."""
+        self.close()
+        self._deletion = Thread(target=_unlink, args=(path,))
+        self._deletion.start()
+
 
 def _write(path: Path, head: Mapping[str, Any], state: State) -> None:
     part, fields = part_of(path), list[dict[str, Any]]()
@@ -128,14 +128,14 @@ def _write(path: Path, head: Mapping[str, Any], state: State) -> None:
         with open(part, "wb", buffering=0) as file, ThreadPoolExecutor(1, "awm disk") as threads:
             handle, flushed = file.fileno(), file.seek(HEAD_BYTES)
             flush: Future[None] | None = None
+            last = sum(values.nbytes for values in state.values()) + HEAD_BYTES - FLUSHED_BYTES
             for name, values in state.items():
                 about = {"name": name, "shape": values.shape, "type": values.dtype.str}
                 fields.append({**about, "crc32": _write_field(handle, values)})
-                if file.tell() - flushed < FLUSHED_BYTES or (flush and not flush.done()):
-                    continue
-                if flush is not None:
-                    flush.result()
-                flush, flushed = threads.submit(os.fdatasync, handle), file.tell()
+                if flushed + FLUSHED_BYTES <= file.tell() <= last and (not flush or flush.done()):
+                    if flush is not None:
+                        flush.result()
+                    flush, flushed = threads.submit(os.fdatasync, handle), file.tell()
             file.seek(0)
             file.write(_line({**head, "fields": fields}))
             if flush is not None:

@@ -241,13 +241,18 @@ class Run:
             self._flush()
 
     def _check(self, *, stresses: bool = False) -> None:
-        w, n = self.solver.wavefield, self.solver.steps
+        w, n, bad = self.solver.wavefield, self.solver.steps, set[str]()
         names = Wavefield.__slots__ if stresses else COMPONENTS
-        with np.errstate(over="ignore", invalid="ignore"):
-            bad = [name for name in names if not np.isfinite(getattr(w, name).sum())]
+
+        def check(first: int, end: int) -> None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                sums = {name: getattr(w, name)[first:end].sum() for name in names}
+            bad.update(name for name, total in sums.items() if not np.isfinite(total))
+
+        self._by.run(check, 0, w.vx.shape[0])
         if bad:
             what = f"the velocities are not finite at step {n}"
-            if not any(name in COMPONENTS for name in bad):
+            if bad.isdisjoint(COMPONENTS):
                 what = (
                     f"the stresses are not finite at step {n}, so that the velocities are not "
                     f"finite at step {n + 1}"

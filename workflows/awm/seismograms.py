@@ -107,8 +107,9 @@ class Seismograms:
 
     def _put(self, times: Sequence[float] | NDArray[Any], rows: NDArray[np.float32]) -> None:
         """Write samples to the file after the flushed ones."""
-        if self._nc is None or not len(times):
+        if not len(times):
             return
+        assert self._nc is not None
         span = slice(self._flushed, self._flushed + len(times))
         with write_errors(self.path):
             self._nc["time"][span] = times
