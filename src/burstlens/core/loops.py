@@ -29,8 +29,13 @@ _log = logging.getLogger(__name__)
 
 def compiled(function: Callable[..., Any], **options: Any) -> Any:
     """The function compiled at its first call; threads run it side by side. ``options`` are those
-    of :func:`numba.njit`."""
-    made = numba.njit(error_model="numpy", nogil=True, **options)(function)
+    of :func:`numba.njit`.
+
+    It becomes a part of each loop that calls it. Else a process that has compiled both would call
+    the function's own code, and one that has read the loop from disk the loop's copy of it, which
+    LLVM has optimised once more: with ``fastmath`` their sums differ in the last bits.
+    """
+    made = numba.njit(error_model="numpy", nogil=True, forceinline=True, **options)(function)
     with contextlib.suppress(RuntimeError):  # there is no folder that can be written
         made._cache = _Kept(function)
     return made
