@@ -7,6 +7,7 @@ anything is an error, and so is an instruction that must not come then.
 from __future__ import annotations
 
 from collections import Counter, deque
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -62,15 +63,19 @@ class World(SimulatedNodes):
         self.begun: set[str] = set()
         self.count = 0
         self.block_gone = self.refuses = False
+        self.files = ExitStack()
+        """The journal of the driver: a walk has some thousand drivers."""
         self.begin()
 
     # Drivers.
 
     def begin(self) -> None:
         """A driver begins, the next one if there was one."""
+        self.files.close()
         self.epoch += 1
         history = replay(self.events)
-        self.journal = Journal(self.run.journal, self.epoch, history.apply)
+        journal = Journal(self.run.journal, self.epoch, history.apply)
+        self.journal = self.files.enter_context(closing(journal))
         self.history = history
         self._note(ev.RunResumed() if self.events else ev.RunStarted())
         context = RunContext.of(self.run, self.recipe, self.site, self.journal, history)
@@ -298,6 +303,7 @@ class World(SimulatedNodes):
             assert self.kind == "attached" or self.freed or outcome.left
         twice = [key for key, times in self.published.items() if times > 1 and "plain" in key]
         assert not twice, f"published twice: {twice}"
+        self.files.close()
 
 
 def summary(history: History) -> tuple[object, ...]:

@@ -74,6 +74,7 @@ def test_without_any_leaf_room_the_rest_imports_and_commands_name_what_they_lack
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)  # two files of tests with real runs, in a process of their own
 @pytest.mark.parametrize("rooms", [*([room] for room in LEAVES), LEAVES], ids="-".join)
 def test_without_leaf_rooms_launched_runs_work_and_the_other_leaf_rooms_do_not_need_them(
     rooms, tmp_path

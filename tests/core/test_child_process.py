@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from many_files import many_files  # noqa: F401
 
 from burstlens.core.child_process import ChildProcess
 
@@ -25,6 +26,12 @@ def test_it_gives_what_the_function_returns_or_raises(child: ChildProcess) -> No
     with pytest.raises(ValueError, match="invalid literal"):
         child.call(int, "x")
     assert child.call(os.getpid, wait_s=60) == child.pid
+
+
+@pytest.mark.usefixtures("many_files")
+def test_its_answer_comes_also_to_a_process_with_many_open_files() -> None:
+    with ChildProcess() as child:
+        assert child.call(sorted, [2, 1], wait_s=60) == [1, 2]
 
 
 def test_what_does_not_answer_in_time_is_not_waited_for(child: ChildProcess) -> None:

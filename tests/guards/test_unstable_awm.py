@@ -29,7 +29,7 @@ def unstable(tmp_path_factory):
     text, count = re.subn(r"(?m)^step_s = .*$", "step_s = 0.0168", text)
     text, more = re.subn(r"(?m)^surface_every = .*$", "surface_every = 5", text)
     # Long, so that a busy machine, whose guard looks late, does not decide how far the model gets.
-    text, longer = re.subn(r"(?m)^steps = .*$", "steps = 3600", text)
+    text, longer = re.subn(r"(?m)^steps = .*$", "steps = 12000", text)
     assert (count, more, longer) == (1, 1, 1)
     path.write_text(text)
     (folder / "buffer").mkdir()

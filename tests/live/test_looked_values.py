@@ -96,7 +96,8 @@ def answers(page, fields):
     """Each value under the cursor is the file's at the point that is named."""
     # One that stays: the last frame may come, and be shown, meanwhile.
     page.get_by_role("slider", name="Valid time").press("ArrowLeft")
-    number = int(re.search(r"(\d\d):00:00", page.locator("output.time").inner_text())[1])
+    expect(page).to_have_url(re.compile("time="))  # it shows that frame, and follows no more
+    number = int(re.search(r"time=20010203T(\d\d)", page.url)[1])
     seen = set()
     for across, down in ((0.4, 0.4), (0.45, 0.62), (0.55, 0.5), (0.5, 0.36), (0.43, 0.55)):
         found = hover(page, across, down)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from many_files import many_files  # noqa: F401
 
 from burstlens.core.errors import FrameError, UnreadError
 from burstlens.workflows.frames.contents import (
@@ -141,6 +142,13 @@ def test_a_half_written_file_is_an_error_and_no_crash(tmp_path: Path, prober: Pr
         path.write_bytes(classic[:size])
         with pytest.raises(FrameError):
             read_contents(str(path), prober)
+
+
+@pytest.mark.usefixtures("many_files")
+def test_a_process_with_many_open_files_is_answered(tmp_path: Path):
+    prober = Prober()
+    assert read_contents(str(written(tmp_path / "a.nc", "NETCDF4")), prober).attributes
+    prober.close()
 
 
 def test_a_child_that_hangs_or_dies_is_an_error(tmp_path: Path):

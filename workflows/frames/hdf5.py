@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from burstlens.core.child_process import can_read
 from burstlens.core.errors import FrameError, TimesError, UnreadError
 from burstlens.core.hdf5_filters import plugin_environment
 from burstlens.core.version import answer
@@ -202,7 +202,7 @@ class Prober:
         assert child.stdout is not None
         descriptor, line, end = child.stdout.fileno(), b"", time.monotonic() + limit_s
         while not line.endswith(b"\n"):
-            if not select.select([descriptor], [], [], max(0.0, end - time.monotonic()))[0]:
+            if not can_read(descriptor, end - time.monotonic()):
                 raise ValueError("no answer in time")
             if not (more := os.read(descriptor, 1 << 16)):
                 raise ValueError("the child ended")

@@ -7,19 +7,28 @@ waits, and its owner goes on. As a program it is that child.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import pickle
 import select
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from burstlens.core.version import answer
 
 PROGRAM = (sys.executable, "-P", "-m", __name__)
 ENDS_S = 1.0
 """How long the end of the child is waited for: one that hangs in the kernel does not end."""
+
+
+def can_read(file: IO[Any] | int, wait_s: float) -> bool:
+    """Whether there is something to read, or the end, within so many seconds. ``select`` refuses
+    descriptors from 1024 on, which a process with many open files has."""
+    poll = select.poll()
+    poll.register(file, select.POLLIN)
+    return bool(poll.poll(math.ceil(1000 * max(0.0, wait_s))))
 
 
 class ChildProcess:
@@ -53,7 +62,7 @@ class ChildProcess:
         try:
             pickle.dump((work, values), self._child.stdin)
             self._child.stdin.flush()
-            if wait_s is not None and not select.select([self._child.stdout], [], [], wait_s)[0]:
+            if wait_s is not None and not can_read(self._child.stdout, wait_s):
                 self.close()
                 raise TimeoutError(f"no answer within {wait_s:g} s")
             found, error = pickle.load(self._child.stdout)  # noqa: S301  (its own child)

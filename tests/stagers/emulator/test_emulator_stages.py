@@ -43,7 +43,7 @@ class TestOut:
         assert (job.pfs / "a").stat().st_size == 700_000
 
     def test_another_program_sees_the_stage_end_by_asking(self, job):
-        job.file(content=b"x" * 300_000)
+        job.file(content=b"x" * 3_000_000)  # seconds: another program starts slowly when sanitized
         job.out(env=job.slow)
         done = job.run("poll", job.dw / "frame.nc")
         assert done.stdout == "complete 1 deferred 0 failed 0 seen 1\n"

@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import os
 import re
-import select
 import struct
 import termios
 import time
@@ -14,6 +13,8 @@ import tty
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
+
+from burstlens.core.child_process import can_read
 
 LIMIT_S = 0.6
 """For the terminal's answer: ssh across an ocean takes 0.3 s."""
@@ -56,7 +57,7 @@ def ability(keyboard: int, screen: int, *, limit_s: float = LIMIT_S) -> Ability:
     When keys were typed ahead, the terminal is not queried. Then, and when no answer comes in time,
     pictures are made of coloured cells, which any terminal can show.
     """
-    if not (os.isatty(keyboard) and os.isatty(screen)) or _waiting(keyboard, 0.0):
+    if not (os.isatty(keyboard) and os.isatty(screen)) or can_read(keyboard, 0.0):
         return Ability("cells")
     os.write(screen, _QUESTION)
     answer = _answer(keyboard, limit_s)
@@ -72,7 +73,7 @@ def ability(keyboard: int, screen: int, *, limit_s: float = LIMIT_S) -> Ability:
 
 def drop_late_answer(keyboard: int) -> None:
     """Discard an answer that came too late, so that the shell does not read it."""
-    if os.isatty(keyboard) and _waiting(keyboard, 0.0):
+    if os.isatty(keyboard) and can_read(keyboard, 0.0):
         give_back(keyboard, os.read(keyboard, 4096))
 
 
@@ -88,13 +89,9 @@ def give_back(keyboard: int, read: bytes) -> None:
 def _answer(keyboard: int, limit_s: float) -> bytes:
     end = time.monotonic() + limit_s
     answer = b""
-    while _ATTRIBUTES.search(answer) is None and _waiting(keyboard, end - time.monotonic()):
+    while _ATTRIBUTES.search(answer) is None and can_read(keyboard, end - time.monotonic()):
         answer += os.read(keyboard, 1024)
     return answer
-
-
-def _waiting(keyboard: int, limit_s: float) -> bool:
-    return bool(select.select([keyboard], [], [], max(0.0, limit_s))[0])
 
 
 def _cell(screen: int, answer: bytes) -> tuple[int, int]:
