@@ -40,11 +40,15 @@ class WatchedFolder:
     facts: Facts
 
     @classmethod
-    def of(cls, root: Path, folder: str, model: Model) -> WatchedFolder:
-        """That of the folder, relative to ``root``."""
+    def of(
+        cls, root: Path, folder: str, model: Model, settings: str | None = None
+    ) -> WatchedFolder:
+        """That of the folder, relative to ``root``. ``settings``: another one, whose settings are
+        those of the whole run, where the model goes on from a checkpoint and its own say no more
+        than how it does that."""
         path, prefix = root / folder, "" if folder in ("", ".") else f"{folder}/"
         model = model.configured(path)
-        return cls(path, prefix, model, model.facts(path))
+        return cls(path, prefix, model, model.facts(root / settings if settings else path))
 
     def paths(self, files: Sequence[str]) -> list[str]:
         return [f"{self.path}/{file}" for file in files]

@@ -88,6 +88,7 @@ def watch(
     patterns: tuple[LogPattern, ...] = (),
     stopping: Callable[[], bool] = lambda: False,
     attachment: Attachment | None = None,
+    settings: str | None = None,
 ) -> Report:
     """Watch ``folder`` (relative to the buffer's ``root``) until there is something to report.
 
@@ -99,8 +100,9 @@ def watch(
     has ``ended`` set. Returns at once with frames, damage, trouble or notices, after
     ``PROGRESS_S`` with progress or hits, else after ``timeout_s``. Errors of the file system are
     not raised: they become notices. ``attachment``: the model was started by others.
+    ``settings`` as for :meth:`.WatchedFolder.of`.
     """
-    place = WatchedFolder.of(root, folder, model)
+    place = WatchedFolder.of(root, folder, model, settings)
     policy: EvidencePolicy
     if attachment is None:
         policy = EvidencePolicy(place, baseline)

@@ -55,7 +55,7 @@ def watch_buffer(
         if over or time.monotonic() > deadline:
             return Watched(Report((), (), cursor, ended=over), free_bytes(buffer.root()))
         time.sleep(interval_s)
-    folder = f"{buffer.folder}/{attempt}"
+    folder, inputs = f"{buffer.folder}/{attempt}", f"{buffer.folder}/inputs"
     report = watch(
         buffer.root(),
         folder,
@@ -69,6 +69,7 @@ def watch_buffer(
         interval_s=interval_s,
         patterns=patterns,
         stopping=partial(_waits_for_frame, job),
+        settings=inputs if surely_exists(buffer.root() / inputs) else None,
     )
     return Watched(report, free_bytes(buffer.root()))
 

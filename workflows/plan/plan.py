@@ -94,6 +94,7 @@ def assemble(
     limit = show_duration(simulation.walltime)
     size = [counted(simulation.nodes, "node")] if batch else []
     size += [counted(simulation.ranks, "MPI rank")] if recipe.model.mpi else []
+    size += [_stretches(simulation.segments, batch)] if simulation.is_cut else []
     what = f"{recipe.model.name}: {command} ({', '.join([*size, f'at most {limit}'])})"
     nodes.append(Node("simulation", "buffer", what, (last,)))
     nodes += [Node(name, "buffer", what) for name, what in hint_nodes(recipe, site)]
@@ -114,6 +115,13 @@ def assemble(
     nodes += words
     known = tuple(nodes), tuple(_frame_nodes(recipe)), notes, scripts
     return Plan(recipe.title, recipe.name, site.name, *known, raw_files_text(recipe, site))
+
+
+def _stretches(segments: int | str, batch: bool) -> str:
+    """How the model's time is cut."""
+    if not isinstance(segments, int):
+        return "in attempts that go on from each other until it is done"
+    return f"in {'at most ' if batch else ''}{segments} attempts that go on from each other"
 
 
 def word_nodes(recipe: Recipe, asked: Sequence[str]) -> tuple[Node, ...]:

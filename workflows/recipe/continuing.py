@@ -1,0 +1,57 @@
+"""What keeps a run from being cut into attempts that go on from each other's checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from burstlens.cluster_configs.schedulers import LOCAL
+from burstlens.cluster_configs.site import Site
+from burstlens.core.errors import RecipeError
+from burstlens.workflows.models.base import Model
+from burstlens.workflows.models.continuation import Continuation
+from burstlens.workflows.recipe.findings import ERROR, NOTE, WARNING, Finding
+from burstlens.workflows.recipe.recipe import Recipe
+
+_PATH = "simulation.segments"
+
+
+def continuing(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
+    """Findings on ``simulation.segments`` and ``[checkpoint]``, for a run on that site."""
+    simulation, model = recipe.simulation, recipe.model
+    if not (simulation.is_cut or recipe.checkpoint.every):
+        return
+    if type(model).start is Model.start:
+        path = _PATH if simulation.is_cut else "checkpoint.every"
+        yield Finding(ERROR, f"{path}: {model.name} cannot go on from a checkpoint", path)
+        return
+    try:
+        yield from _starts(recipe, site)
+    except RecipeError as error:
+        yield Finding(ERROR, f"{_PATH}: {error}", _PATH)
+    if not simulation.is_cut:
+        return
+    if site is not None and (site.viewing.placement == "same-job" or site.buffer.node_local):
+        yield Finding(
+            ERROR,
+            f"{_PATH}: the buffer of site {site.name} ends with its job, and with it the "
+            "checkpoint: several jobs need one that outlives them",
+            _PATH,
+        )
+    for step in recipe.steps:
+        if step.phase != "before":
+            path = f"step.{step.name}"
+            text = "runs in the folder of one attempt, which has the frames of its stretch alone"
+            yield Finding(WARNING, f"{path}: it {text}", path)
+
+
+def _starts(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
+    """What differs from the inputs in the first attempt. Raises RecipeError where the model cannot
+    be cut so."""
+    segments, every_s = recipe.simulation.segments, recipe.checkpoint.every
+    cuts: list[float] = []
+    if isinstance(segments, int) and segments > 1 and (site is None or site.scheduler == LOCAL):
+        cuts = list(recipe.model.cuts(recipe.inputs, segments, every_s))
+    until_s = cuts[0] if cuts else None
+    start = recipe.model.start(recipe.inputs, Continuation(until_s=until_s, every_s=every_s))
+    if start.changes:
+        yield Finding(NOTE, f"the first attempt starts with {'; '.join(start.changes)}", _PATH)
