@@ -128,7 +128,8 @@ def software(context: Context) -> str:
 
 
 def texts(title: str, context: Context, description: str = "") -> dict[str, str]:
-    """Text chunks of a PNG (its specification, 11.3.4); no creation time: reproducible."""
+    """Text chunks of a PNG (its specification, 11.3.4); no creation time and no attempt, so that
+    what is computed again is the same."""
     found = {"Software": software(context), "Title": title, "Description": description}
-    source = f"run {context.run}, attempt {context.attempt}, stream {context.stream}, time "
+    source = f"run {context.run}, stream {context.stream}, time "
     return {key: text for key, text in found.items() if text} | {"Source": source + context.time}

@@ -121,7 +121,6 @@ def header(
         "product": context.product,
         "stream": context.stream,
         "time": context.time,
-        "attempt": context.attempt,
         "picture": picture,
         **{name: facts[name] for name in _IN_HEADER if name in facts},
         "colours": {

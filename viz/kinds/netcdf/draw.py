@@ -104,7 +104,9 @@ def _fill(
         _add(data, stored, dimensions, part.values[None], attributes, compression)
         ranges[name] = part.extent()
     data.setncatts(_provenance(frame, crop, context))
-    return {"dimensions": sizes, "variables": ranges}
+    # Of the index, not of the file: a frame that is computed again gives the same file.
+    source = {"file": " ".join(path.name for path in frame.paths), "record": frame.record}
+    return {"dimensions": sizes, "variables": ranges, "source": source}
 
 
 def _add(
@@ -221,10 +223,7 @@ def _provenance(frame: ProductFrame, crop: Crop, context: Context) -> dict[str, 
         "Conventions": "CF-1.8",
         "title": context.title or context.run,
         "source": str(frame.attributes.get("TITLE", frame.attributes.get("source", ""))).strip(),
-        "source_file": " ".join(path.name for path in frame.paths),
-        "source_record": np.int32(frame.record),
         "run": context.run,
-        "attempt": np.int32(context.attempt),
         "stream": context.stream,
         **({"valid_time": context.time} if valid_time.has_time(context.time) else {}),
         "crop": json.dumps(stated),

@@ -223,7 +223,6 @@ def write_beside(
             "product": context.product,
             "stream": context.stream,
             "time": context.time,
-            "attempt": context.attempt,
             "picture": zlib.crc32(picture.read_bytes()),
             "recorded": section.is_recorded,
             "step_s": _number(round(traces.step_s, 9)),

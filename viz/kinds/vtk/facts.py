@@ -70,7 +70,7 @@ def field_data(facts: Mapping[str, Any], context: Context, start: str | None) ->
         "Coordinates": facts["coordinates"],
         "Projection": facts["projection"] or "none",
         "Exaggeration": facts["exaggeration"],
-        "Source": f"run {context.run}, attempt {context.attempt}, stream {context.stream}",
+        "Source": f"run {context.run}, stream {context.stream}",
         "Software": f"Burstlens {context.version}".rstrip(),
     }
     return known | {f"{name} units": of["units"] for name, of in facts["variables"].items()}

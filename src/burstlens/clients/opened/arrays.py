@@ -25,7 +25,7 @@ from burstlens.viz.values.lookup import Grid
 if TYPE_CHECKING:
     import xarray
 
-_HEADER = ("product", "stream", "time", "attempt")
+_HEADER = ("product", "stream", "time")
 _FIELD = ("variable", "long_name", "units", "level", "label", "stride")
 _SERIES = ("product", "stream", "long_name", "units", "level", "transform")
 DEGREES = {"lon": "degrees_east", "lat": "degrees_north"}
@@ -63,6 +63,7 @@ def _array(module: Any, files: Files, entry: Published, field: int | str) -> xar
     at, about = times([entry.time])
     coordinates["time"] = ((), at[0], about)
     attributes = {name: file.header[name] for name in _HEADER if name in file.header}
+    attributes["attempt"] = entry.attempt
     attributes |= {name: facts[name] for name in _FIELD if facts.get(name)}
     attributes |= {"step": laid.scale.scale, "transform": laid.scale.transform}
     projection = file.header.get("projection")
