@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from no_system_calls import nothing_asked
+from launched_case import WELL, Case, kinds
 from simulated_nodes import BUFFER
 
-from burstlens.cluster_configs.site import choose
 from burstlens.core.errors import GivenUpError, NoSpaceError, SiteError, StagingError
 from burstlens.core.exit_codes import BUFFER_LEFT, NO_SPACE, STOPPED, STOPPED_BY_GUARD
 from burstlens.core.model import Frame
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
-from burstlens.core.run.event import Event
-from burstlens.core.run.history import replay
-from burstlens.core.run.journal import Journal
 from burstlens.workflows.deciding.homecoming import AWAY_PATIENCE_S, AWAY_PAUSE_S
-from burstlens.workflows.deciding.launched import LEAVES_S, LaunchedRun
-from burstlens.workflows.deciding.state import RunState
+from burstlens.workflows.deciding.launched import LEAVES_S
 from burstlens.workflows.deciding.target import PATIENCE_S
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report
@@ -31,11 +26,8 @@ from burstlens.workflows.frames.speech import Speech
 from burstlens.workflows.making.order import OrderResult
 from burstlens.workflows.ordering import events as happened
 from burstlens.workflows.ordering import instructions as todo
-from burstlens.workflows.ordering.events import StateEvent
-from burstlens.workflows.ordering.shown_points import ShownPoints
 from burstlens.workflows.placement.buffer import Home
 from burstlens.workflows.placement.supervised import Ended
-from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.recipe.recipe import Recipe
 
 RECIPE = """\
@@ -47,66 +39,15 @@ inputs = "inputs"
 """
 MAP = '[[product]]\nname = "t2"\nkind = "map"\nvariable = "T2"\n'
 BEFORE = '[[step]]\nname = "real"\nbefore = "simulation"\ncommand = ["real.exe"]\n'
-WELL = Ended(0, None, "exited")
 FRAME = Frame(
     "storm-1", 1, "output", "t00000001.000", ("storm-1/1/out_00000001.nc",), 0, 1000, 1.0, 1.1,
     "header", fingerprint=(1, 1, 1000, 10),
 )  # fmt: skip
 
 
-class Case:
-    """A run whose journal has these events; ``tell`` gives what is to be done about an event."""
-
-    def __init__(
-        self, run: RunDir, recipe: Recipe, events: Sequence[Event] = (), *, batch: bool = False
-    ) -> None:
-        history = replay(events)
-        journal = Journal(run.journal, 1, history.apply)
-        site = choose("local")
-        if batch:
-            viewing = replace(site.viewing, placement="separate")
-            site = replace(site, scheduler="slurm", viewing=viewing)
-        context = RunContext.of(run, recipe, site, journal, history)
-        self.run, self.now, self.snapshot = run, 0.0, context.snapshot
-        self.state = RunState(
-            context, lambda state: LaunchedRun(state, ShownPoints(), buffer_name="", lasts=True)
-        )
-
-    def tell(self, event: StateEvent, after_s: float = 0.01) -> list[todo.Instruction]:
-        """What is to be done, events of the journal among it."""
-        self.now += after_s
-        with nothing_asked():
-            return self.state.handle(replace(event, now=self.now, t=1e9 + self.now))
-
-    def start(self) -> list[todo.Instruction]:
-        """Up to the launch of its jobs."""
-        self.tell(happened.LoopBegun())
-        self.tell(happened.BufferReady(BUFFER))
-        self.tell(happened.StagedIn(1, 1000, 0))
-        return self.tell(happened.JobsDescribed())
-
-    def go_home(self) -> None:
-        """From the start to a model that has ended well, with nothing made."""
-        self.start()
-        self.tell(happened.JobEnded("attempt-1", WELL))
-        ended = Report((), (), Cursor(speech=Speech(ended_well=True)), ended=True)
-        self.tell(happened.FramesFound(ended))
-        self.tell(happened.Turn())
-
-    @property
-    def end(self) -> Outcome:
-        assert self.state.end is not None
-        return self.state.end
-
-
 @pytest.fixture
 def case(recipe: Callable[..., Recipe], run_dir: RunDir) -> Callable[..., Case]:
     return lambda text=RECIPE, events=(), **more: Case(run_dir, recipe(text=text), events, **more)
-
-
-def kinds(instructions: Sequence[todo.Instruction]) -> list[str]:
-    """The names of events and of instructions."""
-    return [one.event if isinstance(one, Event) else type(one).__name__ for one in instructions]
 
 
 def test_each_phase_follows_the_one_before_and_is_shown(case):

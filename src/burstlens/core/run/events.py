@@ -125,13 +125,11 @@ class _Simulation(JobEvent, frozen=True):
 
 class SimulationSubmitting(_Simulation, frozen=True, tag="simulation.submitting"):
     """An attempt is about to be submitted. It goes on from the checkpoint of that time that an
-    earlier attempt has written, stops after so many seconds of the run, and differs from the inputs
-    by these ``changes``."""
+    earlier attempt has written, and stops after so many seconds of the run."""
 
     checkpoint: str | None = None
     written_by: Count | None = None
     until_s: float | None = None
-    changes: list[str] | None = None
 
 
 class SimulationSubmitted(_Simulation, frozen=True, tag="simulation.submitted"):

@@ -1,0 +1,211 @@
+"""Attempts that follow each other: from which checkpoint, how far, and when none follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from launched_case import WELL, Case, kinds
+from simulated_nodes import BUFFER
+
+from burstlens.core.run import events as ev
+from burstlens.core.run.directory import RunDir
+from burstlens.workflows.frames.cursor import Cursor
+from burstlens.workflows.frames.report import Report, WholeCheckpoint
+from burstlens.workflows.frames.speech import Speech
+from burstlens.workflows.models.continuation import Continuation
+from burstlens.workflows.ordering import events as happened
+from burstlens.workflows.ordering import instructions as todo
+from burstlens.workflows.placement.supervised import Ended
+
+RECIPE = """\
+[simulation]
+model = "awm"
+inputs = "inputs"
+segments = {segments}
+"""
+AFTER = '[[step]]\nname = "peak"\nafter = "simulation"\ncommand = ["peak"]\n'
+PARAMETERS = """\
+[grid]
+nx = 40
+ny = 40
+nz = 20
+spacing_m = 100.0
+[time]
+step_s = 0.01
+steps = 400
+[material]
+layers = [{ top_m = 0, vp_m_s = 4000, vs_m_s = 2300, rho_kg_m3 = 2400 }]
+[source]
+x_m = 2000.0
+y_m = 2000.0
+depth_m = 1000.0
+strike_deg = 0.0
+dip_deg = 90.0
+rake_deg = 0.0
+moment_n_m = 1e15
+function = "bell"
+duration_s = 1.0
+[output]
+surface_every = 50
+"""
+WALLTIME = Ended(None, "SIGTERM", "walltime")
+
+
+def key(second: float) -> str:
+    return f"t{second:012.3f}"
+
+
+def checkpoint(second: float) -> WholeCheckpoint:
+    name = f"checkpoint_{round(second * 100):07d}.awm"
+    return WholeCheckpoint(key(second), (name,), 1000, 1.0, "name")
+
+
+@pytest.fixture
+def case(recipe, run_dir: RunDir, tmp_path: Path) -> Callable[..., Case]:
+    def make(segments: object = 4, more: str = "", **about) -> Case:
+        text = RECIPE.format(segments=segments) + more
+        made = recipe(text=text)
+        (made.inputs / "awm.toml").write_text(PARAMETERS)
+        return Case(run_dir, made, **about)
+
+    return make
+
+
+def launches(done) -> list[str]:
+    return [one.name for one in done if isinstance(one, todo.Launch)]
+
+
+def end(run: Case, attempt: int, how: Ended, *checkpoints: float, said_end: bool = False):
+    """That attempt ends, with these checkpoints; returns what is to be done then."""
+    run.tell(happened.JobEnded(f"attempt-{attempt}", how))
+    found = tuple(checkpoint(second) for second in checkpoints)
+    speech = Speech(ended_well=said_end)
+    ended = Report((), (), Cursor(speech=speech), ended=True, checkpoints=found)
+    done = run.tell(happened.FramesFound(ended))
+    run.tell(happened.Turn())
+    return done + run.tell(happened.ProductsPublished())
+
+
+def described(done) -> todo.DescribeJobs:
+    (one,) = (one for one in done if isinstance(one, todo.DescribeJobs))
+    return one
+
+
+def test_each_attempt_goes_on_from_the_checkpoint_of_the_one_before_up_to_the_next_cut(case):
+    run = case(segments=4)
+    run.start()
+    begun = [Continuation(until_s=1.0)]
+    for attempt, second in enumerate((1.0, 2.0, 3.0), 1):
+        node = described(end(run, attempt, WELL, second))
+        assert (node.attempt, node.written_by) == (attempt + 1, attempt)
+        begun.append(node.continuation)
+        done = run.tell(happened.JobsDescribed())
+        assert launches(done) == [f"attempt-{attempt + 1}"]
+        assert kinds(done)[-1] == "Watch"
+    assert [one.until_s for one in begun] == [1.0, 2.0, 3.0, None]
+    assert [one.time for one in begun] == [None, key(1), key(2), key(3)]
+    assert begun[3].files == ("checkpoint_0000300.awm",)
+    home = end(run, 4, WELL, said_end=True)
+    assert [one.attempts for one in home if isinstance(one, todo.BringHome)] == [(1, 2, 3, 4)]
+
+
+def test_the_journal_says_from_where_an_attempt_goes_on_so_that_the_next_driver_knows(case):
+    run = case(segments=2)
+    run.start()
+    done = end(run, 1, WELL, 2.0)
+    (whole,) = (one for one in done if isinstance(one, ev.CheckpointWhole))
+    (submitting,) = (one for one in done if isinstance(one, ev.SimulationSubmitting))
+    assert (whole.attempt, whole.time, whole.signal) == (1, key(2), "name")
+    assert (submitting.checkpoint, submitting.written_by, submitting.until_s) == (key(2), 1, None)
+    node = described(next_driver(case, run))
+    assert (node.attempt, node.written_by) == (2, 1)
+    assert node.continuation == Continuation(key(2), ("checkpoint_0000200.awm",))
+
+
+def next_driver(case, run: Case, **about) -> list[todo.Instruction]:
+    """What the next driver does first, of a run whose buffer has its inputs."""
+    later = case(segments=2, events=run.events, **about)
+    later.tell(happened.LoopBegun())
+    return later.tell(happened.BufferReady(BUFFER, adopted=True))
+
+
+def test_a_driver_that_died_between_two_attempts_is_followed_by_one_that_sees_the_first_end(case):
+    run = case(segments=2)
+    run.start()
+    run.tell(happened.JobEnded("attempt-1", WELL))
+    node = described(next_driver(case, run))
+    assert (node.attempt, node.continuation) == (1, Continuation(until_s=2.0))
+
+
+def test_what_comes_after_the_simulation_is_launched_with_the_last_stretch_alone(case):
+    run = case(2, AFTER)
+    assert launches(run.start()) == ["attempt-1"]
+    end(run, 1, WELL, 2.0)
+    assert launches(run.tell(happened.JobsDescribed())) == ["attempt-2", "step-peak-2.1"]
+
+
+def test_a_job_whose_time_is_over_is_followed_by_another_one_up_to_the_most_that_are_wanted(case):
+    run = case(segments=3, batch=True)
+    run.start()
+    assert described(end(run, 1, WALLTIME, 0.5, 1.5)).continuation.time == key(1.5)
+    run.tell(happened.JobsDescribed())
+    assert described(end(run, 2, WALLTIME, 2.5)).continuation.time == key(2.5)
+    run.tell(happened.JobsDescribed())
+    done = end(run, 3, WALLTIME, 3.5)
+    assert "DescribeJobs" not in kinds(done)
+    assert "BringHome" in kinds(done)
+
+
+@pytest.mark.parametrize("segments", [5, '"until done"'])
+def test_an_attempt_that_left_no_checkpoint_ends_the_run_and_says_what_would_help(case, segments):
+    run = case(segments=segments, batch=True)
+    run.start()
+    end(run, 1, WALLTIME, 1.0)
+    run.tell(happened.JobsDescribed())
+    assert "BringHome" in kinds(end(run, 2, WALLTIME))
+    outcome = run.state.policy.jobs.outcome()
+    assert outcome.state == "failed"
+    assert "attempt 2 has left no checkpoint after t = 1 s" in outcome.message
+    assert "a longer walltime" in outcome.message
+
+
+@pytest.mark.parametrize("segments", [1, 4])
+def test_a_model_that_fails_is_not_followed_by_another_attempt(case, segments):
+    run = case(segments=segments)
+    run.start()
+    done = end(run, 1, Ended(1, None, "exited"), 1.0)
+    assert "BringHome" in kinds(done)
+    assert run.state.policy.jobs.outcome().message == "the model ended with exit code 1"
+
+
+def test_after_a_stop_none_follows(case):
+    run = case(segments=4)
+    run.start()
+    run.tell(happened.StopRequested("stop"))
+    assert "BringHome" in kinds(end(run, 1, Ended(None, "SIGTERM", "stop"), 1.0))
+
+
+def test_a_run_in_one_piece_is_not_cut_and_its_job_s_time_ends_it(case):
+    run = case(segments=1)
+    run.start()
+    done = end(run, 1, WALLTIME, 1.0)
+    assert "BringHome" in kinds(done)
+
+
+def tripped(second: float) -> ev.GuardTripped:
+    about = {"guard": "stable", "then": "stop", "text": "vz = 9", "what": "vz"}
+    return ev.GuardTripped(attempt=1, stream="surface", time=key(second), **about)
+
+
+def test_a_checkpoint_after_a_guard_has_tripped_is_suspect_and_none_follows(case):
+    run = case(segments=4, batch=True)
+    run.start()
+    run.state.history.apply(tripped(0.7))
+    done = end(run, 1, WALLTIME, 0.5, 1.0)
+    assert "BringHome" in kinds(done)
+    segments = run.state.policy.jobs.segments
+    segments.judge()
+    (suspect,) = (one for one in run.state.outbox.take() if isinstance(one, ev.CheckpointSuspect))
+    assert (suspect.time, suspect.reason) == (key(1), "stable: vz = 9")
