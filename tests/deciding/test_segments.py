@@ -158,6 +158,14 @@ def test_a_job_whose_time_is_over_is_followed_by_another_one_up_to_the_most_that
     assert "BringHome" in kinds(done)
 
 
+def test_a_driver_that_died_after_a_job_s_time_was_over_is_followed_by_one_that_goes_on(case):
+    run = case(segments=2, batch=True)
+    run.start()
+    done = run.tell(happened.JobEnded("attempt-1", WALLTIME))
+    assert [one.outcome for one in done if isinstance(one, ev.SimulationEnded)] == ["cut"]
+    assert described(next_driver(case, run, batch=True)).attempt == 1
+
+
 @pytest.mark.parametrize("segments", [5, '"until done"'])
 def test_an_attempt_that_left_no_checkpoint_ends_the_run_and_says_what_would_help(case, segments):
     run = case(segments=segments, batch=True)

@@ -9,7 +9,7 @@ from burstlens.core.model import Progress
 from burstlens.core.outcome import Outcome, failure_code
 from burstlens.core.run import events as ev
 from burstlens.core.run.checkpoint_record import CheckpointRecord
-from burstlens.workflows.deciding.segments import Segments
+from burstlens.workflows.deciding.segments import CUT, Segments
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.frames.speech import Speech
 from burstlens.workflows.models.continuation import Continuation
@@ -64,7 +64,7 @@ class Jobs:
         """Number the attempt, once, and have each job that has not ended well described."""
         if not self.attempt:
             last = self._history.jobs.get(f"attempt-{self._history.attempt}")
-            anew = last is None or self.fresh_buffer or last.outcome not in {None, "done"}
+            anew = last is None or self.fresh_buffer or last.outcome not in {None, "done", CUT}
             known = None if anew else self._history.submitting
             self.attempt = self._history.attempt + anew
             record = None
@@ -77,8 +77,8 @@ class Jobs:
 
     def go_on(self, record: CheckpointRecord) -> None:
         """Number an attempt that goes on from that checkpoint; it is described as the first was."""
-        self.attempt += 1
         self.ends.pop(self.simulation, None)
+        self.attempt += 1
         self.asked, self._speech, self._begun, self._names = None, Speech(), False, {}
         self.fresh_buffer = False
         self._begin(record)
@@ -173,6 +173,8 @@ class Jobs:
             return None
         message = f"{name} {end.text()}"
         state = "done" if end.well else "stopped" if end.stopped else "failed"
+        if name == self.simulation and self.segments.is_cut_by(end):
+            state = CUT
         kind = ev.SimulationEnded if name == self.simulation else ev.StepEnded
         known = self._history.jobs.get(name)
         if known is None or known.outcome is None:

@@ -249,6 +249,7 @@ class LaunchedRun(BufferedRun):
             return True  # a trip may still make it suspect
         self.jobs.go_on(record)
         self._cursor, self._watched_all = Cursor(), False
+        production.promised.forget()
         self._start_jobs()
         return True
 

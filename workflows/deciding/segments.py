@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 SAME_S = 1e-3
 """Model times that differ by less are the same: keys of elapsed times have milliseconds."""
+CUT = "cut"
+"""The outcome of an attempt whose job's time was over, so that another one goes on."""
 WALLTIME = "walltime"
 """The reason that a supervisor reports for the end of a job's time."""
 
@@ -54,9 +56,12 @@ class Segments:
         if asked.until_s is not None and end.well:
             return True
         most = self._recipe.simulation.segments
-        return end.reason == WALLTIME and (
-            not isinstance(most, int) or len(self._history.lineage.begins) < most
-        )
+        fewer = not isinstance(most, int) or len(self._history.lineage.begins) < most
+        return self.is_cut_by(end) and fewer
+
+    def is_cut_by(self, end: Ended) -> bool:
+        """Whether the end of its job's time has ended an attempt of a run that may have several."""
+        return self._recipe.simulation.is_cut and end.reason == WALLTIME
 
     def _has_tripped(self, attempt: int) -> bool:
         return any(trip.attempt == attempt for trip in self._history.stopping.values())

@@ -39,6 +39,10 @@ class Promised:
         """Keep these lines. A resumed driver reads the log again, so a line may come twice."""
         self._said |= dict.fromkeys(line for line in lines if self._is_watched(line))
 
+    def forget(self) -> None:
+        """Another attempt begins: it is not to write what the log of the one before named."""
+        self._said.clear()
+
     def _is_watched(self, line: Written) -> bool:
         if line.stream is None or (line.time is None and line.file is None):
             return False
