@@ -7,6 +7,6 @@ state that it adds up to. Imports ``core`` alone.
 __all__ = [
     "directory", "event", "events", "facts", "follow", "heartbeat", "history", "history_file",
     "index", "job_record", "journal", "log_level", "logs", "making", "noticed", "output",
-    "places", "product_record", "record", "requests", "schema", "served", "snapshot",
-    "status_file", "volumes", "wording",
+    "places", "product_record", "record", "requests", "schema", "segments", "served",
+    "snapshot", "status_file", "volumes", "wording",
 ]  # fmt: skip
