@@ -13,10 +13,12 @@ SEGMENT_HEADS = ("attempt#", "job", "from", "to", "how it ended")
 
 def segment_rows(status: StatusFile) -> list[tuple[str, ...]]:
     """Each segment in the columns of ``SEGMENT_HEADS``; none of a run with fewer than two."""
-    return [
-        (str(one.attempt), one.job_id or "", *_ends(one), one.outcome or "")
-        for one in _several(status)
-    ]
+    rows = []
+    for one in _several(status):
+        begin, end = _ends(one)
+        job, outcome = one.job_id or "", one.outcome or ""
+        rows.append((str(one.attempt), job, begin or "the beginning", end, outcome))
+    return rows
 
 
 def segment_facts(status: StatusFile) -> list[tuple[str, str]]:
