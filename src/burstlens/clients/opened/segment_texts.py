@@ -13,7 +13,7 @@ SEGMENT_HEADS = ("attempt#", "job", "from", "to", "how it ended")
 
 def segment_rows(status: StatusFile) -> list[tuple[str, ...]]:
     """Each segment in the columns of ``SEGMENT_HEADS``; none of a run with fewer than two."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for one in _several(status):
         begin, end = _ends(one)
         job, outcome = one.job_id or "", one.outcome or ""
