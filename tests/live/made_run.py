@@ -49,9 +49,11 @@ class MadeRun:
         write_json(self.run.status, self.status)
         write_status(self.run, self.status)
 
-    def publish(self, number: int, picture: Path, product: str = "t2", **facts: Any) -> Path:
+    def publish(
+        self, number: int, picture: Path, product: str = "t2", *, attempt: int = 1, **facts: Any
+    ) -> Path:
         """Publish frame ``number`` of a product, its picture as a hard link; returns its path."""
-        line = self.line(number, picture, product, **facts)
+        line = self.line(number, picture, product, attempt=attempt, **facts)
         place = self.run.products / str(line["name"])
         place.parent.mkdir(exist_ok=True)
         place.unlink(missing_ok=True)
@@ -61,7 +63,7 @@ class MadeRun:
         return place
 
     def line(
-        self, number: int, picture: Path, product: str = "t2", **facts: Any
+        self, number: int, picture: Path, product: str = "t2", *, attempt: int = 1, **facts: Any
     ) -> dict[str, object]:
         """The line of the index for a frame's picture."""
         key = elapsed_key(float(number))
@@ -70,7 +72,7 @@ class MadeRun:
             "product": product,
             "stream": "d01",
             "time": key,
-            "attempt": 1,
+            "attempt": attempt,
             "name": f"{product}/{product}_d01_{key}{picture.suffix}",
             "bytes": size,
             "crc32": crc32,

@@ -24,7 +24,7 @@ import { bookmark } from "./sharing/bookmark.js";
 import LINKS from "./sharing/links.css" with { type: "css" };
 import { Share } from "./sharing/share.js";
 import { unshown } from "./sources/source.js";
-import { Album } from "./time/album.js";
+import { Album, isStaleIn } from "./time/album.js";
 import { markBeside, marksOf } from "./time/marks.js";
 import { Player } from "./time/player.js";
 import { Timeline } from "./time/timeline.js";
@@ -204,6 +204,7 @@ class View {
         this.#transport.element,
         this.#comparer.element,
         this.#timeline.element,
+        this.#timeline.attempts,
       ),
       this.#stop.element,
       this.#share.element,
@@ -276,7 +277,10 @@ class View {
     const series = this.#wall.shown(album);
     const lists = (series.length ? series : [...album.series.values()]).map((one) => one.times);
     const ids = series.map((one) => one.id);
-    player.offer([...lists, ...this.#guests.times(ids)], `${album.version}:${ids}`, album.more);
+    const times = [...lists, ...this.#guests.times(ids)];
+    /** @param {string} time */
+    const isStale = (time) => isStaleIn(series, time);
+    player.offer(times, `${album.version}:${ids}`, album.more, isStale);
     /** @type {ViewState} */
     const state = {
       status,
@@ -295,7 +299,7 @@ class View {
     this.#more.disabled = this.#wall.isWhole(album);
     this.#more.title = this.#more.disabled ? "All pictures are shown" : "Show one more product";
     this.#transport.show(player);
-    this.#timeline.show(player, series, marks, live ? this.#modelEnd() : null, album.version);
+    this.#timeline.show(player, series, marks, live ? this.#modelEnd() : null, album);
     this.#masthead.show(status, this.#standing(), this.#why, marks);
     this.#folder.show(status);
     this.#places.show(state, series, this.#guests.runs);

@@ -43,8 +43,10 @@ export interface IndexLine {
   pieces?: { name: string; bytes: number; crc32: number }[];
   /** Set by the page in its place, where the file has traces of stations. */
   traces?: IndexLine["values"];
-  /** Set by the page: this line has replaced one of an earlier attempt. */
+  /** Set by the page: this line has replaced one of an earlier attempt, which was to be kept. */
   replaced?: boolean;
+  /** Set by the page: another attempt of the model owns its time by now. */
+  stale?: boolean;
 }
 
 /** Facts of a product; each kind has its own. */

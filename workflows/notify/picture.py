@@ -13,6 +13,7 @@ from burstlens.core.errors import RunError
 from burstlens.core.quantity import show_bytes
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.index import Index, Published, fullest, product_path
+from burstlens.core.run.segments import segments_of
 
 LARGEST = 8 << 20
 """Bytes of the largest picture that is sent: mail servers take messages of 10 MB or more."""
@@ -71,7 +72,9 @@ def newest_picture(run: RunDir, products: Sequence[str], *, over: bool = False) 
     except OSError:
         return None
     by_product: dict[str, list[Published]] = {}
-    for entry in index.entries.values():
+    for entry in segments_of(run).mark(index.entries.values()):
+        if entry.stale:
+            continue
         if entry.name.lower().endswith(_SUFFIXES) and not entry.placeholder:
             by_product.setdefault(entry.product, []).append(entry)
     in_order = [

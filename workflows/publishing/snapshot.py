@@ -20,7 +20,7 @@ from burstlens.core.run.event import Event
 from burstlens.core.run.events import GuardTripped
 from burstlens.core.run.heartbeat import driver_process
 from burstlens.core.run.history import History
-from burstlens.core.run.snapshot import journalled_buffer, write_snapshot
+from burstlens.core.run.snapshot import journalled_buffer, segment_parts, write_snapshot
 from burstlens.core.run.status_file import (
     AttachedPart,
     BufferPart,
@@ -35,7 +35,6 @@ from burstlens.core.run.status_file import (
     QueuePart,
     RawPart,
     SchedulerPart,
-    SegmentPart,
     StatusFile,
     TripPart,
     TuningPart,
@@ -297,17 +296,6 @@ class Snapshot:
             return buffer
         full = {"raw_bytes": load.raw_bytes, "fill": round(load.fill, 4)}
         return replace(buffer, **full, free_bytes=self.free_bytes)
-
-
-def segment_parts(history: History) -> list[SegmentPart]:
-    """The stretches of a run whose attempts have followed each other; none for one in one piece."""
-    if not history.lineage.is_forked:
-        return []
-    jobs = (history.jobs[f"attempt-{one.attempt}"] for one in history.lineage.segments)
-    return [
-        SegmentPart(one.attempt, one.begin, one.end, job.job_id, job.outcome)
-        for one, job in zip(history.lineage.segments, jobs, strict=True)
-    ]
 
 
 def _tuning(history: History) -> TuningPart | UnsetType:

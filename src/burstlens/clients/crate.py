@@ -130,7 +130,8 @@ def _came(run: RunView) -> list[tuple[str, str, bool]]:
     ]
     for view in run.products.values():
         found += [
-            (f"products/{it.name}", f"{view.name} at {it.time}", False) for it in view.entries
+            (f"products/{it.name}", f"{view.name} at {it.time}{', stale' * it.stale}", False)
+            for it in view.entries
         ]
         found += [
             (f"products/{piece['name']}", f"A piece of {view.name} at {it.time}", False)

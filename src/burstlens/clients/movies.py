@@ -19,10 +19,11 @@ from burstlens.core.run.index import Published
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A movie of a run, which may still be in progress."""
+    """A movie of a run, which may still be in progress; ``stale`` pictures were left out."""
 
     movie: Movie
     going_on: bool
+    stale: int = 0
     for_want_of_mp4: bool = False
 
     def text(self) -> str:
@@ -30,6 +31,7 @@ class Made:
         it = self.movie
         text = f"{it.path}: {counted(it.frames, 'frame')}{' so far' if self.going_on else ''}"
         text += f", {counted(it.holes, 'hole')}" if it.holes else ""
+        text += f", {counted(self.stale, 'stale picture')} left out" if self.stale else ""
         if it.missing:
             text += f", {counted(len(it.missing), 'file')} left out that cannot be read"
         text += f", {it.fps:g} a second, {show_bytes(it.bytes)}"
@@ -43,7 +45,7 @@ class Made:
         return {
             "path": str(it.path), "product": it.product, "frames": it.frames, "holes": it.holes,
             "missing": list(it.missing), "size": list(it.size), "fps": it.fps, "bytes": it.bytes,
-            "going_on": self.going_on,
+            "going_on": self.going_on, "stale": self.stale,
         }  # fmt: skip
 
 
@@ -66,7 +68,8 @@ def make_movies(
     console = Console(stderr=True)
     hidden = not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
-        for title, entries in series.items():
+        for title, found in series.items():
+            entries = [one for one in found if not one.stale]
             path = Path(out).expanduser() if out else Path(f"{run.id}-{title}{suffix()}")
             task = bar.add_task(title, total=len(entries))
 
@@ -74,7 +77,8 @@ def make_movies(
                 bar.update(task, completed=done)
 
             movie = make_movie(run.directory.products, entries, path, fps=fps, progress=progress)
-            made.append(Made(movie, going_on, out is None and path.suffix == ".png"))
+            left_out = len(found) - len(entries)
+            made.append(Made(movie, going_on, left_out, out is None and path.suffix == ".png"))
     return made
 
 
@@ -87,6 +91,7 @@ def _series(run: Run, product: str | None, stream: str | None) -> dict[str, list
         view.name: [one for one in view.entries if stream in (None, one.stream)] for view in views
     }
     series = {name: shown for name, found in wanted.items() if (shown := one_stream(found))}
+    series = {name: found for name, found in series.items() if not all(it.stale for it in found)}
     if not series:
         of = run.id if product is None else f"{product} of {run.id}"
         named = f"{of} has" if stream is None else f"{of}, stream {stream}, has"

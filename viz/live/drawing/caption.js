@@ -81,6 +81,7 @@ export function limitsOf(facts) {
 export function describe(line, run = "", minus = "") {
   const hole = isHole(line) ? `, placeholder: ${line.facts?.reason ?? "damaged"}` : "";
   const away = minus && `minus ${minus}`;
-  const parts = [run, line.product, timeLabel(line.time), away, caveat(line)].filter(Boolean);
-  return parts.join(", ") + hole;
+  const parts = [run, line.product, timeLabel(line.time), away, caveat(line)];
+  if (line.stale) parts.push("stale");
+  return parts.filter(Boolean).join(", ") + hole;
 }

@@ -34,6 +34,7 @@ export class Plot {
     this.#svg = drawn(
       "svg",
       { viewBox: `0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}`, role: "img" },
+      this.#shade,
       this.#axes,
       drawn("path", {
         class: "axis",
@@ -52,6 +53,7 @@ export class Plot {
 
   #gaps;
   #svg;
+  #shade = drawn("path", { class: "shade" }, drawn("title", {}, "Stale"));
   #here = drawn("path", { class: "here" });
   /** @type {Scale | null} */
   #toX = null;
@@ -59,14 +61,16 @@ export class Plot {
   /**
    * `value` is the heading's text in parts [text, class], with the class of the curve that the part
    * describes; `x` and `y` are axes {low, high, ticks: [[value, label]],
-   * scale}, `lists` the values of each curve against `at`: undefined ones are passed over.
+   * scale}, `lists` the values of each curve against `at`: undefined ones are passed over. What is
+   * `stale` of `at` is shaded.
    * @param {[text: string, className: string][]} value
    * @param {Axis} x
    * @param {Axis} y
    * @param {number[]} at
    * @param {(number | undefined)[][]} lists
+   * @param {boolean[]} [stale]
    */
-  show(value, x, y, at, lists) {
+  show(value, x, y, at, lists, stale = []) {
     this.element.hidden = false;
     const heading = value.map(([text]) => text).join(" ");
     if (this.#value.textContent !== heading) {
@@ -74,10 +78,12 @@ export class Plot {
         ...value.flatMap(([text, className]) => [" ", element("span", { className }, text)]),
       );
     }
-    set(this.#svg, { "aria-label": `${this.title}: ${heading}` });
+    const shaded = stale.includes(true) ? "; shaded: stale" : "";
+    set(this.#svg, { "aria-label": `${this.title}: ${heading}${shaded}` });
     /** @type {Scale} */
     const toX = (v) => LEFT + ((v - x.low) / (x.high - x.low || 1)) * (PLOT_WIDTH - LEFT - RIGHT);
     this.#toX = toX;
+    set(this.#shade, { d: shade(at, stale, toX) });
     /** @type {Scale} */
     const scale = y.scale ?? ((v) => v);
     const [low, high] = [scale(y.low), scale(y.high)];
@@ -129,6 +135,23 @@ export class Plot {
   hide() {
     this.element.hidden = true;
   }
+}
+
+/**
+ * Boxes from the first to the last of values beside each other that are stale.
+ * @param {number[]} at
+ * @param {boolean[]} stale
+ * @param {Scale} toX
+ */
+function shade(at, stale, toX) {
+  const parts = [];
+  for (let first = 0, last = 0; first < stale.length; first = last + 1) {
+    for (last = first; stale[last + 1] && stale[first]; ) last += 1;
+    if (!stale[first]) continue;
+    const [from, to] = [toX(at[first]) - 1.5, toX(at[last]) + 1.5].map((x) => x.toFixed(1));
+    parts.push(`M${from} ${TOP}H${to}V${PLOT_HEIGHT - BOTTOM}H${from}z`);
+  }
+  return parts.join("");
 }
 
 /**

@@ -57,6 +57,21 @@ export function timeLabel(key) {
 }
 
 /**
+ * The same in short: without its date where another key beside it has the same one, without seconds
+ * of 0 and without UTC.
+ * @param {string} key
+ * @param {string} [beside]
+ */
+export function shortLabel(key, beside = "") {
+  const label = timeLabel(key);
+  const found = /^(\S+ )(\d\d:\d\d)(:\S+) UTC$/.exec(label);
+  if (!found) return label;
+  const [, date, clock, seconds] = found;
+  const day = timeLabel(beside).startsWith(date) ? "" : date;
+  return day + clock + (seconds === ":00" ? "" : seconds);
+}
+
+/**
  * Seconds since 1970 of a calendar key in its calendar (one of CF; Gregorian when empty), elapsed
  * seconds of another, the number of a file without any time; NaN for anything else.
  * @param {string} key

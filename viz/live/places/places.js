@@ -4,6 +4,7 @@ import { Plot } from "../elements/plot.js";
 import { showDuration, showUnits } from "../elements/quantity.js";
 import { axisKind, timeSeconds } from "../elements/valid_time.js";
 import { csvLine, csvNote, saveAs } from "../sharing/csv.js";
+import { isStaleIn } from "../time/album.js";
 import { placeLabel } from "../values/place.js";
 import { newestWithValues } from "../values/series.js";
 import { Traces } from "./traces.js";
@@ -299,7 +300,8 @@ function drawCurves(plot, runs, pins) {
   const units = showUnits(runs[0].units);
   /** @type {[string, string][]} */
   const heading = [[done < whole ? `${units} · ${done} of ${whole} frames` : units, ""]];
-  plot.show(heading, x, valueAxis(known), at, lists);
+  const stale = times.map((time) => isStaleIn([runs[0].series], time));
+  plot.show(heading, x, valueAxis(known), at, lists, stale);
 }
 
 /**

@@ -81,8 +81,9 @@ export class Measures {
   /** @param {Series | undefined} series */
   #drawRange(series) {
     if (!series) return this.#range.hide();
+    const lines = series.times.map((one) => series.exactly(one));
     /** @type {Facts[]} */
-    const facts = series.times.map((one) => series.exactly(one)?.facts ?? {});
+    const facts = lines.map((line) => line?.facts ?? {});
     const lows = facts.map(({ min }) => (typeof min === "number" ? min : NaN));
     const highs = facts.map(({ max }) => (typeof max === "number" ? max : NaN));
     const known = [...lows, ...highs].filter(Number.isFinite);
@@ -103,6 +104,7 @@ export class Measures {
       valueAxis(known),
       seconds,
       [lows, highs],
+      lines.map((line) => Boolean(line?.stale)),
     );
   }
 

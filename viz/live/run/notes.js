@@ -164,7 +164,7 @@ class FileRow {
     say(this.#file, line ? line.name.slice(line.name.lastIndexOf("/") + 1) : series.product);
     link(this.#file, url);
     const size = line?.bytes === undefined ? "" : showBytes(sizeOf(line));
-    say(this.#size, [size, caveat(line)].filter(Boolean).join(", "));
+    say(this.#size, [size, caveat(line), line?.stale && "stale"].filter(Boolean).join(", "));
     const end = SERIES[series.extension];
     const whole = end ? `${series.product}.${end}` : "";
     say(this.#all, whole);

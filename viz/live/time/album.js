@@ -1,3 +1,6 @@
+import { Segments } from "./segments.js";
+
+/** @import { RunStatus } from "../status.d.ts" */
 /** @import { IndexLine, Poll } from "../types.d.ts" */
 
 const PICTURES = new Set(["png", "jpg", "jpeg", "webp", "gif", "apng", "avif", "svg"]);
@@ -40,17 +43,30 @@ export class Series {
     return this.#lines.get(time) ?? this.#lines.get(this.times[lastNotAfter(this.times, time)]);
   }
 
-  /** @param {IndexLine} line */
-  take(line) {
+  /**
+   * @param {IndexLine} line
+   * @param {Segments} segments
+   */
+  take(line, segments) {
     this.calendar ||= line.facts?.calendar ?? "";
     const before = this.#lines.get(line.time);
     if (before && (before.attempt ?? 0) > (line.attempt ?? 0)) return;
     this.bytes += sizeOf(line) - (before ? sizeOf(before) : 0);
     const replaced = before?.replaced || (before?.attempt ?? 0) < (line.attempt ?? 0);
-    this.#lines.set(line.time, before && replaced ? { ...line, replaced } : line);
+    const kept = before && replaced ? { ...line, replaced } : line;
+    settle(kept, segments);
+    this.#lines.set(line.time, kept);
     if (before) return;
     const place = lastNotAfter(this.times, line.time) + 1;
     this.times.splice(place, 0, line.time);
+  }
+
+  /**
+   * Mark what is stale by these segments.
+   * @param {Segments} segments
+   */
+  settle(segments) {
+    for (const line of this.#lines.values()) settle(line, segments);
   }
 }
 
@@ -118,6 +134,16 @@ export class Course {
   }
 }
 
+/**
+ * Whether these series have nothing of a valid time but what is stale.
+ * @param {Series[]} series
+ * @param {string} time
+ */
+export function isStaleIn(series, time) {
+  const lines = series.map((one) => one.exactly(time)).filter((line) => line !== undefined);
+  return lines.length > 0 && lines.every(({ stale }) => stale);
+}
+
 /** What has been published of a run: its series, and how publication went over time. */
 export class Album {
   /** Grows with each change. */
@@ -128,6 +154,8 @@ export class Album {
   /** @type {Map<string, Series>} */
   series = new Map();
   course = new Course();
+  /** Which attempt of the model owns a valid time. */
+  segments = new Segments();
   /** Whether there are older frames that are not known yet. */
   more = false;
   /** @type {IndexLine[]} */
@@ -135,10 +163,11 @@ export class Album {
 
   /**
    * Add what a poll returned.
-   * @param {Pick<Poll, "lines" | "fresh" | "older" | "more">} found
+   * @param {Pick<Poll, "lines" | "fresh" | "older" | "more" | "status">} found
    */
-  take({ lines, fresh, older = [], more = false }) {
+  take({ lines, fresh, older = [], more = false, status }) {
     this.more = more;
+    this.#settle(status);
     if (fresh) this.#lines = [];
     let fewer = lines;
     if (older.length || (fresh && this.series.size)) {
@@ -152,6 +181,16 @@ export class Album {
     if (lines.length) this.version += 1;
   }
 
+  /** @param {RunStatus | null} status */
+  #settle(status) {
+    if (!status) return;
+    const { key } = this.segments;
+    this.segments = new Segments(status);
+    if (this.segments.key === key) return;
+    for (const series of this.series.values()) series.settle(this.segments);
+    this.version += 1;
+  }
+
   /** @param {IndexLine} line */
   #enter(line) {
     if (line.values && line.facts?.traces !== undefined) {
@@ -161,7 +200,7 @@ export class Album {
     const id = seriesId(line);
     const series = this.series.get(id) ?? new Series(line);
     this.series.set(id, series);
-    series.take(line);
+    series.take(line, this.segments);
     this.course.take(line);
   }
 
@@ -204,6 +243,16 @@ export class Album {
     const place = lastNotAfter(this.course.t, t);
     return this.course.time[Math.max(0, place)] ?? null;
   }
+}
+
+/**
+ * Mark a line that is stale. Where segments are known, a line of their owner is what is expected.
+ * @param {IndexLine} line
+ * @param {Segments} segments
+ */
+function settle(line, segments) {
+  line.stale = segments.isStale(line);
+  if (segments.all.length) line.replaced = false;
 }
 
 /**

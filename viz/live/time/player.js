@@ -16,22 +16,26 @@ export class Player {
   direction = 1;
   #owed = 0;
   #source = "";
+  /** @type {string | null} */
+  #newest = null;
   /** The time of a link, until the frames are known that lie around it. */
   #wanted = "";
 
   /**
    * The valid times that can be shown: the union of these sorted lists.
-   * `more`: earlier ones are still to come.
+   * `more`: earlier ones are still to come. The newest one is the last that is not stale.
    * @param {string[][]} lists
    * @param {string} version
    * @param {boolean} [more]
+   * @param {(time: string) => boolean} [isStale]
    */
-  offer(lists, version, more = false) {
+  offer(lists, version, more = false, isStale = () => false) {
     const source = `${version}:${more}:${lists.map((list) => list.length)}`;
     if (source === this.#source) return;
     this.#source = source;
     this.times = lists.length === 1 ? lists[0] : [...new Set(lists.flat())].sort();
-    if (this.following || this.time === null) this.time = this.times.at(-1) ?? null;
+    this.#newest = this.times.findLast((time) => !isStale(time)) ?? this.times.at(-1) ?? null;
+    if (this.following || this.time === null) this.time = this.#newest;
     else if (more && this.#wanted < (this.times[0] ?? "~")) return;
     else if (this.#wanted && this.#wanted <= (this.times.at(-1) ?? "")) {
       this.seek(this.indexOf(this.#wanted));
@@ -90,7 +94,7 @@ export class Player {
     this.playing = false;
     this.following = true;
     this.#wanted = "";
-    this.time = this.times.at(-1) ?? null;
+    this.time = this.#newest;
   }
 
   toggle() {

@@ -1,20 +1,25 @@
 import { modelTicks } from "../elements/axis.js";
 import { drawn, element, set } from "../elements/element.js";
-import { axisKind, positions, timeLabel } from "../elements/valid_time.js";
-import { isHole, lastNotAfter } from "./album.js";
+import { axisKind, positions, timeLabel, timeSeconds } from "../elements/valid_time.js";
+import { isHole, isStaleIn, lastNotAfter } from "./album.js";
 
-/** @import { Series } from "./album.js" */
+/** @import { Album, Series } from "./album.js" */
 /** @import { Player } from "./player.js" */
+/** @import { Segment } from "./segments.js" */
 /** @import { Mark } from "../types.d.ts" */
 
 const HEIGHT = 54;
 const RAIL = 22;
 const EDGE = 10;
 const REACH = 8;
+/** The bands of attempts: where they begin, how high they are, and their letters' width. */
+const [BAND_TOP, BAND, LETTER] = [RAIL + 12, 15, 8];
 
 /**
- * The scrubber: valid time from left to right, a stroke for each frame, a gap with a stroke
- * below for each hole, and marks above for alarms. One path for all frames, however many.
+ * The scrubber: valid time from left to right, a stroke for each frame, a short one for each that is
+ * stale, a gap with a stroke below for each hole, and marks above for alarms. One path for all
+ * frames, however many. Below them a band for each attempt of the model, where several go on from
+ * each other.
  */
 export class Timeline {
   #seek;
@@ -28,10 +33,12 @@ export class Timeline {
   /** @type {Mark[]} */
   #marks = [];
   #width = 0;
+  #bands = drawn("g", { class: "bands" });
   #ticks = drawn("g", { class: "ticks" });
   #future = drawn("path", { class: "rail future" });
   #rail = drawn("path", { class: "rail" });
   #frames = drawn("path", { class: "frames" });
+  #stale = drawn("path", { class: "stale" });
   #holes = drawn("path", { class: "holes" });
   #signs = drawn("g", { class: "signs" });
   #head = drawn("path", { class: "playhead", d: `M0 ${RAIL - 11}v22` });
@@ -44,8 +51,9 @@ export class Timeline {
   constructor(seek, choose) {
     this.#seek = seek;
     this.#choose = choose;
-    const parts = [this.#ticks, this.#future, this.#rail, this.#frames, this.#holes, this.#signs];
-    this.#svg = drawn("svg", { height: HEIGHT, "aria-hidden": "true" }, ...parts, this.#head);
+    const axis = [this.#bands, this.#ticks, this.#future, this.#rail];
+    const strokes = [this.#stale, this.#frames, this.#holes, this.#signs, this.#head];
+    this.#svg = drawn("svg", { height: HEIGHT, "aria-hidden": "true" }, ...axis, ...strokes);
     this.element = element(
       "div",
       {
@@ -65,6 +73,10 @@ export class Timeline {
   }
 
   #svg;
+  /** How much lower the ticks are for the bands. */
+  #lower = 0;
+  /** The bands in words, for those who do not see them. */
+  attempts = element("ul", { className: "unseen", "aria-label": "Attempts of the model" });
   #held = false;
   /** @type {Parameters<Timeline["show"]> | null} */
   #last = null;
@@ -82,13 +94,15 @@ export class Timeline {
    * @param {Series[]} series
    * @param {Mark[]} marks
    * @param {number | null} end
-   * @param {number} version
+   * @param {Album} album
    */
-  show(player, series, marks, end, version) {
-    this.#last = [player, series, marks, end, version];
+  show(player, series, marks, end, album) {
+    this.#last = [player, series, marks, end, album];
     const { times } = player;
+    const { segments } = album;
     const name = [
-      version,
+      album.version,
+      segments.several.map(({ text }) => text),
       times.length,
       series.map((one) => one.id),
       marks.length,
@@ -98,7 +112,10 @@ export class Timeline {
     ].join("|");
     if (name !== this.#drawnFor) {
       this.#drawnFor = name;
+      this.#lower = segments.several.length ? BAND + 4 : 0;
+      set(this.#svg, { height: HEIGHT + this.#lower });
       this.#draw(times, series, marks, end);
+      this.#drawBands(times, segments.several);
     }
     const { index } = player;
     set(this.#head, {
@@ -110,7 +127,8 @@ export class Timeline {
       "aria-valuetext":
         index < 0
           ? "no frame"
-          : `${timeLabel(times[index])}, frame ${index + 1} of ${times.length}`,
+          : `${timeLabel(times[index])}, frame ${index + 1} of ${times.length}` +
+            (isStaleIn(series, times[index]) ? ", stale" : ""),
     });
   }
 
@@ -132,15 +150,16 @@ export class Timeline {
     const x1 = this.#x(last);
     set(this.#future, { d: `M${x1} ${RAIL}H${Math.max(x1, this.#width - EDGE)}` });
     set(this.#rail, { d: times.length ? `M${x0} ${RAIL}H${x1}` : "" });
-    const { frames, holes } = this.#columns(times, seconds, series);
+    const { frames, stale, holes } = this.#columns(times, seconds, series);
     set(this.#frames, { d: strokes(frames, RAIL - 6, 12) });
+    set(this.#stale, { d: strokes(stale, RAIL - 3, 6) });
     set(this.#holes, { d: strokes(holes, RAIL + 2, 6) });
     this.#drawTicks(times, last);
     this.#signs.replaceChildren(...marks.map((mark) => this.#sign(mark)));
   }
 
   /**
-   * Pixel columns that hold a frame, and those that hold a hole.
+   * Pixel columns that hold a frame, those that hold a stale one, and those that hold a hole.
    * @param {string[]} times
    * @param {number[]} seconds
    * @param {Series[]} series
@@ -149,13 +168,57 @@ export class Timeline {
     /** @type {Set<number>} */
     const frames = new Set();
     /** @type {Set<number>} */
+    const stale = new Set();
+    /** @type {Set<number>} */
     const holes = new Set();
     for (const [index, time] of times.entries()) {
       const lines = series.map((one) => one.exactly(time));
       const hole = lines.some((line) => line !== undefined && isHole(line));
-      (hole ? holes : frames).add(Math.round(this.#x(seconds[index])));
+      const set = isStaleIn(series, time) ? stale : hole ? holes : frames;
+      set.add(Math.round(this.#x(seconds[index])));
     }
-    return { frames, holes };
+    return { frames, stale, holes };
+  }
+
+  /**
+   * A band for each segment, from its begin to that of the next.
+   * @param {string[]} times
+   * @param {Segment[]} segments
+   */
+  #drawBands(times, segments) {
+    const end = this.#width - EDGE / 2;
+    const begins = segments.map(({ begin }) => (begin ? this.#xOf(begin, times) : EDGE / 2));
+    this.#bands.replaceChildren(
+      ...segments.map(({ attempt, text }, at) => {
+        const x = begins[at];
+        const width = Math.max(0, (begins[at + 1] ?? end) - x);
+        const names = [`attempt ${attempt}`, `${attempt}`, ""];
+        const name = names.find((one) => one.length * LETTER + 4 <= width) ?? "";
+        const middle = { x: x + width / 2, y: BAND_TOP + BAND - 4, "text-anchor": "middle" };
+        return drawn(
+          "g",
+          {},
+          drawn("title", {}, text),
+          drawn("rect", { x, y: BAND_TOP, width, height: BAND }),
+          at ? drawn("path", { d: `M${x} ${RAIL - 11}V${BAND_TOP + BAND}` }) : "",
+          drawn("text", middle, name),
+        );
+      }),
+    );
+    const lists = segments.map(({ text }) => element("li", {}, text));
+    this.attempts.replaceChildren(...lists);
+    this.attempts.hidden = !lists.length;
+  }
+
+  /**
+   * Where a valid time lies that may have no frame.
+   * @param {string} time
+   * @param {string[]} times
+   */
+  #xOf(time, times) {
+    const seconds = timeSeconds(time, this.#calendar);
+    const known = Number.isFinite(seconds) ? seconds : this.#seconds[lastNotAfter(times, time)];
+    return Number(this.#x(known ?? this.#first).toFixed(1));
   }
 
   /**
@@ -173,8 +236,8 @@ export class Timeline {
         const anchor = x < 30 ? "start" : x > this.#width - 30 ? "end" : "middle";
         const textX = { start: 1, middle: x, end: this.#width - 1 }[anchor];
         return [
-          drawn("path", { d: `M${x} ${RAIL + 10}v4` }),
-          drawn("text", { x: textX, y: HEIGHT - 4, "text-anchor": anchor }, label),
+          drawn("path", { d: `M${x} ${RAIL + 10 + this.#lower}v4` }),
+          drawn("text", { x: textX, y: HEIGHT - 4 + this.#lower, "text-anchor": anchor }, label),
         ];
       }),
     );

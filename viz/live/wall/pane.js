@@ -7,8 +7,8 @@ import { element, say, set } from "../elements/element.js";
 import { timeLabel } from "../elements/valid_time.js";
 import { unitsOfDifference } from "../elements/value_label.js";
 import { Probe } from "../places/probe.js";
-import { caveat } from "../run/attached.js";
 import { seriesId } from "../time/album.js";
+import { Caveats } from "./caveats.js";
 import { PaintedPair } from "./painted_pair.js";
 import { scaleLabel, shownMode } from "./two_runs.js";
 
@@ -75,13 +75,14 @@ export class Pane {
         {},
         this.#choice,
         this.#when,
-        this.#caveat,
+        this.#caveats.short,
         this.#range,
         element("span", { className: "gap" }),
         this.#palette.button,
         this.#hold,
         this.#open,
         this.#remove,
+        this.#caveats.why,
       ),
       this.#glass,
       this.#probe.text,
@@ -106,7 +107,7 @@ export class Pane {
   #seen;
   #choice = element("select", { "aria-label": "Product" });
   #when = element("span", { className: "when" });
-  #caveat = element("span", { className: "caveat" });
+  #caveats = new Caveats();
   #range = element("span", { className: "range" });
   #hold = element(
     "button",
@@ -231,7 +232,7 @@ export class Pane {
             scaleLabel(scale, painted, theirs, coloursOf(seen, newest)) +
             lacking,
     );
-    say(this.#caveat, caveat(seen));
+    this.#caveats.show(state, seen, other, Boolean(difference), this.#first, this.#second);
     this.#link(seen, source);
     const limits = painted?.limits ?? fields?.header.colours.limits;
     this.#palette.show(

@@ -6,6 +6,6 @@ stop, pause or add. Imports ``workflows``, ``viz`` without its pages, ``cluster_
 """
 
 __all__ = [
-    "asked", "file_errors", "listing", "picture", "pictured", "points", "products", "series",
-    "spot", "status", "steering", "table", "view",
+    "asked", "file_errors", "listing", "picture", "pictured", "points", "products",
+    "segment_texts", "series", "spot", "status", "steering", "table", "view",
 ]  # fmt: skip

@@ -20,6 +20,7 @@ from burstlens.core.extras import install_command
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.index import Published
+from burstlens.core.run.segments import segments_of
 from burstlens.viz.values.lookup import Grid
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def values_of(
     """The values of a product's picture as (row, column), rows from the top of the picture.
 
     ``time`` is as for :meth:`.ProductView.entry`, or an ``int``: the number of the frame, -1 the
-    latest. ``field`` is a field's number, 0 the lowest, or the label of a nest. Raises RunError and
+    last. ``field`` is a field's number, 0 the lowest, or the label of a nest. Raises RunError and
     ValuesError.
     """
     module = _xarray()
@@ -77,7 +78,8 @@ def _array(module: Any, files: Files, entry: Published, field: int | str) -> xar
 
 
 def series_of(run: RunDir, product: str, spot: Spot, stream: str | None) -> xarray.DataArray:
-    """A series over time, NaN for gaps, with why each is one as the coordinate ``gap``.
+    """A series over time, NaN for gaps, with why each is one as the coordinate ``gap``; ``stale``
+    is true where another attempt of the model owns the time by now.
 
     Raises RunError as :meth:`.Pictured.entries`.
     """
@@ -98,6 +100,7 @@ def series_of(run: RunDir, product: str, spot: Spot, stream: str | None) -> xarr
         "time": ("time", at, about),
         "step": ("time", [one.step for one in found], {"long_name": "step of quantisation"}),
         "gap": ("time", np.array([one.gap.value for one in found], dtype=str)),
+        "stale": ("time", np.array([one.stale for one in segments_of(run).mark(entries)], bool)),
     }
     name = str(facts.get("variable", ""))
     made: xarray.DataArray = module.DataArray(values, coordinates, ["time"], name, attributes)

@@ -18,7 +18,9 @@ from burstlens.clients.opened.status import is_over, looks
 from burstlens.clients.opened.view import RunView
 from burstlens.core import valid_time
 from burstlens.core.printable import printable
+from burstlens.core.quantity import counted
 from burstlens.core.run.index import Published
+from burstlens.core.run.segments import segments_of
 
 if TYPE_CHECKING:
     from burstlens.clients.opened.frame_cells import FrameCells
@@ -50,6 +52,8 @@ class Listing:
         self._gaps: Counter[str] = Counter()
         self._values = self._cells_read = 0
         self._stride = 1
+        self._stale: frozenset[str] = frozenset()
+        """Valid times of values that another attempt of the model owns by now."""
         self._cells: FrameCells | None = None
 
     def close(self) -> None:
@@ -67,6 +71,8 @@ class Listing:
             row["index"] = dict(one.point.index) if one.point else None
             row["label"] = one.facts.get("label") or None
             row["from_frame"] = one.from_frame
+            if one.time in self._stale:
+                row["stale"] = True
             rows.append(row | {"gap": one.gap.value or None, "reason": one.reason or None})
         return {"run": self._run.id, **head, "stride": self._stride, "samples": rows}
 
@@ -96,7 +102,21 @@ class Listing:
             time.sleep(POLL_S)
 
     def note(self) -> str:
-        """Which points of the grid the values are of, as a sentence; empty where of all."""
+        """Which values are stale, and which points of the grid they are of, as a sentence; empty
+        where none is and of all."""
+        return "; ".join(filter(None, (self._stale_note(), self._stride_note())))
+
+    def _stale_note(self) -> str:
+        if not self._stale:
+            return ""
+        times = sorted(self._stale)
+        ends = dict.fromkeys(map(_when, (times[0], times[-1])))
+        return printable(
+            f"stale: {counted(len(times), 'frame')} ({' to '.join(ends)}), computed by an attempt "
+            "of the model before the run went on from an earlier time"
+        )
+
+    def _stride_note(self) -> str:
         if self._stride == 1:
             return ""
         thinned = f"1 of {self._stride} points of the grid is kept along each direction"
@@ -128,7 +148,10 @@ class Listing:
     def _entries(self, *, waits: bool = False) -> list[Published]:
         if waits and self._pictured.is_empty():
             return []
-        return self._pictured.entries(self._stream)
+        entries = self._pictured.entries(self._stream)
+        segments = segments_of(self._run.directory)
+        self._stale = frozenset(one.time for one in segments.mark(entries) if one.stale)
+        return entries
 
     def _heading(self, entries: Sequence[Published]) -> dict[str, Any]:
         newest = self._read(entries[-1])

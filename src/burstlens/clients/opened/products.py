@@ -21,7 +21,8 @@ Time = str | float | datetime
 
 @dataclass(frozen=True, slots=True)
 class ProductView:
-    """A product of a run: its published files, one entry per frame, in order of valid time."""
+    """A product of a run: its published files, one entry per frame, in order of valid time. Entries
+    that are ``stale`` are among them."""
 
     name: str
     kind: str
@@ -44,7 +45,8 @@ class ProductView:
         return len(self.entries)
 
     def entry(self, time: Time = "latest", stream: str | None = None) -> Published:
-        """What is published for a valid time.
+        """What is published for a valid time; ``"latest"`` is the latest that is not stale, where
+        there is one.
 
         Raises RunError with near times, also when several streams have that time and ``stream`` is
         None.
@@ -54,7 +56,7 @@ class ProductView:
             of = "" if stream is None else f" of the stream {stream}"
             raise RunError(f"{self.name} has nothing published{of} yet")
         if time == "latest":
-            return entries[-1]
+            return next((entry for entry in reversed(entries) if not entry.stale), entries[-1])
         key = _key(time)
         found = [entry for entry in entries if key in (entry.time, time_label(entry.time))]
         if len(found) > 1:

@@ -31,6 +31,7 @@ from burstlens.core.run.events import Event
 from burstlens.core.run.follow import FollowedJournal, Line, uncollected
 from burstlens.core.run.index import Index, Published
 from burstlens.core.run.journal import read, read_records
+from burstlens.core.run.segments import segments_of
 from burstlens.core.run.status_file import RunStatus
 
 if TYPE_CHECKING:
@@ -90,9 +91,11 @@ class RunView:
 
     @property
     def products(self) -> Products:
-        """The products, also those that have nothing published yet."""
+        """The products, also those that have nothing published yet; each entry says whether it is
+        ``stale``."""
         views = {name: (kind, list[Published]()) for name, kind in _kinds(self.directory).items()}
-        for entry in self._published().values():
+        published = self._published().values()
+        for entry in segments_of(self.directory).mark(published):
             views.setdefault(entry.product, ("", []))[1].append(entry)
         folder, by_time = self.directory.products, attrgetter("time", "stream")
         return Products(
@@ -105,8 +108,9 @@ class RunView:
     ) -> Picture:
         """The picture of a product at a valid time; without a product the run's newest picture.
 
-        ``time`` is ``"latest"``, a valid-time key, a time such as ``"2005-08-28 12:00:00"``, or
-        elapsed seconds. Raises RunError, with near names or times, when there is none.
+        ``time`` is ``"latest"`` (that is not stale), a valid-time key, a time such as
+        ``"2005-08-28 12:00:00"``, or elapsed seconds. Raises RunError, with near names or times,
+        when there is none.
         """
         if product is not None:
             return self.products[product].image(time, stream)
@@ -129,7 +133,7 @@ class RunView:
     ) -> xarray.DataArray:
         """The values of a map, a section or a peak at a valid time, with their coordinates.
 
-        ``time`` is as for ``image``, or an ``int``: the number of the frame, -1 the latest.
+        ``time`` is as for ``image``, or an ``int``: the number of the frame, -1 the last.
         Rows go from the top of the picture; ``field`` is 0 for the lowest field, or the label of a
         nest, such as ``"d02"``. Raises RunError, also without xarray, and ValuesError.
         """

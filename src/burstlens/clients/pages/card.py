@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from burstlens.clients.opened.picture import is_picture
@@ -74,7 +74,7 @@ def _picture(run: RunView, *, over: bool) -> str:
         if over:
             series = run.products[newest.product].entries
             first = [one for one in series if one.stream == newest.stream]
-            best = fullest(first, *_others(run, newest.product)) or newest
+            best = fullest(_counting(first), *_others(run, newest.product)) or newest
             picture = run.image(best.product, best.time, best.stream)
         data = picture.data
     except RunError:  # none yet, or gone: the rest of the card is worth showing
@@ -82,6 +82,7 @@ def _picture(run: RunView, *, over: bool) -> str:
     if len(data) > LARGEST_BYTES:
         return ""
     but = ", unproven" if picture.entry.unproven else ""
+    but += ", stale" if picture.entry.stale else ""
     caption = text_html(f"{picture.entry.product}, {time_label(picture.entry.time)}{but}")
     return (
         f'<figure style="margin:0"><img alt="{caption}" width="{WIDTH_PX}" '
@@ -95,4 +96,9 @@ def _others(run: RunView, product: str) -> Iterator[list[Published]]:
     for name, other in run.products.items():
         pictures = [one for one in other.entries if is_picture(one.name)]
         if name != product and pictures:
-            yield [one for one in pictures if one.stream == pictures[-1].stream]
+            yield _counting([one for one in pictures if one.stream == pictures[-1].stream])
+
+
+def _counting(entries: Sequence[Published]) -> list[Published]:
+    """Those that are not stale."""
+    return [entry for entry in entries if not entry.stale]

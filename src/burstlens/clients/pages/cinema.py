@@ -38,7 +38,8 @@ class Database:
 
 
 def write_database(run: RunView, out: Path, *, volumes: bool = False) -> Database:
-    """Write what the run has published, with copies of its pictures, as the new folder ``out``.
+    """Write what the run has published, with copies of its pictures, as the new folder ``out``;
+    what is stale is left out.
 
     ``volumes``: everything else that was published too. A row is one valid time of one stream.
     Raises RunError when ``out`` is there already, is not a ``.cdb`` or cannot be written, and when
@@ -52,7 +53,7 @@ def write_database(run: RunView, out: Path, *, volumes: bool = False) -> Databas
         entry
         for view in run.products.values()
         for entry in view.entries
-        if (volumes or is_picture(entry.name)) and not entry.placeholder
+        if (volumes or is_picture(entry.name)) and not (entry.placeholder or entry.stale)
     ]
     if not entries:
         raise RunError(f"{run.id} has published nothing that could be shown yet")

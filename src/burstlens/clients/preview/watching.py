@@ -123,9 +123,10 @@ class Preview:
     def _newest(self) -> Published | None:
         for view in self.run.products.values():
             if self.product in (None, view.name):
-                for entry in reversed(view.entries):
-                    if is_picture(entry.name):
-                        return entry
+                pictures = [entry for entry in view.entries if is_picture(entry.name)]
+                if pictures:
+                    fresh = (entry for entry in reversed(pictures) if not entry.stale)
+                    return next(fresh, pictures[-1])
         return None
 
     def _draw(self, entry: Published) -> None:
@@ -167,6 +168,8 @@ class Preview:
             label += f" (hole: {shown.placeholder})"
         elif shown and shown.unproven:
             label += " (unproven: no witness says that the frame is whole)"
+        if shown and shown.stale:
+            label += f" (stale: of attempt {shown.attempt}, before the run went on)"
         label += self._value
         alarm = f"! {status.alarms[-1].text}" if status.alarms else ""
         fraction = status.progress.fraction if status.progress else None

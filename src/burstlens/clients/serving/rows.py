@@ -21,6 +21,7 @@ from burstlens.core.run.directory import RunDir
 from burstlens.core.run.follow import Line
 from burstlens.core.run.heartbeat import is_here
 from burstlens.core.run.index import Published, fullest, published
+from burstlens.core.run.segments import Segments
 from burstlens.core.run.status_file import ProgressPart, RunStatus
 
 PICTURES = (".png", ".jpg", ".jpeg", ".webp")
@@ -40,6 +41,9 @@ calls of the file system for each such run, and these spread over twice the time
 PROGRESS = ("fraction", "time", "eta_s", "speed", "rate_mpps")
 
 Row = dict[str, Any]
+
+_Signature = tuple[int, int, int, bool, Segments]
+"""What decides which picture is a run's: its index, whether it is over, what is stale in it."""
 
 _LINE = msgspec.json.Decoder(dict[str, Any])
 
@@ -74,7 +78,7 @@ class Rows:
     def __init__(self) -> None:
         self.complete = True
         self._known: dict[Path, _Known] = {}
-        self._pictures: dict[Path, tuple[tuple[int, int, int, bool], str | None]] = {}
+        self._pictures: dict[Path, tuple[_Signature, str | None]] = {}
 
     def look(self, shelf: Served, runs: Sequence[RunDir]) -> list[Row]:
         """The rows of these runs, without those that cannot be read or were not come to yet."""
@@ -113,7 +117,7 @@ class Rows:
 
     def _row_of(self, shelf: Served, run: RunDir, status: RunStatus) -> Row:
         progress = status.progress or ProgressPart()
-        picture = self._picture(shelf, run, list(status.products), over=is_over(status))
+        picture = self._picture(shelf, run, status)
         return {
             "run": run.id,
             "title": status.title,
@@ -128,15 +132,15 @@ class Rows:
             "picture": picture and quote(os.fsencode(f"{run.id}/products/{picture}")),
         }
 
-    def _picture(
-        self, shelf: Served, run: RunDir, products: list[str], *, over: bool
-    ) -> str | None:
+    def _picture(self, shelf: Served, run: RunDir, status: RunStatus) -> str | None:
         """The newest picture of the first product that has one at the end of the index; of a run
-        that is over, the newest that is not nearly empty, of the first with something in it."""
+        that is over, the newest that is not nearly empty, of the first with something in it. None
+        of those that are stale."""
+        products, over, segments = list(status.products), is_over(status), Segments.of(status)
         try:
             with shelf.locate(run.id, ("products", "index.jsonl")) as handle:
                 found = os.fstat(handle.fileno())
-                signature = (found.st_ino, found.st_size, found.st_mtime_ns, over)
+                signature = (found.st_ino, found.st_size, found.st_mtime_ns, over, segments)
                 known, picture = self._pictures.get(run.path, (None, None))
                 if known == signature:
                     return picture
@@ -145,7 +149,7 @@ class Rows:
             return None
         entries = map(published, _objects(tail))
         shown = [entry for entry in entries if entry and entry.name.endswith(PICTURES)]
-        whole = [entry for entry in shown if not entry.placeholder]
+        whole = [it for it in segments.mark(shown) if not (it.placeholder or it.stale)]
         places = {product: place for place, product in enumerate(products)}
         series: dict[int, list[Published]] = {}
         for entry in sorted(whole, key=lambda entry: (entry.attempt, entry.time)):

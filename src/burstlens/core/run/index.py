@@ -4,6 +4,7 @@ of the pictures stands for the run: after the end, the newest with something in 
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -35,9 +36,11 @@ class _Names(msgspec.Struct):
 class Published:
     """One published product of one frame: a line of the index, which :func:`published` checked.
     ``product`` is its name, ``stream`` and ``time`` its frame's stream and valid-time key, ``name``
-    its path relative to ``products/``, ``attempt`` the model's start that wrote the frame."""
+    its path relative to ``products/``, ``attempt`` the model's start that wrote the frame.
+    ``stale``: that attempt no longer owns this time (:class:`.Segments`), as far as its reader
+    has looked."""
 
-    __slots__ = ("_given", "attempt", "name", "product", "stream", "time")
+    __slots__ = ("_given", "attempt", "name", "product", "stale", "stream", "time")
 
     def __init__(self, line: Line | bytes, names: _Names | None = None) -> None:
         """The line, or its text with the names in it: then the rest is only parsed when it is asked
@@ -48,6 +51,7 @@ class Published:
         self.product, self.stream, self.time = names.product, names.stream, names.time
         self.name = names.name
         self.attempt = int(number(names.attempt) or 0)
+        self.stale = False
 
     @property
     def line(self) -> Line:
@@ -61,12 +65,20 @@ class Published:
         return found
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Published) and self.line == other.line
+        if not isinstance(other, Published):
+            return False
+        return self.stale == other.stale and self.line == other.line
 
     __hash__ = None  # type: ignore[assignment]  # as that of a line
 
     def __repr__(self) -> str:
         return f"Published({self.line!r})"
+
+    def as_stale(self) -> Published:
+        """The same entry, marked as stale."""
+        found = copy.copy(self)
+        found.stale = True
+        return found
 
     @property
     def bytes(self) -> int:

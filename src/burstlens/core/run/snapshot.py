@@ -12,6 +12,7 @@ from burstlens.core.durable import write_json
 from burstlens.core.errors import RunError
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import facts_of
+from burstlens.core.run.job_record import JobRecord
 from burstlens.core.run.record import read_record, stamp
 from burstlens.core.run.status_file import (
     AttachedPart,
@@ -21,6 +22,7 @@ from burstlens.core.run.status_file import (
     Ledger,
     OutcomePart,
     ProductCounts,
+    SegmentPart,
     StatusFile,
 )
 
@@ -105,6 +107,18 @@ def journalled_buffer(history: History, capacity_bytes: int = 0) -> BufferPart |
     )
 
 
+def segment_parts(history: History) -> list[SegmentPart]:
+    """The stretches of a run whose attempts have followed each other; none for one in one piece."""
+    if not history.lineage.is_forked:
+        return []
+    parts = []
+    for one in history.lineage.segments:
+        name = f"attempt-{one.attempt}"
+        job = history.jobs.get(name) or JobRecord(name)
+        parts.append(SegmentPart(one.attempt, one.begin, one.end, job.job_id, job.outcome))
+    return parts
+
+
 def _by_journal(run: RunDir, fresh: StatusFile) -> StatusFile:
     """The snapshot by the journal alone; ``fresh`` without a journal. Raises RunError."""
     if not run.journal.exists():
@@ -128,5 +142,6 @@ def _by_journal(run: RunDir, fresh: StatusFile) -> StatusFile:
         ledger=Ledger(history.raw_bytes, history.product_bytes),
         outcome=OutcomePart(**history.outcome) if history.outcome else None,
         buffer=journalled_buffer(history),
+        segments=segment_parts(history) or UNSET,
         driver=DriverPart(heartbeat=history.last, epoch=history.epoch),
     )

@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from burstlens.clients.opened.file_errors import writing
 from burstlens.clients.opened.products import ProductView
+from burstlens.clients.opened.segment_texts import SEGMENT_HEADS, segment_facts, segment_rows
 from burstlens.clients.opened.status import facts, is_over
 from burstlens.clients.opened.table import clock_time, time_label
 from burstlens.clients.opened.view import RunView
@@ -56,11 +57,12 @@ def write_report(run: RunView, out: Path) -> Report:
     """Write the run's report as exactly ``out``. Raises RunError; then no file is left."""
     status, products = run.read_status(), list(run.products.values())
     entries = [entry for view in products for entry in view.entries]
-    series = gallery(run.directory.products, entries)
+    series = gallery(run.directory.products, [entry for entry in entries if not entry.stale])
     shown = [it for one in series for it in (one.newest, *one.small)]
     picture_bytes = sum(len(it.uri) for it in shown)
     story, over = story_of(run.events()), is_over(status)
-    known = [fact for fact in facts(status) if fact[0] != "pictures"]
+    elsewhere = {"pictures", *(label for label, _ in segment_facts(status))}
+    known = [fact for fact in facts(status) if fact[0] not in elsewhere]
     text = _templates().get_template("report.html").render(
         run=run, title=status.title or run.id, status=status, over=over,
         outcome=status.outcome or OutcomePart(),
@@ -69,7 +71,9 @@ def write_report(run: RunView, out: Path) -> Report:
         guards=[[it.name or "", it.text or "", it.state or ""] for it in status.guards or ()],
         trips=[_trip(it) for it in story.trips[:MOST_ROWS]],
         marks=[(_utc(mark.t), mark.text) for mark in story.marks[:MOST_ROWS]],
+        segment_heads=SEGMENT_HEADS, segments=segment_rows(status),
         products=[_product(view, story) for view in products], what_ran=_what_ran(run, story),
+        stale=sum(entry.stale for entry in entries),
         recipe=_recipe(run), files=_files(run.directory), entries=entries,
         trial_heads=TRIAL_HEADS, trials=[trial_row(*it) for it in story.trials.items()],
         tuning=tuning_picture(run.directory),
@@ -137,11 +141,13 @@ def _trip(event: GuardTripped) -> tuple[str, ...]:
 
 
 def _product(view: ProductView, story: Story) -> tuple[str, ...]:
-    holes = sum(bool(entry.placeholder) for entry in view.entries)
-    ends = [time_label(view.entries[at].time) for at in (0, -1)] if view.entries else ["", ""]
-    size = show_bytes(sum(it.bytes for it in view.entries))
+    """Its row of the table, without what is stale."""
+    entries = [entry for entry in view.entries if not entry.stale]
+    holes = sum(bool(entry.placeholder) for entry in entries)
+    ends = [time_label(entries[at].time) for at in (0, -1)] if entries else ["", ""]
+    size = show_bytes(sum(it.bytes for it in entries))
     failed = story.failures.get(view.name, "")
-    return view.name, view.kind, str(len(view) - holes), str(holes), size, *ends, failed
+    return view.name, view.kind, str(len(entries) - holes), str(holes), size, *ends, failed
 
 
 def _what_ran(run: RunView, story: Story) -> list[tuple[str, str]]:
