@@ -98,3 +98,52 @@ def test_the_users_folder_is_taken_where_the_sources_cannot_be_written(
     (sources / "__pycache__").write_text("a file where the folder should be")
     assert run(sources, tmp_path) == (42, 0)
     assert run(sources, tmp_path) == (42, 1)
+
+
+BITS = """
+import sys, zlib
+from pathlib import Path
+from burstlens.workflows.awm import parameters
+from burstlens.workflows.awm.executing import Threads
+from burstlens.workflows.awm.solver import Solver
+solver = Solver(parameters.read(Path(sys.argv[1])), Path(sys.argv[1]).parent, Threads(1))
+for _ in range(12):
+    solver.advance()
+print([zlib.crc32(values.tobytes()) for values in solver.state().values()])
+"""
+MODEL = """
+[grid]
+nx = 24
+ny = 24
+nz = 24
+spacing_m = 60.0
+[time]
+step_s = 0.005
+steps = 40
+[material]
+layers = [{ top_m = 0, vp_m_s = 4000, vs_m_s = 2300, rho_kg_m3 = 2400 }]
+[source]
+x_m = 700.0
+y_m = 700.0
+depth_m = 600.0
+mxx_n_m = 1e15
+mxy_n_m = 4e14
+function = "bell"
+duration_s = 0.5
+[output]
+surface_every = 10
+"""
+
+
+@pytest.mark.slow  # it compiles all of awm's loops
+def test_a_process_that_compiles_computes_the_same_bits_as_one_that_reads_what_it_compiled(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "awm.toml").write_text(MODEL)
+    words = [sys.executable, "-c", BITS, tmp_path / "awm.toml"]
+    given = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    compiled, read = (
+        subprocess.run(words, env=given, capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    )
+    assert compiled == read

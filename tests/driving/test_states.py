@@ -87,3 +87,22 @@ def test_a_product_without_a_state_has_none_before_and_none_too_many(states):
 
 def test_small_ones_all_stay(states):
     assert states.surplus("track", "d01") == []
+
+
+def test_an_attempt_that_goes_on_forgets_the_states_after_its_checkpoint():
+    found = States()
+    for number in range(5):
+        found.note("peak", "surface", f"t{number}", f"{number}", 10)
+    found.begin_after("t2")
+    assert found.before("peak", "surface", "t9") == ("2", "1", "0")
+    assert found.surplus("peak", "surface") == ["4", "3"]
+    assert found.surplus("peak", "surface") == []
+
+
+def test_the_state_of_a_checkpoint_that_may_be_gone_on_from_is_kept():
+    found = States()
+    for number in range(20):
+        found.note("peak", "surface", f"t{number:02}", f"{number}", HELD_BYTES)
+    gone = found.surplus("peak", "surface", held=["t03", "t05"])
+    assert gone == [str(n) for n in range(12) if n not in (3, 5)]
+    assert found.newest("peak", "surface", "t04") == "3"

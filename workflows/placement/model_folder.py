@@ -39,13 +39,13 @@ def make(base: Path, job: Mapping[str, Any]) -> Path:
     if job.get("inputs"):
         inputs = base / job["inputs"]
         link_inputs(inputs, folder, job.get("unlinked", ()), job.get("copied", ""))
-        for source, name in job.get("checkpoint", ()):
-            link_checkpoint(base / source, folder / name)
         # Stage-in through DataWarp loses the executable bits.
         for name in job.get("executables", ()):
             path = inputs / name
             with contextlib.suppress(FileNotFoundError):  # it may have been left behind
                 path.chmod(path.stat().st_mode | 0o111 & ~_umask())
+    for source, name in job.get("checkpoint", ()):
+        link_checkpoint(base / source, folder / name)
     return folder
 
 
