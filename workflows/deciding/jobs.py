@@ -63,9 +63,14 @@ class Jobs:
     def describe(self, buffer: BufferRef) -> None:
         """Number the attempt, once, and have each job that has not ended well described."""
         if not self.attempt:
+            wanted = self._history.wanted
             last = self._history.jobs.get(f"attempt-{self._history.attempt}")
             anew = last is None or self.fresh_buffer or last.outcome not in {None, "done", CUT}
-            known = None if anew else self._history.submitting
+            known: ev.RunResumed | ev.SimulationSubmitting | None = None
+            if wanted is not None and not self.fresh_buffer:
+                anew, known = True, wanted
+            elif not anew:
+                known = self._history.submitting
             self.attempt = self._history.attempt + anew
             record = None
             if known is not None and known.checkpoint is not None:

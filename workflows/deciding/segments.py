@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from burstlens.core import valid_time
@@ -22,6 +23,17 @@ WALLTIME = "walltime"
 """The reason that a supervisor reports for the end of a job's time."""
 
 
+def continuation_from(
+    record: CheckpointRecord | None,
+    settings: Mapping[str, str],
+    every_s: float | None,
+    until_s: float | None = None,
+) -> Continuation:
+    """How an attempt starts from that checkpoint, or afresh, with these changed settings."""
+    time, files = (None, ()) if record is None else (record.time, tuple(record.files))
+    return Continuation(time, files, until_s, every_s, dict(settings))
+
+
 class Segments:
     """Decides it from the recipe and the journal. ``problem`` says, where an attempt was to be
     followed by another one and cannot be, why not."""
@@ -34,12 +46,10 @@ class Segments:
 
     def continuation(self, record: CheckpointRecord | None) -> Continuation:
         """How an attempt starts from that checkpoint, or afresh: up to the next cut."""
-        every_s = self._recipe.checkpoint.every
+        changes, every_s = self._history.settings, self._recipe.checkpoint.every
         at_s = 0.0 if record is None else self._seconds(record.time)
         until_s = next((cut for cut in self._cuts if cut > at_s + SAME_S), None)
-        if record is None:
-            return Continuation(until_s=until_s, every_s=every_s)
-        return Continuation(record.time, tuple(record.files), until_s, every_s)
+        return continuation_from(record, changes, every_s, until_s)
 
     def _seconds(self, time: str) -> float:
         """How long after the run's start a model time is."""

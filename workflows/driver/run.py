@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
 from msgspec.structs import replace
 
 from burstlens.cluster_configs.site import Site, choose
@@ -21,6 +22,7 @@ from burstlens.core.errors import BurstlensError, NoSpaceError, RunError
 from burstlens.core.existence import surely_exists
 from burstlens.core.outcome import Outcome, is_full
 from burstlens.core.run import events as ev
+from burstlens.core.run.continuation import read_wanted
 from burstlens.core.run.directory import RunDir, runs_folder
 from burstlens.core.run.facts import RunFacts, facts_of, write_facts
 from burstlens.core.run.heartbeat import driver_process, note_start, read_start
@@ -190,6 +192,12 @@ def recipe_of(run: RunDir) -> tuple[Recipe, Site]:
     return recipe, kind_of(run).site(site_of(run))
 
 
+def _wanted(run: RunDir) -> dict[str, Any]:
+    """The checkpoint that a person wants this driver to go on from, for its first event."""
+    wanted = read_wanted(run)
+    return {} if wanted is None else structs.asdict(wanted)
+
+
 def execute(
     run: RunDir,
     tick: Callable[[Snapshot], None] = lambda _: None,
@@ -232,7 +240,7 @@ def _execute(
     begins = (
         ev.RunStarted(host=host, **stamp())
         if new
-        else ev.RunResumed(host=host, **stamp(), idle_s=idle_s(run, history))
+        else ev.RunResumed(host=host, **stamp(), idle_s=idle_s(run, history), **_wanted(run))
     )
     with (
         driver_log(run, level, site, epoch),
@@ -243,6 +251,8 @@ def _execute(
     ):
         journal.append(begins)
         journal.sync()
+        run.continuation.unlink(missing_ok=True)
+        recipe = recipe.with_walltime(history.walltime_s)
         with contextlib.suppress(OSError):
             write_page(run)  # a newer Burstlens may have a newer one
             write_recipe(run)

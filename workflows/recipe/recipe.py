@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -267,6 +267,12 @@ class Recipe(metaclass=_TablesOf02):
         """MPI ranks of the model; None if only its own command says how many there are."""
         ranks = self.simulation.ranks
         return ranks if self.model.mpi or ranks > 1 else None
+
+    def with_walltime(self, seconds: float | None) -> Recipe:
+        """The recipe with another longest time of its jobs; None: the same."""
+        if seconds is None:
+            return self
+        return replace(self, simulation=replace(self.simulation, walltime=seconds))
 
     @property
     def inputs(self) -> Path:

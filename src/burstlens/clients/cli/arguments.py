@@ -39,6 +39,22 @@ def complete_product(context: typer.Context, incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
+def complete_checkpoint(context: typer.Context, incomplete: str) -> list[str]:
+    """The times of the run's checkpoints, and ``latest``."""
+    from burstlens.core.errors import BurstlensError
+    from burstlens.core.run.directory import open_run_dir
+    from burstlens.core.run.history_file import history_of
+    from burstlens.core.valid_time import label
+
+    try:
+        history = history_of(open_run_dir(context.params["run"]).journal)
+    except (BurstlensError, OSError, KeyError):
+        return []
+    times = [label(one.time) for one in history.checkpoints.on(history.lineage)]
+    known = ["latest", *(time.removesuffix(" UTC").removeprefix("t = ") for time in times)]
+    return [time for time in known if time.startswith(incomplete)]
+
+
 def complete_way(incomplete: str) -> list[str]:
     """Ways of ``--notify``: those of the user's configuration, and how others begin."""
     from burstlens.core.errors import RecipeError

@@ -11,6 +11,7 @@ import typer
 from burstlens.clients.cli import arguments as args
 from burstlens.core.exit_codes import DONE, STOPPED_BY_GUARD
 from burstlens.core.printable import print_stderr, printable, say
+from burstlens.core.valid_time import label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,6 +91,31 @@ def demo(settings: args.SetOpt = None, name: args.NameOpt = None) -> None:
 )
 def resume(
     run: args.RunArg,
+    time: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="TIME|latest",
+            help="Go on from the checkpoint of that model time, or the latest good one.",
+            autocompletion=args.complete_checkpoint,
+        ),
+    ] = None,
+    walltime: Annotated[
+        str | None,
+        typer.Option(help="The longest time of a job from now on, such as 12:00:00; with --from."),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="A setting of the model from now on, such as namelist.domains.time_step=20; with "
+            "--from. May be given several times.",
+        ),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Go on also from a suspect checkpoint; with --from.")
+    ] = False,
     detach: args.DetachOpt = False,
     batch: args.BatchOpt = False,
     notify: args.NotifyOpt = None,
@@ -102,6 +128,10 @@ def resume(
     that ended with frames lost or damaged (exit code 5), or whose guard tripped after the model's
     end (7), is left as it is: only a new run writes other frames. One that is done and could not
     give its buffer back (8) gives it back.
+
+    --from goes on from a checkpoint of the run instead, whatever its end was: what was computed
+    after it is computed again. --walltime and --set change the jobs, and the attempt's own copy of
+    the model's settings, from then on.
 
     Exit codes are those of `burstlens run`, in its order: the first of 1, 6, 5, 4, 3, 7, 8, else 0.
 
@@ -120,7 +150,11 @@ def resume(
     require_one_way(detach, batch)
     args.require_ways(notify)
     found = open_run_dir(run)
-    reason = resumable(found)
+    if time is not None:
+        _go_on(found, time, walltime, settings or (), force=force)
+    elif walltime or settings or force:
+        raise typer.BadParameter("--walltime, --set and --force go with --from")
+    reason = resumable(found) if time is None else None
     outcome = history_of(found.journal).outcome or {}
     if reason is not None:
         say(reason)
@@ -132,6 +166,27 @@ def resume(
     if outcome.get("exit_code") == STOPPED_BY_GUARD:
         note = printable(f"{found.id} was {outcome.get('message')}; it goes on now, as asked")
     start(found, detach=detach, batch=batch, as_json=as_json, note=note)
+
+
+def _go_on(
+    run: RunDir, time: str, walltime: str | None, settings: Sequence[str], *, force: bool
+) -> None:
+    """Have the next driver go on from that checkpoint. Raises BurstlensError."""
+    from burstlens.core.quantity import parse_duration
+    from burstlens.workflows.driver.continuing import want_continuation
+
+    try:
+        seconds = None if walltime is None else parse_duration(walltime)
+    except ValueError as error:
+        raise typer.BadParameter(f"--walltime: {error}") from None
+    changes: dict[str, str] = {}
+    for text in settings:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise typer.BadParameter(f"--set {text}: expected KEY=VALUE")
+        changes[name] = value
+    wanted = want_continuation(run, time, settings=changes, walltime_s=seconds, force=force)
+    print_stderr(f"burstlens: {run.id} goes on from {label(wanted.checkpoint)}")
 
 
 @app.command(hidden=True)

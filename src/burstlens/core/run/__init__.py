@@ -5,8 +5,9 @@ state that it adds up to. Imports ``core`` alone.
 """
 
 __all__ = [
-    "checkpoint_record", "directory", "event", "events", "facts", "follow", "heartbeat", "history",
-    "history_file", "index", "job_record", "journal", "lineage", "log_level", "logs", "making",
-    "noticed", "output", "places", "product_record", "record", "requests", "schema", "segments",
-    "served", "snapshot", "status_file", "volumes", "wording",
+    "attempts", "checkpoint_record", "continuation", "directory", "event", "events", "facts",
+    "follow", "heartbeat", "history", "history_file", "index", "job_record", "journal",
+    "lineage", "log_level", "logs", "making", "noticed", "output", "places", "product_record",
+    "record", "requests", "schema", "segments", "served", "snapshot", "status_file", "volumes",
+    "wording",
 ]  # fmt: skip

@@ -124,6 +124,12 @@ class RunDir:
         return self.path / "start.json"
 
     @property
+    def continuation(self) -> Path:
+        """The checkpoint that the next driver is to go on from, where a person wants that;
+        burstlens/workflows/driver/continuing.py reads and writes it."""
+        return self.path / "continuation.json"
+
+    @property
     def journal_files(self) -> list[Path]:
         """All files of the journal, in order. Raises OSError."""
         older = [volume_path(self.journal, number) for number in volume_numbers(self.journal)]

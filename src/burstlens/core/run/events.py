@@ -52,9 +52,15 @@ class RunStarted(_DriverBegan, frozen=True, tag="run.started"):
 
 
 class RunResumed(_DriverBegan, frozen=True, tag="run.resumed"):
-    """A later driver began; for ``idle_s`` seconds before no model ran."""
+    """A later driver began; for ``idle_s`` seconds before no model ran. A person wants it to go on
+    from the ``checkpoint`` of that time, which the attempt ``written_by`` wrote, with changed
+    ``settings`` of the model and another walltime of its jobs."""
 
     idle_s: float | None = None
+    checkpoint: str | None = None
+    written_by: Count | None = None
+    settings: dict[str, str] | None = None
+    walltime_s: float | None = None
 
 
 class JournalContinued(Event, frozen=True, tag="journal.continued", omit_defaults=True):

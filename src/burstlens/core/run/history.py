@@ -9,23 +9,21 @@ from typing import Any
 from burstlens.core import valid_time
 from burstlens.core.exit_codes import BUFFER_LEFT, COMPLETE, DONE
 from burstlens.core.model import Damage, in_model_folder
-from burstlens.core.run import attached, product_record
+from burstlens.core.run import attached, attempts, product_record
 from burstlens.core.run import events as ev
-from burstlens.core.run.checkpoint_record import Checkpoints
+from burstlens.core.run.attempts import AttemptHistory
 from burstlens.core.run.columns import FrameSet, Times, TimeSet
 from burstlens.core.run.events import Event, FrameKey, Key
 from burstlens.core.run.follow import uncollected
 from burstlens.core.run.job_record import JobRecord, TrialRecord
-from burstlens.core.run.lineage import AFRESH, Lineage
 from burstlens.core.run.output import Output
-from burstlens.core.run.product_record import ProductHistory
 
 UNPROVEN = "unproven"
 """The signal of a frame that was taken to be whole after long quiet, without any witness."""
 
 
 @dataclass(slots=True)
-class History(ProductHistory):
+class History(AttemptHistory):
     """The state that the journal's events add up to."""
 
     volume: int = 0
@@ -47,12 +45,6 @@ class History(ProductHistory):
     """Whether the files of ``[stage_out]`` came home after the model ended, well or not."""
     home: tuple[int, int] = (0, 0)
     """How many of them came, and their bytes."""
-    jobs: dict[str, JobRecord] = field(default_factory=dict)
-    lineage: Lineage = field(default_factory=Lineage)
-    """From where the attempts that Burstlens has started went on."""
-    submitting: ev.SimulationSubmitting | None = None
-    """What the latest of them was to do."""
-    checkpoints: Checkpoints = field(default_factory=Checkpoints)
     times: Times = field(default_factory=Times)
     """The valid times that the columns share."""
     damaged: FrameSet = field(default_factory=FrameSet)
@@ -120,7 +112,7 @@ class History(ProductHistory):
         dated = {
             (stream, time)
             for stream, time, attempt in self.damaged
-            if self._owns(stream, time, attempt) or (stream, time) not in self.ready
+            if self.owns(stream, time, attempt) or (stream, time) not in self.ready
         }
         undated = [
             (stream, f"{file} record {record}")
@@ -128,15 +120,6 @@ class History(ProductHistory):
             if attempt == self.attempt
         ]
         return [(stream, valid_time.label(time)) for stream, time in sorted(dated)] + undated
-
-    def _owns(self, stream: str, time: str, attempt: int) -> bool:
-        if attempt not in self.lineage.begins:
-            return attempt == self.attempt
-        return self.lineage.frame_owner(stream, time, self.frames) == attempt
-
-    def is_stale(self, stream: str, time: str, attempt: int) -> bool:
-        """Whether another attempt owns that frame by now, and with it what is made of it."""
-        return self.lineage.is_stale(stream, time, attempt, self.frames)
 
     def counts(self) -> dict[str, int]:
         """How many frames are ready (each valid time of a stream counts once, also when a later
@@ -197,6 +180,8 @@ def _resumed(history: History, event: ev.RunResumed) -> None:
         product_record.retry(history)
     _started(history, event)
     history.idle_s += max(0.0, event.idle_s or 0.0)
+    if attempts.want(history, event):
+        history.brought_home = history.kept_home = False
 
 
 def _ended(history: History, event: ev.RunEnded) -> None:
@@ -241,28 +226,9 @@ def _brought_home(history: History, event: ev.StageOutDone) -> None:
     history.home = len(sizes), sum(sizes)
 
 
-def _job(history: History, event: ev.JobEvent) -> None:
-    known = history.jobs.setdefault(event.job, JobRecord(event.job))
-    if event.job_id:
-        known.job_id = event.job_id
-
-
-def _job_ended(history: History, event: ev.JobEvent) -> None:
-    history.jobs.setdefault(event.job, JobRecord(event.job)).outcome = str(event.outcome)
-
-
-def _simulation(
-    history: History, event: ev.SimulationSubmitting | ev.SimulationSubmitted | ev.SimulationEnded
-) -> None:
-    if isinstance(event, ev.SimulationSubmitting):
-        history.kept_home = False
-        history.submitting = event
-        if event.attempt not in history.lineage.begins:
-            history.lineage.begin(event.attempt, event.checkpoint or AFRESH)
-            history.states.begin_after(event.checkpoint or AFRESH)
-    note = _job_ended if isinstance(event, ev.SimulationEnded) else _job
-    note(history, event)
-    history.attempt = max(history.attempt, event.attempt)
+def _submitting(history: History, event: ev.SimulationSubmitting) -> None:
+    history.kept_home = False
+    attempts.submitting(history, event)
 
 
 def _trial(history: History, event: ev.TrialSubmitting | ev.TrialSubmitted | ev.TrialEnded) -> None:
@@ -367,17 +333,10 @@ _FOLDS: dict[type[Event], Callable[[History, Any], None]] = {
     ev.BufferCreated: _buffer,
     ev.BufferAdopted: _buffer,
     ev.BufferReleased: _buffer_released,
-    ev.CheckpointWhole: lambda history, event: history.checkpoints.note_whole(event),
-    ev.CheckpointSuspect: lambda history, event: history.checkpoints.note_suspect(event),
-    ev.CheckpointRemoved: lambda history, event: history.checkpoints.note_removed(event),
     ev.StageInDone: _staged_in,
     ev.StageOutDone: _brought_home,
-    ev.StepSubmitting: _job,
-    ev.StepStarted: _job,
-    ev.StepEnded: _job_ended,
-    ev.SimulationSubmitting: _simulation,
-    ev.SimulationSubmitted: _simulation,
-    ev.SimulationEnded: _simulation,
+    **attempts.FOLDS,
+    ev.SimulationSubmitting: _submitting,
     ev.OutputTimed: _output,
     ev.OutputReported: _output,
     ev.FrameReady: _ready,

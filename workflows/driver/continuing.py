@@ -1,0 +1,80 @@
+"""A run that goes on from a checkpoint because a person says so: which one, and whether it can.
+
+``burstlens resume RUN --from TIME`` notes what is wanted; the next driver journals it as a part of
+its ``run.resumed``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from burstlens.core import valid_time
+from burstlens.core.errors import RunError
+from burstlens.core.run.checkpoint_record import CheckpointRecord
+from burstlens.core.run.continuation import ContinuationWanted, note_wanted
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.facts import facts_of
+from burstlens.core.run.history import History
+from burstlens.core.run.history_file import history_of
+from burstlens.workflows.deciding.segments import continuation_from
+from burstlens.workflows.driver.claim import free_epoch
+from burstlens.workflows.driver.run import recipe_of
+
+LATEST = "latest"
+
+
+def want_continuation(
+    run: RunDir,
+    time: str,
+    *,
+    settings: Mapping[str, str],
+    walltime_s: float | None = None,
+    force: bool = False,
+) -> ContinuationWanted:
+    """Have the next driver go on from the checkpoint of that time, or the ``latest`` that is not
+    suspect; ``force``: also from a suspect one. Raises RunError where a driver lives, where there
+    is no such checkpoint, or where the model cannot go on so (RecipeError); OSError."""
+    free_epoch(run)
+    history = history_of(run.journal)
+    if facts_of(run).attached is not None:
+        raise RunError(f"run {run.id} looks at the files of others: it starts no model")
+    found = _choose(history, time, force=force)
+    if history.buffer_released:
+        raise RunError(f"the buffer of run {run.id} was given back, and its checkpoints with it")
+    recipe, _ = recipe_of(run)
+    changes = {**history.settings, **settings}
+    recipe.model.start(recipe.inputs, continuation_from(found, changes, recipe.checkpoint.every))
+    wanted = ContinuationWanted(found.time, found.attempt, dict(settings), walltime_s)
+    note_wanted(run, wanted)
+    return wanted
+
+
+def _choose(history: History, time: str, *, force: bool) -> CheckpointRecord:
+    known = history.checkpoints.on(history.lineage)
+    if not known:
+        raise RunError("no checkpoint of this run is known from which it could go on")
+    if time == LATEST:
+        good = [one for one in known if force or not one.suspect]
+        if not good:
+            raise RunError(f"each of its checkpoints is suspect ({known[-1].suspect}): {_FORCE}")
+        return good[-1]
+    try:
+        key = valid_time.parse_key(time)
+    except ValueError as error:
+        raise RunError(f"--from: {error}, or {LATEST}") from None
+    for one in known:
+        if one.time == key:
+            if one.suspect and not force:
+                raise RunError(f"that checkpoint is suspect ({one.suspect}): {_FORCE}")
+            return one
+    raise RunError(f"there is no checkpoint of {valid_time.label(key)}: {_near(known, key)}")
+
+
+_FORCE = "--force goes on from it all the same"
+
+
+def _near(known: Sequence[CheckpointRecord], key: str) -> str:
+    before = [valid_time.label(one.time) for one in known if one.time < key][-1:]
+    after = [valid_time.label(one.time) for one in known if one.time > key][:1]
+    named = [f"the one before is of {text}" for text in before]
+    return ", ".join([*named, *(f"the one after of {text}" for text in after)])
