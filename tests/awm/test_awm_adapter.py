@@ -192,7 +192,7 @@ def test_a_start_is_a_command_with_its_checkpoint_and_where_it_stops(tmp_path):
     started = model.start(tmp_path, wanted)
     assert started.command == [
         *own, "--restart", "checkpoint_0000020.awm", "--until", "0.4875",
-        "--checkpoint-every", "0.1",
+        "--checkpoint-every", "0.1", "--checkpoint-keep", "0",
     ]  # fmt: skip
     assert (started.files, started.changes) == ({}, ())
 

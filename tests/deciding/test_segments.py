@@ -213,7 +213,6 @@ def test_a_checkpoint_after_a_guard_has_tripped_is_suspect_and_none_follows(case
     run.state.history.apply(tripped(0.7))
     done = end(run, 1, WALLTIME, 0.5, 1.0)
     assert "BringHome" in kinds(done)
-    segments = run.state.policy.jobs.segments
-    segments.judge()
+    run.state.policy.checkpoints.judge()
     (suspect,) = (one for one in run.state.outbox.take() if isinstance(one, ev.CheckpointSuspect))
     assert (suspect.time, suspect.reason) == (key(1), "stable: vz = 9")

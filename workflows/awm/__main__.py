@@ -108,7 +108,13 @@ def main(arguments: list[str] | None = None) -> int:
         "--checkpoint-every", type=_seconds, metavar="SECONDS",
         help="model time from one checkpoint to the next, to the nearest step; wins over the file",
     )  # fmt: skip
+    parser.add_argument(
+        "--checkpoint-keep", type=int, metavar="NUMBER",
+        help="how many it keeps of the checkpoints that it writes, 0 for all; wins over the file",
+    )  # fmt: skip
     given = parser.parse_args(arguments)
+    if given.checkpoint_keep is not None and given.checkpoint_keep < 0:
+        parser.error("--checkpoint-keep is 0 or more")
     if given.json and not given.plan:
         parser.error("--json goes with --plan")
     try:
@@ -121,7 +127,8 @@ def main(arguments: list[str] | None = None) -> int:
         from burstlens.workflows.awm import program
 
         by = program.threads(read.threads)
-        stretch = Stretch(given.restart, given.until, given.checkpoint_every)
+        how_often = given.checkpoint_every, given.checkpoint_keep
+        stretch = Stretch(given.restart, given.until, *how_often)
         if given.plan:
             return program.plan(read, Path.cwd(), by, stretch, as_json=given.json)
         requests = SignalRequests()

@@ -122,7 +122,16 @@ class Awm(Model):
         ):  # fmt: skip
             if seconds is not None:
                 command += [option, repr(seconds)]
+        if wanted != Continuation() or self._every(inputs):
+            command += ["--checkpoint-keep", "0"]  # Burstlens deletes them, as the recipe says
         return Start(command)
+
+    def _every(self, inputs: Path) -> int:
+        """Steps from one checkpoint to the next by the parameter file; 0 where it is faulty."""
+        try:
+            return awm.read(inputs / self.parameters).checkpoint.every
+        except RecipeError:
+            return 0
 
     def environment(self) -> dict[str, str]:
         """Unbuffered log lines, and no locks on files that other processes read."""

@@ -83,7 +83,7 @@ class Checkpoints:
         with write_errors(path):
             _write(path, head, state)
             self._written.append(path)
-            if len(self._written) > self._keep:
+            if 0 < self._keep < len(self._written):
                 self._delete(self._written.pop(0))
         return path
 

@@ -99,7 +99,7 @@ class Run:
         self.steps = parameters.time.count
         self.stretch = stretch or Stretch()
         self._by, self._requests = by, requests or SignalRequests()
-        self._checkpoints = Checkpoints(folder, self.solver, parameters.checkpoint.keep)
+        self._checkpoints = Checkpoints(folder, self.solver, self.stretch.kept(parameters))
         self._continues = False
         """Whether it stopped with a checkpoint: a frame of stations that it began is then that of
         its continuation."""

@@ -14,12 +14,14 @@ from burstlens.workflows.awm.times import step_at
 class Stretch:
     """``restart`` is the checkpoint that it continues from. ``until_s``: it stops, with a
     checkpoint, after the first step at or beyond that model time. ``every_s`` is the model time
-    from one checkpoint to the next, in place of the parameter file's steps.
+    from one checkpoint to the next, in place of the parameter file's steps, ``keep`` how many it
+    keeps of those that it writes (0: all), in place of the file's.
     """
 
     restart: Path | None = None
     until_s: float | None = None
     every_s: float | None = None
+    keep: int | None = None
 
     def last(self, given: Parameters) -> int:
         """The step after which it stops: that of the end, if ``until_s`` is not before it."""
@@ -33,6 +35,10 @@ class Stretch:
         if self.every_s is None:
             return given.checkpoint.every
         return max(1, round(self.every_s / given.time.step_s))
+
+    def kept(self, given: Parameters) -> int:
+        """How many checkpoints it keeps; 0 for all."""
+        return given.checkpoint.keep if self.keep is None else self.keep
 
     def wants_checkpoints(self, given: Parameters) -> bool:
         """Whether the state is worth a checkpoint when a signal ends the run."""

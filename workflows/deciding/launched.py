@@ -10,6 +10,7 @@ from burstlens.core.exit_codes import STOPPED, leading
 from burstlens.core.outcome import Outcome, failure_code
 from burstlens.core.run import events as ev
 from burstlens.workflows.deciding.buffered import BufferedRun
+from burstlens.workflows.deciding.checkpoints import CheckpointKeeping
 from burstlens.workflows.deciding.homecoming import Homecoming
 from burstlens.workflows.deciding.jobs import BY, Jobs
 from burstlens.workflows.deciding.state import FIRST_S, RunState
@@ -41,7 +42,7 @@ class LaunchedRun(BufferedRun):
         self, state: RunState, shown: ShownPoints, *, buffer_name: str, lasts: bool
     ) -> None:
         super().__init__(state, buffer_name=buffer_name, lasts=lasts)
-        self.jobs = Jobs(state)
+        self.jobs, self.checkpoints = Jobs(state), CheckpointKeeping(state)
         self.guarding = Guarding(state.context, state.outbox)
         self._shown = shown
         self._homecoming = Homecoming(state, self.jobs, lasts=lasts)
@@ -170,7 +171,7 @@ class LaunchedRun(BufferedRun):
         if self._homecoming.begun:
             return
         self._cursor = report.cursor
-        self.jobs.segments.take(report, self.jobs.attempt)
+        self.checkpoints.take(report, self.jobs.attempt)
         production.take(report, self.jobs.attempt)
         for line in report.alarms:
             state.alarm(line)
@@ -225,6 +226,8 @@ class LaunchedRun(BufferedRun):
             self._target.written()
         if self._homecoming.begun:
             return
+        assert self.buffer is not None
+        self.checkpoints.prune(self.buffer, production)
         if self._watched_all and jobs.following and self._goes_on(production):
             return
         over = self._watched_all and jobs.over
@@ -240,9 +243,8 @@ class LaunchedRun(BufferedRun):
     def _goes_on(self, production: Production) -> bool:
         """Begin the attempt that follows, once guards have read all frames up to its checkpoint;
         whether it follows."""
-        segments = self.jobs.segments
-        segments.judge()
-        record = segments.choose(self.jobs.attempt)
+        self.checkpoints.judge()
+        record = self.jobs.segments.choose(self.jobs.attempt)
         if record is None:
             return False
         if not production.has_inspected(record.time):
@@ -359,6 +361,10 @@ class LaunchedRun(BufferedRun):
                     self._homecoming.leave_buffer(error)
             case todo.Destroy() as node:
                 self._homecoming.leave(node, error)
+
+    def answered(self, event: happened.QuestionAnswered) -> None:
+        """A checkpoint is deleted."""
+        self.checkpoints.answered(event)
 
     def brought_home(self, event: happened.BroughtHome) -> None:
         """Give the buffer back."""

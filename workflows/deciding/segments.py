@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from burstlens.core import valid_time
-from burstlens.core.run import events as ev
 from burstlens.core.run.checkpoint_record import CheckpointRecord
-from burstlens.workflows.frames.report import Report
 from burstlens.workflows.models.continuation import Continuation
 from burstlens.workflows.placement.supervised import Ended
 
@@ -90,28 +88,3 @@ class Segments:
             "a shorter interval of checkpoints, or a longer walltime, leaves one"
         )
         return None
-
-    def take(self, report: Report, attempt: int) -> None:
-        """Journal the checkpoints of an attempt that the watcher has found whole."""
-        for found in report.checkpoints:
-            event = ev.CheckpointWhole(
-                attempt=attempt, time=found.time, files=list(found.files), bytes=found.bytes,
-                written=found.written, detected=self._state.t, signal=found.signal,
-                took_s=found.took_s,
-            )  # fmt: skip
-            self._state.outbox.append(event)
-        for text in report.unproven_checkpoints:
-            self._state.alarm(text)
-
-    def judge(self) -> None:
-        """Journal which checkpoints are suspect: a guard that stops the model has tripped on a
-        frame up to their time."""
-        for trip in self._history.stopping.values():
-            for record in self._history.checkpoints.records:
-                late = record.attempt == trip.attempt and trip.time <= record.time
-                if late and not record.suspect:
-                    reason = f"{trip.guard}: {trip.text}"
-                    about = record.attempt, record.time
-                    self._state.outbox.append(
-                        ev.CheckpointSuspect(attempt=about[0], time=about[1], reason=reason)
-                    )

@@ -331,6 +331,16 @@ def release(buffer: BufferRef, paths: Sequence[str], keep: Sequence[str], output
     return Released(count, home, freed, tuple(links))
 
 
+def remove_checkpoint(buffer: BufferRef, folders: Sequence[str], names: Sequence[str]) -> None:
+    """Delete the files of a checkpoint from these folders of the run. Raises StagingError."""
+    base = buffer.root() / buffer.folder
+    for path in [base / folder / name for folder in folders for name in names]:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise StagingError.of(error, "cannot delete", path) from error
+
+
 def destroy(buffer: BufferRef) -> None:
     """Delete the run's folder on the buffer. Raises StagingError when something stays."""
     folder = buffer.root() / buffer.folder

@@ -132,6 +132,8 @@ class Checkpoint:
     every: Seconds | None = None
     """Model time from one checkpoint to the next, such as "30 min"; by default as the model's own
     settings say."""
+    keep: Annotated[int, Field(ge=1)] = 2
+    """How many good ones stay on the buffer, the newest; older ones are deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

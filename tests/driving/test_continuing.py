@@ -1,0 +1,143 @@
+"""Which checkpoint ``resume --from`` means, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from burstlens.core.errors import BurstlensError, RunError
+from burstlens.core.run import events as ev
+from burstlens.core.run.continuation import ContinuationWanted, read_wanted
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.facts import RunFacts, write_facts
+from burstlens.core.run.history_file import history_of
+from burstlens.core.run.journal import Journal
+from burstlens.core.run.record import stamp
+from burstlens.workflows.driver.continuing import want_continuation
+
+MODEL = """
+[grid]
+nx = 40
+ny = 40
+nz = 20
+spacing_m = 100.0
+[time]
+step_s = 0.01
+steps = 400
+[material]
+layers = [{ top_m = 0, vp_m_s = 4000, vs_m_s = 2300, rho_kg_m3 = 2400 }]
+[source]
+x_m = 2000.0
+y_m = 2000.0
+depth_m = 1000.0
+mxx_n_m = 1e15
+function = "bell"
+duration_s = 1.0
+[output]
+surface_every = 50
+"""
+
+
+def key(second: float) -> str:
+    return f"t{second:012.3f}"
+
+
+def whole(attempt: int, second: float) -> ev.CheckpointWhole:
+    files = [f"checkpoint_{round(100 * second):07d}.awm"]
+    return ev.CheckpointWhole(attempt=attempt, time=key(second), files=files, bytes=10)
+
+
+EVENTS = (
+    ev.RunStarted(),
+    ev.SimulationSubmitting(job="attempt-1", attempt=1),
+    whole(1, 1.0),
+    whole(1, 2.0),
+    whole(1, 3.0),
+    ev.CheckpointSuspect(attempt=1, time=key(3.0), reason="stable: vz = 9"),
+    ev.SimulationEnded(job="attempt-1", attempt=1, outcome="stopped"),
+    ev.RunEnded(outcome="stopped", exit_code=3),
+)
+
+
+@pytest.fixture
+def run(tmp_path: Path, run_dir: RunDir):
+    inputs = tmp_path / "inputs"
+    inputs.mkdir()
+    (inputs / "awm.toml").write_text(MODEL)
+    table = {"simulation": {"model": "awm", "inputs": str(inputs)}, "product": []}
+    facts = {"recipe": "any", "source": "any.toml", "table": table, "site": "local", **stamp()}
+    write_facts(run_dir, RunFacts(run=run_dir.id, buffer_folder="f", **facts))
+    write(run_dir, *EVENTS)
+    return run_dir
+
+
+def write(run: RunDir, *events: ev.Event) -> None:
+    journal = Journal(run.journal, 1)
+    for event in events:
+        journal.append(event)
+    journal.close()
+
+
+def test_the_latest_is_the_newest_that_is_not_suspect(run):
+    wanted = want_continuation(run, "latest", settings={}, walltime_s=60.0)
+    assert wanted == ContinuationWanted(key(2.0), 1, walltime_s=60.0)
+    assert read_wanted(run) == wanted
+
+
+def test_a_suspect_one_needs_force_and_is_named_with_its_reason(run):
+    with pytest.raises(RunError, match=r"that checkpoint is suspect \(stable: vz = 9\): --force"):
+        want_continuation(run, "3", settings={})
+    assert read_wanted(run) is None
+    assert want_continuation(run, "3", settings={}, force=True).checkpoint == key(3.0)
+
+
+@pytest.mark.parametrize(
+    ("time", "near"),
+    [
+        ("1.5", "the one before is of t = 1 s, the one after of t = 2 s"),
+        ("0.5", "the one after of t = 1 s"),
+        ("9", "the one before is of t = 3 s"),
+    ],
+)
+def test_a_time_without_a_checkpoint_names_its_neighbours(run, time, near):
+    with pytest.raises(RunError, match=near):
+        want_continuation(run, time, settings={})
+
+
+@pytest.mark.parametrize(
+    ("event", "why"),
+    [
+        (ev.BufferReleased(), "the buffer of run .* was given back, and its checkpoints with it"),
+        (ev.SimulationSubmitting(job="attempt-2", attempt=2), "no checkpoint of this run is known"),
+    ],
+)
+def test_where_nothing_can_be_gone_on_from_the_reason_is_given(run, event, why):
+    write(run, event)
+    with pytest.raises(RunError, match=why):
+        want_continuation(run, "latest", settings={})
+
+
+def test_what_the_model_cannot_do_is_refused_before_anything_starts(run):
+    with pytest.raises(BurstlensError, match=r"awm takes its parameters from awm\.toml alone"):
+        want_continuation(run, "2", settings={"namelist.domains.time_step": "20"})
+    assert read_wanted(run) is None
+
+
+def test_what_is_no_time_is_refused(run):
+    with pytest.raises(RunError, match=r"--from: expected a time .*, or latest"):
+        want_continuation(run, "noon", settings={})
+
+
+def test_a_driver_that_goes_on_has_what_was_wanted_until_an_attempt_begins(run):
+    changes = {"namelist.domains.time_step": "20"}
+    about = {"checkpoint": key(2.0), "written_by": 1, "settings": changes, "walltime_s": 60.0}
+    write(run, ev.RunResumed(**about))
+    history = history_of(run.journal)
+    assert history.wanted is not None
+    assert (history.wanted.checkpoint, history.settings) == (key(2.0), changes)
+    submitting = {"attempt": 2, "checkpoint": key(2.0), "written_by": 1}
+    write(run, ev.SimulationSubmitting(job="attempt-2", **submitting))
+    history = history_of(run.journal)
+    assert history.wanted is None
+    assert (history.settings, history.walltime_s) == (changes, 60.0)
