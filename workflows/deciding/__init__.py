@@ -9,9 +9,11 @@ imports.
 
 __all__ = [
     "buffered",
+    "checkpoints",
     "homecoming",
     "jobs",
     "launched",
+    "segments",
     "state",
     "steering",
     "target",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from burstlens.core.exit_codes import NO_SPACE, STOPPED, STOPPED_BY_GUARD
@@ -80,17 +81,21 @@ class Jobs:
         what = self.attempt, self.simulation, steps, self.fresh_buffer
         self._state.do(DescribeJobs(buffer, *what, self.continuation, self.written_by))
 
-    def go_on(self, record: CheckpointRecord) -> None:
-        """Number an attempt that goes on from that checkpoint; it is described as the first was."""
-        self.ends.pop(self.simulation, None)
+    def go_on(self, record: CheckpointRecord | None) -> None:
+        """Number an attempt that goes on from that checkpoint, or starts afresh; it is described as
+        the first was."""
+        end = self.ends.pop(self.simulation, None)
+        changes = {} if end is None else self.segments.changes(end)
         self.attempt += 1
         self.asked, self._speech, self._begun, self._names = None, Speech(), False, {}
         self.fresh_buffer = False
-        self._begin(record)
+        self._begin(record, changes)
 
-    def _begin(self, record: CheckpointRecord | None) -> None:
+    def _begin(
+        self, record: CheckpointRecord | None, changes: Mapping[str, str] | None = None
+    ) -> None:
         """Journal what will be submitted, from that checkpoint or afresh."""
-        self.continuation = self.segments.continuation(record)
+        self.continuation = self.segments.continuation(record, changes)
         self.written_by = 0 if record is None else record.attempt
         for phase in self._phases:
             for step in self._steps(phase):
@@ -102,7 +107,7 @@ class Jobs:
                 event = ev.SimulationSubmitting(
                     job=self.simulation, attempt=self.attempt,
                     checkpoint=self.continuation.time, written_by=self.written_by or None,
-                    until_s=self.continuation.until_s,
+                    until_s=self.continuation.until_s, settings=dict(changes or {}) or None,
                 )  # fmt: skip
                 self._state.outbox.append(event)
 

@@ -244,12 +244,15 @@ class LaunchedRun(BufferedRun):
         """Begin the attempt that follows, once guards have read all frames up to its checkpoint;
         whether it follows."""
         self.checkpoints.judge()
-        record = self.jobs.segments.choose(self.jobs.attempt)
-        if record is None:
+        jobs = self.jobs
+        end = jobs.ends[jobs.simulation]
+        assert end is not None
+        if not production.has_inspected():
+            return True  # a trip may still make a checkpoint suspect
+        record = jobs.segments.choose(jobs.attempt, end)
+        if jobs.segments.problem:
             return False
-        if not production.has_inspected(record.time):
-            return True  # a trip may still make it suspect
-        self.jobs.go_on(record)
+        jobs.go_on(record)
         self._cursor, self._watched_all = Cursor(), False
         production.promised.forget()
         self._start_jobs()

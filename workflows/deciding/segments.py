@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from burstlens.core import valid_time
+from burstlens.core.run import events as ev
 from burstlens.core.run.checkpoint_record import CheckpointRecord
 from burstlens.workflows.models.continuation import Continuation
 from burstlens.workflows.placement.supervised import Ended
@@ -42,9 +43,13 @@ class Segments:
         self._cuts = state.context.cuts
         self.problem = ""
 
-    def continuation(self, record: CheckpointRecord | None) -> Continuation:
-        """How an attempt starts from that checkpoint, or afresh: up to the next cut."""
-        changes, every_s = self._history.settings, self._recipe.checkpoint.every
+    def continuation(
+        self, record: CheckpointRecord | None, changes: Mapping[str, str] | None = None
+    ) -> Continuation:
+        """How an attempt starts from that checkpoint, or afresh: up to the next cut, with these
+        further changes of settings."""
+        changes = {**self._history.settings, **(changes or {})}
+        every_s = self._recipe.checkpoint.every
         at_s = 0.0 if record is None else self._seconds(record.time)
         until_s = next((cut for cut in self._cuts if cut > at_s + SAME_S), None)
         return continuation_from(record, changes, every_s, until_s)
@@ -57,15 +62,16 @@ class Segments:
     def follows(self, end: Ended | None) -> bool:
         """Whether an attempt that has ended so is to be followed by another one."""
         asked = self._history.submitting
-        if end is None or asked is None or not self._recipe.simulation.is_cut:
+        if end is None or end.stopped or asked is None or self._state.stop.control is not None:
             return False
-        if self._state.stop.control is not None or self._has_tripped(asked.attempt):
+        if self._has_tripped(asked.attempt):
             return False
-        if asked.until_s is not None and end.well:
-            return True
-        most = self._recipe.simulation.segments
-        fewer = not isinstance(most, int) or len(self._history.lineage.begins) < most
-        return self.is_cut_by(end) and fewer
+        if end.well:
+            return asked.until_s is not None
+        if self.is_cut_by(end):
+            most = self._recipe.simulation.segments
+            return not isinstance(most, int) or len(self._history.lineage.begins) < most
+        return self._is_unusable(asked) or self._may_retry(asked.attempt)
 
     def is_cut_by(self, end: Ended) -> bool:
         """Whether the end of its job's time has ended an attempt of a run that may have several."""
@@ -74,17 +80,76 @@ class Segments:
     def _has_tripped(self, attempt: int) -> bool:
         return any(trip.attempt == attempt for trip in self._history.stopping.values())
 
-    def choose(self, attempt: int) -> CheckpointRecord | None:
-        """The checkpoint from which the attempt after that one goes on: the newest that is not
-        suspect. None, with a ``problem``, where there is none that is later than its own begin."""
+    def _has_written(self, attempt: int) -> bool:
+        """Whether an attempt has written a whole frame, or left a checkpoint."""
+        records = self._history.checkpoints.records
+        return any(one.attempt == attempt for one in records) or any(
+            number == attempt for *_, number in self._history.frames
+        )
+
+    def _is_unusable(self, asked: ev.SimulationSubmitting) -> bool:
+        """Whether an attempt could not go on from its checkpoint, and there is an earlier one."""
+        begin = asked.checkpoint
+        if begin is None or self._has_written(asked.attempt):
+            return False
+        return any(one.time < begin for one in self._usable())
+
+    def _may_retry(self, attempt: int) -> bool:
+        """Whether a failed attempt is tried again: so often as the recipe says, and not after a
+        second one that came no further."""
         history = self._history
-        begin = history.lineage.begin_of(attempt)
-        known = [one for one in history.checkpoints.on(history.lineage) if not one.suspect]
-        if known and known[-1].time > begin:
-            return known[-1]
+        jobs = [history.jobs.get(f"attempt-{number}") for number in history.lineage.begins]
+        failed = sum(job is not None and job.outcome == "failed" for job in jobs)
+        if failed > self._recipe.simulation.retries:
+            return False
+        same = history.lineage.begin_of(attempt) == history.lineage.begin_of(attempt - 1)
+        vain = attempt - 1 in history.lineage.begins and same and not self._is_further(attempt)
+        if vain:
+            self.problem = f"attempts {attempt - 1} and {attempt} have come no further"
+        return not vain
+
+    def _is_further(self, attempt: int) -> bool:
+        return any(one.attempt == attempt for one in self._history.checkpoints.records)
+
+    def _usable(self) -> list[CheckpointRecord]:
+        history = self._history
+        return [one for one in history.checkpoints.on(history.lineage) if not one.suspect]
+
+    def choose(self, attempt: int, end: Ended) -> CheckpointRecord | None:
+        """The checkpoint from which the attempt after that one goes on: the newest that is not
+        suspect. None where it starts afresh; with a ``problem`` where none can follow, as there is
+        no checkpoint later than the attempt's own begin."""
+        asked, begin = self._history.submitting, self._history.lineage.begin_of(attempt)
+        failed = not end.well and not self.is_cut_by(end)
+        if failed and asked is not None and self._is_unusable(asked):
+            why = f"attempt {attempt} could not go on from it: {end.text()}"
+            self._state.outbox.append(
+                ev.CheckpointSuspect(attempt=asked.written_by or 0, time=begin, reason=why)
+            )
+        known = self._usable()
+        if failed:
+            self._state.alarm(self._said(attempt, end, known[-1:]))
+        if failed or (known and known[-1].time > begin):
+            return known[-1] if known else None
         since = f" after {valid_time.label(begin)}, where it began" if begin else ""
         self.problem = (
             f"attempt {attempt} has left no checkpoint{since} from which another one could go on: "
             "a shorter interval of checkpoints, or a longer walltime, leaves one"
         )
         return None
+
+    def _said(self, attempt: int, end: Ended, newest: Sequence[CheckpointRecord]) -> str:
+        where = "afresh" if not newest else f"from {valid_time.label(newest[0].time)}"
+        return f"attempt {attempt} {end.text()}; the next one goes on {where}"
+
+    def changes(self, end: Ended) -> dict[str, str]:
+        """The settings that the recipe changes after such an end."""
+        wanted = self._recipe.simulation.on_failure
+        if wanted is None or end.well or self.is_cut_by(end):
+            return {}
+        return {name: toml_text(value) for name, value in wanted.set.items()}
+
+
+def toml_text(value: str | bool | int | float) -> str:
+    """A value of a recipe as a person would give it on the command line."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

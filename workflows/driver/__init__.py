@@ -10,6 +10,7 @@ they import nothing from it.
 
 __all__ = [
     "addition",
+    "continuing",
     "detach",
     "dispatch",
     "free",

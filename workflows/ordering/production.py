@@ -355,11 +355,13 @@ class Production:
         """Whether products are outstanding and none has been staged for so long."""
         return bool(self.trouble) and not self.settled and now - self._last_good > patience_s
 
-    def has_inspected(self, time: str) -> bool:
-        """Whether guards have read each frame up to that time that they are to read."""
+    def has_inspected(self, time: str | None = None) -> bool:
+        """Whether guards have read each frame, or each up to that time, that they are to read."""
         history, watching = self.history, self.backlog.watching
         return all(
-            frame_key(frame) in history.inspected or frame.time > time or not watching(frame)
+            frame_key(frame) in history.inspected
+            or (time is not None and frame.time > time)
+            or not watching(frame)
             for frame in self.space.frames()
         )
 

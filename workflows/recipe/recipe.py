@@ -61,6 +61,14 @@ def _possible(path: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OnFailure:
+    """``on_failure`` of ``[simulation]``."""
+
+    set: Mapping[str, str | bool | int | float]
+    """Settings of the model by name, such as `{ "namelist.domains.time_step" = 20 }`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Simulation:
     """The common keys of ``[simulation]``; the model's own stand beside them."""
 
@@ -89,6 +97,10 @@ class Simulation:
     segments: Annotated[int, Field(ge=1, le=MOST_SEGMENTS)] | Literal["until done"] = 1
     """Into how many stretches the model's time is cut, each an attempt that goes on from the
     checkpoint of the one before; with a scheduler the most jobs, each as long as `walltime`."""
+    retries: Annotated[int, Field(ge=0, le=100)] = 0
+    """How many attempts that fail are followed by another one, from the newest good checkpoint."""
+    on_failure: OnFailure | None = None
+    """What an attempt changes that follows a failed one."""
 
     def __post_init__(self) -> None:
         delivery.check_spelling(self.mpiio_hints)

@@ -64,6 +64,7 @@ def _job_ended(history: AttemptHistory, event: ev.JobEvent) -> None:
 def submitting(history: AttemptHistory, event: ev.SimulationSubmitting) -> None:
     """An attempt begins."""
     history.submitting, history.wanted = event, None
+    history.settings.update(event.settings or {})
     if event.attempt not in history.lineage.begins:
         history.lineage.begin(event.attempt, event.checkpoint or AFRESH)
         history.states.begin_after(event.checkpoint or AFRESH)

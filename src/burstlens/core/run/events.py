@@ -131,11 +131,13 @@ class _Simulation(JobEvent, frozen=True):
 
 class SimulationSubmitting(_Simulation, frozen=True, tag="simulation.submitting"):
     """An attempt is about to be submitted. It goes on from the checkpoint of that time that an
-    earlier attempt has written, and stops after so many seconds of the run."""
+    earlier attempt has written, stops after so many seconds of the run, and changes these settings
+    of the model from then on."""
 
     checkpoint: str | None = None
     written_by: Count | None = None
     until_s: float | None = None
+    settings: dict[str, str] | None = None
 
 
 class SimulationSubmitted(_Simulation, frozen=True, tag="simulation.submitted"):
