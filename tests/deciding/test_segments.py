@@ -272,10 +272,8 @@ def test_of_a_checkpoint_that_cannot_be_used_the_one_before_is_taken_and_it_is_s
         suspect.reason
     )
     assert described(done).continuation.time == key(1)
-    assert (
-        "the next one goes on from t = 1 s"
-        in [one.text for one in done if isinstance(one, ev.Alarm)][0]
-    )
+    (alarm,) = (one for one in done if isinstance(one, ev.Alarm))
+    assert "the next one goes on from t = 1 s" in alarm.text
 
 
 def test_where_there_is_no_earlier_one_the_run_ends_with_the_reason(case):

@@ -10,6 +10,7 @@ from burstlens.core.run import events as ev
 from burstlens.core.run.checkpoint_record import CheckpointRecord
 from burstlens.workflows.models.continuation import Continuation
 from burstlens.workflows.placement.supervised import Ended
+from burstlens.workflows.recipe.recipe import option_text
 
 if TYPE_CHECKING:
     from burstlens.workflows.deciding.state import RunState
@@ -147,9 +148,4 @@ class Segments:
         wanted = self._recipe.simulation.on_failure
         if wanted is None or end.well or self.is_cut_by(end):
             return {}
-        return {name: toml_text(value) for name, value in wanted.set.items()}
-
-
-def toml_text(value: str | bool | int | float) -> str:
-    """A value of a recipe as a person would give it on the command line."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+        return {name: option_text(value) for name, value in wanted.set.items()}

@@ -10,7 +10,7 @@ from burstlens.core.errors import RecipeError
 from burstlens.workflows.models.base import Model
 from burstlens.workflows.models.continuation import Continuation
 from burstlens.workflows.recipe.findings import ERROR, NOTE, WARNING, Finding
-from burstlens.workflows.recipe.recipe import Recipe
+from burstlens.workflows.recipe.recipe import Recipe, option_text
 
 _PATH = "simulation.segments"
 
@@ -18,7 +18,7 @@ _PATH = "simulation.segments"
 def continuing(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
     """Findings on ``simulation.segments`` and ``[checkpoint]``, for a run on that site."""
     simulation, model = recipe.simulation, recipe.model
-    if not (simulation.is_cut or recipe.checkpoint.every):
+    if not (simulation.is_cut or recipe.checkpoint.every or simulation.on_failure):
         return
     if type(model).start is Model.start:
         path = _PATH if simulation.is_cut else "checkpoint.every"
@@ -47,11 +47,15 @@ def continuing(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
 def _starts(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
     """What differs from the inputs in the first attempt. Raises RecipeError where the model cannot
     be cut so."""
-    segments, every_s = recipe.simulation.segments, recipe.checkpoint.every
+    simulation, every_s = recipe.simulation, recipe.checkpoint.every
+    segments = simulation.segments
     cuts: list[float] = []
     if isinstance(segments, int) and segments > 1 and (site is None or site.scheduler == LOCAL):
         cuts = list(recipe.model.cuts(recipe.inputs, segments, every_s))
     until_s = cuts[0] if cuts else None
     start = recipe.model.start(recipe.inputs, Continuation(until_s=until_s, every_s=every_s))
+    if simulation.on_failure is not None:
+        wanted = {name: option_text(value) for name, value in simulation.on_failure.set.items()}
+        recipe.model.start(recipe.inputs, Continuation(settings=wanted))
     if start.changes:
         yield Finding(NOTE, f"the first attempt starts with {'; '.join(start.changes)}", _PATH)

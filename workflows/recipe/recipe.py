@@ -60,6 +60,11 @@ def _possible(path: str) -> str:
     return path
 
 
+def option_text(value: str | bool | int | float) -> str:
+    """A value of a recipe as a person would give it on the command line."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnFailure:
     """``on_failure`` of ``[simulation]``."""
