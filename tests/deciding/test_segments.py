@@ -9,6 +9,8 @@ import pytest
 from launched_case import WELL, Case, kinds
 from simulated_nodes import BUFFER
 
+from burstlens.core.exit_codes import STOPPED, STOPPED_BY_GUARD
+from burstlens.core.model import Frame
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.frames.cursor import Cursor
@@ -25,6 +27,11 @@ model = "awm"
 inputs = "inputs"
 segments = {segments}
 {keys}
+[[product]]
+name = "motion"
+kind = "map"
+stream = "surface"
+variable = "vz"
 """
 AFTER = '[[step]]\nname = "peak"\nafter = "simulation"\ncommand = ["peak"]\n'
 PARAMETERS = """\
@@ -52,6 +59,7 @@ duration_s = 1.0
 surface_every = 50
 """
 WALLTIME = Ended(None, "SIGTERM", "walltime")
+FAILED = Ended(1, None, "exited")
 
 
 def key(second: float) -> str:
@@ -105,6 +113,8 @@ def test_each_attempt_goes_on_from_the_checkpoint_of_the_one_before_up_to_the_ne
         done = run.tell(happened.JobsDescribed())
         assert launches(done) == [f"attempt-{attempt + 1}"]
         assert kinds(done)[-1] == "Watch"
+        (watch,) = (one for one in done if isinstance(one, todo.Watch))
+        assert watch.attempt == attempt + 1
     assert [one.until_s for one in begun] == [1.0, 2.0, 3.0, None]
     assert [one.time for one in begun] == [None, key(1), key(2), key(3)]
     assert begun[3].files == ("checkpoint_0000300.awm",)
@@ -159,6 +169,112 @@ def test_a_job_whose_time_is_over_is_followed_by_another_one_up_to_the_most_that
     assert "BringHome" in kinds(done)
 
 
+def test_the_next_driver_first_looks_at_what_the_one_before_left_of_earlier_attempts(case):
+    run = case(segments=3)
+    run.start()
+    found = Report((surface(0.5),), (), Cursor())
+    run.tell(happened.FramesFound(found))
+    end(run, 1, WELL, 1.34)
+    run.tell(happened.JobsDescribed())
+    later = case(segments=3, events=run.events)
+    later.tell(happened.LoopBegun())
+    later.tell(happened.BufferReady(BUFFER, adopted=True))
+    looks = [one.attempt for one in later.tell(happened.JobsDescribed())
+             if isinstance(one, todo.Watch)]  # fmt: skip
+    done = later.tell(happened.FramesFound(Report((surface(0.5),), (), Cursor(), ended=True)))
+    assert looks + [one.attempt for one in done if isinstance(one, todo.Watch)] == [1, 2]
+    assert later.state.policy.production.backlog.size == 1, "what was left is to be made"
+
+
+def surface(second: float) -> Frame:
+    paths = ("storm-1/1/surface_000000.nc",)
+    return Frame("storm-1", 1, "surface", key(second), paths, 0, 1000, 1.0, 1.1, "header")
+
+
+def test_a_stop_as_a_stretch_ends_is_no_end_of_the_run_that_is_done(case):
+    run = case(segments=4)
+    run.start()
+    run.tell(happened.StopRequested("stop"))
+    end(run, 1, WELL, 1.0, said_end=True)
+    outcome = run.state.policy.jobs.outcome()
+    assert (outcome.state, outcome.exit_code) == ("stopped", STOPPED)
+
+
+@pytest.mark.parametrize(("how", "batch"), [(WELL, False), (WALLTIME, True)])
+def test_a_trip_on_the_last_frames_of_a_stretch_stops_the_run(case, how, batch):
+    run = case(segments=4, batch=batch)
+    run.start()
+    run.state.history.apply(tripped(0.7))
+    end(run, 1, how, 1.0, said_end=True)
+    outcome = run.state.policy.jobs.outcome()
+    assert (outcome.state, outcome.exit_code) == ("stopped", STOPPED_BY_GUARD)
+    assert outcome.message == 'stopped by guard "stable": vz = 9'
+
+
+def test_a_step_after_the_simulation_follows_the_last_job_and_fails_none_before(case):
+    run = case(3, AFTER, batch=True)
+    assert launches(run.start()) == ["attempt-1", "step-peak-1.1"]
+    run.tell(happened.JobEnded("step-peak-1.1", None, "attempt-1 failed"))
+    end(run, 1, WALLTIME, 1.0)
+    assert launches(run.tell(happened.JobsDescribed())) == ["attempt-2", "step-peak-2.1"]
+    assert not run.state.policy.jobs.holders or run.state.policy.jobs.live
+    run.tell(happened.JobEnded("step-peak-2.1", WELL))
+    end(run, 2, WELL, said_end=True)
+    assert run.state.policy.jobs.outcome().state == "done"
+
+
+def test_a_run_that_has_used_up_its_jobs_resumes_from_its_newest_checkpoint(case):
+    run = case(segments=1 + 1, batch=True)
+    run.start()
+    end(run, 1, WALLTIME, 1.0)
+    run.tell(happened.JobsDescribed())
+    end(run, 2, WALLTIME, 2.0)
+    ended = [*run.events, ev.RunEnded(outcome="failed", exit_code=1), ev.RunResumed()]
+    later = case(segments=2, events=ended, batch=True)
+    later.tell(happened.LoopBegun())
+    node = described(later.tell(happened.BufferReady(BUFFER, adopted=True)))
+    assert (node.attempt, node.continuation.time) == (3, key(2))
+    later.tell(happened.JobsDescribed())
+    assert described(end(later, 3, WALLTIME, 3.0)).attempt == 4
+
+
+def test_an_attempt_is_taken_up_as_it_was_begun_also_when_its_checkpoint_is_deleted(case):
+    run = case(segments=2)
+    run.start()
+    end(run, 1, WELL, 2.0)
+    run.tell(happened.JobsDescribed())
+    gone = [*run.events, ev.CheckpointRemoved(attempt=1, time=key(2))]
+    later = case(segments=2, events=gone)
+    later.tell(happened.LoopBegun())
+    node = described(later.tell(happened.BufferReady(BUFFER, adopted=True)))
+    assert (node.attempt, node.continuation) == (2, Continuation(key(2)))
+
+
+def test_a_driver_that_died_after_a_failure_is_followed_by_one_that_retries_as_it_would(case):
+    run = case(segments=1, keys="retries = 1")
+    run.start()
+    found = Report((), (), Cursor(), checkpoints=(checkpoint(1.0),))
+    run.tell(happened.FramesFound(found))
+    run.tell(happened.JobEnded("attempt-1", FAILED))
+    later = case(segments=1, keys="retries = 1", events=run.events)
+    later.tell(happened.LoopBegun())
+    assert described(later.tell(happened.BufferReady(BUFFER, adopted=True))).attempt == 1
+    later.tell(happened.JobsDescribed())
+    assert described(end(later, 1, FAILED)).continuation.time == key(1)
+
+
+def test_a_new_buffer_has_none_of_the_checkpoints_that_were_on_the_one_before(case):
+    run = case(segments=2)
+    run.start()
+    end(run, 1, WELL, 2.0)
+    lost = [*run.events, ev.BufferCreated(kind="posix", path="/nowhere", folder="storm-1")]
+    later = case(segments=2, events=lost)
+    later.tell(happened.LoopBegun())
+    later.tell(happened.BufferReady(BUFFER, adopted=True))
+    node = described(later.tell(happened.StagedIn(1, 1000, 0)))
+    assert (node.attempt, node.continuation.time) == (3, None)
+
+
 def test_a_driver_that_died_after_a_job_s_time_was_over_is_followed_by_one_that_goes_on(case):
     run = case(segments=2, batch=True)
     run.start()
@@ -176,7 +292,7 @@ def test_an_attempt_that_left_no_checkpoint_ends_the_run_and_says_what_would_hel
     assert "BringHome" in kinds(end(run, 2, WALLTIME))
     outcome = run.state.policy.jobs.outcome()
     assert outcome.state == "failed"
-    assert "attempt 2 has left no checkpoint after t = 1 s" in outcome.message
+    assert "attempt 2 wrote no checkpoint after t = 1 s, where it began" in outcome.message
     assert "a longer walltime" in outcome.message
 
 
@@ -217,9 +333,6 @@ def test_a_checkpoint_after_a_guard_has_tripped_is_suspect_and_none_follows(case
     run.state.policy.checkpoints.judge()
     (suspect,) = (one for one in run.state.outbox.take() if isinstance(one, ev.CheckpointSuspect))
     assert (suspect.time, suspect.reason) == (key(1), "stable: vz = 9")
-
-
-FAILED = Ended(1, None, "exited")
 
 
 def alarms(run: Case) -> list[str]:

@@ -112,10 +112,21 @@ def test_a_time_without_a_checkpoint_names_its_neighbours(run, time, near):
         (ev.SimulationSubmitting(job="attempt-2", attempt=2), "no checkpoint of this run is known"),
     ],
 )
-def test_where_nothing_can_be_gone_on_from_the_reason_is_given(run, event, why):
+def test_where_there_is_nothing_to_resume_from_the_reason_is_given(run, event, why):
     write(run, event)
+    write(run, ev.SimulationEnded(job="attempt-2", attempt=2, outcome="stopped"))
     with pytest.raises(RunError, match=why):
         want_continuation(run, "latest", settings={})
+
+
+def test_an_attempt_that_may_still_run_is_taken_up_not_doubled(run):
+    write(run, ev.SimulationSubmitting(job="attempt-2", attempt=2, checkpoint=key(1), written_by=1))
+    with pytest.raises(RunError, match=r"attempt-2 of run .* may still run, without a driver"):
+        want_continuation(run, "latest", settings={})
+    folder = run.job("attempt-2")
+    folder.mkdir(parents=True)
+    (folder / "ended.json").write_text("{}")
+    assert want_continuation(run, "latest", settings={}).checkpoint == key(1)
 
 
 def test_what_the_model_cannot_do_is_refused_before_anything_starts(run):

@@ -30,6 +30,8 @@ class CheckpointKeeping:
     def take(self, report: Report, attempt: int) -> None:
         """Journal the checkpoints of an attempt that the watcher has found whole."""
         for found in report.checkpoints:
+            if self._history.checkpoints.find(attempt, found.time):
+                continue  # an earlier driver has journalled it
             event = ev.CheckpointWhole(
                 attempt=attempt, time=found.time, files=list(found.files), bytes=found.bytes,
                 written=found.written, detected=self._state.t, signal=found.signal,
@@ -59,11 +61,13 @@ class CheckpointKeeping:
             return
         self.judge()
         known = self._history.checkpoints.on(self._history.lineage)
-        good = [one for one in known if not one.suspect and production.has_inspected(one.time)]
-        if len(good) <= self._keep:
-            return
-        oldest = good[-self._keep].time
-        for record in [one for one in known if one.time < oldest]:
+        unread = production.oldest_unread()
+        good = [one for one in known if not one.suspect and (unread is None or one.time < unread)]
+        oldest = good[-self._keep].time if len(good) >= self._keep else ""
+        gone = [one for one in known if one.time < oldest]
+        # Those of a branch that was given up are of no use.
+        gone += [one for one in records if one not in known]
+        for record in gone:
             if _key(record) not in self._going:
                 self._going.add(_key(record))
                 folders = [str(one) for one in self._holders(record)]

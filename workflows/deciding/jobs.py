@@ -64,39 +64,47 @@ class Jobs:
     def describe(self, buffer: BufferRef) -> None:
         """Number the attempt, once, and have each job that has not ended well described."""
         if not self.attempt:
-            wanted = self._history.wanted
-            last = self._history.jobs.get(f"attempt-{self._history.attempt}")
-            anew = last is None or self.fresh_buffer or last.outcome not in {None, "done", CUT}
-            known: ev.RunResumed | ev.SimulationSubmitting | None = None
-            if wanted is not None and not self.fresh_buffer:
-                anew, known = True, wanted
-            elif not anew:
-                known = self._history.submitting
-            self.attempt = self._history.attempt + anew
-            record = None
-            if known is not None and known.checkpoint is not None:
-                record = self._history.checkpoints.find(known.written_by or 0, known.checkpoint)
-            self._begin(record)
+            self._take_up()
         steps = tuple((name, step) for step, name in self._names.items())
         what = self.attempt, self.simulation, steps, self.fresh_buffer
         self._state.do(DescribeJobs(buffer, *what, self.continuation, self.written_by))
+
+    def _take_up(self) -> None:
+        """Number the attempt of this driver: the latest one, or another one."""
+        history = self._history
+        self.attempt, asked = history.attempt, history.submitting
+        if self.fresh_buffer or history.fresh_buffer or asked is None:
+            self.attempt += 1
+            self._begin(self.segments.continuation(None))
+        elif history.wanted is not None:
+            of = history.wanted.written_by or 0, history.wanted.checkpoint or ""
+            self.attempt, self.written_by = self.attempt + 1, of[0]
+            self._begin(self.segments.continuation(history.checkpoints.find(*of)))
+        elif self.segments.is_taken_up(history.jobs[self.simulation].outcome):
+            self.written_by = asked.written_by or 0
+            self._begin(self.segments.taken_up(asked))
+        else:
+            record = self.segments.resumable(history.jobs[self.simulation].outcome)
+            self.attempt, self.written_by = self.attempt + 1, record.attempt if record else 0
+            self._begin(self.segments.continuation(record))
 
     def go_on(self, record: CheckpointRecord | None) -> None:
         """Number an attempt that goes on from that checkpoint, or starts afresh; it is described as
         the first was."""
         end = self.ends.pop(self.simulation, None)
         changes = {} if end is None else self.segments.changes(end)
+        # Steps that were to follow the attempt have not begun.
+        self.ends = {name: other for name, other in self.ends.items() if other is not None}
         self.attempt += 1
         self.asked, self._speech, self._begun, self._names = None, Speech(), False, {}
+        self._unknown, self._progress = "", None
         self.fresh_buffer = False
-        self._begin(record, changes)
-
-    def _begin(
-        self, record: CheckpointRecord | None, changes: Mapping[str, str] | None = None
-    ) -> None:
-        """Journal what will be submitted, from that checkpoint or afresh."""
-        self.continuation = self.segments.continuation(record, changes)
         self.written_by = 0 if record is None else record.attempt
+        self._begin(self.segments.continuation(record, changes), changes)
+
+    def _begin(self, continuation: Continuation, changes: Mapping[str, str] | None = None) -> None:
+        """Journal what will be submitted."""
+        self.continuation = continuation
         for phase in self._phases:
             for step in self._steps(phase):
                 name = self._name(step)
@@ -279,6 +287,8 @@ class Jobs:
             return Outcome("failed", 1, f"how the simulation ended is not known{why}")
         if end.stopped:
             return self._stopped()
+        if (end.well and self.continuation.until_s is not None) or self.segments.is_cut_by(end):
+            return self._cut()
         if self.segments.problem:
             return Outcome("failed", 1, self.segments.problem, self._speech.why)
         if not end.well:
@@ -292,6 +302,19 @@ class Jobs:
         if failed:
             return Outcome("failed", 1, f"{', '.join(failed)} failed; see {self._run.logs}")
         return Outcome("done", 0)
+
+    def _cut(self) -> Outcome:
+        """The outcome of a run whose last attempt was to be followed by another one."""
+        attempt = self.attempt
+        trips = [one for one in self._history.stopping.values() if one.attempt == attempt]
+        if trips:
+            first = min(trips, key=lambda trip: trip.moment)
+            message = f'stopped by guard "{first.guard}": {first.text}'
+            return Outcome("stopped", STOPPED_BY_GUARD, message)
+        if self._state.stop.control is not None:
+            return self._stopped()
+        most = f"attempt {attempt} was the last of the jobs that simulation.segments allows"
+        return Outcome("failed", 1, self.segments.problem or most, self._speech.why)
 
     def _stopped(self) -> Outcome:
         """The outcome of a run that a person, a guard or a full buffer has stopped, from the file

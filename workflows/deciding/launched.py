@@ -13,9 +13,9 @@ from burstlens.workflows.deciding.buffered import BufferedRun
 from burstlens.workflows.deciding.checkpoints import CheckpointKeeping
 from burstlens.workflows.deciding.homecoming import Homecoming
 from burstlens.workflows.deciding.jobs import BY, Jobs
+from burstlens.workflows.deciding.output_watch import OutputWatch
 from burstlens.workflows.deciding.state import FIRST_S, RunState
 from burstlens.workflows.deciding.target import PATIENCE_S, Target
-from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.ordering import events as happened
 from burstlens.workflows.ordering import instructions as todo
 from burstlens.workflows.ordering.guarding import Guarding
@@ -24,10 +24,6 @@ from burstlens.workflows.ordering.production import Production
 from burstlens.workflows.ordering.shown_points import ShownPoints
 from burstlens.workflows.publishing.snapshot import JobsNow
 
-WATCH_S, FIRST_WATCH_S, EARLY_WATCH_S = 2.0, 1.0, 0.1
-"""Longest idle call of the watcher: what files in progress take of the buffer is as old. On the
-early worker, which draws as well: the first one, in which a model may write a frame, and the
-others."""
 LEAVES_S = 15.0
 """How long after ``stop-now`` the provision may take to cancel what it has asked for."""
 
@@ -48,8 +44,7 @@ class LaunchedRun(BufferedRun):
         self._homecoming = Homecoming(state, self.jobs, lasts=lasts)
         self._pressure = Pressure(state.recipe, state.snapshot, state.outbox)
         self._target = Target(state)
-        self._cursor = Cursor()
-        self._watched_all = False
+        self._watch = OutputWatch(state)
         self._began = 0.0
         self._leaves_at = math.inf
         last = state.history.jobs.get(f"attempt-{state.history.attempt}")
@@ -139,7 +134,8 @@ class LaunchedRun(BufferedRun):
         """Launch them, and watch for frames."""
         if not self._homecoming.begun:
             self.jobs.launch()
-            self._watch()
+            self._watch.begin(self.jobs.attempt)
+            self._look()
 
     def job_submitted(self, event: happened.JobSubmitted) -> None:
         """Journal the job's id; the viewing block's job waits for that of the simulation."""
@@ -155,24 +151,21 @@ class LaunchedRun(BufferedRun):
         if event.end is not None and event.end.well and event.end.message:
             self.state.snapshot.alarm(event.end.message)
 
-    def _watch(self) -> None:
-        assert self.buffer is not None
-        longest_s, poll_s = WATCH_S, self.state.site.viewing.poll_interval_s
-        if self.state.block.early:
-            longest_s = EARLY_WATCH_S if self._cursor.scans else FIRST_WATCH_S
-        patterns = self.guarding.patterns
-        attempt, cursor = self.jobs.attempt, self._cursor
-        self.state.do(todo.Watch(self.buffer, attempt, cursor, longest_s, poll_s, patterns))
-
     def frames_found(self, event: happened.FramesFound) -> None:
         """Order products of new frames, and look again."""
         state, production, report = self.state, self.production, event.report
         assert production is not None
         if self._homecoming.begun:
             return
-        self._cursor = report.cursor
-        self.checkpoints.take(report, self.jobs.attempt)
-        production.take(report, self.jobs.attempt)
+        attempt = self._watch.take(report)
+        if attempt != self.jobs.attempt:  # an earlier one, of which a former driver left some
+            production.take(report, attempt)
+            if report.ended:
+                production.promised.forget()
+            self._look()
+            return
+        self.checkpoints.take(report, attempt)
+        production.take(report, attempt)
         for line in report.alarms:
             state.alarm(line)
         state.snapshot.heard(report, event.free_bytes)
@@ -184,15 +177,18 @@ class LaunchedRun(BufferedRun):
                 fraction=state.snapshot.fraction,
                 stopping=state.stop.control is not None,
             )
-        self.guarding.heard(report, production.space, event.free_bytes, self.jobs.attempt)
+        self.guarding.heard(report, production.space, event.free_bytes, attempt)
         if report.stopping:
             self.stop_requested()
         self.jobs.heard(report)
-        self._watched_all = report.ended
         if not report.frames:
             state.do(todo.LaunchBlock())
         if not report.ended:
-            self._watch()
+            self._look()
+
+    def _look(self) -> None:
+        assert self.buffer is not None
+        self._watch.look(self.buffer, self.guarding.patterns)
 
     # What is to be done next.
 
@@ -228,10 +224,12 @@ class LaunchedRun(BufferedRun):
             return
         assert self.buffer is not None
         self.checkpoints.prune(self.buffer, production)
-        if self._watched_all and jobs.following and self._goes_on(production):
-            return
-        over = self._watched_all and jobs.over
-        if over and production.settled:
+        over, follows = self._watch.ended and jobs.over, False
+        if over and jobs.following:
+            if self._goes_on(production):
+                return
+            follows = not jobs.segments.problem
+        if over and production.settled and not follows:
             assert self.buffer is not None
             self._homecoming.begin(self.buffer)
         elif production.stuck(now, PATIENCE_S):
@@ -241,19 +239,18 @@ class LaunchedRun(BufferedRun):
                 self._target.refuse(_unstaged(production))
 
     def _goes_on(self, production: Production) -> bool:
-        """Begin the attempt that follows, once guards have read all frames up to its checkpoint;
-        whether it follows."""
+        """Begin the attempt that follows, once guards have read all frames: a trip may still make
+        a checkpoint suspect. Whether it has begun."""
         self.checkpoints.judge()
         jobs = self.jobs
         end = jobs.ends[jobs.simulation]
         assert end is not None
-        if not production.has_inspected():
-            return True  # a trip may still make a checkpoint suspect
+        if production.oldest_unread() is not None:
+            return False
         record = jobs.segments.choose(jobs.attempt, end)
         if jobs.segments.problem:
             return False
         jobs.go_on(record)
-        self._cursor, self._watched_all = Cursor(), False
         production.promised.forget()
         self._start_jobs()
         return True
@@ -280,7 +277,7 @@ class LaunchedRun(BufferedRun):
         if event.buffer_end == "":
             state.do(todo.MendBlock(state.kinds))
         self.stop_requested()
-        if self._is_separate and jobs.over and not event.began:
+        if self._is_separate and jobs.over and not event.began and not state.history.frames:
             state.finish(jobs.outcome())  # there is nothing to see
 
     # Requests to stop.

@@ -19,6 +19,8 @@ SAME_S = 1e-3
 """Model times that differ by less are the same: keys of elapsed times have milliseconds."""
 CUT = "cut"
 """The outcome of an attempt whose job's time was over, so that another one goes on."""
+NO_PROGRAM = (126, 127)
+"""Exit codes of a shell and of launchers that could not start the program."""
 WALLTIME = "walltime"
 """The reason that a supervisor reports for the end of a job's time."""
 
@@ -55,6 +57,30 @@ class Segments:
         until_s = next((cut for cut in self._cuts if cut > at_s + SAME_S), None)
         return continuation_from(record, changes, every_s, until_s)
 
+    def taken_up(self, asked: ev.SimulationSubmitting) -> Continuation:
+        """How an attempt was started that another driver has journalled: its checkpoint may be
+        deleted since."""
+        record = self._history.checkpoints.find(asked.written_by or 0, asked.checkpoint or "")
+        files = () if record is None else tuple(record.files)
+        every_s = self._recipe.checkpoint.every
+        changes = dict(self._history.settings)
+        return Continuation(asked.checkpoint, files, asked.until_s, every_s, changes)
+
+    def is_taken_up(self, outcome: str | None) -> bool:
+        """Whether this driver goes on with the latest attempt, which has ended so: where another
+        driver has died before it could decide what follows, this one decides it."""
+        if outcome in {None, "done"}:
+            return True
+        return not self._history.ended_before and (
+            outcome == CUT or (outcome == "failed" and self._recipe.simulation.retries > 0)
+        )
+
+    def resumable(self, outcome: str | None) -> CheckpointRecord | None:
+        """From where a run is resumed that had ended: of one whose last job's time was over, the
+        newest good checkpoint; None: afresh."""
+        known = self._usable()
+        return known[-1] if outcome == CUT and known else None
+
     def _seconds(self, time: str) -> float:
         """How long after the run's start a model time is."""
         start = self._state.context.facts.start
@@ -71,8 +97,8 @@ class Segments:
             return asked.until_s is not None
         if self.is_cut_by(end):
             most = self._recipe.simulation.segments
-            return not isinstance(most, int) or len(self._history.lineage.begins) < most
-        return self._is_unusable(asked) or self._may_retry(asked.attempt)
+            return not isinstance(most, int) or self._history.submitted < most
+        return self._is_unusable(asked, end) or self._may_retry(asked.attempt)
 
     def is_cut_by(self, end: Ended) -> bool:
         """Whether the end of its job's time has ended an attempt of a run that may have several."""
@@ -88,10 +114,14 @@ class Segments:
             number == attempt for *_, number in self._history.frames
         )
 
-    def _is_unusable(self, asked: ev.SimulationSubmitting) -> bool:
-        """Whether an attempt could not go on from its checkpoint, and there is an earlier one."""
+    def _is_unusable(self, asked: ev.SimulationSubmitting, end: Ended) -> bool:
+        """Whether an attempt could not begin with its checkpoint, and there is an earlier one: the
+        supervisor or the model itself has refused it."""
         begin = asked.checkpoint
         if begin is None or self._has_written(asked.attempt):
+            return False
+        refused = end.reason == "exited" and end.exit_code not in NO_PROGRAM
+        if not (refused or "checkpoint" in end.message):
             return False
         return any(one.time < begin for one in self._usable())
 
@@ -122,7 +152,7 @@ class Segments:
         no checkpoint later than the attempt's own begin."""
         asked, begin = self._history.submitting, self._history.lineage.begin_of(attempt)
         failed = not end.well and not self.is_cut_by(end)
-        if failed and asked is not None and self._is_unusable(asked):
+        if failed and asked is not None and self._is_unusable(asked, end):
             why = f"attempt {attempt} could not go on from it: {end.text()}"
             self._state.outbox.append(
                 ev.CheckpointSuspect(attempt=asked.written_by or 0, time=begin, reason=why)
@@ -134,8 +164,8 @@ class Segments:
             return known[-1] if known else None
         since = f" after {valid_time.label(begin)}, where it began" if begin else ""
         self.problem = (
-            f"attempt {attempt} has left no checkpoint{since} from which another one could go on: "
-            "a shorter interval of checkpoints, or a longer walltime, leaves one"
+            f"attempt {attempt} wrote no checkpoint{since}, so none can follow it: write "
+            "checkpoints more often, or use a longer walltime"
         )
         return None
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from burstlens.core import valid_time
 from burstlens.core.errors import RunError
+from burstlens.core.existence import surely_exists
 from burstlens.core.run.checkpoint_record import CheckpointRecord
 from burstlens.core.run.continuation import ContinuationWanted, note_wanted
 from burstlens.core.run.directory import RunDir
@@ -21,6 +22,8 @@ from burstlens.workflows.driver.claim import free_epoch
 from burstlens.workflows.driver.run import recipe_of
 
 LATEST = "latest"
+ENDED = "ended.json"
+"""What the supervisor of an attempt writes in its folder at the end."""
 
 
 def want_continuation(
@@ -38,6 +41,13 @@ def want_continuation(
     history = history_of(run.journal)
     if facts_of(run).attached is not None:
         raise RunError(f"run {run.id} looks at the files of others: it starts no model")
+    attempt = f"attempt-{history.attempt}"
+    job = history.jobs.get(attempt)
+    if job is not None and job.outcome is None and not surely_exists(run.job(attempt) / ENDED):
+        raise RunError(
+            f"{attempt} of run {run.id} may still run, without a driver: burstlens resume {run.id} "
+            f"takes it up; burstlens stop {run.id} ends it"
+        )
     found = _choose(history, time, force=force)
     if history.buffer_released:
         raise RunError(f"the buffer of run {run.id} was given back, and its checkpoints with it")

@@ -355,14 +355,23 @@ class Production:
         """Whether products are outstanding and none has been staged for so long."""
         return bool(self.trouble) and not self.settled and now - self._last_good > patience_s
 
-    def has_inspected(self, time: str | None = None) -> bool:
-        """Whether guards have read each frame, or each up to that time, that they are to read."""
-        history, watching = self.history, self.backlog.watching
-        return all(
-            frame_key(frame) in history.inspected
-            or (time is not None and frame.time > time)
-            or not watching(frame)
-            for frame in self.space.frames()
+    def oldest_unread(self) -> str | None:
+        """The time of the oldest frame that guards are still to read; None where there is none."""
+        history, first = self.history, self.backlog.first_stream
+        guarded = {
+            stream
+            for stream in history.times.numbers
+            if any(guard.looks_at(stream, first) for guard in self.recipe.guards)
+        }
+        return min(
+            (
+                frame[1]
+                for frame in history.frames
+                if frame[0] in guarded
+                and frame not in history.inspected
+                and not history.is_stale(*frame)
+            ),
+            default=None,
         )
 
     def load(self) -> Load:

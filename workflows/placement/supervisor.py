@@ -253,7 +253,8 @@ class Supervisor:
                 grace = 0.0 if done else float(self.job.get("stop_grace_s", STOP_GRACE_S))
                 stop_at = min(stop_at, now + grace)
             if self.signalled:
-                near = "batch" in self.job and now - begin > walltime - WALLTIME_NEAR_S
+                took = now - self._began  # the job's time, with its stage in
+                near = "batch" in self.job and took > walltime - WALLTIME_NEAR_S
                 reason = "walltime" if near else f"terminated by {self.signalled}"
                 self._end_all(process, TERM_GRACE_S)
             elif surely_exists(self.job_folder / "ended.json"):

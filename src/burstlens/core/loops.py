@@ -99,7 +99,7 @@ def _state(sources: str) -> str:
     """What stands for this processor, numba, and the modules in that folder as they are."""
     modules = [
         (path.name, (found := path.stat()).st_size, found.st_mtime_ns)
-        for path in sorted(Path(sources).glob("*.py"))
+        for path in [Path(__file__), *sorted(Path(sources).glob("*.py"))]
     ]
     processor = cpu_target.target_context.codegen().magic_tuple()
     about = sources, modules, processor, numba.__version__, sys.version

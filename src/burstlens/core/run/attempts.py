@@ -29,6 +29,12 @@ class AttemptHistory(ProductHistory):
     walltime_s: float | None = None
     """The walltime of the model's jobs, where a person has changed it since."""
     checkpoints: Checkpoints = field(default_factory=Checkpoints)
+    submitted: int = 0
+    """How many attempts have begun since the run began, or was resumed after an end."""
+    ended_before: bool = False
+    """Whether the run had an end when this driver resumed it."""
+    fresh_buffer: bool = False
+    """Whether the buffer holds nothing of any attempt yet."""
 
     def owns(self, stream: str, time: str, attempt: int) -> bool:
         """Whether that attempt owns that frame."""
@@ -41,11 +47,13 @@ class AttemptHistory(ProductHistory):
         return self.lineage.is_stale(stream, time, attempt, self.frames)
 
 
-def want(history: AttemptHistory, event: ev.RunResumed) -> bool:
-    """Note what a person wants to change from now on; whether the run is to go on from a
-    checkpoint."""
+def resumed(history: AttemptHistory, event: ev.RunResumed, *, ended: bool) -> bool:
+    """Note what a person wants to change from now on, of a run that had ``ended`` or whose driver
+    had died; whether it is to resume from a checkpoint."""
     history.settings.update(event.settings or {})
     history.walltime_s = event.walltime_s or history.walltime_s
+    history.ended_before = ended
+    history.submitted = 0 if ended else history.submitted
     if event.checkpoint is not None:
         history.wanted = event
     return event.checkpoint is not None
@@ -63,11 +71,13 @@ def _job_ended(history: AttemptHistory, event: ev.JobEvent) -> None:
 
 def submitting(history: AttemptHistory, event: ev.SimulationSubmitting) -> None:
     """An attempt begins."""
-    history.submitting, history.wanted = event, None
+    history.submitting, history.wanted, history.fresh_buffer = event, None, False
     history.settings.update(event.settings or {})
     if event.attempt not in history.lineage.begins:
         history.lineage.begin(event.attempt, event.checkpoint or AFRESH)
-        history.states.begin_after(event.checkpoint or AFRESH)
+        history.submitted += 1
+        if event.checkpoint is not None:  # a program of the user's may resume by itself
+            history.states.begin_after(event.checkpoint)
     _submitted(history, event)
 
 

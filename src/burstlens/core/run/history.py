@@ -176,11 +176,12 @@ def _started(history: History, event: ev.RunStarted | ev.RunResumed) -> None:
 
 
 def _resumed(history: History, event: ev.RunResumed) -> None:
-    if history.outcome is not None:
+    ended = history.outcome is not None
+    if ended:
         product_record.retry(history)
     _started(history, event)
     history.idle_s += max(0.0, event.idle_s or 0.0)
-    if attempts.want(history, event):
+    if attempts.resumed(history, event, ended=ended):
         history.brought_home = history.kept_home = False
 
 
@@ -198,6 +199,9 @@ def _buffer_requested(history: History, event: ev.BufferRequested) -> None:
 
 def _buffer(history: History, event: ev.BufferCreated | ev.BufferAdopted) -> None:
     history.buffer_requested = True
+    if isinstance(event, ev.BufferCreated):
+        history.fresh_buffer = True
+        history.checkpoints.records.clear()
     names = ("kind", "path", "folder", "name", "owned", "by", "created")
     fields = {name: getattr(event, name) for name in names}
     history.buffer = {name: value for name, value in fields.items() if value is not None}

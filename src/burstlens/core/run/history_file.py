@@ -25,7 +25,7 @@ from burstlens.core.run.follow import uncollected
 from burstlens.core.run.history import History
 from burstlens.core.run.job_record import JobRecord, TrialRecord
 from burstlens.core.run.journal import Journal, read
-from burstlens.core.run.lineage import Lineage
+from burstlens.core.run.lineage import Lineage, Segment
 from burstlens.core.run.noticed import Noticed, Pending
 from burstlens.core.run.output import Output, StreamOutput, Written
 from burstlens.core.run.product_record import SeriesStates, States
@@ -136,7 +136,7 @@ def _loaded(kind: Any, value: Any) -> Any:
 
 def _layout() -> Iterator[str]:
     states = (States, SeriesStates, Output, StreamOutput, Written)
-    attempts = (JobRecord, TrialRecord, Lineage, Checkpoints, CheckpointRecord)
+    attempts = (JobRecord, TrialRecord, Lineage, Segment, Checkpoints, CheckpointRecord)
     parts = (*attempts, Noticed, Pending, *states, *EVENTS.values())
     for kind in (*History.__mro__[:-1], *parts):
         yield f"{kind.__name__}\n"

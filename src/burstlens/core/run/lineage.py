@@ -8,6 +8,7 @@ an earlier begin is the owner.
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Container
 from dataclasses import dataclass, field
 
@@ -32,10 +33,13 @@ class Lineage:
     """Where each attempt begins: the time of its checkpoint, or ``AFRESH``."""
 
     begins: dict[int, str] = field(default_factory=dict)
+    segments: list[Segment] = field(default_factory=list)
+    """The stretches of the newest attempt's lineage, in order of model time."""
 
     def begin(self, attempt: int, time: str = AFRESH) -> None:
-        """Note that an attempt goes on from a checkpoint of that time."""
+        """Note that an attempt resumes from a checkpoint of that time."""
         self.begins[attempt] = time
+        self.segments = self._segments()
 
     def begin_of(self, attempt: int) -> str:
         """The time of the checkpoint from which an attempt goes on; ``AFRESH`` for none."""
@@ -46,9 +50,7 @@ class Lineage:
         """Whether an attempt has followed another one: then frames may be stale."""
         return len(self.begins) > 1
 
-    @property
-    def segments(self) -> list[Segment]:
-        """The stretches of the newest attempt's lineage, in order of model time."""
+    def _segments(self) -> list[Segment]:
         found: list[Segment] = []
         end = None
         for attempt in sorted(self.begins, reverse=True):
@@ -65,7 +67,8 @@ class Lineage:
         """The attempt that owns a valid time; None where none does. At a checkpoint's own time it
         is the one that wrote the checkpoint: a model that writes a frame there again as it goes on
         lacks in it what it only computes in a step."""
-        return next((one.attempt for one in reversed(self.segments) if one.begin < time), None)
+        place = bisect.bisect_left(self.segments, time, key=lambda one: one.begin)
+        return self.segments[place - 1].attempt if place else None
 
     def frame_owner(self, stream: str, time: str, whole: Container[FrameKey]) -> int | None:
         """The attempt that owns a frame, where these are whole. A stream whose frame of a
