@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from driver_case import Drivers, key
+from recipe_texts import ANY as RECIPE
 
 from burstlens.cluster_configs.site import choose
 from burstlens.core.model import Frame
@@ -13,6 +14,9 @@ from burstlens.core.run import events as ev
 from burstlens.core.run.journal import read
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report
+from burstlens.workflows.ordering.instructions import Release
+
+KEEP = '[stage_out]\nkeep = ["*"]\n'
 
 
 class Attempts:
@@ -61,7 +65,7 @@ class Attempts:
 
 @pytest.fixture
 def run(recipe, tmp_path):
-    drivers = Drivers(recipe(), choose("local"), tmp_path)
+    drivers = Drivers(recipe(text=RECIPE + KEEP), choose("local"), tmp_path)
     yield Attempts(drivers)
     drivers.disk.remove()
 
@@ -120,3 +124,15 @@ def test_stale_frames_may_leave_the_buffer_at_once(run):
     released = [frame.time for group in space.releasable(set(), held=False) for frame in group]
     assert released == [key(3)]
     assert [frame.time for frame in space.frames()] == [key(1)]
+
+
+def test_stale_files_are_named_and_do_not_come_home_when_they_are_released(run):
+    run.report(1, 1, 3)
+    run.begin(2, key(2))
+    assert run.production.space.stale_files() == {1: frozenset({"out_3.nc"})}
+    run.production.space.releasing = True
+    run.publish()
+    run.production.outbox.take()
+    run.production.releases.begin(held=False)
+    asked = [one for one in run.production.outbox.take() if isinstance(one, Release)]
+    assert {(one.frames[0].time, one.keep) for one in asked} == {(key(1), ("*",)), (key(3), ())}

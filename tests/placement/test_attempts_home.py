@@ -49,6 +49,16 @@ def test_frames_of_all_attempts_come_home_and_of_other_files_the_newest(buffer, 
     }  # fmt: skip
 
 
+def test_stale_files_stay_where_they_are(buffer, tmp_path):
+    home, logs = tmp_path / "home" / "output", tmp_path / "home" / "logs"
+    logs.mkdir(parents=True)
+    stale = {1: frozenset({"surface.nc"})}
+    bring_all_home(buffer, (1, 2), MODEL, Wanted(("*.nc",)), str(home), str(logs), stale)
+    assert content(home) == {
+        "surface.nc": b"two", "surface_000001.nc": b"1", "surface_000002.nc": b"2",
+    }  # fmt: skip
+
+
 def test_a_file_that_was_brought_home_before_is_brought_again_without_harm(buffer, tmp_path):
     home, logs = tmp_path / "home" / "output", tmp_path / "home" / "logs"
     logs.mkdir(parents=True)

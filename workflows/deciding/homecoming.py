@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,15 +59,15 @@ class Homecoming:
             outcome = Outcome("failed", 1)
         self._state.finish(replace(outcome, message=message))
 
-    def begin(self, buffer: BufferRef) -> None:
-        """Bring home what the recipe keeps, and the logs."""
+    def begin(self, buffer: BufferRef, stale: Mapping[int, frozenset[str]]) -> None:
+        """Bring home what the recipe keeps, without ``stale`` files, and the logs."""
         self.begun = True
         self._state.snapshot.state = "bringing home"
         history = self._state.history
         streams = frozenset(stream for stream, *_ in history.frames | history.damaged)
         lineage = [one.attempt for one in history.lineage.segments]
         attempts = tuple(lineage) or (self._jobs.attempt,)
-        self._state.do(BringHome(buffer, attempts, streams))
+        self._state.do(BringHome(buffer, attempts, streams, stale))
 
     def take(self, event: BroughtHome) -> None:
         """All is home."""

@@ -231,7 +231,7 @@ class LaunchedRun(BufferedRun):
             follows = not jobs.segments.problem
         if over and production.settled and not follows:
             assert self.buffer is not None
-            self._homecoming.begin(self.buffer)
+            self._homecoming.begin(self.buffer, production.space.stale_files())
         elif production.stuck(now, PATIENCE_S):
             if over:
                 self.state.finish(self._stuck(production))

@@ -131,13 +131,14 @@ class Warm:
 
 @dataclass(frozen=True, slots=True)
 class BringHome:
-    """Bring home what the recipe keeps of these streams, and the logs, of these attempts. Ends with
-    BroughtHome."""
+    """Bring home what the recipe keeps of these streams, and the logs, of these attempts; of each
+    without its ``stale`` files. Ends with BroughtHome."""
 
     kind: ClassVar[str] = "home"
     buffer: BufferRef
     attempts: tuple[int, ...]
     streams: frozenset[str]
+    stale: Mapping[int, frozenset[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

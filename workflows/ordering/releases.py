@@ -55,8 +55,14 @@ class Releases:
                 self._outbox.append(
                     ev.FrameReleased(stream=frame.stream, time=frame.time, attempt=frame.attempt)
                 )
-            self.under_way += 1
-            self._outbox.do(Release(self._buffer, tuple(group), tuple(keep)))
+            # A stale file must not take the place at home of the one that counts.
+            for part, kept in (
+                ([one for one in group if not self._space.is_stale(one)], tuple(keep)),
+                ([one for one in group if self._space.is_stale(one)], ()),
+            ):
+                if part:
+                    self.under_way += 1
+                    self._outbox.do(Release(self._buffer, tuple(part), kept))
 
     def stuck(self, *, held: bool) -> str:
         """Why no raw frame can go before the model ends; empty where one can, or is about to."""

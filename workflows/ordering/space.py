@@ -71,6 +71,19 @@ class Space:
         this = frame.paths, frame.record
         return this in self._superseded or is_stale(self.history, frame)
 
+    def is_stale(self, frame: Frame) -> bool:
+        """Whether another attempt owns the frame by now."""
+        return self.history.is_stale(frame.stream, frame.time, frame.attempt)
+
+    def stale_files(self) -> dict[int, frozenset[str]]:
+        """By attempt, the files in the model's folder of which each frame is stale."""
+        found: dict[int, set[str]] = {}
+        for paths, frames in self.files.items():
+            if frames and all(self.is_stale(frame) for frame, _ in frames):
+                names = map(in_model_folder, paths)
+                found.setdefault(frames[0][0].attempt, set()).update(names)
+        return {attempt: frozenset(names) for attempt, names in found.items()}
+
     def frames(self) -> list[Frame]:
         """The frames on the buffer."""
         found = [frame for frames in self.files.values() for frame, _ in frames]
@@ -126,7 +139,7 @@ class Space:
 
     def _settled(self, frame: Frame, wanted: tuple[str, ...]) -> bool:
         this = (frame.stream, frame.time, frame.attempt)
-        if self.history.is_stale(*this):
+        if self.is_stale(frame):
             return True
         if self.guarded(frame) and this not in self.history.inspected:
             return False

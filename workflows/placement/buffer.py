@@ -14,7 +14,7 @@ import shutil
 import stat
 import sys
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -259,9 +259,11 @@ class Home:
 
 
 def bring_all_home(
-    buffer: BufferRef, attempts: Sequence[int], model: Model, what: Wanted, output: str, logs: str
-) -> Home:
-    """What the recipe keeps of these attempts, to ``output``, and their logs, below ``logs``.
+    buffer: BufferRef, attempts: Sequence[int], model: Model, what: Wanted, output: str, logs: str,
+    stale: Mapping[int, Collection[str]] | None = None,
+) -> Home:  # fmt: skip
+    """What the recipe keeps of these attempts, to ``output``, and their logs, below ``logs``; of
+    each without its ``stale`` files.
 
     Of a file that several attempts have left the newest counts; where it holds frames, that of an
     earlier attempt comes as well, as ``attempt-1/NAME``. See bring_home.
@@ -272,7 +274,8 @@ def bring_all_home(
     for attempt in sorted(attempts, reverse=True):
         folder, place = str(attempt), f"attempt-{attempt}"
         bring_home(buffer, folder, (*model.keep_patterns, SIMULATION_LOG), f"{logs}/{place}")
-        names, here = _matching(base / folder, what.keep), model.configured(base / folder)
+        left, here = (stale or {}).get(attempt, ()), model.configured(base / folder)
+        names = [name for name in _matching(base / folder, what.keep) if name not in left]
         places = {name: name for name in names if name not in known}
         both = (name for name in names if name in known and here.identify(name) is not None)
         places |= {name: f"{place}/{name}" for name in both}
