@@ -69,6 +69,11 @@ class Awm(Model):
         """The log and the parameter file."""
         return ("model.log", self.parameters)
 
+    @property
+    def settings_files(self) -> tuple[str, ...]:
+        """The parameter file."""
+        return (self.parameters,)
+
     def configured(self, folder: Path) -> Awm:
         """The adapter with the time step of the parameter file in that folder."""
         try:

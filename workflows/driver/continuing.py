@@ -20,6 +20,7 @@ from burstlens.core.run.history_file import history_of
 from burstlens.workflows.deciding.segments import continuation_from
 from burstlens.workflows.driver.claim import free_epoch
 from burstlens.workflows.driver.run import recipe_of
+from burstlens.workflows.publishing.context import settings_of
 
 LATEST = "latest"
 ENDED = "ended.json"
@@ -53,7 +54,9 @@ def want_continuation(
         raise RunError(f"the buffer of run {run.id} was given back, and its checkpoints with it")
     recipe, _ = recipe_of(run)
     changes = {**history.settings, **settings}
-    recipe.model.start(recipe.inputs, continuation_from(found, changes, recipe.checkpoint.every))
+    recipe.model.start(
+        settings_of(run, recipe), continuation_from(found, changes, recipe.checkpoint.every)
+    )
     wanted = ContinuationWanted(found.time, found.attempt, dict(settings), walltime_s)
     note_wanted(run, wanted)
     return wanted

@@ -130,6 +130,11 @@ def _fill(
             target = run.files / file
             target.parent.mkdir(parents=True, exist_ok=True)
             copy_whole(recipe.folder / file, target)
+    for file in recipe.model.settings_files:
+        if (recipe.inputs / file).is_file():
+            target = run.settings / file
+            target.parent.mkdir(parents=True, exist_ok=True)
+            copy_whole(recipe.inputs / file, target)
     simulation = table["simulation"] | {"inputs": str(recipe.inputs)}
     facts = RunFacts(
         run=run.id,

@@ -170,6 +170,12 @@ class Model(ABC):
         return (SIMULATION_LOG,)
 
     @property
+    def settings_files(self) -> tuple[str, ...]:
+        """Small files among the inputs that say how the model runs, and that :meth:`start` and
+        :meth:`cuts` read; a run keeps copies of them."""
+        return ()
+
+    @property
     def mpi(self) -> bool:
         """Whether the site's MPI launcher starts it (``srun``, ``mpiexec``)."""
         return False

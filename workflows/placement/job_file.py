@@ -98,7 +98,8 @@ class JobFile:
         """The job file of an attempt of the model. Raises RecipeError where it cannot start so."""
         simulation, inputs = self.recipe.simulation, self.recipe.inputs
         model, job = self.recipe.model, self._common(name)
-        start = model.start(inputs, self.continuation)
+        settings = self.run.settings if self.run.settings.is_dir() else inputs
+        start = model.start(settings, self.continuation)
         if start.ranks not in (None, simulation.ranks):
             raise RecipeError(
                 f"the checkpoint has a file of each of {start.ranks} ranks, and the simulation has "

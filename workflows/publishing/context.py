@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.cluster_configs.site import Site
@@ -14,6 +15,12 @@ from burstlens.workflows.models.base import Facts
 from burstlens.workflows.notify.notices import Notices
 from burstlens.workflows.publishing.snapshot import Snapshot
 from burstlens.workflows.recipe.recipe import Recipe
+
+
+def settings_of(run: RunDir, recipe: Recipe) -> Path:
+    """The folder with the model's settings: the run's own copies, or the inputs where a run of an
+    older version has none."""
+    return run.settings if run.settings.is_dir() else recipe.inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,5 +64,5 @@ class RunContext:
         segments = recipe.simulation.segments
         cuts: tuple[float, ...] = ()
         if isinstance(segments, int) and segments > 1 and site.scheduler == LOCAL:
-            cuts = tuple(model.cuts(inputs, segments, recipe.checkpoint.every))
+            cuts = tuple(model.cuts(settings_of(run, recipe), segments, recipe.checkpoint.every))
         return cls(run, recipe, site, journal, history, snapshot, notices, requests, *said, cuts)

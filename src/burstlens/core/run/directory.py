@@ -124,6 +124,12 @@ class RunDir:
         return self.path / "start.json"
 
     @property
+    def settings(self) -> Path:
+        """Copies of the model's settings as they were when the run was created: its later attempts
+        are told by them, whatever becomes of the inputs."""
+        return self.path / "settings"
+
+    @property
     def continuation(self) -> Path:
         """The checkpoint that the next driver is to go on from, where a person wants that;
         burstlens/workflows/driver/continuing.py reads and writes it."""
