@@ -131,7 +131,8 @@ def _fill(
             target.parent.mkdir(parents=True, exist_ok=True)
             copy_whole(recipe.folder / file, target)
     for file in recipe.model.settings_files:
-        if (recipe.inputs / file).is_file():
+        is_inside = not os.path.isabs(file) and ".." not in Path(file).parts
+        if is_inside and (recipe.inputs / file).is_file():
             target = run.settings / file
             target.parent.mkdir(parents=True, exist_ok=True)
             copy_whole(recipe.inputs / file, target)
