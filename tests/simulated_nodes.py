@@ -9,7 +9,7 @@ from typing import Any
 from burstlens.core.errors import StagingError
 from burstlens.core.model import Failure, Frame, Receipt
 from burstlens.workflows.frames.cursor import Cursor
-from burstlens.workflows.frames.report import FolderReport, Report
+from burstlens.workflows.frames.report import FolderReport, Report, WholeCheckpoint
 from burstlens.workflows.frames.speech import Speech
 from burstlens.workflows.guards.finding import Breach, Reading
 from burstlens.workflows.making.order import Order, OrderResult
@@ -24,6 +24,8 @@ from burstlens.workflows.tuning.space import Measured
 
 FRAMES = 5
 """Frames of an attempt."""
+ALL_FRAMES = 13
+"""Frames of a run of several attempts, each of which ends with its job's time before the end."""
 BUFFER = BufferRef("posix", "/nowhere", "storm-1")
 BAD = Breach("finite", "T2 is NaN", "T2")
 
@@ -48,10 +50,24 @@ class SimulatedNodes:
         self.quiet_s = 0.0
         self.freed = False
 
-    def end_of_job(self, how: str) -> Ended:
+    def begin_of(self, attempt: int) -> int:
+        """The number of the attempt's first frame."""
+        return 0
+
+    def end_of(self, attempt: int) -> int:
+        """The number after that of its last frame."""
+        if self.kind != "cut":
+            return FRAMES
+        return min(self.begin_of(attempt) + FRAMES, ALL_FRAMES)
+
+    def end_of_job(self, how: str, name: str = "") -> Ended:
         """How a job ends."""
         if self.control is not None:
             return Ended(None, "SIGTERM", self.control, why=self.reason)
+        kind, _, number = name.partition("-")
+        is_attempt = self.kind == "cut" and kind == "attempt" and how == "good"
+        if is_attempt and self.end_of(int(number)) < ALL_FRAMES:
+            return Ended(None, "SIGTERM", "walltime")
         reason = "lost" if how == "lost" else "exited"
         return Ended(0 if how == "good" else 1, None, reason)
 
@@ -80,6 +96,8 @@ class SimulatedNodes:
     def _worker_answer(self, ask: todo.Ask, number: int) -> Any:
         if ask.kind == "collected":
             return Collected(Measured({"out": 1.0 + number}, {"out": 3}), "", 0.1)
+        if ask.kind == "checkpoint":
+            return None
         if ask.kind == "compare":
             order = ask.about.orders[0]
             return OrderResult(self._stage(order, alike=number % 2 == 0))
@@ -88,18 +106,21 @@ class SimulatedNodes:
     def _report(self, node: todo.Watch, number: int) -> Report:
         attempt = node.attempt
         job_over = self.kind == "attached" or f"attempt-{attempt}" in self.ended
-        written = FRAMES if job_over else min(FRAMES, self.frames.get(attempt, 0) + number % 3)
+        begin, most = self.begin_of(attempt), self.end_of(attempt) - self.begin_of(attempt)
+        written = most if job_over else min(most, self.frames.get(attempt, 0) + number % 3)
         self.frames[attempt] = written
         first, last = self.reported[attempt], min(written, self.reported[attempt] + 2)
         self.reported[attempt] = last
-        frames = tuple(self._frame(attempt, n) for n in range(first, last))
+        frames = tuple(self._frame(attempt, begin + n) for n in range(first, last))
+        found = [frame.time for frame in frames if self.kind == "cut" and int(frame.time[1:9]) % 2]
+        checkpoints = tuple(WholeCheckpoint(time, ("rst",), 1, 1.0, "name") for time in found)
         all_out = job_over and last == written
         folder = None
         if self.kind == "attached":
             folder = FolderReport((1, 2), newest="out.nc", written=1.0, quiet_s=self.quiet_s)
         return Report(
             frames, (), Cursor(speech=Speech(ended_well=all_out)), ended=all_out and not folder,
-            stopping=self.control is not None, folder=folder,
+            stopping=self.control is not None, folder=folder, checkpoints=checkpoints,
         )  # fmt: skip
 
     def _frame(self, attempt: int, number: int) -> Frame:

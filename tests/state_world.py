@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from no_system_calls import nothing_asked
-from simulated_nodes import SimulatedNodes
+from simulated_nodes import ALL_FRAMES, SimulatedNodes
 
 from burstlens.cluster_configs.site import Site
 from burstlens.core.errors import SiteError, StagingError
@@ -53,6 +53,9 @@ class World(SimulatedNodes):
 
     def __init__(self, kind: str, recipe: Recipe, site: Site, folder: Path, course: Course) -> None:
         super().__init__(kind)
+        if kind == "cut":
+            cut = replace(recipe.simulation, segments="until done", retries=1)
+            recipe = replace(recipe, simulation=cut)
         self.recipe, self.site, self.course = recipe, site, course
         self.run = RunDir(folder)
         self.events: list[Event] = []
@@ -87,7 +90,7 @@ class World(SimulatedNodes):
         self.take(happened.LoopBegun())
 
     def _policy(self, state: RunState) -> Policy:
-        if self.kind == "launched":
+        if self.kind in {"launched", "cut"}:
             return LaunchedRun(state, ShownPoints(), buffer_name="", lasts=True)
         if self.kind == "attached":
             look = Look("/model", "command", "its files", page=False)
@@ -96,6 +99,11 @@ class World(SimulatedNodes):
             )
         files = TrialFiles(state.context, provision=None)  # type: ignore[arg-type]
         return TrialsRun(state, self.course, files, buffer_name="", lasts=True, hosted=False)
+
+    def begin_of(self, attempt: int) -> int:
+        """After the checkpoint that the attempt resumes from."""
+        begin = self.history.lineage.begin_of(attempt)
+        return int(begin[1:9]) + 1 if begin else 0
 
     def kill(self) -> None:
         """The driver dies; jobs, files and workers stay. The next one begins."""
@@ -195,8 +203,9 @@ class World(SimulatedNodes):
                 under_way = {one.name for one in self.nodes if isinstance(one, todo.Launch)}
                 assert name not in under_way, f"{name} is launched twice"
                 known = self.history.jobs.get(name)
-                # A resume looks for the end of an attempt that was done.
-                assert known is None or known.outcome in {None, "done"}, f"{name} has ended already"
+                # A resume looks for the end of an attempt that was done, or is to be followed.
+                again = {None, "done"} | ({"cut", "failed"} if self.kind == "cut" else set())
+                assert known is None or known.outcome in again, f"{name} has ended already"
             case todo.Destroy():
                 assert not kinds[node.kind], "the space is freed twice"
                 assert not self.freed, "the space was freed already"
@@ -207,12 +216,12 @@ class World(SimulatedNodes):
         self.nodes.append(node)
 
     def _unsettled(self) -> list[tuple[str, str, str]]:
-        attempt = self.history.attempt
         return [
             key
             for stream, time, number in self.history.frames
             for key in ((product.name, stream, time) for product in self.recipe.products)
-            if number == attempt and not self.history.settled(key, attempt)
+            if not self.history.is_stale(stream, time, number)
+            and not self.history.settled(key, number)
         ]
 
     def _publish(self, instruction: todo.Publish) -> happened.ProductsPublished:
@@ -273,7 +282,7 @@ class World(SimulatedNodes):
             self.take(happened.JobSubmitted(name, f"local:1:{len(self.begun)}"))
             return
         self.begun.discard(name)
-        self.ended.setdefault(name, self.end_of_job(how))
+        self.ended.setdefault(name, self.end_of_job(how, name))
         self.take(happened.JobEnded(name, self.ended[name]))
 
     # What must hold.
@@ -301,6 +310,8 @@ class World(SimulatedNodes):
         if outcome.state == "done" and self.kind != "trials":
             assert not self._unsettled()
             assert self.kind == "attached" or self.freed or outcome.left
+        if outcome.state == "done" and self.kind == "cut":
+            assert len(self.history.ready) == ALL_FRAMES, "frames are missing"
         twice = [key for key, times in self.published.items() if times > 1 and "plain" in key]
         assert not twice, f"published twice: {twice}"
         self.files.close()
