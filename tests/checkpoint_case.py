@@ -39,7 +39,7 @@ class RestartingWrf(Wrf):
     def checkpoint_proof(self, name):
         return self.proof
 
-    def checkpoint_parts(self, inputs):
+    def checkpoint_parts(self, inputs, time):
         return self.domains
 
     def read_line(self, line):

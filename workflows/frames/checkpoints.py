@@ -41,7 +41,7 @@ class CheckpointWatch:
 
     def __init__(self, folder: WatchedFolder, prober: Prober) -> None:
         self._folder, self._model, self._prober = folder, folder.model, prober
-        self._parts: tuple[str, ...] = ()
+        self._parts: dict[str, tuple[str, ...]] = {}
         self._newest: dict[str, Unit] = {}
 
     def visit(self, scan: Scan) -> None:
@@ -50,8 +50,8 @@ class CheckpointWatch:
         before, units = scan.cursor.checkpoints, scan.listing.checkpoints
         if not units and not before.open:
             return
-        self._parts = self._parts or tuple(self._model.checkpoint_parts(self._folder.path))
-        ordered = sorted(units, key=lambda unit: unit.order)
+        self._parts = {time: self._parts_at(time) for time in {unit.time or "" for unit in units}}
+        ordered = sorted(filter(self._is_needed, units), key=lambda unit: unit.order)
         self._newest = {unit.stream: unit for unit in ordered}
         known = {part.files.unit: part for part in before.open}
         found: defaultdict[str, list[OpenPart]] = defaultdict(list)
@@ -69,7 +69,7 @@ class CheckpointWatch:
                 tiles = {**tiles, **_tile_counts(parts)}
                 _log.info("the checkpoint of %s is whole: %s", time, whole.signal)
             elif ended_s is not None and _is_settled(parts, ended_s):
-                text = f"the checkpoint of {label(time)} is not whole: {self._lack(parts)}"
+                text = f"the checkpoint of {label(time)} is not whole: {self._lack(time, parts)}"
                 scan.unproven.append(text)
                 _log.warning("%s", text)
             else:
@@ -86,6 +86,15 @@ class CheckpointWatch:
         speech = replace(scan.cursor.speech, checkpoints=lines)
         scan.cursor = replace(scan.cursor, checkpoints=after, speech=speech)
         scan.listing.finish_checkpoints(scan.cursor)
+
+    def _parts_at(self, time: str) -> tuple[str, ...]:
+        return tuple(self._model.checkpoint_parts(self._folder.path, time))
+
+    def _is_needed(self, unit: Unit) -> bool:
+        """Whether a checkpoint needs that part: WRF also writes the files of nests that have ended,
+        each time with their last date."""
+        parts = self._parts[unit.time or ""]
+        return unit.stream in parts or not parts
 
     # One part.
 
@@ -200,9 +209,10 @@ class CheckpointWatch:
     def _whole(self, scan: Scan, time: str, parts: Iterable[OpenPart]) -> WholeCheckpoint | None:
         """The checkpoint if all its parts are proven."""
         proven = {part.files.unit.stream: part for part in parts if part.signal}
-        if not self._parts or not proven.keys() >= set(self._parts):
+        needed = self._parts[time]
+        if not needed or not proven.keys() >= set(needed):
             return None
-        chosen = [proven[part] for part in self._parts]
+        chosen = [proven[part] for part in needed]
         stats = [stat for part in chosen for stat in part.files.stats]
         return WholeCheckpoint(
             time=time,
@@ -218,14 +228,17 @@ class CheckpointWatch:
         took = {line.stream: line.took_s for line in lines if line.time == time}
         if None in took:  # one line for all
             return took[None]
-        each = [seconds for part in self._parts if (seconds := took.get(part)) is not None]
-        return sum(each) if len(each) == len(self._parts) else None
+        needed = self._parts[time]
+        each = [seconds for part in needed if (seconds := took.get(part)) is not None]
+        return sum(each) if len(each) == len(needed) else None
 
-    def _lack(self, parts: Sequence[OpenPart]) -> str:
-        """What one that is not whole lacks first, for users."""
+    def _lack(self, time: str, parts: Sequence[OpenPart]) -> str:
+        """The first thing that a checkpoint which is not whole lacks, for users."""
         proven = {part.files.unit.stream for part in parts if part.signal}
         files = {part.files.unit.stream: part.files for part in parts}
-        name = next((part for part in self._parts if part not in proven), "")
+        if not (needed := self._parts[time]):
+            return "the model's settings cannot be read, so its parts are not known"
+        name = next(part for part in needed if part not in proven)
         if name not in files:
             return f"there is no file of {name or 'its state'}"
         return f"{files[name].unit.name}: {files[name].reason}"
