@@ -118,10 +118,11 @@ class CheckpointWatch:
     def _examine(self, scan: Scan, entry: Open, paths: Sequence[str], *, changed: bool) -> OpenPart:
         """The part, with what proves it whole, or the reason why nothing does. Raises OSError."""
         evidence, proof = self._evidence(scan, entry), self._model.checkpoint_proof(entry.files[0])
-        asked = (*evidence.changing, evidence.logged)
-        if not changed and asked == entry.asked:
+        tiles = _expected_tiles(scan, entry.unit)
+        conditions = (*evidence.changing, evidence.logged, evidence.ended_well, tiles)
+        if not changed and conditions == entry.conditions:
             return OpenPart(entry)
-        entry = replace(entry, asked=asked)
+        entry = replace(entry, conditions=conditions)
         if proof is Proof.NAME:
             reason = _missing_tiles(scan, entry, evidence)
             return OpenPart(replace(entry, reason=reason), "" if reason else "name")
@@ -259,15 +260,22 @@ def _tile_counts(parts: Iterable[OpenPart]) -> dict[str, int]:
     return {entry.unit.stream: len(entry.files) for entry in entries}
 
 
+def _expected_tiles(scan: Scan, unit: Unit) -> int:
+    """The number of its tiles by an earlier checkpoint, or by frames; 0 where neither shows it."""
+    if not unit.tiled:
+        return 0
+    of_frames = max((len(tiles) for _, tiles in scan.listing.newest.values()), default=1)
+    known = scan.cursor.checkpoints.tiles.get(unit.stream, 0)
+    return known or (of_frames if of_frames > 1 else 0)  # one file per frame is not a tile
+
+
 def _missing_tiles(scan: Scan, entry: Open, evidence: Evidence) -> str:
     """Why its tiles are not known to be complete, "" if they are."""
     unit = entry.unit
     if not unit.tiled:
         return ""
     ranks = sorted(scan.listing.checkpoints[unit])
-    of_frames = max((len(tiles) for _, tiles in scan.listing.newest.values()), default=1)
-    known = scan.cursor.checkpoints.tiles.get(unit.stream, 0)
-    expected = known or (of_frames if of_frames > 1 else 0)  # one file per frame is no tile
+    expected = _expected_tiles(scan, unit)
     if len(ranks) < max(expected, ranks[-1] + 1):
         return absent(ranks)
     if evidence.later or (evidence.ended and (evidence.ended_well or expected)):

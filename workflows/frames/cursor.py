@@ -121,7 +121,7 @@ class Open(Struct, frozen=True):
 
     ``files`` are in the order of tiles, ``stats`` are theirs when last seen,
     ``written_to`` the files that were seen to have a writer, ``declared`` the number of records
-    handed on. ``asked`` holds the conditions of the latest read, ``reason`` what was missing then,
+    handed on. ``conditions`` are those of the latest read, ``reason`` what was missing then,
     ``unread`` whether that read failed, ``undecoded`` whether it found times that cannot be
     decoded. ``whole``: all its records are declared. ``doubted`` are
     the records that were not whole when the log called them written.
@@ -133,7 +133,7 @@ class Open(Struct, frozen=True):
     quiet_s: float = 0.0
     written_to: frozenset[str] = frozenset()
     declared: int = 0
-    asked: tuple[object, ...] = ()
+    conditions: tuple[object, ...] = ()
     reason: str = "it was never read"
     whole: bool = False
     doubted: frozenset[int] = frozenset()
@@ -164,7 +164,7 @@ class Open(Struct, frozen=True):
     def afresh(self) -> Open:
         """A copy that was never read."""
         return replace(
-            self, declared=0, declared_at=(), whole=False, asked=(), doubted=frozenset(),
+            self, declared=0, declared_at=(), whole=False, conditions=(), doubted=frozenset(),
             reason="it is written anew",
         )  # fmt: skip
 
