@@ -73,6 +73,10 @@ class Scans:
         self.cursor = Cursor()
         self.whole: list[str] = []
 
+    def use(self, prober) -> None:
+        """Read HDF5 files with another prober from now on."""
+        self._prober = prober
+
     def watcher(self):
         return launched_watcher(
             self.folder, ".", self.model, "run", 1, self.cursor, prober=self._prober,

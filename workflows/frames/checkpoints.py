@@ -43,6 +43,7 @@ class CheckpointWatch:
         self._folder, self._model, self._prober = folder, folder.model, prober
         self._parts: dict[str, tuple[str, ...]] = {}
         self._newest: dict[str, Unit] = {}
+        self._ended_s: float | None = None
 
     def visit(self, scan: Scan) -> None:
         """Look at the files of each checkpoint that is not done, and report those that are whole
@@ -53,14 +54,14 @@ class CheckpointWatch:
         self._parts = {time: self._parts_at(time) for time in {unit.time or "" for unit in units}}
         ordered = sorted(filter(self._is_needed, units), key=lambda unit: unit.order)
         self._newest = {unit.stream: unit for unit in ordered}
+        self._ended_s = None
+        if scan.ended:
+            self._ended_s = 0.0 if before.ended_s is None else before.ended_s + scan.elapsed_s
         known = {part.files.unit: part for part in before.open}
         found: defaultdict[str, list[OpenPart]] = defaultdict(list)
         for unit in ordered:
             part = self._look(scan, unit, known.get(unit))
             found[part.time].append(part)
-        ended_s = None
-        if scan.ended:
-            ended_s = 0.0 if before.ended_s is None else before.ended_s + scan.elapsed_s
         done, tiles = before.done, before.tiles
         for time, parts in list(found.items()):
             whole = self._whole(scan, time, parts)
@@ -68,16 +69,18 @@ class CheckpointWatch:
                 scan.checkpoints.append(whole)
                 tiles = {**tiles, **_tile_counts(parts)}
                 _log.info("the checkpoint of %s is whole: %s", time, whole.signal)
-            elif ended_s is not None and _is_settled(parts, ended_s):
+            elif self._is_settled(parts):
                 text = f"the checkpoint of {label(time)} is not whole: {self._lack(time, parts)}"
                 scan.unproven.append(text)
                 _log.warning("%s", text)
             else:
+                if scan.ended:
+                    scan.complaints += _unanswered(parts)
                 continue
             done = done.adding(time)
             del found[time]
         still = tuple(part for parts in found.values() for part in parts)
-        after = CheckpointCursor(still, done, tiles, ended_s if still else None)
+        after = CheckpointCursor(still, done, tiles, self._ended_s if still else None)
         lines = tuple(
             line
             for line in scan.cursor.speech.checkpoints
@@ -118,32 +121,32 @@ class CheckpointWatch:
     def _examine(self, scan: Scan, entry: Open, paths: Sequence[str], *, changed: bool) -> OpenPart:
         """The part, with what proves it whole, or the reason why nothing does. Raises OSError."""
         evidence, proof = self._evidence(scan, entry), self._model.checkpoint_proof(entry.files[0])
-        tiles = _expected_tiles(scan, entry.unit)
-        conditions = (*evidence.changing, evidence.logged, evidence.ended_well, tiles)
+        conditions = (
+            *evidence.changing, evidence.logged, evidence.ended_well,
+            _expected_tiles(scan, entry.unit),
+            ready.looks(self._ended_s or 0.0) if entry.unread else 0,
+        )  # fmt: skip
         if not changed and conditions == entry.conditions:
             return OpenPart(entry)
-        entry = replace(entry, conditions=conditions)
+        entry = replace(entry, conditions=conditions, unread=False)
         if proof is Proof.NAME:
-            reason = _missing_tiles(scan, entry, evidence)
-            return OpenPart(replace(entry, reason=reason), "" if reason else "name")
+            return _judged(entry, "name", _missing_tiles(scan, entry, evidence))
         if (empty := entry.empty_file) is not None:
-            return OpenPart(replace(entry, reason=f"{_which(entry, empty)} has 0 bytes"))
+            return _judged(entry, reason=f"{_which(entry, empty)} has 0 bytes")
         blocks = dict(zip(entry.files, map(superblock_of, paths), strict=True))
         writers = [file for file, block in blocks.items() if block and block.has_writer]
         if writers:
             entry = replace(entry, written_to=entry.written_to.union(writers))
             reason = f"{_which(entry, writers[0])} is marked as open for writing"
-            return OpenPart(replace(entry, reason=reason))
+            return _judged(entry, reason=reason)
         if proof is Proof.LOG:
-            signal, reason = self._by_log(scan, entry, paths, evidence)
-        else:
-            evidence = replace(
-                evidence,
-                closed=entry.written_to >= set(entry.files),
-                logged=evidence.logged and not any(blocks.values()),
-            )
-            signal, reason = self._by_bytes(scan, entry, paths, evidence, changed=changed)
-        return OpenPart(replace(entry, reason=reason), "" if reason else signal)
+            return self._by_log(scan, entry, paths, evidence)
+        evidence = replace(
+            evidence,
+            closed=entry.written_to >= set(entry.files),
+            logged=evidence.logged and not any(blocks.values()),
+        )
+        return self._by_bytes(scan, entry, paths, evidence, changed=changed)
 
     def _evidence(self, scan: Scan, entry: Open) -> Evidence:
         """What is known apart from its files' bytes. A long quiet alone is no evidence."""
@@ -168,34 +171,34 @@ class CheckpointWatch:
 
     def _by_log(
         self, scan: Scan, entry: Open, paths: Sequence[str], evidence: Evidence
-    ) -> tuple[str, str]:
-        """The witness and what is missing: the log must call it written, and its bytes must not
-        contradict, as those of a file on a full disk."""
+    ) -> OpenPart:
+        """The part by its log, which must call it written. Its bytes must not contradict, as those
+        of a file on a full disk."""
         if (signal := ready.witness_in_log(evidence)) is None:
-            return "", "the model's log does not call it written"
+            return _judged(entry, reason="the model's log does not call it written")
         if all(map(is_classic, paths)):
             whole = self._structure(scan, entry, paths, "", thorough=False)
             if whole.reason:
-                return "", whole.reason
-        return signal, _missing_tiles(scan, entry, evidence)
+                return _judged(entry, reason=whole.reason, unread=whole.unread)
+        return _judged(entry, signal, _missing_tiles(scan, entry, evidence))
 
     def _by_bytes(
         self, scan: Scan, entry: Open, paths: Sequence[str], evidence: Evidence, *, changed: bool
-    ) -> tuple[str, str]:
-        """The witness and what is missing, by the rule of frames."""
+    ) -> OpenPart:
+        """The part by its bytes and a witness, as the rule of frames has it."""
         if ready.witness(evidence) is None:  # reading it would be useless
-            return "", _NO_SIGN
+            return _judged(entry, reason=_NO_SIGN)
         variable, thorough = self._model.time_variable, scan.ended or not changed
         whole = self._structure(scan, entry, paths, variable, thorough=thorough)
         if whole.undecoded:  # its time is in its name
             whole = self._structure(scan, entry, paths, "", thorough=thorough)
         if whole.reason:
-            return "", whole.reason
+            return _judged(entry, reason=whole.reason, unread=whole.unread)
         evidence = for_record(evidence, whole, 0, several=False, may_be_open=bool(entry.written_to))
         if (signal := ready.witness(evidence)) is None:
-            return "", _NO_SIGN
+            return _judged(entry, reason=_NO_SIGN)
         covers = whole.cells[1] > 1
-        return signal, "" if covers else _missing_tiles(scan, entry, evidence)
+        return _judged(entry, signal, "" if covers else _missing_tiles(scan, entry, evidence))
 
     def _structure(
         self, scan: Scan, entry: Open, paths: Sequence[str], variable: str, *, thorough: bool
@@ -224,6 +227,18 @@ class CheckpointWatch:
             took_s=self._took_s(time, scan.cursor.speech.checkpoints),
         )
 
+    def _is_settled(self, parts: Iterable[OpenPart]) -> bool:
+        """Whether the model has ended and nothing more is expected of its files. The state of one
+        that could not be read is not known: it is read again for a while, however quiet it is."""
+        if (ended_s := self._ended_s) is None:
+            return False
+
+        def waited_s(entry: Open) -> float:
+            failed = entry.error or entry.unread
+            return ended_s if failed else max(entry.quiet_s, ended_s)
+
+        return all(waited_s(part.files) >= ready.patience_s(part.files) for part in parts)
+
     def _took_s(self, time: str, lines: Iterable[Written]) -> float | None:
         """The seconds of all parts together, as the log's lines say."""
         took = {line.stream: line.took_s for line in lines if line.time == time}
@@ -249,10 +264,15 @@ def _which(entry: Open, file: str) -> str:
     return f"the tile {file}" if entry.unit.tiled else "it"
 
 
-def _is_settled(parts: Iterable[OpenPart], ended_s: float) -> bool:
-    """Whether nothing more is expected of its files so long after the model's end."""
-    quiet_s = min(part.files.quiet_s for part in parts)
-    return max(quiet_s, ended_s) >= ready.LOST_QUIET_S
+def _judged(entry: Open, signal: str = "", reason: str = "", *, unread: bool = False) -> OpenPart:
+    """The part with the witness for its files, or with the reason why these are not proven."""
+    return OpenPart(replace(entry, reason=reason, unread=unread), "" if reason else signal)
+
+
+def _unanswered(parts: Iterable[OpenPart]) -> list[str]:
+    """Which of its files cannot be read, a sentence each: the end of the watch waits for them."""
+    entries = (part.files for part in parts if part.files.error)
+    return [f"{entry.unit.name} does not answer: {os.strerror(entry.error)}" for entry in entries]
 
 
 def _tile_counts(parts: Iterable[OpenPart]) -> dict[str, int]:

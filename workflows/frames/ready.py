@@ -159,6 +159,13 @@ def looks(quiet_s: float) -> int:
     return count
 
 
+def patience_s(entry: Open) -> float:
+    """How long after the model's end a file may stay as it was seen last before it is lost."""
+    if entry.error:
+        return LOST_QUIET_S if entry.error in _LASTING else AWAY_S
+    return UNREAD_QUIET_S if entry.unread else LOST_QUIET_S
+
+
 def loss_of(entry: Open, evidence: Evidence, *, ended: bool) -> str | None:
     """What is lost with a unit that is finished, "" for nothing; None while it is not. After the
     end, what is not whole is lost, once its error or its state has lasted too long."""
@@ -169,9 +176,8 @@ def loss_of(entry: Open, evidence: Evidence, *, ended: bool) -> str | None:
         return ""
     if not ended:
         return None
-    if entry.error:
-        longest_s = LOST_QUIET_S if entry.error in _LASTING else AWAY_S
-        return entry.reason if entry.failing_s >= longest_s else None
-    if entry.quiet_s < (UNREAD_QUIET_S if entry.unread else LOST_QUIET_S):
+    if (entry.failing_s if entry.error else entry.quiet_s) < patience_s(entry):
         return None
+    if entry.error:
+        return entry.reason
     return "" if entry.undecoded else f"the model has ended and {entry.reason}"
