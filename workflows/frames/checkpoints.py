@@ -2,7 +2,8 @@
 
 A checkpoint is whole when each of its parts is there and proven. The model's adapter says what
 proves a file (:class:`.Proof`): its name; its bytes and a witness, as those of a frame; or the log.
-When the model has ended, each one that is not whole is reported, and why.
+Each one that is not whole is reported once, and why: when the model has ended, or when its files
+are quiet and later checkpoints have superseded it.
 
 A part in tiles needs all of them. WRF's tiles say which cells of the domain they hold. Otherwise
 their number is that of an earlier checkpoint, or of the tiles of frames. If neither is known, a
@@ -34,6 +35,10 @@ from burstlens.workflows.models.continuation import Proof
 
 _log = logging.getLogger(__name__)
 _NO_SIGN = "no sign of its end"
+MOST_OPEN = 16
+"""Of checkpoints of which none is whole, so many of the newest stay open."""
+SUPERSEDED_QUIET_S = ready.WEAK_QUIET_S
+"""How long the files of a superseded checkpoint must be unchanged before it is given up."""
 
 
 class CheckpointWatch:
@@ -47,7 +52,7 @@ class CheckpointWatch:
 
     def visit(self, scan: Scan) -> None:
         """Look at the files of each checkpoint that is not done, and report those that are whole
-        now; after the model's end also those that will not be."""
+        now and those that are given up."""
         before, units = scan.cursor.checkpoints, scan.listing.checkpoints
         if not units and not before.open:
             return
@@ -62,14 +67,31 @@ class CheckpointWatch:
         for unit in ordered:
             part = self._look(scan, unit, known.get(unit))
             found[part.time].append(part)
-        done, tiles = before.done, before.tiles
-        for time, parts in list(found.items()):
+        after = self._report(scan, found)
+        still = tuple(part for parts in found.values() for part in parts)
+        after = replace(after, open=still, ended_s=self._ended_s if still else None)
+        lines = tuple(
+            line
+            for line in scan.cursor.speech.checkpoints
+            if line.time in found or (line.time or "") > after.done.last
+        )
+        speech = replace(scan.cursor.speech, checkpoints=lines)
+        scan.cursor = replace(scan.cursor, checkpoints=after, speech=speech)
+        scan.listing.finish_checkpoints(scan.cursor)
+
+    def _report(self, scan: Scan, found: dict[str, list[OpenPart]]) -> CheckpointCursor:
+        """Report the checkpoints that are whole or given up, and remove them from those that were
+        ``found``, which are in order of time. Returns the cursor with them as done."""
+        cursor, times = scan.cursor.checkpoints, list(found)
+        for number, time in enumerate(times, start=1):
+            parts, later = found[time], len(times) - number
             whole = self._whole(scan, time, parts)
             if whole is not None:
+                cursor = cursor.with_whole(time, parts)
                 scan.checkpoints.append(whole)
-                tiles = {**tiles, **_tile_counts(parts)}
                 _log.info("the checkpoint of %s is whole: %s", time, whole.signal)
-            elif self._is_settled(parts):
+            elif self._is_given_up(parts, superseded=time < cursor.whole or later >= MOST_OPEN):
+                cursor = cursor.with_given_up(time)
                 text = f"the checkpoint of {label(time)} is not whole: {self._lack(time, parts)}"
                 scan.unproven.append(text)
                 _log.warning("%s", text)
@@ -77,18 +99,8 @@ class CheckpointWatch:
                 if scan.ended:
                     scan.complaints += _unanswered(parts)
                 continue
-            done = done.adding(time)
             del found[time]
-        still = tuple(part for parts in found.values() for part in parts)
-        after = CheckpointCursor(still, done, tiles, self._ended_s if still else None)
-        lines = tuple(
-            line
-            for line in scan.cursor.speech.checkpoints
-            if line.time in found or (line.time or "") > done.last
-        )
-        speech = replace(scan.cursor.speech, checkpoints=lines)
-        scan.cursor = replace(scan.cursor, checkpoints=after, speech=speech)
-        scan.listing.finish_checkpoints(scan.cursor)
+        return cursor
 
     def _parts_at(self, time: str) -> tuple[str, ...]:
         return tuple(self._model.checkpoint_parts(self._folder.path, time))
@@ -227,17 +239,19 @@ class CheckpointWatch:
             took_s=self._took_s(time, scan.cursor.speech.checkpoints),
         )
 
-    def _is_settled(self, parts: Iterable[OpenPart]) -> bool:
-        """Whether the model has ended and nothing more is expected of its files. The state of one
-        that could not be read is not known: it is read again for a while, however quiet it is."""
-        if (ended_s := self._ended_s) is None:
-            return False
+    def _is_given_up(self, parts: Iterable[OpenPart], *, superseded: bool) -> bool:
+        """Whether nothing more is expected of its files."""
+        entries = [part.files for part in parts]
+        if superseded and all(map(_is_still, entries)):
+            return True
+        return self._ended_s is not None and all(map(self._is_settled, entries))
 
-        def waited_s(entry: Open) -> float:
-            failed = entry.error or entry.unread
-            return ended_s if failed else max(entry.quiet_s, ended_s)
-
-        return all(waited_s(part.files) >= ready.patience_s(part.files) for part in parts)
+    def _is_settled(self, entry: Open) -> bool:
+        """Whether the model has ended so long ago that the files will not change. Where they could
+        not be read, their state is not known: they are read again, however quiet they are."""
+        ended_s = self._ended_s or 0.0
+        waited_s = ended_s if entry.error or entry.unread else max(entry.quiet_s, ended_s)
+        return waited_s >= ready.patience_s(entry)
 
     def _took_s(self, time: str, lines: Iterable[Written]) -> float | None:
         """The seconds of all parts together, as the log's lines say."""
@@ -269,15 +283,16 @@ def _judged(entry: Open, signal: str = "", reason: str = "", *, unread: bool = F
     return OpenPart(replace(entry, reason=reason, unread=unread), "" if reason else signal)
 
 
+def _is_still(entry: Open) -> bool:
+    """Whether the files have been unchanged, or failing, for long."""
+    still_s = entry.failing_s if entry.error else entry.quiet_s
+    return still_s >= max(SUPERSEDED_QUIET_S, ready.patience_s(entry))
+
+
 def _unanswered(parts: Iterable[OpenPart]) -> list[str]:
     """Which of its files cannot be read, a sentence each: the end of the watch waits for them."""
     entries = (part.files for part in parts if part.files.error)
     return [f"{entry.unit.name} does not answer: {os.strerror(entry.error)}" for entry in entries]
-
-
-def _tile_counts(parts: Iterable[OpenPart]) -> dict[str, int]:
-    entries = (part.files for part in parts if part.files.unit.tiled)
-    return {entry.unit.stream: len(entry.files) for entry in entries}
 
 
 def _expected_tiles(scan: Scan, unit: Unit) -> int:

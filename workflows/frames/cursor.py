@@ -11,7 +11,7 @@ import bisect
 import errno
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -206,14 +206,29 @@ class CheckpointCursor(Struct, frozen=True):
     """The watcher's position among checkpoints.
 
     ``open`` are the parts of those that are not whole, ``done`` the times of those that were
-    reported, whole or not. ``tiles`` is the number of files of each part in the latest whole one.
-    ``ended_s``: for how long the model has ended while some were open, None before its end.
+    reported, whole or not; ``whole`` is the newest time of a whole one. ``tiles`` is the number of
+    files of each part in the whole one that was reported last. ``ended_s``: for how long the model
+    has ended while some were open, None before its end.
     """
 
     open: tuple[OpenPart, ...] = ()
     done: Done = Done()
+    whole: str = ""
     tiles: Mapping[str, int] = msgspec.field(default_factory=dict)
     ended_s: float | None = None
+
+    def with_whole(self, time: str, parts: Iterable[OpenPart]) -> CheckpointCursor:
+        """A copy in which the checkpoint of that time, with these parts, is whole."""
+        entries = (part.files for part in parts)
+        tiles = {entry.unit.stream: len(entry.files) for entry in entries if entry.unit.tiled}
+        return replace(
+            self, done=self.done.adding(time), whole=max(time, self.whole),
+            tiles={**self.tiles, **tiles},
+        )  # fmt: skip
+
+    def with_given_up(self, time: str) -> CheckpointCursor:
+        """A copy in which the checkpoint of that time is no longer waited for."""
+        return replace(self, done=self.done.adding(time))
 
     def is_done(self, time: str) -> bool:
         """Whether the checkpoint of that time was reported."""
