@@ -11,7 +11,7 @@ import bisect
 import errno
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -191,10 +191,11 @@ class Open(Struct, frozen=True):
 
 class OpenPart(Struct, frozen=True):
     """One part of a checkpoint that is not whole: its ``files``, with the part as their stream, and
-    the ``signal`` that proves them, "" while nothing does."""
+    the ``signal`` that proves them, "" while nothing does. ``has_gap``: one of them has a gap."""
 
     files: Open
     signal: str = ""
+    has_gap: bool = False
 
     @property
     def time(self) -> str:
@@ -207,23 +208,26 @@ class CheckpointCursor(Struct, frozen=True):
 
     ``open`` are the parts of those that are not whole, ``done`` the times of those that were
     reported, whole or not; ``whole`` is the newest time of a whole one. ``tiles`` is the number of
-    files of each part in the whole one that was reported last. ``ended_s``: for how long the model
-    has ended while some were open, None before its end.
+    files of each part in the whole one that was reported last, ``gapless`` are the parts without
+    a gap there. ``ended_s``: for how long the model has ended while some were open, None before its
+    end.
     """
 
     open: tuple[OpenPart, ...] = ()
     done: Done = Done()
     whole: str = ""
     tiles: Mapping[str, int] = msgspec.field(default_factory=dict)
+    gapless: frozenset[str] = frozenset()
     ended_s: float | None = None
 
-    def with_whole(self, time: str, parts: Iterable[OpenPart]) -> CheckpointCursor:
+    def with_whole(self, time: str, parts: Sequence[OpenPart]) -> CheckpointCursor:
         """A copy in which the checkpoint of that time, with these parts, is whole."""
         entries = (part.files for part in parts)
         tiles = {entry.unit.stream: len(entry.files) for entry in entries if entry.unit.tiled}
+        gapless = frozenset(part.files.unit.stream for part in parts if not part.has_gap)
         return replace(
             self, done=self.done.adding(time), whole=max(time, self.whole),
-            tiles={**self.tiles, **tiles},
+            tiles={**self.tiles, **tiles}, gapless=gapless,
         )  # fmt: skip
 
     def with_given_up(self, time: str) -> CheckpointCursor:
