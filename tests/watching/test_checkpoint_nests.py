@@ -56,7 +56,7 @@ def test_from_the_end_of_a_nest_on_its_file_is_not_needed(scans):
     assert text.endswith("00:02:00 UTC is not whole: there is no file of d02")
 
 
-def test_the_file_of_a_nest_that_has_ended_between_two_checkpoints_is_none(scans):
+def test_the_file_of_a_nest_that_has_ended_between_two_checkpoints_is_ignored(scans):
     """WRF writes it with each of the later checkpoints, and always with the time of its end."""
     run = scans(start=0, end=3)
     write(run.path(3, "d02"), 3)
