@@ -28,9 +28,9 @@ number of records is fixed is not, while a program has it open for writing: then
 the model's end count, nor in one that ends in a record that was not flushed (:mod:`.described`): of
 the records before it the last one needs the log. ``docs/decisions`` has the measurements.
 
-The files of checkpoints follow the same rules (:mod:`.checkpoint_parts`), with three exceptions. The
-log does not decide for HDF5 files: its line comes before the file is closed. An HDF5 file that a
-program has open for writing is never whole. A file whose bytes prove nothing needs the log.
+The files of checkpoints follow the same rules (:mod:`.checkpoint_parts`), with three exceptions.
+The log does not decide for HDF5 files: its line comes before the file is closed. An HDF5 file that
+a program has open for writing is never whole. A file whose bytes prove nothing needs the log.
 """
 
 from __future__ import annotations
