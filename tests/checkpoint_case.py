@@ -39,7 +39,7 @@ class RestartingWrf(Wrf):
     def checkpoint_proof(self, name):
         return self.proof
 
-    def checkpoint_parts(self, inputs):
+    def checkpoint_parts(self, inputs, time):
         return self.domains
 
     def read_line(self, line):
@@ -72,6 +72,10 @@ class Scans:
         self.folder, self.model, self.baseline, self._prober = folder, model, baseline, prober
         self.cursor = Cursor()
         self.whole: list[str] = []
+
+    def use(self, prober) -> None:
+        """Read HDF5 files with another prober from now on."""
+        self._prober = prober
 
     def watcher(self):
         return launched_watcher(

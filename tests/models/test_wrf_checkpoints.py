@@ -36,7 +36,40 @@ def test_the_files_of_each_run_give_domain_time_and_tile(run, known):
     assert {(one.part, one.tile) for one in found} == known.keys()
     assert len(found) == sum(known.values())
     assert found[0].time == "00010101T000100"
-    assert {part for part, _ in known} == set(model.checkpoint_parts(RUNS / run))
+    assert {part for part, _ in known} == {*model.checkpoint_parts(RUNS / run, "00010101T000200")}
+
+
+THREE = (
+    "start_year = 3*2005, start_month = 3*8, start_day = 3*28, start_hour = 0, 6, 6, "
+    "end_year = 3*2005, end_month = 3*8, end_day = 3*28, end_hour = 18, 12, {}"
+)
+
+
+@pytest.mark.parametrize(
+    ("end", "hour", "parts"),
+    [
+        (9, 0, ["d01"]),
+        (9, 5, ["d01"]),
+        (9, 6, ["d01", "d02", "d03"]),
+        (9, 9, ["d01", "d02"]),
+        (9, 12, ["d01"]),
+        (9, 18, ["d01"]),
+        (18, 11, ["d01", "d02", "d03"]),
+        (18, 12, ["d01"]),  # d03 ends with its parent
+    ],
+)
+def test_a_checkpoint_needs_the_domains_that_are_open_at_its_time(inputs, end, hour, parts):
+    folder = inputs(THREE.format(end), domains="max_dom = 3, parent_id = 0, 1, 2")
+    assert Wrf().checkpoint_parts(folder, f"20050828T{hour:02d}0000") == parts
+
+
+def test_nests_without_times_of_their_own_are_open_and_without_a_namelist_no_part_is_known(
+    inputs, tmp_path
+):
+    folder = inputs("restart_interval = 60", domains="max_dom = 2")
+    assert Wrf().checkpoint_parts(folder, "20050828T000000") == ["d01", "d02"]
+    (tmp_path / "namelist.input").unlink()
+    assert Wrf().checkpoint_parts(tmp_path, "20050828T000000") == []
 
 
 @pytest.mark.parametrize(

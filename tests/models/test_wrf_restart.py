@@ -194,6 +194,15 @@ def test_a_nest_that_begins_later_keeps_its_start_and_needs_no_file(inputs):
         start(folder, time="20050828T120000", files=("wrfrst_d01_2005-08-28_12:00:00",))
 
 
+def test_a_nest_that_has_ended_needs_no_file(inputs):
+    ends = "end_year = 2*2005, end_month = 2*8, end_day = 29, 28, end_hour = 0, 12"
+    folder = inputs(f"{NEST.format('0, 0')}, {ends}", domains="max_dom = 2")
+    with pytest.raises(RecipeError, match="has no file of d02"):
+        start(folder, time="20050828T110000", files=("wrfrst_d01_2005-08-28_11:00:00",))
+    found = start(folder, time="20050828T120000", files=("wrfrst_d01_2005-08-28_12:00:00",))
+    assert "run_hours = 24 -> 12" in found.changes
+
+
 def test_each_domain_has_its_start_in_the_copy(inputs):
     names = tuple(f"wrfrst_{part}_2005-08-28_06:00:00" for part in ("d01", "d02"))
     folder = inputs(NEST.format("0"), domains="max_dom = 2")

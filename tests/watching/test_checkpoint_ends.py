@@ -142,7 +142,7 @@ def test_what_each_checkpoint_lacks_is_reported_once_when_the_model_has_ended(sc
     write(run.path(3), 3)
     run.path(3, "d02").touch()
     run.scan()
-    assert run.scan(60.0).unproven_checkpoints == ()
+    assert run.scan(20.0).unproven_checkpoints == ()
     assert run.whole == [key(2)]
     assert lacks(run.settle()) == [
         "there is no file of d01",

@@ -107,6 +107,20 @@ def test_tiles_of_frames_show_how_many_there_must_be(scans):
     assert later(run) == [key(2)]
 
 
+def test_once_their_number_is_known_they_are_looked_at_again(scans):
+    run = scans(RestartingWrf(proof=Proof.LOG))
+    for tile in (0, 1):
+        write(run.path(2, tile=tile), 2, CLASSIC)
+    run.step(2, "d01")
+    for _ in range(2):
+        run.scan(70.0)
+    assert run.whole == []
+    for tile, rows in ((0, (1, 5)), (1, (6, 10))):
+        write(run.folder / f"wrfout_d01_0001-01-01_00:02:00_{tile:04d}", 2, **patch(rows))
+    run.scan()
+    assert run.whole == [key(2)]
+
+
 def test_after_a_good_end_no_tile_is_missing_and_after_a_bad_one_that_is_not_known(scans):
     run = scans(NAMED)
     states(run, 1, 0, 1)

@@ -11,7 +11,7 @@ import bisect
 import errno
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -121,7 +121,7 @@ class Open(Struct, frozen=True):
 
     ``files`` are in the order of tiles, ``stats`` are theirs when last seen,
     ``written_to`` the files that were seen to have a writer, ``declared`` the number of records
-    handed on. ``asked`` holds the conditions of the latest read, ``reason`` what was missing then,
+    handed on. ``conditions`` are those of the latest read, ``reason`` what was missing then,
     ``unread`` whether that read failed, ``undecoded`` whether it found times that cannot be
     decoded. ``whole``: all its records are declared. ``doubted`` are
     the records that were not whole when the log called them written.
@@ -133,7 +133,7 @@ class Open(Struct, frozen=True):
     quiet_s: float = 0.0
     written_to: frozenset[str] = frozenset()
     declared: int = 0
-    asked: tuple[object, ...] = ()
+    conditions: tuple[object, ...] = ()
     reason: str = "it was never read"
     whole: bool = False
     doubted: frozenset[int] = frozenset()
@@ -164,7 +164,7 @@ class Open(Struct, frozen=True):
     def afresh(self) -> Open:
         """A copy that was never read."""
         return replace(
-            self, declared=0, declared_at=(), whole=False, asked=(), doubted=frozenset(),
+            self, declared=0, declared_at=(), whole=False, conditions=(), doubted=frozenset(),
             reason="it is written anew",
         )  # fmt: skip
 
@@ -191,10 +191,11 @@ class Open(Struct, frozen=True):
 
 class OpenPart(Struct, frozen=True):
     """One part of a checkpoint that is not whole: its ``files``, with the part as their stream, and
-    the ``signal`` that proves them, "" while nothing does."""
+    the ``signal`` that proves them, "" while nothing does. ``has_gap``: one of them has a gap."""
 
     files: Open
     signal: str = ""
+    has_gap: bool = False
 
     @property
     def time(self) -> str:
@@ -206,14 +207,32 @@ class CheckpointCursor(Struct, frozen=True):
     """The watcher's position among checkpoints.
 
     ``open`` are the parts of those that are not whole, ``done`` the times of those that were
-    reported, whole or not. ``tiles`` is the number of files of each part in the latest whole one.
-    ``ended_s``: for how long the model has ended while some were open, None before its end.
+    reported, whole or not; ``whole`` is the newest time of a whole one. ``tiles`` is the number of
+    files of each part in the whole one that was reported last, ``gapless`` are the parts without
+    a gap there. ``ended_s``: for how long the model has ended while some were open, None before its
+    end.
     """
 
     open: tuple[OpenPart, ...] = ()
     done: Done = Done()
+    whole: str = ""
     tiles: Mapping[str, int] = msgspec.field(default_factory=dict)
+    gapless: frozenset[str] = frozenset()
     ended_s: float | None = None
+
+    def with_whole(self, time: str, parts: Sequence[OpenPart]) -> CheckpointCursor:
+        """A copy in which the checkpoint of that time, with these parts, is whole."""
+        entries = (part.files for part in parts)
+        tiles = {entry.unit.stream: len(entry.files) for entry in entries if entry.unit.tiled}
+        gapless = frozenset(part.files.unit.stream for part in parts if not part.has_gap)
+        return replace(
+            self, done=self.done.adding(time), whole=max(time, self.whole),
+            tiles={**self.tiles, **tiles}, gapless=gapless,
+        )  # fmt: skip
+
+    def with_given_up(self, time: str) -> CheckpointCursor:
+        """A copy in which the checkpoint of that time is no longer waited for."""
+        return replace(self, done=self.done.adding(time))
 
     def is_done(self, time: str) -> bool:
         """Whether the checkpoint of that time was reported."""

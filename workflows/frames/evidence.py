@@ -39,7 +39,7 @@ class Scan:
     undecoded: list[UndecodedFile] = field(default_factory=list)
     checkpoints: list[WholeCheckpoint] = field(default_factory=list)
     unproven: list[str] = field(default_factory=list)
-    """Checkpoints that are not whole and will not be, a sentence each."""
+    """Checkpoints that are not whole and are given up, a sentence each."""
 
     def finish(self, unit: Unit) -> None:
         self.listing.units.pop(unit, None)

@@ -28,9 +28,9 @@ number of records is fixed is not, while a program has it open for writing: then
 the model's end count, nor in one that ends in a record that was not flushed (:mod:`.described`): of
 the records before it the last one needs the log. ``docs/decisions`` has the measurements.
 
-The files of checkpoints follow the same rules (:mod:`.checkpoints`), with three exceptions. The
-log does not decide for HDF5 files: its line comes before the file is closed. An HDF5 file that a
-program has open for writing is never whole. A file whose bytes prove nothing needs the log.
+The files of checkpoints follow the same rules (:mod:`.checkpoint_parts`), with three exceptions.
+The log does not decide for HDF5 files: its line comes before the file is closed. An HDF5 file that
+a program has open for writing is never whole. A file whose bytes prove nothing needs the log.
 """
 
 from __future__ import annotations
@@ -159,6 +159,13 @@ def looks(quiet_s: float) -> int:
     return count
 
 
+def patience_s(entry: Open) -> float:
+    """How long after the model's end a file may stay as it was seen last before it is lost."""
+    if entry.error:
+        return LOST_QUIET_S if entry.error in _LASTING else AWAY_S
+    return UNREAD_QUIET_S if entry.unread else LOST_QUIET_S
+
+
 def loss_of(entry: Open, evidence: Evidence, *, ended: bool) -> str | None:
     """What is lost with a unit that is finished, "" for nothing; None while it is not. After the
     end, what is not whole is lost, once its error or its state has lasted too long."""
@@ -169,9 +176,8 @@ def loss_of(entry: Open, evidence: Evidence, *, ended: bool) -> str | None:
         return ""
     if not ended:
         return None
-    if entry.error:
-        longest_s = LOST_QUIET_S if entry.error in _LASTING else AWAY_S
-        return entry.reason if entry.failing_s >= longest_s else None
-    if entry.quiet_s < (UNREAD_QUIET_S if entry.unread else LOST_QUIET_S):
+    if (entry.failing_s if entry.error else entry.quiet_s) < patience_s(entry):
         return None
+    if entry.error:
+        return entry.reason
     return "" if entry.undecoded else f"the model has ended and {entry.reason}"

@@ -102,9 +102,9 @@ class Report(Struct, frozen=True):
     ``hits`` are the matches of guards' patterns in the logs; ``given_up`` maps guards to the reason
     why their pattern is no longer searched for. ``stopping``: a stop was requested before this
     scan. ``undecoded``: files whose times cannot be decoded, the first of each stream.
-    ``checkpoints`` are new whole ones, in time order; ``unproven_checkpoints``, when the model has
-    ended, one sentence about each that is not whole. ``folder`` is what only a watcher of a run
-    that others started reports.
+    ``checkpoints`` are new whole ones, in time order; ``unproven_checkpoints`` one sentence about
+    each that is not whole and no longer waited for. ``folder`` is what only a watcher of a run that
+    others started reports.
     """
 
     frames: tuple[Frame, ...]

@@ -171,14 +171,14 @@ class Watcher:
     def _look(self, scan: Scan, entry: Open, evidence: Evidence, changed: bool) -> Open:
         """Read the unit if anything relevant has changed, and declare the ready records."""
         unit, flags, recorded = entry.unit, self.listing.flags, evidence.recorded
-        asked = (
+        conditions = (
             *evidence.changing,
             (unit.stream, unit.time) in flags,
             recorded.file == unit.name and recorded.record,
         )
-        if not changed and asked == entry.asked:
+        if not changed and conditions == entry.conditions:
             return entry
-        entry = replace(entry, asked=asked, unread=False, undecoded=False)
+        entry = replace(entry, conditions=conditions, unread=False, undecoded=False)
         if (empty := entry.empty_file) is not None:
             which = f"the tile {empty}" if unit.tiled else "it"
             return replace(entry, reason=f"{which} has 0 bytes", whole=False)

@@ -197,8 +197,9 @@ class Model(ABC):
         """What proves that the checkpoint's file of that name is whole."""
         return Proof.FILE
 
-    def checkpoint_parts(self, inputs: Path) -> Sequence[str]:
-        """The parts that make a checkpoint whole, as :attr:`.CheckpointName.part` names them."""
+    def checkpoint_parts(self, inputs: Path, time: str) -> Sequence[str]:
+        """The parts that make the checkpoint of that valid-time key whole, as
+        :attr:`.CheckpointName.part` names them. Empty where they are not known; never raises."""
         return ("",)
 
     def cuts(self, inputs: Path, count: int, every_s: float | None = None) -> Sequence[float]:

@@ -124,9 +124,10 @@ class Wrf(Model):
         """The file, but for PnetCDF's, which has all its records from the beginning."""
         return wrf_restart.proof(self.restart_form)
 
-    def checkpoint_parts(self, inputs: Path) -> list[str]:
-        """The domains, also nests that begin later."""
-        return wrf_restart.parts(read_settings(inputs))
+    def checkpoint_parts(self, inputs: Path, time: str) -> list[str]:
+        """The domains that a run which continues at that time opens; none without a readable
+        ``namelist.input``."""
+        return wrf_restart.parts(read_settings(inputs), time)
 
     def cuts(self, inputs: Path, count: int, every_s: float | None = None) -> list[float]:
         """Times at which ``restart_interval``, or one of ``every_s``, makes restart files."""

@@ -37,9 +37,28 @@ def proof(form: int) -> Proof:
     return Proof.FILE if form in OF_FILES else Proof.LOG
 
 
-def parts(settings: Namelist) -> list[str]:
-    """The domains: each has a restart file of its own."""
-    return [f"d{number:02d}" for number in wrf_names.domains(settings)]
+def parts(settings: Namelist, time: str) -> list[str]:
+    """The domains whose restart files WRF opens when it continues at that valid-time key."""
+    return [f"d{domain:02d}" for domain in _open_domains(settings, time)] if settings else []
+
+
+def _open_domains(settings: Namelist, time: str) -> list[int]:
+    """The domains that WRF has open at that time."""
+    return [number for number in wrf_names.domains(settings) if _is_open(settings, number, time)]
+
+
+def _is_open(settings: Namelist, domain: int, time: str) -> bool:
+    """Whether WRF opens a domain at that time: a nest from its start until before its end, if its
+    parent is open (``nests_to_open`` in frame/module_nesting.F)."""
+    for _ in wrf_names.domains(settings):  # there are no more parents than domains
+        if domain <= 1:
+            break
+        start = wrf_times.key(settings, "start", domain - 1) or time
+        end = wrf_times.key(settings, "end", domain - 1)
+        if time < start or (end is not None and time >= end):
+            return False
+        domain = int(number(settings, "parent_id", domain - 1, default=1))
+    return True
 
 
 def cuts(settings: Namelist, count: int, every_s: float | None = None) -> list[float]:
@@ -77,7 +96,7 @@ def start(inputs: Path, wanted: Continuation, command: list[str]) -> Start:
     if wanted.time is not None or wanted.until_s is not None:
         stretch = _Stretch.of(settings, wanted)
         if wanted.time is not None:
-            begun = list(stretch.begun(settings))
+            begun = _open_domains(settings, wanted.time)
             opened = opened_files(settings, wanted, begun, stretch.begin)
             own |= _begin(settings, stretch) | opened.settings
             ranks = opened.ranks
@@ -134,13 +153,6 @@ class _Stretch:
                     f"they come every {every_s:g} s"
                 )
         return cls(begin, begin_s, end_s, end_s < total_s)
-
-    def begun(self, settings: Namelist) -> Iterator[int]:
-        """The domains whose restart files are read: a nest that begins later starts afresh."""
-        for domain in wrf_names.domains(settings):
-            own = wrf_times.date(settings, "start", domain - 1)
-            if domain == 1 or own is None or own <= self.begin:
-                yield domain
 
 
 def _begin(settings: Namelist, stretch: _Stretch) -> _Values:

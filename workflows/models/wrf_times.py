@@ -26,9 +26,9 @@ def date(settings: Namelist, which: str, index: int = 0) -> datetime | None:
         return None
 
 
-def key(settings: Namelist, which: str) -> str | None:
-    """The valid-time key of the ``start`` or the ``end``."""
-    found = date(settings, which)
+def key(settings: Namelist, which: str, index: int = 0) -> str | None:
+    """The valid-time key of the ``start`` or the ``end`` of a domain."""
+    found = date(settings, which, index)
     return calendar_key(*found.timetuple()[:6]) if found is not None else None
 
 
