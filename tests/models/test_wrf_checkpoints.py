@@ -41,7 +41,7 @@ def test_the_files_of_each_run_give_domain_time_and_tile(run, known):
 
 @pytest.mark.parametrize(
     ("form", "proof"),
-    [("2", Proof.FILE), ("13", Proof.FILE), ("102", Proof.FILE), ("11", Proof.LOG),
+    [("2", Proof.FILE), ("13", Proof.LOG), ("102", Proof.FILE), ("11", Proof.LOG),
      ("1", Proof.LOG), ("'x'", Proof.FILE)],
 )  # fmt: skip
 def test_only_the_log_proves_what_looks_whole_from_the_beginning(inputs, form, proof):

@@ -18,6 +18,7 @@ from burstlens.workflows.models import (
     namelist,
     wrf_checks,
     wrf_files,
+    wrf_forms,
     wrf_names,
     wrf_restart,
     wrf_times,
@@ -121,7 +122,7 @@ class Wrf(Model):
         return wrf_names.checkpoint(name, self.restarts)
 
     def checkpoint_proof(self, name: str) -> Proof:
-        """The file, but for PnetCDF's, which has all its records from the beginning."""
+        """The file's bytes where one process writes it, else the log."""
         return wrf_restart.proof(self.restart_form)
 
     def checkpoint_parts(self, inputs: Path) -> list[str]:
@@ -213,7 +214,7 @@ class Wrf(Model):
         settings = read_settings(folder)
         total_s = wrf_times.total_s(settings)
         about = settings, self.outnames, wrf_times.date(settings, "start"), total_s or 0.0
-        quilting = wrf_checks.is_quilting(settings)
+        quilting = wrf_forms.is_quilting(settings)
         frames, size = _output(settings) or (None, None)
         return Facts(
             start=wrf_times.key(settings, "start"),

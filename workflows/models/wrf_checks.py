@@ -11,6 +11,14 @@ from pathlib import Path
 from burstlens.workflows.models.base import QUIET_S
 from burstlens.workflows.models.inputs import old_output
 from burstlens.workflows.models.namelist import Namelist, flag, number
+from burstlens.workflows.models.wrf_forms import (
+    NETCDF,
+    PARALLEL,
+    SERIAL,
+    SPLIT,
+    is_quilting,
+    is_split,
+)
 from burstlens.workflows.models.wrf_names import DATED, read_faults, read_settings, templates
 from burstlens.workflows.models.wrf_restart import useless_files
 
@@ -18,20 +26,7 @@ OutNames = Sequence[tuple[str, str]]
 _OF_WRF = re.compile(r"namelist\.|wrf|real\.exe|rsl\.|met_em\.")
 """How file names in a WRF run directory begin."""
 
-
-SERIAL = (2.0, 102.0)
-"""io_form of netCDF through one process (a file): 2, and 102 with one file per rank."""
-
-PARALLEL = (11.0, 13.0)
-"""io_form of PnetCDF and of netCDF-4 in parallel."""
-SPLIT = 100.0
-"""Added to an io_form for one file per rank."""
 _OUTPUT_FORM = re.compile(r"io_form_(?:history|restart|auxhist\d+)")
-
-
-def is_quilting(settings: Namelist) -> bool:
-    """Whether dedicated I/O ranks write (``&namelist_quilt``)."""
-    return number(settings, "nio_tasks_per_group") > 0
 
 
 def is_serial(settings: Namelist) -> bool:
@@ -49,7 +44,7 @@ def other_writers(settings: Namelist) -> list[str]:
     found = []
     for key in sorted(filter(_OUTPUT_FORM.fullmatch, settings)):
         form = number(settings, key)
-        if form > SPLIT:
+        if is_split(form):
             found.append(f"{key} = {form:g}: each rank writes a file of its own (2: rank 0 writes)")
         elif form in PARALLEL:
             found.append(f"{key} = {form:g}: all ranks write one file (2: rank 0 writes)")
@@ -167,7 +162,7 @@ def _traps(outnames: OutNames, settings: Namelist) -> Iterator[str]:
             "frames_per_outfile > 1 with netCDF-4: frames are seen one by one, but their file "
             "can be released only when the next one is begun"
         )
-    if form == 102:
+    if form == SPLIT + NETCDF:
         yield "io_form_history = 102: one file per rank; a frame is complete when all are"
     if flagged and flag(settings, "nocolons"):
         yield "nocolons: the names of ready flags keep their colons"

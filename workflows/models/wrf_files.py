@@ -14,10 +14,11 @@ from burstlens.core.errors import FrameError
 from burstlens.workflows.models.base import Lack
 from burstlens.workflows.models.inputs import Header, known_header, read_header
 from burstlens.workflows.models.namelist import Namelist, first, flag, number
+from burstlens.workflows.models.wrf_forms import NETCDF, PARALLEL, SERIAL
 from burstlens.workflows.models.wrf_names import domains
 
-NETCDF = (2, 11, 13, 102)
-"""io_form of netCDF: serial, PnetCDF, parallel netCDF-4, a file per rank."""
+READABLE = (*SERIAL, *PARALLEL)
+"""Each io_form of input whose header is read here."""
 _SIZES = (
     ("e_we", "WEST-EAST_GRID_DIMENSION", "west_east_stag"),
     ("e_sn", "SOUTH-NORTH_GRID_DIMENSION", "south_north_stag"),
@@ -119,7 +120,7 @@ def _further(settings: Namelist, inputs: Path) -> Iterator[Lack]:
 
 
 def _misfits(settings: Namelist, inputs: Path) -> Iterator[Lack]:
-    if flag(settings, "restart") or first(settings, "io_form_input", 2) not in NETCDF:
+    if flag(settings, "restart") or first(settings, "io_form_input", NETCDF) not in READABLE:
         return
     for domain in domains(settings):
         name = input_name(settings, domain)

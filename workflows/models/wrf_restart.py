@@ -19,13 +19,10 @@ from burstlens.workflows.models import wrf_names, wrf_times
 from burstlens.workflows.models.continuation import Continuation, Proof, Start
 from burstlens.workflows.models.namelist import MAX_BYTES, Namelist, Value, flag, number, parse
 from burstlens.workflows.models.namelist_edit import edit
+from burstlens.workflows.models.wrf_forms import PNETCDF, SERIAL
 from burstlens.workflows.models.wrf_restart_files import opened_files, ranks_of_inputs
 from burstlens.workflows.models.wrf_settings import wanted_changes
 
-PNETCDF = 11
-"""The io_form whose files look whole from the beginning, and whose names never have colons."""
-OF_FILES = (2, 13, 102)
-"""Each io_form whose files show by their bytes that they are whole."""
 _GROUP = "time_control"
 _TIMER = re.compile(r"(?:history|auxhist\d+)_interval(?:_\w+)?")
 _Values = dict[str, Sequence[Value | None]]
@@ -33,8 +30,9 @@ _Values = dict[str, Sequence[Value | None]]
 
 def proof(form: int) -> Proof:
     """What proves that a restart file of that io_form is whole. PnetCDF's has its number of
-    records from the beginning, and WRF takes a cut one without a word."""
-    return Proof.FILE if form in OF_FILES else Proof.LOG
+    records from the beginning, and WRF reads a cut one without a message. That the bytes of
+    parallel netCDF-4 prove anything was not measured."""
+    return Proof.FILE if form in SERIAL else Proof.LOG
 
 
 def parts(settings: Namelist) -> list[str]:
