@@ -51,6 +51,24 @@ def test_only_the_log_proves_what_looks_whole_from_the_beginning(inputs, form, p
 
 
 @pytest.mark.parametrize(
+    ("name", "folders"),
+    [
+        ("rst/r_d<domain>_<date>", ("", "rst")),
+        ("./a/../rst/d<domain>/r_<date>", ("", "rst/d01", "rst/d02")),
+        ("<year>/r_d<domain>_<date>", ("", "2005")),
+        ("r_d<domain>_<date>", ("",)),
+        ("/scratch/r_d<domain>_<date>", ("",)),
+        ("../r_d<domain>_<date>", ("",)),
+        ("<date>/r_d<domain>", ("",)),
+    ],
+)
+def test_the_folders_of_restart_files_are_watched(inputs, name, folders):
+    start = "start_year = 2005, start_month = 8, start_day = 28, run_hours = 2"
+    folder = inputs(f"{start}, rst_outname = '{name}'", domains="max_dom = 2")
+    assert Wrf().configured(folder).facts(folder).folders == folders
+
+
+@pytest.mark.parametrize(
     ("length", "count", "cuts"),
     [
         ("run_hours = 10", 1, []),

@@ -290,10 +290,28 @@ def test_without_a_readable_namelist_no_run_is_continued(tmp_path: Path):
         start(tmp_path, **ONE)
 
 
-def test_restart_files_that_replace_each_other_cut_no_run(inputs):
-    folder = inputs(f"{HOURS}, run_hours = 24, rst_outname = 'rst_d<domain>'")
-    with pytest.raises(RecipeError, match="rst_outname has no <date>"):
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("rst_d<domain>", "rst_outname has no <date>"),
+        ("rst_<date>", "rst_outname has no <domain>, and there are 2 domains"),
+        ("/scratch/rst_d<domain>_<date>", "rst_outname leads out of the run's folder"),
+        ("../rst_d<domain>_<date>", "rst_outname leads out of the run's folder"),
+        ("<date>/rst_d<domain>_<date>", "rst_outname has <date> in the name of a folder"),
+    ],
+)
+def test_restart_files_that_replace_each_other_or_are_not_seen_cut_no_run(inputs, name, message):
+    folder = inputs(f"{HOURS}, run_hours = 24, rst_outname = '{name}'", domains="max_dom = 2")
+    assert any(message in text for text in Wrf().checkpoint_faults(folder))
+    assert any(message in text for text in Wrf().check(folder))
+    with pytest.raises(RecipeError, match=message):
         start(folder, until_s=3600)
+
+
+def test_one_domain_needs_no_domain_in_the_names_of_restart_files(inputs):
+    folder = inputs(f"{HOURS}, run_hours = 24, rst_outname = 'rst_<date>'")
+    assert start(folder, until_s=3600).changes == ("run_hours = 24 -> 1",)
+    assert Wrf().checkpoint_faults(folder) == []
 
 
 def test_bytes_that_are_no_utf8_do_not_matter(tmp_path: Path):

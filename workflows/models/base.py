@@ -195,6 +195,11 @@ class Model(ABC):
         """The parts that make a checkpoint whole, as :attr:`.CheckpointName.part` names them."""
         return ("",)
 
+    def checkpoint_faults(self, inputs: Path) -> Sequence[str]:
+        """Why no attempt could continue from checkpoints that are made with the settings in that
+        folder, one message each; never raises for odd settings."""
+        return ()
+
     def cuts(self, inputs: Path, count: int, every_s: float | None = None) -> Sequence[float]:
         """Seconds of the run at which it is cut into so many stretches of about equal length; one
         less than these. ``every_s``: model time between checkpoints, as the recipe gives it. Raises

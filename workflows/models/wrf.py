@@ -21,6 +21,7 @@ from burstlens.workflows.models import (
     wrf_forms,
     wrf_names,
     wrf_restart,
+    wrf_restart_names,
     wrf_times,
 )
 from burstlens.workflows.models.base import (
@@ -129,6 +130,10 @@ class Wrf(Model):
         """The domains, also nests that begin later."""
         return wrf_restart.parts(read_settings(inputs))
 
+    def checkpoint_faults(self, inputs: Path) -> list[str]:
+        """Names and forms of restart files from which WRF could not continue."""
+        return wrf_restart_names.faults(read_settings(inputs))
+
     def cuts(self, inputs: Path, count: int, every_s: float | None = None) -> list[float]:
         """Times at which ``restart_interval``, or one of ``every_s``, makes restart files."""
         return wrf_restart.cuts(read_settings(inputs), count, every_s)
@@ -227,7 +232,7 @@ class Wrf(Model):
             ready_flags=namelist.flag(settings, "output_ready_flag") and not quilting,
             output_bytes=size,
             frames=frames,
-            folders=wrf_names.frame_folders(*about),
+            folders=wrf_names.watched_folders(*about),
             streams=_streams(settings),
         )
 

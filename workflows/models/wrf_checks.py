@@ -19,8 +19,14 @@ from burstlens.workflows.models.wrf_forms import (
     is_quilting,
     is_split,
 )
-from burstlens.workflows.models.wrf_names import DATED, read_faults, read_settings, templates
-from burstlens.workflows.models.wrf_restart import useless_files
+from burstlens.workflows.models.wrf_names import (
+    DATED,
+    RESTART,
+    read_faults,
+    read_settings,
+    templates,
+)
+from burstlens.workflows.models.wrf_restart_names import form_fault, name_faults
 
 OutNames = Sequence[tuple[str, str]]
 _OF_WRF = re.compile(r"namelist\.|wrf|real\.exe|rsl\.|met_em\.")
@@ -95,8 +101,9 @@ def check(
         messages.append(f"error: {inputs / 'namelist.input'} is missing, empty or not a namelist")
     messages += [f"namelist.input, {fault}" for fault in read_faults(inputs)]
     messages += _places(inputs, settings)
-    if flag(settings, "restart") and (fault := useless_files(settings)):
+    if flag(settings, "restart") and (fault := form_fault(settings)):
         messages.append(f"error: restart = .true.: {fault}")
+    messages += name_faults(settings)
     messages += _traps(outnames, settings)
     return [*messages, *old_output(inputs, is_leftover)]
 
@@ -118,6 +125,8 @@ def _places(inputs: Path, settings: Namelist) -> list[str]:
     for one in templates(settings):
         what, frames = f"{one.stream}_outname", one.holds_frames
         level = "error: " if frames else ""
+        if one.stream == RESTART[0] and (one.leads_out or one.dated_folder):
+            continue  # one of name_faults
         if one.leads_out:
             means = (
                 "its frames would not be seen"

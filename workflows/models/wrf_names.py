@@ -235,11 +235,17 @@ def output_names(
     )
 
 
-def frame_folders(
+def watched_folders(
     settings: Namelist, outnames: Sequence[tuple[str, str]], start: datetime | None, total_s: float
 ) -> tuple[str, ...]:
-    """The folders that hold frames or flags, ``""`` for the model's own."""
-    parents = (posixpath.dirname(template) for _, template in outnames)
+    """The folders that hold frames, flags or restart files, ``""`` for the model's own."""
+    restarts = [
+        template.name
+        for template in templates(settings)
+        if template.stream == RESTART[0] and not (template.leads_out or template.dated_folder)
+    ]
+    names = [*(template for _, template in outnames), *restarts]
+    parents = map(posixpath.dirname, names)
     found = {folder for parent in parents for folder in _made(parent, settings, start, total_s)}
     return tuple(sorted({"", *found}))
 

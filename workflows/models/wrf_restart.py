@@ -15,11 +15,11 @@ from pathlib import Path
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.valid_time import label
-from burstlens.workflows.models import wrf_names, wrf_times
+from burstlens.workflows.models import wrf_names, wrf_restart_names, wrf_times
 from burstlens.workflows.models.continuation import Continuation, Proof, Start
 from burstlens.workflows.models.namelist import MAX_BYTES, Namelist, Value, flag, number, parse
 from burstlens.workflows.models.namelist_edit import edit
-from burstlens.workflows.models.wrf_forms import PNETCDF, SERIAL
+from burstlens.workflows.models.wrf_forms import SERIAL
 from burstlens.workflows.models.wrf_restart_files import opened_files, ranks_of_inputs
 from burstlens.workflows.models.wrf_settings import wanted_changes
 
@@ -70,8 +70,9 @@ def start(inputs: Path, wanted: Continuation, command: list[str]) -> Start:
     own: _Values = {}
     notes: Sequence[str] = ()
     ranks = ranks_of_inputs(settings, inputs)
-    if (wanted.time, wanted.until_s, wanted.every_s) != (None, None, None):
-        _refuse_useless_files(settings)
+    needs_checkpoints = (wanted.time, wanted.until_s, wanted.every_s) != (None, None, None)
+    if needs_checkpoints and (faults := wrf_restart_names.faults(settings)):
+        raise RecipeError(faults[0])
     if wanted.time is not None or wanted.until_s is not None:
         stretch = _Stretch.of(settings, wanted)
         if wanted.time is not None:
@@ -192,26 +193,6 @@ def _restart_interval_s(settings: Namelist) -> float:
         return found
     raise RecipeError(
         f"{wrf_names.FILE} has no restart_interval: without restart files a run cannot be cut"
-    )
-
-
-def _refuse_useless_files(settings: Namelist) -> None:
-    """Raise RecipeError where no run can go on from the restart files."""
-    if fault := useless_files(settings):
-        raise RecipeError(fault)
-    for template in wrf_names.templates(settings):
-        if template.stream == wrf_names.RESTART[0] and "<date>" not in template.text:
-            raise RecipeError("rst_outname has no <date>: each restart file replaces the last one")
-
-
-def useless_files(settings: Namelist) -> str:
-    """Why WRF cannot open restart files that are written with these settings; "" where it can."""
-    if number(settings, "io_form_restart") != PNETCDF or flag(settings, "nocolons"):
-        return ""
-    return (
-        f"io_form_restart = {PNETCDF} without nocolons = .true.: PnetCDF writes _ for : in the "
-        "names of restart files, and WRF opens them with : and fails; set nocolons = .true. from "
-        "the beginning, or io_form_restart = 2"
     )
 
 
