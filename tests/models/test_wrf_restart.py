@@ -14,7 +14,12 @@ from pathlib import Path
 import pytest
 
 from burstlens.core.errors import RecipeError
-from burstlens.workflows.models.continuation import CheckpointName, Continuation, Start
+from burstlens.workflows.models.continuation import (
+    CheckpointName,
+    Continuation,
+    NothingLeftError,
+    Start,
+)
 from burstlens.workflows.models.namelist import parse
 from burstlens.workflows.models.wrf import Wrf
 
@@ -262,9 +267,8 @@ def test_the_files_are_opened_under_the_names_that_they_have(inputs, setting, na
         ("A1", {"time": AT_2, "files": ("restart.nc",)}, "restart.nc is not a restart file of"),
         ("Q3", {"time": "00010101T000300", "files": ("wrfrst_d01_0001-01-01_00:03:00",)},
          "has no file of d02"),
-        ("A1", {"time": "00010101T000400", "files": ("wrfrst_d01_0001-01-01_00:04:00",)},
-         "the run has reached its end"),
-        ("A1", {**ONE, "until_s": 120}, "the stretch up to 120 s has reached its end"),
+        ("A1", {**ONE, "until_s": 120}, "cannot stop at 120 s: the checkpoint of .* is not before"),
+        ("A1", {"until_s": 0}, "cannot stop at 0 s: the start is not before that"),
         ("A2", {"time": "00010101T000100", "files": ("wrfrst_d01_0001-01-01_00:01:00",)},
          "is before the start of the run"),
         ("A1", {"until_s": 90}, "no restart file at 90 s .* every 60 s"),
@@ -280,6 +284,20 @@ def test_the_files_are_opened_under_the_names_that_they_have(inputs, setting, na
 def test_what_wrf_would_refuse_or_do_wrong_is_refused_with_the_reason(run, wanted, message):
     with pytest.raises(RecipeError, match=message):
         start(run, **wanted)
+
+
+@pytest.mark.parametrize("more", [{}, {"until_s": 240}, {"until_s": 180}, {"every_s": 60}])
+@pytest.mark.parametrize("minute", [4, 5])
+def test_a_checkpoint_at_the_end_of_the_run_leaves_nothing_to_do(minute: int, more: dict):
+    name = f"wrfrst_d01_0001-01-01_00:0{minute}:00"
+    with pytest.raises(NothingLeftError):
+        start("A1", time=f"00010101T000{minute}00", files=(name,), **more)
+
+
+def test_a_refusal_is_not_the_end_of_the_run():
+    with pytest.raises(RecipeError) as refused:
+        start("A1", **ONE, until_s=120)
+    assert not isinstance(refused.value, NothingLeftError)
 
 
 def test_without_a_readable_namelist_no_run_is_continued(tmp_path: Path):

@@ -210,10 +210,10 @@ class Model(ABC):
         return [total_s * number / count for number in range(1, count)]
 
     def start(self, inputs: Path, wanted: Continuation) -> Start:
-        """How it is started so. Raises RecipeError where it cannot go on from that checkpoint, or
-        stop there."""
+        """How it is started so. Raises NothingLeftError where the checkpoint is at the end of the
+        run, RecipeError where it cannot continue from that checkpoint or stop there."""
         if wanted != Continuation():
-            raise RecipeError(f"{self.name} does not go on from checkpoints")
+            raise RecipeError(f"{self.name} cannot continue from checkpoints")
         return Start(self.command())
 
     def runs(self) -> str:

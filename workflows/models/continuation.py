@@ -6,6 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from burstlens.core.errors import RecipeError
+from burstlens.core.valid_time import label
+
+
+class NothingLeftError(RecipeError):
+    """The checkpoint is at the end of the run, or after it: the run is done. Whoever starts
+    attempts takes this for a good end, not for a refusal."""
+
+    @classmethod
+    def at(cls, time: str) -> NothingLeftError:
+        """The error for the checkpoint of that time."""
+        text = f"the checkpoint of {label(time)} is at the end of the run"
+        return cls(f"{text}: nothing is left to compute")
+
 
 class Proof(StrEnum):
     """What proves that the files of a checkpoint are whole.

@@ -16,7 +16,7 @@ from pathlib import Path
 from burstlens.core.errors import RecipeError
 from burstlens.core.valid_time import label
 from burstlens.workflows.models import wrf_names, wrf_restart_names, wrf_times
-from burstlens.workflows.models.continuation import Continuation, Proof, Start
+from burstlens.workflows.models.continuation import Continuation, NothingLeftError, Proof, Start
 from burstlens.workflows.models.namelist import MAX_BYTES, Namelist, Value, flag, number, parse
 from burstlens.workflows.models.namelist_edit import edit
 from burstlens.workflows.models.wrf_forms import SERIAL
@@ -60,7 +60,8 @@ def cuts(settings: Namelist, count: int, every_s: float | None = None) -> list[f
 
 
 def start(inputs: Path, wanted: Continuation, command: list[str]) -> Start:
-    """How WRF is started so. Raises RecipeError for what it would refuse, or do wrong unnoticed."""
+    """How WRF is started so. Raises NothingLeftError at the end of the run, RecipeError for what
+    WRF would refuse, or do wrong without a message."""
     if wanted == Continuation():
         return Start(command, ranks=ranks_of_inputs(wrf_names.read_settings(inputs), inputs))
     text = _text(inputs / wrf_names.FILE)
@@ -116,14 +117,13 @@ class _Stretch:
         end_s = total_s if wanted.until_s is None else float(wanted.until_s)
         if begin_s < 0:
             raise RecipeError(f"{label(wanted.time or '')} is before the start of the run")
+        if wanted.time is not None and begin_s >= total_s:
+            raise NothingLeftError.at(wanted.time)
         if end_s > total_s or not end_s.is_integer():
             raise RecipeError(f"WRF cannot stop at {end_s:g} s of a run of {total_s:g} s")
         if begin_s >= end_s:
-            at = f"the checkpoint of {label(wanted.time or '')}" if wanted.time else "the start"
-            what = "the run" if end_s == total_s else f"the stretch up to {end_s:g} s"
-            raise RecipeError(
-                f"{what} has reached its end: {at} is at it or after it, and nothing is left to do"
-            )
+            at = f"the checkpoint of {label(wanted.time)}" if wanted.time else "the start"
+            raise RecipeError(f"WRF cannot stop at {end_s:g} s: {at} is not before that")
         if end_s < total_s:
             every_s = wanted.every_s or _restart_interval_s(settings)
             # An interval of the attempt's own counts from its begin.
