@@ -151,40 +151,6 @@ def test_restart_files_come_as_often_as_the_recipe_says(inputs, interval, every_
         assert start(folder, every_s=every_s).files == {}
 
 
-def test_a_continued_run_takes_its_intervals_from_the_namelist_only_with_override():
-    def timers(run: str, **wanted: object) -> object:
-        text = start(run, **wanted).files.get("namelist.input", "")
-        return of(text).get("override_restart_timers")
-
-    assert timers("A1", **ONE) is None
-    assert timers("A1", every_s=120) is None
-    assert timers("A1", **ONE, every_s=120) == [True]
-    assert timers("A2", every_s=120) == [True]  # the inputs themselves go on from a restart file
-
-
-@pytest.mark.parametrize(
-    ("run", "wanted", "note"),
-    [
-        ("A1", ONE, None),
-        # As measured: 00:02:30, 00:03:00 ..., with an interval of 50 s.
-        ("J1", ONE, "frames of d01 come every 30 s from the restart on"),
-        ("J1", {**ONE, "every_s": 120}, "frames of d01 come every 50 s from the restart on"),
-    ],
-)
-def test_a_restart_between_two_frames_is_said_to_shift_them(run, wanted, note):
-    found = [line for line in start(run, **wanted).changes if line.startswith("frames")]
-    assert bool(found) is (note is not None)
-    assert note is None or note in found[0]
-
-
-def test_inputs_with_override_have_their_interval_after_a_restart_too(inputs):
-    folder = inputs(
-        f"{HOURS}, run_hours = 24, history_interval = 45, override_restart_timers = .true."
-    )
-    found = start(folder, time="20050828T010000", files=("wrfrst_d01_2005-08-28_01:00:00",))
-    assert "every 2700 s from the restart on" in found.changes[-1]
-
-
 NEST = (
     "start_year = 2*2005, start_month = 2*8, start_day = 2*28, start_hour = {}, run_hours = 24, "
     "restart_interval = 60"

@@ -1,13 +1,10 @@
 """How WRF goes on from its restart files and stops at one: the attempt's copy of its namelist.
 
-Measured with v4.3.3, as share/input_wrf.F has it. A continued run counts ``run_*`` from its
-restart. Its intervals are those of the restart file, whatever the namelist says; with
-``override_restart_timers`` they are the namelist's, counted from the restart.
+Measured with v4.3.3. A continued run counts ``run_*`` from its restart.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,9 +19,9 @@ from burstlens.workflows.models.namelist_edit import edit
 from burstlens.workflows.models.wrf_forms import SERIAL
 from burstlens.workflows.models.wrf_restart_files import opened_files, ranks_of_inputs
 from burstlens.workflows.models.wrf_settings import wanted_changes
+from burstlens.workflows.models.wrf_timers import frame_notes, needs_override
 
 _GROUP = "time_control"
-_TIMER = re.compile(r"(?:history|auxhist\d+)_interval(?:_\w+)?")
 _Values = dict[str, Sequence[Value | None]]
 
 
@@ -67,7 +64,8 @@ def start(inputs: Path, wanted: Continuation, command: list[str]) -> Start:
     text = _text(inputs / wrf_names.FILE)
     changes = wanted_changes(text, wanted.settings)
     settings = parse(edit(text, changes).text, wrf_names.GROUPS).settings
-    timers = wanted.every_s is not None or any(_TIMER.fullmatch(key) for _, key in changes)
+    overrides = needs_override(settings, wanted, (key for _, key in changes))
+    overridden = overrides or flag(settings, "override_restart_timers")
     own: _Values = {}
     notes: Sequence[str] = ()
     ranks = ranks_of_inputs(settings, inputs)
@@ -81,12 +79,13 @@ def start(inputs: Path, wanted: Continuation, command: list[str]) -> Start:
             opened = opened_files(settings, wanted, begun, stretch.begin)
             own |= _begin(settings, stretch) | opened.settings
             ranks = opened.ranks
-            overridden = timers or flag(settings, "override_restart_timers")
-            notes = [*_frame_times(settings, stretch, begun, overridden=overridden)]
+            notes = [*frame_notes(settings, stretch.begin, begun, overridden=overridden)]
         own |= _length(settings, stretch)
+    if wanted.time is None and overrides and (begin := wrf_times.date(settings, "start")):
+        notes = [*frame_notes(settings, begin, wrf_names.domains(settings), overridden=True)]
     if wanted.every_s is not None:
         own |= _interval(settings, wanted.every_s)
-    if timers and (wanted.time is not None or flag(settings, "restart")):
+    if overrides:
         own["override_restart_timers"] = [True]
     try:
         every = {(_GROUP, key): values for key, values in own.items()}
@@ -194,23 +193,6 @@ def _restart_interval_s(settings: Namelist) -> float:
     raise RecipeError(
         f"{wrf_names.FILE} has no restart_interval: without restart files a run cannot be cut"
     )
-
-
-def _frame_times(
-    settings: Namelist, stretch: _Stretch, begun: Sequence[int], *, overridden: bool
-) -> Iterator[str]:
-    """Domains whose frames will come at other times than in a run without a restart: WRF counts
-    anew from a restart between two frames."""
-    for domain in begun:
-        every = wrf_times.interval_s(settings, "history", domain - 1)
-        own = wrf_times.date(settings, "start", domain - 1)
-        passed = (stretch.begin - own).total_seconds() if own is not None else stretch.begin_s
-        if every and passed % every:
-            new = every if overridden else every - passed % every
-            yield (
-                f"frames of d{domain:02d} come every {new:g} s from the restart on, which is "
-                f"between two frames (without it every {every:g} s from the start)"
-            )
 
 
 def _date(key: str) -> datetime:
