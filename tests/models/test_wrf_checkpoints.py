@@ -50,6 +50,22 @@ def test_only_the_log_proves_what_looks_whole_from_the_beginning(inputs, form, p
     assert Wrf().checkpoint_proof(FILE) == Proof.FILE
 
 
+def test_the_size_of_a_checkpoint_is_estimated_from_above():
+    one = Wrf().facts(RUNS / "A1").checkpoint_bytes
+    assert 20_000_000 < one < 2 * 20_000_000  # in classic files, as measured
+    assert one == 4 * Wrf().facts(RUNS / "A1").output_bytes // 9  # nine frames
+
+
+def test_a_checkpoint_has_a_file_of_each_domain(inputs):
+    sizes = "e_we = 41, 81, e_sn = 41, 81, e_vert = 31, 31, max_dom = {}"
+    one, both = (
+        Wrf().facts(inputs("run_hours = 1", domains=sizes.format(count))).checkpoint_bytes
+        for count in (1, 2)
+    )
+    assert both - one == pytest.approx(one * (81 / 41) ** 2, rel=1e-6)
+    assert Wrf().facts(inputs("run_hours = 1")).checkpoint_bytes is None
+
+
 @pytest.mark.parametrize(
     ("name", "folders"),
     [

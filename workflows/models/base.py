@@ -95,10 +95,11 @@ class Facts:
     ``end`` is the key of the end where these follow from it: ``total_s`` counts Gregorian days.
     ``serial_classic``: CDF files are certainly not written through PnetCDF. ``io_groups`` > 1:
     frames may come out of order, so a later frame proves nothing. ``ready_flags``: the model
-    writes flag files. ``output_bytes`` estimates the size of all output of the run, None if
-    unknown, and ``frames`` their number. ``tells_end``: the log says when the model ends well;
-    without that line the end is a failure. ``folders`` hold output, relative to the model's
-    (``""`` is its own). ``streams`` are all possible streams, empty if not known.
+    writes flag files. ``output_bytes`` estimates the size of all output of the run without its
+    checkpoints, ``checkpoint_bytes`` that of one checkpoint, None if unknown; ``frames`` is the
+    number of frames. ``tells_end``: the log says when the model ends well; without that line the
+    end is a failure. ``folders`` hold output, relative to the model's (``""`` is its own).
+    ``streams`` are all possible streams, empty if not known.
     """
 
     start: str | None = None
@@ -112,6 +113,7 @@ class Facts:
     tells_end: bool = True
     folders: tuple[str, ...] = ("",)
     streams: tuple[str, ...] = ()
+    checkpoint_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
