@@ -241,6 +241,9 @@ def test_the_files_are_opened_under_the_names_that_they_have(inputs, setting, na
         ("A1", {**ONE, "until_s": 180, "every_s": 40}, "no restart file at 180 s .* every 40 s"),
         ("A1", {"until_s": 300}, "cannot stop at 300 s of a run of 240 s"),
         ("A1", {"every_s": 0.5}, "whole seconds"),
+        ("A1", {"every_s": 2.0**31}, "1 to 2147483647 whole seconds"),
+        ("A1", {"every_s": 1e308}, "whole seconds"),
+        ("A1", {"every_s": float("inf")}, "whole seconds"),
         ("A1", {"time": "t00000012.000", "files": (FILE,)}, "not a time that WRF can have"),
         ("F1", {"time": AT_2, "files": (FILE,)}, "d01 has one file .* io_form_restart = 102"),
         ("A1", {"time": AT_2, "files": TILES}, "d01 has tiles .* io_form_restart = 2 "),
@@ -298,10 +301,25 @@ def test_one_domain_needs_no_domain_in_the_names_of_restart_files(inputs):
     assert Wrf().checkpoint_faults(folder) == []
 
 
-def test_bytes_that_are_no_utf8_do_not_matter(tmp_path: Path):
-    raw = (RUNS / "A1" / "namelist.input").read_bytes().replace(b"= 4,", b"= 4, ! dur\xe9e", 1)
-    (tmp_path / "namelist.input").write_bytes(raw)
-    assert "run_minutes = 2, ! durée" in start(tmp_path, **ONE).files["namelist.input"]
+@pytest.mark.parametrize(
+    ("comment", "copied"),
+    [(b"dur\xe9e", "durée"), ("durée".encode(), "durée"), (b"\xe9t\xc3\xa9", "été")],
+)
+def test_bytes_that_are_not_utf8_may_be_in_comments(tmp_path: Path, comment: bytes, copied: str):
+    raw = (RUNS / "A1" / "namelist.input").read_bytes()
+    (tmp_path / "namelist.input").write_bytes(raw.replace(b"= 4,", b"= 4, ! " + comment, 1))
+    assert f"run_minutes = 2, ! {copied}\n" in start(tmp_path, **ONE).files["namelist.input"]
+
+
+def test_a_text_that_is_not_utf8_is_refused_as_its_copy_would_name_another_file(tmp_path: Path):
+    raw = (RUNS / "A1" / "namelist.input").read_bytes()
+    name = b"input_inname = '/data/\xe9t\xe9/wrfinput_d<domain>'\n"
+    (tmp_path / "namelist.input").write_bytes(raw.replace(b" run_days", name + b" run_days", 1))
+    with pytest.raises(RecipeError, match=r"input_inname in .* is not UTF-8"):
+        start(tmp_path, **ONE)
+    name = name.replace(b"\xe9", "é".encode())
+    (tmp_path / "namelist.input").write_bytes(raw.replace(b" run_days", name + b" run_days", 1))
+    assert "'/data/été/wrfinput" in start(tmp_path, **ONE).files["namelist.input"]
 
 
 def test_tiles_need_the_ranks_that_wrote_them(tmp_path: Path):

@@ -5,6 +5,7 @@ Measured with v4.3.3. A continued run counts ``run_*`` from its restart.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,6 +23,10 @@ from burstlens.workflows.models.wrf_settings import wanted_changes
 from burstlens.workflows.models.wrf_timers import frame_notes, needs_override
 
 _GROUP = "time_control"
+_MOST_S = 2**31 - 1
+"""The greatest integer that WRF reads."""
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")
+"""A byte that is not UTF-8, as ``surrogateescape`` decodes it."""
 _Values = dict[str, Sequence[Value | None]]
 
 
@@ -177,8 +182,10 @@ def _length(settings: Namelist, stretch: _Stretch) -> _Values:
 def _interval(settings: Namelist, every_s: float) -> _Values:
     """The settings that make restart files so often: in the unit that the namelist uses, if it can,
     else in minutes, else in seconds. WRF adds units up."""
-    if every_s < 1 or not float(every_s).is_integer():
-        raise RecipeError(f"WRF writes restart files every so many whole seconds, not {every_s:g}")
+    if not 1 <= every_s <= _MOST_S or not float(every_s).is_integer():
+        raise RecipeError(
+            f"WRF writes restart files every 1 to {_MOST_S} whole seconds, not every {every_s:g} s"
+        )
     units = {**wrf_times.INTERVAL_UNITS, "": 60}
     used = [unit for unit in units if number(settings, f"restart_interval{unit}")]
     fitting = (unit for unit in [*used, "", "_s"] if every_s % units[unit] == 0)
@@ -211,7 +218,11 @@ def _text(path: Path) -> str:
         raise RecipeError(f"{path} cannot be read ({error.strerror})") from error
     if len(raw) > MAX_BYTES:
         raise RecipeError(f"{path} has more than {MAX_BYTES} bytes: it is not a namelist")
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")
+    text = raw.decode(errors="surrogateescape")
+    for key, values in parse(text, wrf_names.GROUPS).settings.items():
+        if any(isinstance(value, str) and _NOT_UTF8.search(value) for value in values):
+            raise RecipeError(
+                f"{key} in {path} is not UTF-8, as the copy is that an attempt gets: WRF would "
+                "look for another file; use a name in UTF-8"
+            )
+    return _NOT_UTF8.sub(lambda byte: chr(ord(byte[0]) - 0xDC00), text)  # as Latin-1
