@@ -186,7 +186,7 @@ class Model(ABC):
         """The argument list that starts the model in its folder, without the MPI launcher."""
 
     def checkpoint_of(self, name: str) -> CheckpointName | None:
-        """What the file of that name is of a checkpoint, or None when it is of none."""
+        """The time, part and tile of a checkpoint's file; None for any other file."""
         return None
 
     def checkpoint_proof(self, name: str) -> Proof:
@@ -308,7 +308,7 @@ class Model(ABC):
 
 
 def seconds_of(text: str | None) -> float | None:
-    """A number of seconds in a log line; None where it is none."""
+    """The seconds that a text of a log line gives; None for anything but a number from 0 on."""
     try:
         found = float(text or "")
     except ValueError:

@@ -122,27 +122,27 @@ def _executable(executable: str, inputs: Path, names: list[str]) -> list[str]:
 def _places(inputs: Path, settings: Namelist) -> list[str]:
     """Names of output in folders that Burstlens can neither see nor make."""
     found = []
-    for one in templates(settings):
-        what, frames = f"{one.stream}_outname", one.holds_frames
+    for output in templates(settings):
+        what, frames = f"{output.stream}_outname", output.holds_frames
         level = "error: " if frames else ""
-        if one.stream == RESTART[0] and (one.leads_out or one.dated_folder):
+        if output.stream == RESTART[0] and (output.leads_out or output.dated_folder):
             continue  # one of name_faults
-        if one.leads_out:
+        if output.leads_out:
             means = (
                 "its frames would not be seen"
                 if frames
                 else "that folder is not made, and what is written there is neither seen nor kept"
             )
-            found.append(f"{level}{what} leads out of the run's folder ({one.text}): {means}")
-        elif one.dated_folder:
+            found.append(f"{level}{what} leads out of the run's folder ({output.text}): {means}")
+        elif output.dated_folder:
             found.append(
-                f"{level}{what} has <date> in the name of a folder ({one.text}), which is not "
+                f"{level}{what} has <date> in the name of a folder ({output.text}), which is not "
                 "made; <year>, <month>, <day> and <hour> are"
             )
         else:
             found += [
                 f"error: {what} needs a folder {parent}, and {inputs / parent} is a file"
-                for parent in one.parents or ()
+                for parent in output.parents or ()
                 if (inputs / parent).is_file()
             ]
     return sorted(found, key=lambda text: not text.startswith("error: "))

@@ -34,10 +34,10 @@ def input_name(settings: Namelist, domain: int) -> str | None:
 
 def found(inputs: Path, name: str) -> tuple[Path, ...]:
     """The file of that name, with or without colons, or its tiles; empty if missing."""
-    for one in dict.fromkeys((name, name.replace(":", "_"))):
-        if (inputs / one).is_file():
-            return (inputs / one,)
-        place = inputs / one
+    for spelling in dict.fromkeys((name, name.replace(":", "_"))):
+        if (inputs / spelling).is_file():
+            return (inputs / spelling,)
+        place = inputs / spelling
         tiles = sorted(place.parent.glob(f"{place.name}_[0-9][0-9][0-9][0-9]*"))
         if tiles:
             return tuple(tiles)
@@ -96,10 +96,10 @@ def _nudging(settings: Namelist, inputs: Path) -> Iterator[Lack]:
         ("grid_sfdda", "sgfdda_inname", "sgfdda_d<domain>"),
     ):
         for domain in domains(settings):
-            asked = settings.get(switch, [])[domain - 1 : domain]
+            given = settings.get(switch, [])[domain - 1 : domain]
             name = _named(settings, key, template, domain)
-            if asked and asked[0] in (1, 2) and name and not found(inputs, name):
-                text = f"there is no {name} ({switch} = {asked[0]} for domain {domain}, {key} in "
+            if given and given[0] in (1, 2) and name and not found(inputs, name):
+                text = f"there is no {name} ({switch} = {given[0]} for domain {domain}, {key} in "
                 # Not tried for the surface analyses.
                 sure = switch == "grid_fdda" and _has_interval(settings, domain)
                 yield Lack(f"{text}namelist.input)", name, sure=sure)
@@ -135,13 +135,13 @@ def _misfits(settings: Namelist, inputs: Path) -> Iterator[Lack]:
             yield Lack(str(error), name)
             continue
         for key, attribute, dimension in _SIZES:
-            asked = settings.get(key, [])[domain - 1 : domain]
+            given = settings.get(key, [])[domain - 1 : domain]
             there = header.attributes.get(attribute)
             # A file cut out of another one keeps the other's attributes.
             fits = {there, header.sizes.get(dimension)}
-            if there is not None and asked and isinstance(asked[0], int) and asked[0] not in fits:
+            if there is not None and given and isinstance(given[0], int) and given[0] not in fits:
                 yield Lack(
-                    f"{name} has {attribute} = {int(there)}, and namelist.input {key} = {asked[0]} "
+                    f"{name} has {attribute} = {int(there)}, and namelist.input {key} = {given[0]} "
                     f"for domain {domain}: make it again with this namelist",
                     name,
                 )

@@ -1,4 +1,4 @@
-"""How WRF goes on from its restart files and stops at one: the attempt's copy of its namelist.
+"""How WRF continues from its restart files and stops at one: the attempt's copy of its namelist.
 
 Measured with v4.3.3. A continued run counts ``run_*`` from its restart.
 """
@@ -104,7 +104,7 @@ def start(inputs: Path, wanted: Continuation, command: list[str]) -> Start:
 @dataclass(frozen=True, slots=True)
 class _Stretch:
     """What an attempt computes: from ``begin``, ``begin_s`` seconds after the start of the run, to
-    ``end_s``. ``ends_early``: the run goes on after it."""
+    ``end_s``. ``ends_early``: the run continues after it."""
 
     begin: datetime
     begin_s: float

@@ -42,7 +42,7 @@ def opened_files(
 
 
 def ranks_of_inputs(settings: Namelist, inputs: Path) -> int | None:
-    """The number of MPI ranks that inputs need which are themselves to go on from restart files in
+    """The number of MPI ranks that inputs need which themselves continue from restart files in
     tiles; None: any."""
     start = wrf_times.date(settings, "start")
     if start is None or not flag(settings, "restart") or not _is_split(settings):
@@ -96,7 +96,7 @@ def _ranks(
 
 def _incomplete(wanted: Continuation, text: str) -> RecipeError:
     at = label(wanted.time or "")
-    return RecipeError(f"the checkpoint of {at} has {text}: go on from another checkpoint")
+    return RecipeError(f"the checkpoint of {at} has {text}: continue from another checkpoint")
 
 
 def _inname(

@@ -113,12 +113,12 @@ def _values(
     whole numbers and others."""
     known = [value for value in old if value is not None]
     wanted = _kind(known[0]) if known else None
-    values = _read(text) or ([one.strip() for one in text.split(",")] if wanted == "text" else [])
+    values = _read(text) or ([word.strip() for word in text.split(",")] if wanted == "text" else [])
     kinds = {_kind(value) for value in values}
     if not values or "" in values or len(kinds) > 1 or (wanted and kinds != {wanted}):
         kind = {"text": "texts", "truth value": "truth values (.true., .false.)"}.get(wanted or "")
         raise RecipeError(f"{setting}: expected {kind or 'numbers'}, got {text!r}")
-    whole = wanted == "number" and not fractions and all(isinstance(one, int) for one in known)
+    whole = wanted == "number" and not fractions and all(isinstance(value, int) for value in known)
     if whole and any(isinstance(value, float) for value in values):
         raise RecipeError(
             f"{setting}: expected whole numbers, as in {FILE}, got {text!r}: WRF would end when it "
@@ -126,8 +126,8 @@ def _values(
         )
     least = min(len(old), most)
     if not least <= len(values) <= max(len(old), most):
-        asked = counted(max(least, 1), "value")
-        raise RecipeError(f"{setting}: expected {asked}, one per domain, got {len(values)}")
+        expected = counted(max(least, 1), "value")
+        raise RecipeError(f"{setting}: expected {expected}, one per domain, got {len(values)}")
     return values
 
 
