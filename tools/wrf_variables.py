@@ -1,8 +1,10 @@
-"""Make workflows/models/wrf_variables.tsv from the Registry of a WRF source tree.
+"""Make tables in workflows/models from the Registry of a WRF source tree.
 
     python tools/wrf_variables.py WRF/Registry > workflows/models/wrf_variables.tsv
+    python tools/wrf_variables.py WRF/Registry reals > workflows/models/wrf_reals.txt
 
-One line per variable: name, dimensions without time, units, the history streams that have it
+The second has the settings of namelists that WRF reads as real numbers, one per line. The first has
+one line per variable: name, dimensions without time, units, the history streams that have it
 without further settings (0: wrfout, n: auxhist<n>), and "chem" where only WRF-Chem has it. WRF
 writes what the Registry calls ``state`` (doc/README.registry of WRF); a variable without a stream
 is written when ``iofields_filename`` asks for it. Of WRF-Chem's own variables only those of a
@@ -96,6 +98,15 @@ def table(folder: Path) -> dict[str, str]:
     return found
 
 
+def reals(folder: Path) -> set[str]:
+    """The settings of namelists that are real numbers, in lower case."""
+    entries = (entry.split() for root in ROOTS for entry in lines(folder, root))
+    return {word[2].lower() for word in entries if word[:2] == ["rconfig", "real"]}
+
+
 if __name__ == "__main__":
-    for _, line in sorted(table(Path(sys.argv[1])).items()):
-        print(line)
+    registry = Path(sys.argv[1])
+    if sys.argv[2:] == ["reals"]:
+        print("\n".join(sorted(reals(registry))))
+    else:
+        print("\n".join(line for _, line in sorted(table(registry).items())))

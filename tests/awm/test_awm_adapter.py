@@ -7,7 +7,12 @@ import pytest
 from burstlens.core.errors import RecipeError
 from burstlens.workflows.awm.adapter import Awm
 from burstlens.workflows.models.base import CAUSE, LogLine, Model, OutputName
-from burstlens.workflows.models.continuation import CheckpointName, Continuation, Proof
+from burstlens.workflows.models.continuation import (
+    CheckpointName,
+    Continuation,
+    NothingLeftError,
+    Proof,
+)
 
 PARAMETERS = """
 [grid]
@@ -214,7 +219,22 @@ def test_a_start_is_a_command_with_its_checkpoint_and_where_it_stops(tmp_path):
     ],
 )
 def test_a_start_that_awm_cannot_make_is_refused(tmp_path, wanted, words):
-    with pytest.raises(RecipeError, match=words):
+    with pytest.raises(RecipeError, match=words) as refused:
+        Awm().start(tmp_path, wanted)
+    assert not isinstance(refused.value, NothingLeftError)
+
+
+@pytest.mark.parametrize(("step", "left"), [(57, True), (58, False), (59, False)])
+@pytest.mark.parametrize("until_s", [None, 0.725])
+def test_a_checkpoint_at_the_end_of_the_run_leaves_nothing_to_do(tmp_path, step, left, until_s):
+    (tmp_path / "awm.toml").write_text(PARAMETERS.format(step=0.0125, every=10))  # 58 steps
+    name = f"checkpoint_{step:07d}.awm"
+    about = Awm().configured(tmp_path).checkpoint_of(name)
+    wanted = Continuation(about.time, (name,), until_s)
+    if left:
+        assert "--restart" in Awm().start(tmp_path, wanted).command
+        return
+    with pytest.raises(NothingLeftError):
         Awm().start(tmp_path, wanted)
 
 

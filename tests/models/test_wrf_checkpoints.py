@@ -74,13 +74,47 @@ def test_nests_without_times_of_their_own_are_open_and_without_a_namelist_no_par
 
 @pytest.mark.parametrize(
     ("form", "proof"),
-    [("2", Proof.FILE), ("13", Proof.FILE), ("102", Proof.FILE), ("11", Proof.LOG),
+    [("2", Proof.FILE), ("13", Proof.LOG), ("102", Proof.FILE), ("11", Proof.LOG),
      ("1", Proof.LOG), ("'x'", Proof.FILE)],
 )  # fmt: skip
 def test_only_the_log_proves_what_looks_whole_from_the_beginning(inputs, form, proof):
     model = Wrf().configured(inputs(f"io_form_restart = {form}"))
     assert model.checkpoint_proof(FILE) == proof
     assert Wrf().checkpoint_proof(FILE) == Proof.FILE
+
+
+def test_the_size_of_a_checkpoint_is_estimated_from_above():
+    one = Wrf().facts(RUNS / "A1").checkpoint_bytes
+    assert 20_000_000 < one < 2 * 20_000_000  # in classic files, as measured
+    assert one == 4 * Wrf().facts(RUNS / "A1").output_bytes // 9  # nine frames
+
+
+def test_a_checkpoint_has_a_file_of_each_domain(inputs):
+    sizes = "e_we = 41, 81, e_sn = 41, 81, e_vert = 31, 31, max_dom = {}"
+    one, both = (
+        Wrf().facts(inputs("run_hours = 1", domains=sizes.format(count))).checkpoint_bytes
+        for count in (1, 2)
+    )
+    assert both - one == pytest.approx(one * (81 / 41) ** 2, rel=1e-6)
+    assert Wrf().facts(inputs("run_hours = 1")).checkpoint_bytes is None
+
+
+@pytest.mark.parametrize(
+    ("name", "folders"),
+    [
+        ("rst/r_d<domain>_<date>", ("", "rst")),
+        ("./a/../rst/d<domain>/r_<date>", ("", "rst/d01", "rst/d02")),
+        ("<year>/r_d<domain>_<date>", ("", "2005")),
+        ("r_d<domain>_<date>", ("",)),
+        ("/scratch/r_d<domain>_<date>", ("",)),
+        ("../r_d<domain>_<date>", ("",)),
+        ("<date>/r_d<domain>", ("",)),
+    ],
+)
+def test_the_folders_of_restart_files_are_watched(inputs, name, folders):
+    start = "start_year = 2005, start_month = 8, start_day = 28, run_hours = 2"
+    folder = inputs(f"{start}, rst_outname = '{name}'", domains="max_dom = 2")
+    assert Wrf().configured(folder).facts(folder).folders == folders
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,12 @@ from pathlib import Path
 import pytest
 
 from burstlens.core.errors import RecipeError
-from burstlens.workflows.models.continuation import CheckpointName, Continuation, Start
+from burstlens.workflows.models.continuation import (
+    CheckpointName,
+    Continuation,
+    NothingLeftError,
+    Start,
+)
 from burstlens.workflows.models.namelist import parse
 from burstlens.workflows.models.wrf import Wrf
 
@@ -146,40 +151,6 @@ def test_restart_files_come_as_often_as_the_recipe_says(inputs, interval, every_
         assert start(folder, every_s=every_s).files == {}
 
 
-def test_a_continued_run_takes_its_intervals_from_the_namelist_only_with_override():
-    def timers(run: str, **wanted: object) -> object:
-        text = start(run, **wanted).files.get("namelist.input", "")
-        return of(text).get("override_restart_timers")
-
-    assert timers("A1", **ONE) is None
-    assert timers("A1", every_s=120) is None
-    assert timers("A1", **ONE, every_s=120) == [True]
-    assert timers("A2", every_s=120) == [True]  # the inputs themselves go on from a restart file
-
-
-@pytest.mark.parametrize(
-    ("run", "wanted", "note"),
-    [
-        ("A1", ONE, None),
-        # As measured: 00:02:30, 00:03:00 ..., with an interval of 50 s.
-        ("J1", ONE, "frames of d01 come every 30 s from the restart on"),
-        ("J1", {**ONE, "every_s": 120}, "frames of d01 come every 50 s from the restart on"),
-    ],
-)
-def test_a_restart_between_two_frames_is_said_to_shift_them(run, wanted, note):
-    found = [line for line in start(run, **wanted).changes if line.startswith("frames")]
-    assert bool(found) is (note is not None)
-    assert note is None or note in found[0]
-
-
-def test_inputs_with_override_have_their_interval_after_a_restart_too(inputs):
-    folder = inputs(
-        f"{HOURS}, run_hours = 24, history_interval = 45, override_restart_timers = .true."
-    )
-    found = start(folder, time="20050828T010000", files=("wrfrst_d01_2005-08-28_01:00:00",))
-    assert "every 2700 s from the restart on" in found.changes[-1]
-
-
 NEST = (
     "start_year = 2*2005, start_month = 2*8, start_day = 2*28, start_hour = {}, run_hours = 24, "
     "restart_interval = 60"
@@ -271,15 +242,17 @@ def test_the_files_are_opened_under_the_names_that_they_have(inputs, setting, na
         ("A1", {"time": AT_2, "files": ("restart.nc",)}, "restart.nc is not a restart file of"),
         ("Q3", {"time": "00010101T000300", "files": ("wrfrst_d01_0001-01-01_00:03:00",)},
          "has no file of d02"),
-        ("A1", {"time": "00010101T000400", "files": ("wrfrst_d01_0001-01-01_00:04:00",)},
-         "the run has reached its end"),
-        ("A1", {**ONE, "until_s": 120}, "the stretch up to 120 s has reached its end"),
+        ("A1", {**ONE, "until_s": 120}, "cannot stop at 120 s: the checkpoint of .* is not before"),
+        ("A1", {"until_s": 0}, "cannot stop at 0 s: the start is not before that"),
         ("A2", {"time": "00010101T000100", "files": ("wrfrst_d01_0001-01-01_00:01:00",)},
          "is before the start of the run"),
         ("A1", {"until_s": 90}, "no restart file at 90 s .* every 60 s"),
         ("A1", {**ONE, "until_s": 180, "every_s": 40}, "no restart file at 180 s .* every 40 s"),
         ("A1", {"until_s": 300}, "cannot stop at 300 s of a run of 240 s"),
         ("A1", {"every_s": 0.5}, "whole seconds"),
+        ("A1", {"every_s": 2.0**31}, "1 to 2147483647 whole seconds"),
+        ("A1", {"every_s": 1e308}, "whole seconds"),
+        ("A1", {"every_s": float("inf")}, "whole seconds"),
         ("A1", {"time": "t00000012.000", "files": (FILE,)}, "not a time that WRF can have"),
         ("F1", {"time": AT_2, "files": (FILE,)}, "d01 has one file .* io_form_restart = 102"),
         ("A1", {"time": AT_2, "files": TILES}, "d01 has tiles .* io_form_restart = 2 "),
@@ -291,6 +264,20 @@ def test_what_wrf_would_refuse_or_do_wrong_is_refused_with_the_reason(run, wante
         start(run, **wanted)
 
 
+@pytest.mark.parametrize("more", [{}, {"until_s": 240}, {"until_s": 180}, {"every_s": 60}])
+@pytest.mark.parametrize("minute", [4, 5])
+def test_a_checkpoint_at_the_end_of_the_run_leaves_nothing_to_do(minute: int, more: dict):
+    name = f"wrfrst_d01_0001-01-01_00:0{minute}:00"
+    with pytest.raises(NothingLeftError):
+        start("A1", time=f"00010101T000{minute}00", files=(name,), **more)
+
+
+def test_a_refusal_is_not_the_end_of_the_run():
+    with pytest.raises(RecipeError) as refused:
+        start("A1", **ONE, until_s=120)
+    assert not isinstance(refused.value, NothingLeftError)
+
+
 def test_without_a_readable_namelist_no_run_is_continued(tmp_path: Path):
     with pytest.raises(RecipeError, match=r"namelist\.input cannot be read"):
         start(tmp_path, **ONE)
@@ -299,16 +286,49 @@ def test_without_a_readable_namelist_no_run_is_continued(tmp_path: Path):
         start(tmp_path, **ONE)
 
 
-def test_restart_files_that_replace_each_other_cut_no_run(inputs):
-    folder = inputs(f"{HOURS}, run_hours = 24, rst_outname = 'rst_d<domain>'")
-    with pytest.raises(RecipeError, match="rst_outname has no <date>"):
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("rst_d<domain>", "rst_outname has no <date>"),
+        ("rst_<date>", "rst_outname has no <domain>, and there are 2 domains"),
+        ("/scratch/rst_d<domain>_<date>", "rst_outname leads out of the run's folder"),
+        ("../rst_d<domain>_<date>", "rst_outname leads out of the run's folder"),
+        ("<date>/rst_d<domain>_<date>", "rst_outname has <date> in the name of a folder"),
+    ],
+)
+def test_restart_files_that_replace_each_other_or_are_not_seen_cut_no_run(inputs, name, message):
+    folder = inputs(f"{HOURS}, run_hours = 24, rst_outname = '{name}'", domains="max_dom = 2")
+    assert any(message in text for text in Wrf().checkpoint_faults(folder))
+    assert any(message in text for text in Wrf().check(folder))
+    with pytest.raises(RecipeError, match=message):
         start(folder, until_s=3600)
 
 
-def test_bytes_that_are_no_utf8_do_not_matter(tmp_path: Path):
-    raw = (RUNS / "A1" / "namelist.input").read_bytes().replace(b"= 4,", b"= 4, ! dur\xe9e", 1)
-    (tmp_path / "namelist.input").write_bytes(raw)
-    assert "run_minutes = 2, ! durée" in start(tmp_path, **ONE).files["namelist.input"]
+def test_one_domain_needs_no_domain_in_the_names_of_restart_files(inputs):
+    folder = inputs(f"{HOURS}, run_hours = 24, rst_outname = 'rst_<date>'")
+    assert start(folder, until_s=3600).changes == ("run_hours = 24 -> 1",)
+    assert Wrf().checkpoint_faults(folder) == []
+
+
+@pytest.mark.parametrize(
+    ("comment", "copied"),
+    [(b"dur\xe9e", "durée"), ("durée".encode(), "durée"), (b"\xe9t\xc3\xa9", "été")],
+)
+def test_bytes_that_are_not_utf8_may_be_in_comments(tmp_path: Path, comment: bytes, copied: str):
+    raw = (RUNS / "A1" / "namelist.input").read_bytes()
+    (tmp_path / "namelist.input").write_bytes(raw.replace(b"= 4,", b"= 4, ! " + comment, 1))
+    assert f"run_minutes = 2, ! {copied}\n" in start(tmp_path, **ONE).files["namelist.input"]
+
+
+def test_a_text_that_is_not_utf8_is_refused_as_its_copy_would_name_another_file(tmp_path: Path):
+    raw = (RUNS / "A1" / "namelist.input").read_bytes()
+    name = b"input_inname = '/data/\xe9t\xe9/wrfinput_d<domain>'\n"
+    (tmp_path / "namelist.input").write_bytes(raw.replace(b" run_days", name + b" run_days", 1))
+    with pytest.raises(RecipeError, match=r"input_inname in .* is not UTF-8"):
+        start(tmp_path, **ONE)
+    name = name.replace(b"\xe9", "é".encode())
+    (tmp_path / "namelist.input").write_bytes(raw.replace(b" run_days", name + b" run_days", 1))
+    assert "'/data/été/wrfinput" in start(tmp_path, **ONE).files["namelist.input"]
 
 
 def test_tiles_need_the_ranks_that_wrote_them(tmp_path: Path):

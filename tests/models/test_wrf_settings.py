@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from burstlens.core.errors import RecipeError
 from burstlens.workflows.models.continuation import Continuation
 from burstlens.workflows.models.wrf import Wrf
-from burstlens.workflows.models.wrf_settings import wanted_changes
+from burstlens.workflows.models.wrf_settings import reals, wanted_changes
 
 TEXT = """
 &time_control
@@ -15,10 +19,15 @@ TEXT = """
  history_outname = 'wrfout_d<domain>_<date>', nocolons = .false., fine_input_stream = 0,
 /
 &domains
- max_dom = 2, time_step = 10, e_we = 41, 43, 43, dx = 2000, use_adaptive_time_step = F
+ max_dom = 2, time_step = 10, e_we = 41, 43, 43, dx = 2000, use_adaptive_time_step = F,
+ dtramp_min = 60,
 /
 &physics
  mp_physics = 6, 6, 6, obs_sdfile = 'a', slope_rad =
+ radt = 10, 10, cu_physics = 0, 0, sf_surface_physics = 2, ra_sw_physics = 4, nwp_diagnostics = 0
+/
+&dynamics
+ use_theta_m = 1, epssm = 0.1, mine = 3, w_damping = 0, km_opt = 4
 /
 &notes
  mood = 1
@@ -37,7 +46,12 @@ def changes(**settings: str) -> dict:
     [
         ("domains__time_step", "6", [6]),
         ("DOMAINS__Time_Step", "6", [6]),
-        ("domains__time_step", " 6.5 ", [6.5]),
+        ("domains__time_step", " 6 ", [6]),
+        # Of the settings that are whole numbers here WRF reads these as real ones.
+        ("domains__dtramp_min", "2.5", [2.5]),
+        ("physics__radt", "2.5, 2.5", [2.5, 2.5]),
+        ("dynamics__epssm", "0.5", [0.5]),
+        ("dynamics__epssm", "1", [1]),
         ("domains__use_adaptive_time_step", ".true.", [True]),
         ("domains__use_adaptive_time_step", "T", [True]),
         ("time_control__history_interval", "30, 15", [30, 15]),
@@ -47,6 +61,9 @@ def changes(**settings: str) -> dict:
         ("physics__obs_sdfile", "my/file", ["my/file"]),
         ("physics__obs_sdfile", "'my, file'", ["my, file"]),
         ("physics__slope_rad", "1, 1", [1, 1]),
+        ("physics__nwp_diagnostics", "1", [1]),
+        ("dynamics__w_damping", "1", [1]),
+        ("dynamics__km_opt", "2", [2]),
     ],
 )  # fmt: skip
 def test_values_are_read_as_in_a_namelist_one_per_domain(key: str, text: str, values: list):
@@ -70,6 +87,15 @@ def test_values_are_read_as_in_a_namelist_one_per_domain(key: str, text: str, va
         ("time_control__history_interval", "30", "expected 2 values, one per domain, got 1"),
         ("time_control__history_interval", "30,,30", "expected numbers"),
         ("domains__use_adaptive_time_step", "1", "expected truth values"),
+        ("domains__time_step", "6.5", "expected whole numbers, as in namelist.input, got '6.5'"),
+        ("domains__time_step", "6.0", "expected whole numbers"),
+        ("domains__time_step", "6e0", "expected whole numbers"),
+        ("dynamics__mine", "1.5", "expected whole numbers"),
+        ("physics__mp_physics", "8, 8", "variables WRF carries from step to step"),
+        ("physics__cu_physics", "1, 0", "variables WRF carries from step to step"),
+        ("physics__sf_surface_physics", "4", "variables WRF carries from step to step"),
+        ("physics__ra_sw_physics", "1", "variables WRF carries from step to step"),
+        ("dynamics__use_theta_m", "0", "variables WRF carries from step to step"),
         ("domains__max_dom", "1", "domains or their grid"),
         ("domains__e_we", "50, 50", "domains or their grid"),
         ("domains__dx", "1000", "domains or their grid"),
@@ -91,6 +117,23 @@ def test_what_is_wrong_with_a_setting_is_said(key: str, text: str, message: str 
 def test_a_name_of_another_form_is_no_setting_of_wrf(name: str):
     with pytest.raises(RecipeError, match=r"namelist\.<group>\.<key>"):
         wanted_changes(TEXT, {name: "1"})
+
+
+@pytest.mark.integration
+def test_the_list_of_real_settings_is_made_from_the_registry(tmp_path: Path):
+    (tmp_path / "Registry.EM").write_text(
+        "rconfig real Radt namelist,physics max_domains 0 h\n"
+        "rconfig integer time_step namelist,domains 1 -1 ih\n"
+        'state real u ikjb dyn_em 2 X i0rhusdf=(bdy_interp:dt) "U" "x-wind" "m s-1"\n'
+    )
+    (tmp_path / "Registry.EM_CHEM").write_text(
+        "include Registry.EM\nrconfig real bioemdt namelist,chem max_domains 0 h\n"
+    )
+    script = Path(__file__).parents[2] / "tools" / "wrf_variables.py"
+    command = [sys.executable, script, tmp_path, "reals"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["bioemdt", "radt"]
+    assert {"bioemdt", "radt", "dx"} <= reals()
 
 
 def test_a_changed_setting_is_in_the_copy_and_in_the_differences(tmp_path):

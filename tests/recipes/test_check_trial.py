@@ -116,6 +116,14 @@ end = { lat = 60, lon = 5 } # <- outside of the domain
         + "level = 1 # <- T2 has no levels\n",
         Inputs("history_outname = '/scratch/w_d<domain>_<date>'"),
     ),
+    "checkpoints that nobody sees": Case(
+        WRF + 'segments = "until done" # <- rst_outname leads out\n' + T2,
+        Inputs("rst_outname = '/scratch/r_d<domain>_<date>'"),
+    ),
+    "checkpoints that replace each other": Case(
+        WRF + T2 + '[checkpoint]\nevery = "1 h" # <- rst_outname has no <domain>\n',
+        Inputs("max_dom = 2\n rst_outname = 'r_<date>'"),
+    ),
     "another domain than the namelist's": Case(
         WRF.replace('"inputs"', '"inputs" # <- namelist.input e_we = 50') + T2,
         Inputs("e_we = 50, 50"),

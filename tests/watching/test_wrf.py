@@ -160,6 +160,7 @@ def test_facts_follow_the_namelist_of_the_traces(traces_namelist):
         serial_classic=True,
         io_groups=1,
         output_bytes=facts.output_bytes,
+        checkpoint_bytes=facts.checkpoint_bytes,
         streams=("d01",),
         frames=3,
     )

@@ -30,7 +30,13 @@ from burstlens.workflows.models.base import (
     OutputNames,
     seconds_of,
 )
-from burstlens.workflows.models.continuation import CheckpointName, Continuation, Proof, Start
+from burstlens.workflows.models.continuation import (
+    CheckpointName,
+    Continuation,
+    NothingLeftError,
+    Proof,
+    Start,
+)
 
 if TYPE_CHECKING:
     from burstlens.viz.frames.outline import Known
@@ -104,8 +110,8 @@ class Awm(Model):
         return [-(-time.count * number // count) * time.step_s for number in range(1, count)]
 
     def start(self, inputs: Path, wanted: Continuation) -> Start:
-        """The command, with the checkpoint and where to stop. Raises RecipeError for what is not
-        one checkpoint of awm, and for changes of settings."""
+        """The command, with the checkpoint and where to stop. Raises NothingLeftError at the end of
+        the run, RecipeError for what is not one checkpoint of awm, and for changes of settings."""
         if wanted.settings:
             raise RecipeError(
                 f"{', '.join(wanted.settings)}: awm takes its parameters from {self.parameters} "
@@ -114,6 +120,9 @@ class Awm(Model):
         if (wanted.time is not None or wanted.files) and len(wanted.files) != 1:
             raise RecipeError(f"awm continues from one checkpoint, not from {len(wanted.files)}")
         begin, until_s = wanted.time, wanted.until_s
+        total_s = self.facts(inputs).total_s
+        if begin is not None and total_s is not None and valid_time.seconds(begin) >= total_s:
+            raise NothingLeftError.at(begin)
         if begin is not None and until_s is not None and valid_time.seconds(begin) >= until_s:
             at = valid_time.label(begin)
             raise RecipeError(f"awm cannot stop at {until_s:g} s: it starts at {at}")

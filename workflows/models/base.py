@@ -95,10 +95,11 @@ class Facts:
     ``end`` is the key of the end where these follow from it: ``total_s`` counts Gregorian days.
     ``serial_classic``: CDF files are certainly not written through PnetCDF. ``io_groups`` > 1:
     frames may come out of order, so a later frame proves nothing. ``ready_flags``: the model
-    writes flag files. ``output_bytes`` estimates the size of all output of the run, None if
-    unknown, and ``frames`` their number. ``tells_end``: the log says when the model ends well;
-    without that line the end is a failure. ``folders`` hold output, relative to the model's
-    (``""`` is its own). ``streams`` are all possible streams, empty if not known.
+    writes flag files. ``output_bytes`` estimates the size of all output of the run without its
+    checkpoints, ``checkpoint_bytes`` that of one checkpoint, None if unknown; ``frames`` is the
+    number of frames. ``tells_end``: the log says when the model ends well; without that line the
+    end is a failure. ``folders`` hold output, relative to the model's (``""`` is its own).
+    ``streams`` are all possible streams, empty if not known.
     """
 
     start: str | None = None
@@ -112,6 +113,7 @@ class Facts:
     tells_end: bool = True
     folders: tuple[str, ...] = ("",)
     streams: tuple[str, ...] = ()
+    checkpoint_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +192,7 @@ class Model(ABC):
         """The argument list that starts the model in its folder, without the MPI launcher."""
 
     def checkpoint_of(self, name: str) -> CheckpointName | None:
-        """What the file of that name is of a checkpoint, or None when it is of none."""
+        """The time, part and tile of a checkpoint's file; None for any other file."""
         return None
 
     def checkpoint_proof(self, name: str) -> Proof:
@@ -202,6 +204,11 @@ class Model(ABC):
         :attr:`.CheckpointName.part` names them. Empty where they are not known; never raises."""
         return ("",)
 
+    def checkpoint_faults(self, inputs: Path) -> Sequence[str]:
+        """Why no attempt could continue from checkpoints that are made with the settings in that
+        folder, one message each; never raises for odd settings."""
+        return ()
+
     def cuts(self, inputs: Path, count: int, every_s: float | None = None) -> Sequence[float]:
         """Seconds of the run at which it is cut into so many stretches of about equal length; one
         less than these. ``every_s``: model time between checkpoints, as the recipe gives it. Raises
@@ -212,10 +219,10 @@ class Model(ABC):
         return [total_s * number / count for number in range(1, count)]
 
     def start(self, inputs: Path, wanted: Continuation) -> Start:
-        """How it is started so. Raises RecipeError where it cannot go on from that checkpoint, or
-        stop there."""
+        """How it is started so. Raises NothingLeftError where the checkpoint is at the end of the
+        run, RecipeError where it cannot continue from that checkpoint or stop there."""
         if wanted != Continuation():
-            raise RecipeError(f"{self.name} does not go on from checkpoints")
+            raise RecipeError(f"{self.name} cannot continue from checkpoints")
         return Start(self.command())
 
     def runs(self) -> str:
@@ -308,7 +315,7 @@ class Model(ABC):
 
 
 def seconds_of(text: str | None) -> float | None:
-    """A number of seconds in a log line; None where it is none."""
+    """The seconds that a text of a log line gives; None for anything but a number from 0 on."""
     try:
         found = float(text or "")
     except ValueError:

@@ -110,8 +110,8 @@ class Command(Model):
         try:
             pattern = expression(text).compiled
         except ValueError as error:
-            said = str(error).replace("is not a regular", "is not a valid regular")
-            raise RecipeError(f"simulation.{key}: {said}") from None
+            reason = str(error).replace("is not a regular", "is not a valid regular")
+            raise RecipeError(f"simulation.{key}: {reason}") from None
         if needed and not pattern.groupindex.keys() & set(needed):
             groups = " or ".join(f"(?P<{group}>...)" for group in needed)
             raise RecipeError(f"simulation.{key}: {text!r} lacks the group {groups}")
@@ -175,9 +175,9 @@ class Command(Model):
         used = {key: getattr(self, key) for key in ("written", "trouble", "done", "progress")}
         known = {key: expression(text) for key, text in used.items() if text}
         return [
-            f"simulation.{key}: {one.given_up}; it is not searched for any more"
-            for key, one in known.items()
-            if one.given_up
+            f"simulation.{key}: {pattern.given_up}; it is not searched for any more"
+            for key, pattern in known.items()
+            if pattern.given_up
         ]
 
     def _written(self, groups: Mapping[str, str | None], line: str) -> LogLine | None:
@@ -203,7 +203,7 @@ class Command(Model):
             return self._streams[0] if len(self._streams) == 1 else None
         if text in self._streams:
             return text
-        return next((one for one in self._streams if one.lower() == text.lower()), None)
+        return next((name for name in self._streams if name.lower() == text.lower()), None)
 
     def facts(self, folder: Path) -> Facts:
         """Classic files have one writer, unless the recipe says otherwise."""

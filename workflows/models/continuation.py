@@ -1,10 +1,24 @@
-"""How a model goes on from a checkpoint, and stops at one: what its adapter says about both."""
+"""How a model continues from a checkpoint and stops at one: the types of its adapter's answers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+
+from burstlens.core.errors import RecipeError
+from burstlens.core.valid_time import label
+
+
+class NothingLeftError(RecipeError):
+    """The checkpoint is at the end of the run, or after it: the run is done. Whoever starts
+    attempts takes this for a good end, not for a refusal."""
+
+    @classmethod
+    def at(cls, time: str) -> NothingLeftError:
+        """The error for the checkpoint of that time."""
+        text = f"the checkpoint of {label(time)} is at the end of the run"
+        return cls(f"{text}: nothing is left to compute")
 
 
 class Proof(StrEnum):
@@ -21,8 +35,8 @@ class Proof(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CheckpointName:
-    """What the name of a checkpoint's file says: the valid time of the state in it, the ``part`` of
-    that state which the file has (a domain; "" for all of it), and its tile."""
+    """What the name of a checkpoint's file says: the valid ``time`` of the state in it, the
+    ``part`` of that state in the file (a domain; "" for all of it), and the number of its tile."""
 
     time: str
     part: str = ""
@@ -31,12 +45,12 @@ class CheckpointName:
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """How an attempt is wanted to start and to end.
+    """How an attempt is to start and to end.
 
-    ``time`` and ``files`` are those of the checkpoint that it goes on from; without, it starts
-    afresh. It stops, with a checkpoint, at ``until_s`` seconds of the run. ``every_s``: model time
-    from one checkpoint to the next, as the recipe gives it. ``settings`` are changes that a person
-    wants, by name (``namelist.domains.time_step``).
+    ``time`` and ``files`` are those of the checkpoint that it continues from; without them it
+    starts afresh. It stops, with a checkpoint, at ``until_s`` seconds of the run. ``every_s``:
+    model time from one checkpoint to the next, as the recipe gives it for all attempts.
+    ``settings`` are changes that a person wants, by name (``namelist.domains.time_step``).
     """
 
     time: str | None = None
@@ -48,9 +62,9 @@ class Continuation:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """How the model is started: its ``command``, and the texts of files that stand in the place of
-    inputs of these names. ``changes`` says, a line each, what differs from the inputs. ``ranks``
-    is the only number of MPI ranks with which it can be started so; None: any."""
+    """How the model is started: its ``command``, and the texts of ``files`` that replace inputs of
+    these names. ``changes`` are the differences from the inputs, one line each. ``ranks`` is the
+    only number of MPI ranks with which it can be started so; None: any."""
 
     command: list[str]
     files: Mapping[str, str] = field(default_factory=dict)

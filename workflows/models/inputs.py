@@ -202,5 +202,8 @@ def _read(paths: tuple[Path, ...]) -> Header:
 
     with open_frame(paths) as frame:
         found = {name: frame.variable(name) for name in frame.names}
-        variables = {name: (one.dimensions, dict(one.attributes)) for name, one in found.items()}
+        variables = {
+            name: (variable.dimensions, dict(variable.attributes))
+            for name, variable in found.items()
+        }
         return Header(paths, variables, frame.dimensions, frame.attributes)

@@ -91,10 +91,10 @@ def _merged(old: Sequence[Value | None], values: Sequence[Value | None]) -> list
     return [*first, *kept[len(values) :]]
 
 
-def _same(one: Sequence[Value | None], other: Sequence[Value | None]) -> bool:
-    """Whether the values are equal; a truth value is no number."""
-    kinds = ([isinstance(value, bool) for value in values] for values in (one, other))
-    return list(one) == list(other) and next(kinds) == next(kinds)
+def _same(left: Sequence[Value | None], right: Sequence[Value | None]) -> bool:
+    """Whether the values are equal; a truth value is not a number."""
+    kinds = ([isinstance(value, bool) for value in values] for values in (left, right))
+    return list(left) == list(right) and next(kinds) == next(kinds)
 
 
 def _shown(values: Sequence[Value | None]) -> str:
@@ -104,8 +104,8 @@ def _shown(values: Sequence[Value | None]) -> str:
 def _replaced(text: str, group: Group, key: str, new: Sequence[Value | None]) -> Iterator[_Span]:
     """What to replace so that an existing setting has these values."""
     old = group.settings[key]
-    places = [one for one in group.assignments if one.name == key]
-    if not all(one.has_places for one in places):
+    places = [place for place in group.assignments if place.name == key]
+    if not all(place.has_places for place in places):
         raise RecipeError(f"{key} has an index of several dimensions: change it by hand")
     deciding: dict[int, ValueText] = {}
     for place in places:
@@ -197,7 +197,7 @@ def _as_neighbour(text: str, last: Assignment | None, key: str, values: str) -> 
 
 def _applied(text: str, spans: Sequence[_Span]) -> str:
     parts, at = [], 0
-    for span in sorted(spans, key=lambda one: (one.start, one.is_setting)):
+    for span in sorted(spans, key=lambda span: (span.start, span.is_setting)):
         parts += [text[at : span.start], span.text]
         at = span.end
     return "".join([*parts, text[at:]])

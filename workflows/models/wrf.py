@@ -18,8 +18,11 @@ from burstlens.workflows.models import (
     namelist,
     wrf_checks,
     wrf_files,
+    wrf_forms,
     wrf_names,
     wrf_restart,
+    wrf_restart_names,
+    wrf_size,
     wrf_times,
 )
 from burstlens.workflows.models.base import (
@@ -121,13 +124,17 @@ class Wrf(Model):
         return wrf_names.checkpoint(name, self.restarts)
 
     def checkpoint_proof(self, name: str) -> Proof:
-        """The file, but for PnetCDF's, which has all its records from the beginning."""
+        """The file's bytes where one process writes it, else the log."""
         return wrf_restart.proof(self.restart_form)
 
     def checkpoint_parts(self, inputs: Path, time: str) -> list[str]:
         """The domains that a run which continues at that time opens; none without a readable
         ``namelist.input``."""
         return wrf_restart.parts(read_settings(inputs), time)
+
+    def checkpoint_faults(self, inputs: Path) -> list[str]:
+        """Names and forms of restart files from which WRF could not continue."""
+        return wrf_restart_names.faults(read_settings(inputs))
 
     def cuts(self, inputs: Path, count: int, every_s: float | None = None) -> list[float]:
         """Times at which ``restart_interval``, or one of ``every_s``, makes restart files."""
@@ -214,8 +221,8 @@ class Wrf(Model):
         settings = read_settings(folder)
         total_s = wrf_times.total_s(settings)
         about = settings, self.outnames, wrf_times.date(settings, "start"), total_s or 0.0
-        quilting = wrf_checks.is_quilting(settings)
-        frames, size = _output(settings) or (None, None)
+        quilting = wrf_forms.is_quilting(settings)
+        frames, size = wrf_size.history(settings) or (None, None)
         return Facts(
             start=wrf_times.key(settings, "start"),
             end=wrf_times.key(settings, "end")
@@ -226,8 +233,9 @@ class Wrf(Model):
             io_groups=int(namelist.number(settings, "nio_groups", default=1)) if quilting else 1,
             ready_flags=namelist.flag(settings, "output_ready_flag") and not quilting,
             output_bytes=size,
+            checkpoint_bytes=wrf_size.checkpoint_bytes(settings),
             frames=frames,
-            folders=wrf_names.frame_folders(*about),
+            folders=wrf_names.watched_folders(*about),
             streams=_streams(settings),
         )
 
@@ -299,22 +307,3 @@ def _streams(settings: namelist.Namelist) -> tuple[str, ...]:
     numbers = {match[1] for key in settings if (match := re.match(r"auxhist(\d+)_", key))}
     auxiliary = [f"auxhist{number}_{d}" for number in sorted(numbers, key=int) for d in domains]
     return (*domains, *auxiliary)
-
-
-def _output(settings: namelist.Namelist) -> tuple[int, int] | None:
-    """Frames of history in all domains and their bytes, by a rule of thumb, an upper estimate: 25
-    3-D and 120 2-D fields of 4 bytes."""
-    total = wrf_times.total_s(settings)
-    if total is None or "e_we" not in settings:
-        return None
-    size, frames = 0.0, 0
-    for index in range(len(wrf_names.domains(settings))):
-        west_east, south_north, levels = (
-            namelist.number(settings, name, index) for name in ("e_we", "e_sn", "e_vert")
-        )
-        interval = wrf_times.interval_s(settings, "history", index)
-        if interval > 0:
-            count = int(total // interval + 1)
-            size += 4 * west_east * south_north * (25 * levels + 120) * count
-            frames += count
-    return frames, int(size)

@@ -11,27 +11,28 @@ from pathlib import Path
 from burstlens.workflows.models.base import QUIET_S
 from burstlens.workflows.models.inputs import old_output
 from burstlens.workflows.models.namelist import Namelist, flag, number
-from burstlens.workflows.models.wrf_names import DATED, read_faults, read_settings, templates
-from burstlens.workflows.models.wrf_restart import useless_files
+from burstlens.workflows.models.wrf_forms import (
+    NETCDF,
+    PARALLEL,
+    SERIAL,
+    SPLIT,
+    is_quilting,
+    is_split,
+)
+from burstlens.workflows.models.wrf_names import (
+    DATED,
+    RESTART,
+    read_faults,
+    read_settings,
+    templates,
+)
+from burstlens.workflows.models.wrf_restart_names import form_fault, name_faults
 
 OutNames = Sequence[tuple[str, str]]
 _OF_WRF = re.compile(r"namelist\.|wrf|real\.exe|rsl\.|met_em\.")
 """How file names in a WRF run directory begin."""
 
-
-SERIAL = (2.0, 102.0)
-"""io_form of netCDF through one process (a file): 2, and 102 with one file per rank."""
-
-PARALLEL = (11.0, 13.0)
-"""io_form of PnetCDF and of netCDF-4 in parallel."""
-SPLIT = 100.0
-"""Added to an io_form for one file per rank."""
 _OUTPUT_FORM = re.compile(r"io_form_(?:history|restart|auxhist\d+)")
-
-
-def is_quilting(settings: Namelist) -> bool:
-    """Whether dedicated I/O ranks write (``&namelist_quilt``)."""
-    return number(settings, "nio_tasks_per_group") > 0
 
 
 def is_serial(settings: Namelist) -> bool:
@@ -49,7 +50,7 @@ def other_writers(settings: Namelist) -> list[str]:
     found = []
     for key in sorted(filter(_OUTPUT_FORM.fullmatch, settings)):
         form = number(settings, key)
-        if form > SPLIT:
+        if is_split(form):
             found.append(f"{key} = {form:g}: each rank writes a file of its own (2: rank 0 writes)")
         elif form in PARALLEL:
             found.append(f"{key} = {form:g}: all ranks write one file (2: rank 0 writes)")
@@ -100,8 +101,9 @@ def check(
         messages.append(f"error: {inputs / 'namelist.input'} is missing, empty or not a namelist")
     messages += [f"namelist.input, {fault}" for fault in read_faults(inputs)]
     messages += _places(inputs, settings)
-    if flag(settings, "restart") and (fault := useless_files(settings)):
+    if flag(settings, "restart") and (fault := form_fault(settings)):
         messages.append(f"error: restart = .true.: {fault}")
+    messages += name_faults(settings)
     messages += _traps(outnames, settings)
     return [*messages, *old_output(inputs, is_leftover)]
 
@@ -120,25 +122,27 @@ def _executable(executable: str, inputs: Path, names: list[str]) -> list[str]:
 def _places(inputs: Path, settings: Namelist) -> list[str]:
     """Names of output in folders that Burstlens can neither see nor make."""
     found = []
-    for one in templates(settings):
-        what, frames = f"{one.stream}_outname", one.holds_frames
+    for output in templates(settings):
+        what, frames = f"{output.stream}_outname", output.holds_frames
         level = "error: " if frames else ""
-        if one.leads_out:
+        if output.stream == RESTART[0] and (output.leads_out or output.dated_folder):
+            continue  # one of name_faults
+        if output.leads_out:
             means = (
                 "its frames would not be seen"
                 if frames
                 else "that folder is not made, and what is written there is neither seen nor kept"
             )
-            found.append(f"{level}{what} leads out of the run's folder ({one.text}): {means}")
-        elif one.dated_folder:
+            found.append(f"{level}{what} leads out of the run's folder ({output.text}): {means}")
+        elif output.dated_folder:
             found.append(
-                f"{level}{what} has <date> in the name of a folder ({one.text}), which is not "
+                f"{level}{what} has <date> in the name of a folder ({output.text}), which is not "
                 "made; <year>, <month>, <day> and <hour> are"
             )
         else:
             found += [
                 f"error: {what} needs a folder {parent}, and {inputs / parent} is a file"
-                for parent in one.parents or ()
+                for parent in output.parents or ()
                 if (inputs / parent).is_file()
             ]
     return sorted(found, key=lambda text: not text.startswith("error: "))
@@ -167,7 +171,7 @@ def _traps(outnames: OutNames, settings: Namelist) -> Iterator[str]:
             "frames_per_outfile > 1 with netCDF-4: frames are seen one by one, but their file "
             "can be released only when the next one is begun"
         )
-    if form == 102:
+    if form == SPLIT + NETCDF:
         yield "io_form_history = 102: one file per rank; a frame is complete when all are"
     if flagged and flag(settings, "nocolons"):
         yield "nocolons: the names of ready flags keep their colons"

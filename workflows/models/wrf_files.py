@@ -14,10 +14,11 @@ from burstlens.core.errors import FrameError
 from burstlens.workflows.models.base import Lack
 from burstlens.workflows.models.inputs import Header, known_header, read_header
 from burstlens.workflows.models.namelist import Namelist, first, flag, number
+from burstlens.workflows.models.wrf_forms import NETCDF, PARALLEL, SERIAL
 from burstlens.workflows.models.wrf_names import domains
 
-NETCDF = (2, 11, 13, 102)
-"""io_form of netCDF: serial, PnetCDF, parallel netCDF-4, a file per rank."""
+READABLE = (*SERIAL, *PARALLEL)
+"""Each io_form of input whose header is read here."""
 _SIZES = (
     ("e_we", "WEST-EAST_GRID_DIMENSION", "west_east_stag"),
     ("e_sn", "SOUTH-NORTH_GRID_DIMENSION", "south_north_stag"),
@@ -33,10 +34,10 @@ def input_name(settings: Namelist, domain: int) -> str | None:
 
 def found(inputs: Path, name: str) -> tuple[Path, ...]:
     """The file of that name, with or without colons, or its tiles; empty if missing."""
-    for one in dict.fromkeys((name, name.replace(":", "_"))):
-        if (inputs / one).is_file():
-            return (inputs / one,)
-        place = inputs / one
+    for spelling in dict.fromkeys((name, name.replace(":", "_"))):
+        if (inputs / spelling).is_file():
+            return (inputs / spelling,)
+        place = inputs / spelling
         tiles = sorted(place.parent.glob(f"{place.name}_[0-9][0-9][0-9][0-9]*"))
         if tiles:
             return tuple(tiles)
@@ -95,10 +96,10 @@ def _nudging(settings: Namelist, inputs: Path) -> Iterator[Lack]:
         ("grid_sfdda", "sgfdda_inname", "sgfdda_d<domain>"),
     ):
         for domain in domains(settings):
-            asked = settings.get(switch, [])[domain - 1 : domain]
+            given = settings.get(switch, [])[domain - 1 : domain]
             name = _named(settings, key, template, domain)
-            if asked and asked[0] in (1, 2) and name and not found(inputs, name):
-                text = f"there is no {name} ({switch} = {asked[0]} for domain {domain}, {key} in "
+            if given and given[0] in (1, 2) and name and not found(inputs, name):
+                text = f"there is no {name} ({switch} = {given[0]} for domain {domain}, {key} in "
                 # Not tried for the surface analyses.
                 sure = switch == "grid_fdda" and _has_interval(settings, domain)
                 yield Lack(f"{text}namelist.input)", name, sure=sure)
@@ -119,7 +120,7 @@ def _further(settings: Namelist, inputs: Path) -> Iterator[Lack]:
 
 
 def _misfits(settings: Namelist, inputs: Path) -> Iterator[Lack]:
-    if flag(settings, "restart") or first(settings, "io_form_input", 2) not in NETCDF:
+    if flag(settings, "restart") or first(settings, "io_form_input", NETCDF) not in READABLE:
         return
     for domain in domains(settings):
         name = input_name(settings, domain)
@@ -134,13 +135,13 @@ def _misfits(settings: Namelist, inputs: Path) -> Iterator[Lack]:
             yield Lack(str(error), name)
             continue
         for key, attribute, dimension in _SIZES:
-            asked = settings.get(key, [])[domain - 1 : domain]
+            given = settings.get(key, [])[domain - 1 : domain]
             there = header.attributes.get(attribute)
             # A file cut out of another one keeps the other's attributes.
             fits = {there, header.sizes.get(dimension)}
-            if there is not None and asked and isinstance(asked[0], int) and asked[0] not in fits:
+            if there is not None and given and isinstance(given[0], int) and given[0] not in fits:
                 yield Lack(
-                    f"{name} has {attribute} = {int(there)}, and namelist.input {key} = {asked[0]} "
+                    f"{name} has {attribute} = {int(there)}, and namelist.input {key} = {given[0]} "
                     f"for domain {domain}: make it again with this namelist",
                     name,
                 )

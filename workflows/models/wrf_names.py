@@ -131,7 +131,7 @@ def templates(settings: Namelist) -> list[Template]:
 def frames(settings: Namelist, *, moved: bool = False) -> tuple[tuple[str, str], ...]:
     """Stream and template of the files that hold frames, as given and by default; ``moved``: out of
     any folder in their names, or by default names."""
-    given = [(one.stream, one.name) for one in templates(settings) if one.holds_frames]
+    given = [(output.stream, output.name) for output in templates(settings) if output.holds_frames]
     if moved:
         bare = [(stream, posixpath.basename(name)) for stream, name in given]
         return tuple(dict.fromkeys([*bare, HISTORY, AUXILIARY]))
@@ -142,7 +142,7 @@ def frames(settings: Namelist, *, moved: bool = False) -> tuple[tuple[str, str],
 
 def restarts(settings: Namelist) -> tuple[str, ...]:
     """Templates of restart files, those that are written and those that are read."""
-    given = [one.name for one in templates(settings) if one.stream == RESTART[0]]
+    given = [output.name for output in templates(settings) if output.stream == RESTART[0]]
     read = [posixpath.normpath(str(value)) for value in settings.get("rst_inname", []) if value]
     return tuple(dict.fromkeys([*given, *read, RESTART[1]]))
 
@@ -181,7 +181,7 @@ def logged_frame(name: str, outnames: Sequence[tuple[str, str]]) -> tuple[str, s
 
 def checkpoint(name: str, wanted: Sequence[str]) -> CheckpointName | None:
     """The time, domain and (io_form 102) tile in the name of a restart file of these templates;
-    None where it is none, or has no date."""
+    None for any other name, and for one without a date."""
     for template in wanted:
         match = _whole(template).fullmatch(name)
         found = _output(HISTORY[0], match.groupdict()) if match else None
@@ -222,11 +222,12 @@ def output_names(
 ) -> OutputNames:
     """Where WRF writes with these settings. ``start`` and ``total_s`` say when."""
     given = templates(settings)
-    written = [one.name for one in given if not one.leads_out]
+    written = [output.name for output in given if not output.leads_out]
     written += [RESTART[1], HISTORY[1], *(template for _, template in outnames)]
     # WRF writes no restart file at its start: it only reads the one that it starts from.
-    read = [] if start is None else [_glob(one, start) for one in restarts(settings)]
-    parents = (parent for one in given if not one.dated_folder for parent in one.parents or ())
+    read = [] if start is None else [_glob(template, start) for template in restarts(settings)]
+    makeable = (output for output in given if not output.dated_folder)
+    parents = (parent for output in makeable for parent in output.parents or ())
     made = {folder for parent in parents for folder in _made(parent, settings, start, total_s)}
     return OutputNames(
         tuple(sorted(made)),
@@ -235,11 +236,17 @@ def output_names(
     )
 
 
-def frame_folders(
+def watched_folders(
     settings: Namelist, outnames: Sequence[tuple[str, str]], start: datetime | None, total_s: float
 ) -> tuple[str, ...]:
-    """The folders that hold frames or flags, ``""`` for the model's own."""
-    parents = (posixpath.dirname(template) for _, template in outnames)
+    """The folders that hold frames, flags or restart files, ``""`` for the model's own."""
+    restarts = [
+        template.name
+        for template in templates(settings)
+        if template.stream == RESTART[0] and not (template.leads_out or template.dated_folder)
+    ]
+    names = [*(template for _, template in outnames), *restarts]
+    parents = map(posixpath.dirname, names)
     found = {folder for parent in parents for folder in _made(parent, settings, start, total_s)}
     return tuple(sorted({"", *found}))
 

@@ -44,7 +44,7 @@ class TableLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class IoFieldChanges:
     """What ``iofields_filename`` adds to a stream and takes out of it, names in lower case.
     ``is_known``: the file could be read, or no file is set."""
 
@@ -86,8 +86,8 @@ def outline(
         sizes = dict(sample.sizes) | sizes
     if not {"west_east", "south_north", "bottom_top"} <= sizes.keys():
         return None
-    asked = _asked(settings, inputs, auxiliary, domain)
-    variables, doubtful, unwritten = _variables(auxiliary, asked, start, sample)
+    requested = _io_field_changes(settings, inputs, auxiliary, domain)
+    variables, doubtful, unwritten = _variables(auxiliary, requested, start, sample)
     placed = start or (sample if fits else None)
     return Known(
         variables,
@@ -101,7 +101,7 @@ def outline(
         doubt=_DOUBT,
         remedy=f"if your WRF writes it, put an earlier file of {stream} among the inputs",
         silent=_silent(settings, auxiliary, domain),
-        is_complete=asked.is_known,
+        is_complete=requested.is_known,
         is_placed=not _moves(settings, domain),
     )
 
@@ -130,7 +130,7 @@ def _sizes(settings: Namelist, domain: int) -> dict[str, int]:
 
 
 def _variables(
-    auxiliary: int, asked: Asked, start: Header | None, sample: Header | None
+    auxiliary: int, requested: IoFieldChanges, start: Header | None, sample: Header | None
 ) -> tuple[Variables, Variables, Variables]:
     """The variables that the stream may hold, those of the initial state and of other history
     streams, and those of no stream."""
@@ -139,35 +139,37 @@ def _variables(
     unwritten: Variables = {}
     for name, entry in table().items():
         about = entry.dimensions, {"units": entry.units}
-        if auxiliary in entry.streams or name.lower() in asked.added:
+        if auxiliary in entry.streams or name.lower() in requested.added:
             known[name] = about
-        elif entry.streams or not asked.is_known:
+        elif entry.streams or not requested.is_known:
             doubtful[name] = about
         else:
             unwritten[name] = about
     for name, found in (start.variables if start else {}).items():
         # A variable that is not in the table is of a modified WRF.
         (known if name in known or name not in table() else doubtful)[name] = found
-    for name in asked.added - {name.lower() for name in known}:
+    for name in requested.added - {name.lower() for name in known}:
         known[name] = known[name.upper()] = None
     for name, found in (sample.variables if sample else {}).items():
         doubtful.pop(name, None)
         known[name] = found
     for name in {*known, *doubtful}:
-        if name.lower() in asked.taken:
+        if name.lower() in requested.taken:
             known.pop(name, None)
             doubtful.pop(name, None)
     return known, doubtful, unwritten
 
 
-def _asked(settings: Namelist, inputs: Path, auxiliary: int, domain: int) -> Asked:
+def _io_field_changes(
+    settings: Namelist, inputs: Path, auxiliary: int, domain: int
+) -> IoFieldChanges:
     listed = settings.get("iofields_filename", [])[domain - 1 : domain]
     if not listed or listed[0] in (None, "NONE_SPECIFIED"):
-        return Asked()
+        return IoFieldChanges()
     try:
         text = (inputs / str(listed[0])).read_text(errors="replace")
     except OSError:
-        return Asked(is_known=False)
+        return IoFieldChanges(is_known=False)
     added: set[str] = set()
     taken: set[str] = set()
     for line in text.splitlines():
@@ -178,7 +180,7 @@ def _asked(settings: Namelist, inputs: Path, auxiliary: int, domain: int) -> Ask
         into, out_of = (added, taken) if match[1] == "+" else (taken, added)
         into |= names
         out_of -= names
-    return Asked(frozenset(added), frozenset(taken))
+    return IoFieldChanges(frozenset(added), frozenset(taken))
 
 
 def _column(placed: Header) -> Column | None:
@@ -196,5 +198,5 @@ def _column(placed: Header) -> Column | None:
 
 def _moves(settings: Namelist, domain: int) -> bool:
     """Whether the domain may move: a nest with set moves, or one that follows a vortex."""
-    asked = number(settings, "num_moves") > 0 or any(key in settings for key in _MOVING)
-    return domain > 1 and asked
+    moves = number(settings, "num_moves") > 0 or any(key in settings for key in _MOVING)
+    return domain > 1 and moves

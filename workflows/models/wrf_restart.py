@@ -1,40 +1,40 @@
-"""How WRF goes on from its restart files and stops at one: the attempt's copy of its namelist.
+"""How WRF continues from its restart files and stops at one: the attempt's copy of its namelist.
 
-Measured with v4.3.3, as share/input_wrf.F has it. A continued run counts ``run_*`` from its
-restart. Its intervals are those of the restart file, whatever the namelist says; with
-``override_restart_timers`` they are the namelist's, counted from the restart.
+Measured with v4.3.3. A continued run counts ``run_*`` from its restart.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.valid_time import label
-from burstlens.workflows.models import wrf_names, wrf_times
-from burstlens.workflows.models.continuation import Continuation, Proof, Start
+from burstlens.workflows.models import wrf_names, wrf_restart_names, wrf_times
+from burstlens.workflows.models.continuation import Continuation, NothingLeftError, Proof, Start
 from burstlens.workflows.models.namelist import MAX_BYTES, Namelist, Value, flag, number, parse
 from burstlens.workflows.models.namelist_edit import edit
+from burstlens.workflows.models.wrf_forms import SERIAL
 from burstlens.workflows.models.wrf_restart_files import opened_files, ranks_of_inputs
 from burstlens.workflows.models.wrf_settings import wanted_changes
+from burstlens.workflows.models.wrf_timers import frame_notes, needs_override
 
-PNETCDF = 11
-"""The io_form whose files look whole from the beginning, and whose names never have colons."""
-OF_FILES = (2, 13, 102)
-"""Each io_form whose files show by their bytes that they are whole."""
 _GROUP = "time_control"
-_TIMER = re.compile(r"(?:history|auxhist\d+)_interval(?:_\w+)?")
+_MOST_S = 2**31 - 1
+"""The greatest integer that WRF reads."""
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")
+"""A byte that is not UTF-8, as ``surrogateescape`` decodes it."""
 _Values = dict[str, Sequence[Value | None]]
 
 
 def proof(form: int) -> Proof:
     """What proves that a restart file of that io_form is whole. PnetCDF's has its number of
-    records from the beginning, and WRF takes a cut one without a word."""
-    return Proof.FILE if form in OF_FILES else Proof.LOG
+    records from the beginning, and WRF reads a cut one without a message. That the bytes of
+    parallel netCDF-4 prove anything was not measured."""
+    return Proof.FILE if form in SERIAL else Proof.LOG
 
 
 def parts(settings: Namelist, time: str) -> list[str]:
@@ -81,18 +81,21 @@ def cuts(settings: Namelist, count: int, every_s: float | None = None) -> list[f
 
 
 def start(inputs: Path, wanted: Continuation, command: list[str]) -> Start:
-    """How WRF is started so. Raises RecipeError for what it would refuse, or do wrong unnoticed."""
+    """How WRF is started so. Raises NothingLeftError at the end of the run, RecipeError for what
+    WRF would refuse, or do wrong without a message."""
     if wanted == Continuation():
         return Start(command, ranks=ranks_of_inputs(wrf_names.read_settings(inputs), inputs))
     text = _text(inputs / wrf_names.FILE)
     changes = wanted_changes(text, wanted.settings)
     settings = parse(edit(text, changes).text, wrf_names.GROUPS).settings
-    timers = wanted.every_s is not None or any(_TIMER.fullmatch(key) for _, key in changes)
+    overrides = needs_override(settings, wanted, (key for _, key in changes))
+    overridden = overrides or flag(settings, "override_restart_timers")
     own: _Values = {}
     notes: Sequence[str] = ()
     ranks = ranks_of_inputs(settings, inputs)
-    if (wanted.time, wanted.until_s, wanted.every_s) != (None, None, None):
-        _refuse_useless_files(settings)
+    needs_checkpoints = (wanted.time, wanted.until_s, wanted.every_s) != (None, None, None)
+    if needs_checkpoints and (faults := wrf_restart_names.faults(settings)):
+        raise RecipeError(faults[0])
     if wanted.time is not None or wanted.until_s is not None:
         stretch = _Stretch.of(settings, wanted)
         if wanted.time is not None:
@@ -100,12 +103,13 @@ def start(inputs: Path, wanted: Continuation, command: list[str]) -> Start:
             opened = opened_files(settings, wanted, begun, stretch.begin)
             own |= _begin(settings, stretch) | opened.settings
             ranks = opened.ranks
-            overridden = timers or flag(settings, "override_restart_timers")
-            notes = [*_frame_times(settings, stretch, begun, overridden=overridden)]
+            notes = [*frame_notes(settings, stretch.begin, begun, overridden=overridden)]
         own |= _length(settings, stretch)
+    if wanted.time is None and overrides and (begin := wrf_times.date(settings, "start")):
+        notes = [*frame_notes(settings, begin, wrf_names.domains(settings), overridden=True)]
     if wanted.every_s is not None:
         own |= _interval(settings, wanted.every_s)
-    if timers and (wanted.time is not None or flag(settings, "restart")):
+    if overrides:
         own["override_restart_timers"] = [True]
     try:
         every = {(_GROUP, key): values for key, values in own.items()}
@@ -119,7 +123,7 @@ def start(inputs: Path, wanted: Continuation, command: list[str]) -> Start:
 @dataclass(frozen=True, slots=True)
 class _Stretch:
     """What an attempt computes: from ``begin``, ``begin_s`` seconds after the start of the run, to
-    ``end_s``. ``ends_early``: the run goes on after it."""
+    ``end_s``. ``ends_early``: the run continues after it."""
 
     begin: datetime
     begin_s: float
@@ -136,14 +140,13 @@ class _Stretch:
         end_s = total_s if wanted.until_s is None else float(wanted.until_s)
         if begin_s < 0:
             raise RecipeError(f"{label(wanted.time or '')} is before the start of the run")
+        if wanted.time is not None and begin_s >= total_s:
+            raise NothingLeftError.at(wanted.time)
         if end_s > total_s or not end_s.is_integer():
             raise RecipeError(f"WRF cannot stop at {end_s:g} s of a run of {total_s:g} s")
         if begin_s >= end_s:
-            at = f"the checkpoint of {label(wanted.time or '')}" if wanted.time else "the start"
-            what = "the run" if end_s == total_s else f"the stretch up to {end_s:g} s"
-            raise RecipeError(
-                f"{what} has reached its end: {at} is at it or after it, and nothing is left to do"
-            )
+            at = f"the checkpoint of {label(wanted.time)}" if wanted.time else "the start"
+            raise RecipeError(f"WRF cannot stop at {end_s:g} s: {at} is not before that")
         if end_s < total_s:
             every_s = wanted.every_s or _restart_interval_s(settings)
             # An interval of the attempt's own counts from its begin.
@@ -191,8 +194,10 @@ def _length(settings: Namelist, stretch: _Stretch) -> _Values:
 def _interval(settings: Namelist, every_s: float) -> _Values:
     """The settings that make restart files so often: in the unit that the namelist uses, if it can,
     else in minutes, else in seconds. WRF adds units up."""
-    if every_s < 1 or not float(every_s).is_integer():
-        raise RecipeError(f"WRF writes restart files every so many whole seconds, not {every_s:g}")
+    if not 1 <= every_s <= _MOST_S or not float(every_s).is_integer():
+        raise RecipeError(
+            f"WRF writes restart files every 1 to {_MOST_S} whole seconds, not every {every_s:g} s"
+        )
     units = {**wrf_times.INTERVAL_UNITS, "": 60}
     used = [unit for unit in units if number(settings, f"restart_interval{unit}")]
     fitting = (unit for unit in [*used, "", "_s"] if every_s % units[unit] == 0)
@@ -207,43 +212,6 @@ def _restart_interval_s(settings: Namelist) -> float:
     raise RecipeError(
         f"{wrf_names.FILE} has no restart_interval: without restart files a run cannot be cut"
     )
-
-
-def _refuse_useless_files(settings: Namelist) -> None:
-    """Raise RecipeError where no run can go on from the restart files."""
-    if fault := useless_files(settings):
-        raise RecipeError(fault)
-    for template in wrf_names.templates(settings):
-        if template.stream == wrf_names.RESTART[0] and "<date>" not in template.text:
-            raise RecipeError("rst_outname has no <date>: each restart file replaces the last one")
-
-
-def useless_files(settings: Namelist) -> str:
-    """Why WRF cannot open restart files that are written with these settings; "" where it can."""
-    if number(settings, "io_form_restart") != PNETCDF or flag(settings, "nocolons"):
-        return ""
-    return (
-        f"io_form_restart = {PNETCDF} without nocolons = .true.: PnetCDF writes _ for : in the "
-        "names of restart files, and WRF opens them with : and fails; set nocolons = .true. from "
-        "the beginning, or io_form_restart = 2"
-    )
-
-
-def _frame_times(
-    settings: Namelist, stretch: _Stretch, begun: Sequence[int], *, overridden: bool
-) -> Iterator[str]:
-    """Domains whose frames will come at other times than in a run without a restart: WRF counts
-    anew from a restart between two frames."""
-    for domain in begun:
-        every = wrf_times.interval_s(settings, "history", domain - 1)
-        own = wrf_times.date(settings, "start", domain - 1)
-        passed = (stretch.begin - own).total_seconds() if own is not None else stretch.begin_s
-        if every and passed % every:
-            new = every if overridden else every - passed % every
-            yield (
-                f"frames of d{domain:02d} come every {new:g} s from the restart on, which is "
-                f"between two frames (without it every {every:g} s from the start)"
-            )
 
 
 def _date(key: str) -> datetime:
@@ -262,7 +230,11 @@ def _text(path: Path) -> str:
         raise RecipeError(f"{path} cannot be read ({error.strerror})") from error
     if len(raw) > MAX_BYTES:
         raise RecipeError(f"{path} has more than {MAX_BYTES} bytes: it is not a namelist")
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")
+    text = raw.decode(errors="surrogateescape")
+    for key, values in parse(text, wrf_names.GROUPS).settings.items():
+        if any(isinstance(value, str) and _NOT_UTF8.search(value) for value in values):
+            raise RecipeError(
+                f"{key} in {path} is not UTF-8, as the copy is that an attempt gets: WRF would "
+                "look for another file; use a name in UTF-8"
+            )
+    return _NOT_UTF8.sub(lambda byte: chr(ord(byte[0]) - 0xDC00), text)  # as Latin-1

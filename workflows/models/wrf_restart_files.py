@@ -14,9 +14,7 @@ from burstlens.core.valid_time import label
 from burstlens.workflows.models import wrf_files, wrf_names, wrf_times
 from burstlens.workflows.models.continuation import Continuation
 from burstlens.workflows.models.namelist import Namelist, Value, first, flag, number
-
-SPLIT = 100
-"""Added to an io_form for one file per rank."""
+from burstlens.workflows.models.wrf_forms import io_ranks, is_split
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +42,7 @@ def opened_files(
 
 
 def ranks_of_inputs(settings: Namelist, inputs: Path) -> int | None:
-    """The number of MPI ranks that inputs need which are themselves to go on from restart files in
+    """The number of MPI ranks that inputs need which themselves continue from restart files in
     tiles; None: any."""
     start = wrf_times.date(settings, "start")
     if start is None or not flag(settings, "restart") or not _is_split(settings):
@@ -52,7 +50,7 @@ def ranks_of_inputs(settings: Namelist, inputs: Path) -> int | None:
     template = str(first(settings, "rst_inname", wrf_names.RESTART[1]))
     colons = not flag(settings, "nocolons")
     tiles = wrf_files.found(inputs, wrf_names.filled(template, 1, start, colons=colons))
-    return len(tiles) + _io_ranks(settings) if tiles else None
+    return len(tiles) + io_ranks(settings) if tiles else None
 
 
 def _by_domain(settings: Namelist, wanted: Continuation) -> dict[int, dict[int | None, str]]:
@@ -93,12 +91,12 @@ def _ranks(
     counts = {len(tiles) for tiles in files.values()}
     if len(counts) > 1:
         raise _incomplete(wanted, "different numbers of files for its domains")
-    return counts.pop() + _io_ranks(settings)
+    return counts.pop() + io_ranks(settings)
 
 
 def _incomplete(wanted: Continuation, text: str) -> RecipeError:
     at = label(wanted.time or "")
-    return RecipeError(f"the checkpoint of {at} has {text}: go on from another checkpoint")
+    return RecipeError(f"the checkpoint of {at} has {text}: continue from another checkpoint")
 
 
 def _inname(
@@ -129,10 +127,4 @@ def _inname(
 
 
 def _is_split(settings: Namelist) -> bool:
-    return number(settings, "io_form_restart") > SPLIT
-
-
-def _io_ranks(settings: Namelist) -> int:
-    """Ranks that write and have no part of the domain."""
-    groups = number(settings, "nio_groups", default=1)
-    return int(max(0.0, number(settings, "nio_tasks_per_group")) * groups)
+    return is_split(number(settings, "io_form_restart"))

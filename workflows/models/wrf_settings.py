@@ -2,13 +2,18 @@
 ``namelist.<group>.<key>`` with a text: the values as namelists have them, one per domain.
 
 What makes the grid, names files or says how they are written is refused: checkpoints would not
-fit, and Burstlens looks for frames by the inputs' own ``namelist.input``.
+fit, and Burstlens looks for frames by the inputs' own ``namelist.input``. So are the schemes whose
+variables WRF carries from step to step, as a restart file has those of the schemes that wrote it.
+These are the ``package`` entries in the Registry of v4.3.3 with variables that restart files have
+(letter r), but for diagnostics, such as ``nwp_diagnostics``.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.nearness import did_you_mean
@@ -17,6 +22,7 @@ from burstlens.workflows.models.namelist import Group, Value, groups_in
 from burstlens.workflows.models.wrf_names import FILE, GROUPS, domains
 
 _PREFIX = "namelist."
+_REALS = Path(__file__).with_name("wrf_reals.txt")
 _REFUSED = (
     (
         re.compile(
@@ -26,6 +32,16 @@ _REFUSED = (
         ),
         "it changes the domains or their grid, which the checkpoint and the initial state have: "
         "prepare inputs of their own for it",
+    ),
+    (
+        re.compile(
+            r"(?:mp|cu|shcu|bl_pbl|ra_lw|ra_sw|sf_\w+|elec)_physics|use_theta_m|sf_surface_mosaic"
+            r"|mosaic_cat|opt_crop|gwd_opt|icloud_bl|seaice_\w+_opt|swint_opt|progn|chem_opt"
+            r"|tracer_opt|madwrf_opt|ifire|scm_force|traj_opt|grid_s?fdda|skebs|sppt|spp(?:_\w+)?"
+            r"|rand_perturb"
+        ),
+        "it decides which variables WRF carries from step to step, or what they mean, and a "
+        "checkpoint has those of the old value: prepare inputs of their own for it",
     ),
     (
         re.compile(
@@ -58,7 +74,9 @@ def wanted_changes(
         for refused, why in _REFUSED:
             if refused.fullmatch(key):
                 raise RecipeError(f"{setting} cannot be changed: {why}")
-        found[group.name, key] = _values(setting, value, group.settings[key], _most(groups))
+        found[group.name, key] = _values(
+            setting, value, group.settings[key], _most(groups), fractions=key in reals()
+        )
     return found
 
 
@@ -82,21 +100,34 @@ def _most(groups: Mapping[str, Group]) -> int:
     return len(domains(groups["domains"].settings if "domains" in groups else {}))
 
 
+@lru_cache(maxsize=1)
+def reals() -> frozenset[str]:
+    """The settings that WRF v4.3.3 reads as real numbers (tools/wrf_variables.py)."""
+    return frozenset(_REALS.read_text(encoding="utf-8").split())
+
+
 def _values(
-    setting: str, text: str, old: Sequence[Value | None], most: int
+    setting: str, text: str, old: Sequence[Value | None], most: int, *, fractions: bool
 ) -> Sequence[Value | None]:
-    """The values of a text, of the kind and the number of the old ones."""
+    """The values of a text, of the kind and the number of the old ones. ``fractions``: WRF reads
+    whole numbers and others."""
     known = [value for value in old if value is not None]
     wanted = _kind(known[0]) if known else None
-    values = _read(text) or ([one.strip() for one in text.split(",")] if wanted == "text" else [])
+    values = _read(text) or ([word.strip() for word in text.split(",")] if wanted == "text" else [])
     kinds = {_kind(value) for value in values}
     if not values or "" in values or len(kinds) > 1 or (wanted and kinds != {wanted}):
         kind = {"text": "texts", "truth value": "truth values (.true., .false.)"}.get(wanted or "")
         raise RecipeError(f"{setting}: expected {kind or 'numbers'}, got {text!r}")
+    whole = wanted == "number" and not fractions and all(isinstance(value, int) for value in known)
+    if whole and any(isinstance(value, float) for value in values):
+        raise RecipeError(
+            f"{setting}: expected whole numbers, as in {FILE}, got {text!r}: WRF would end when it "
+            "reads them"
+        )
     least = min(len(old), most)
     if not least <= len(values) <= max(len(old), most):
-        asked = counted(max(least, 1), "value")
-        raise RecipeError(f"{setting}: expected {asked}, one per domain, got {len(values)}")
+        expected = counted(max(least, 1), "value")
+        raise RecipeError(f"{setting}: expected {expected}, one per domain, got {len(values)}")
     return values
 
 

@@ -49,7 +49,15 @@ def run_s(settings: Namelist) -> float:
 def interval_s(settings: Namelist, output: str, index: int = 0) -> float:
     """Seconds from one ``history``, ``restart`` ... of a domain to the next, 0 where the namelist
     has none. The setting without a unit, in minutes, counts where that in minutes is 0."""
-    name = f"{output}_interval"
+    return _seconds(settings, f"{output}_interval", index)
+
+
+def begin_s(settings: Namelist, output: str, index: int = 0) -> float:
+    """Seconds from the start of a domain to the first ``history``, ``auxhist2`` ... of it."""
+    return _seconds(settings, f"{output}_begin", index)
+
+
+def _seconds(settings: Namelist, name: str, index: int) -> float:
     values = {unit: number(settings, name + unit, index) for unit in INTERVAL_UNITS}
     values["_m"] = values["_m"] or number(settings, name, index)
     return sum(values[unit] * seconds for unit, seconds in INTERVAL_UNITS.items())

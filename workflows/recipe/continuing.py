@@ -20,14 +20,18 @@ def continuing(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
     simulation, model = recipe.simulation, recipe.model
     if not (simulation.is_cut or recipe.checkpoint.every or simulation.on_failure):
         return
+    path = _PATH if simulation.is_cut else "checkpoint.every"
     if type(model).start is Model.start:
-        path = _PATH if simulation.is_cut else "checkpoint.every"
         yield Finding(ERROR, f"{path}: {model.name} cannot go on from a checkpoint", path)
         return
-    try:
-        yield from _starts(recipe, site)
-    except RecipeError as error:
-        yield Finding(ERROR, f"{_PATH}: {error}", _PATH)
+    needs_checkpoints = simulation.is_cut or recipe.checkpoint.every
+    if needs_checkpoints and (faults := model.checkpoint_faults(recipe.inputs)):
+        yield from (Finding(ERROR, f"{path}: {fault}", path) for fault in faults)
+    else:
+        try:
+            yield from _starts(recipe, site)
+        except RecipeError as error:
+            yield Finding(ERROR, f"{_PATH}: {error}", _PATH)
     if not simulation.is_cut:
         return
     if site is not None and (site.viewing.placement == "same-job" or site.buffer.node_local):
