@@ -3,103 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 
 import pytest
-from launched_case import WELL, Case, kinds
+from launched_case import Case, kinds
+from segments_case import (
+    AFTER,
+    FAILED,
+    WALLTIME,
+    WELL,
+    checkpoint,
+    described,
+    end,
+    key,
+    launches,
+    segmented,
+)
 from simulated_nodes import BUFFER
 
 from burstlens.core.exit_codes import STOPPED, STOPPED_BY_GUARD
 from burstlens.core.model import Frame
+from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.frames.cursor import Cursor
-from burstlens.workflows.frames.report import Report, WholeCheckpoint
-from burstlens.workflows.frames.speech import Speech
-from burstlens.workflows.models.continuation import Continuation
+from burstlens.workflows.frames.report import Report
+from burstlens.workflows.models.continuation import Continuation, NothingLeftError
 from burstlens.workflows.ordering import events as happened
 from burstlens.workflows.ordering import instructions as todo
 from burstlens.workflows.placement.supervised import Ended
 
-RECIPE = """\
-[simulation]
-model = "awm"
-inputs = "inputs"
-segments = {segments}
-{keys}
-[[product]]
-name = "motion"
-kind = "map"
-stream = "surface"
-variable = "vz"
-"""
-AFTER = '[[step]]\nname = "peak"\nafter = "simulation"\ncommand = ["peak"]\n'
-PARAMETERS = """\
-[grid]
-nx = 40
-ny = 40
-nz = 20
-spacing_m = 100.0
-[time]
-step_s = 0.01
-steps = 400
-[material]
-layers = [{ top_m = 0, vp_m_s = 4000, vs_m_s = 2300, rho_kg_m3 = 2400 }]
-[source]
-x_m = 2000.0
-y_m = 2000.0
-depth_m = 1000.0
-strike_deg = 0.0
-dip_deg = 90.0
-rake_deg = 0.0
-moment_n_m = 1e15
-function = "bell"
-duration_s = 1.0
-[output]
-surface_every = 50
-"""
-WALLTIME = Ended(None, "SIGTERM", "walltime")
-FAILED = Ended(1, None, "exited")
-
-
-def key(second: float) -> str:
-    return f"t{second:012.3f}"
-
-
-def checkpoint(second: float) -> WholeCheckpoint:
-    name = f"checkpoint_{round(second * 100):07d}.awm"
-    return WholeCheckpoint(key(second), (name,), 1000, 1.0, "name")
-
 
 @pytest.fixture
-def case(recipe, run_dir: RunDir, tmp_path: Path) -> Callable[..., Case]:
-    def make(segments: object = 4, more: str = "", keys: str = "", **about) -> Case:
-        text = RECIPE.format(segments=segments, keys=keys) + more
-        made = recipe(text=text)
-        (made.inputs / "awm.toml").write_text(PARAMETERS)
-        return Case(run_dir, made, **about)
-
-    return make
-
-
-def launches(done) -> list[str]:
-    return [one.name for one in done if isinstance(one, todo.Launch)]
-
-
-def end(run: Case, attempt: int, how: Ended, *checkpoints: float, said_end: bool = False):
-    """That attempt ends, with these checkpoints; returns what is to be done then."""
-    run.tell(happened.JobEnded(f"attempt-{attempt}", how))
-    found = tuple(checkpoint(second) for second in checkpoints)
-    speech = Speech(ended_well=said_end)
-    ended = Report((), (), Cursor(speech=speech), ended=True, checkpoints=found)
-    done = run.tell(happened.FramesFound(ended))
-    run.tell(happened.Turn())
-    return done + run.tell(happened.ProductsPublished())
-
-
-def described(done) -> todo.DescribeJobs:
-    (one,) = (one for one in done if isinstance(one, todo.DescribeJobs))
-    return one
+def case(recipe, run_dir: RunDir) -> Callable[..., Case]:
+    return partial(segmented, recipe, run_dir)
 
 
 def test_each_attempt_goes_on_from_the_checkpoint_of_the_one_before_up_to_the_next_cut(case):
@@ -263,6 +200,17 @@ def test_a_driver_that_died_after_a_failure_is_followed_by_one_that_retries_as_i
     assert described(end(later, 1, FAILED)).continuation.time == key(1)
 
 
+def test_an_attempt_with_nothing_left_to_compute_ends_the_run_well(case):
+    run = case(segments=3, batch=True)
+    run.start()
+    done = end(run, 1, WALLTIME, 4.0)
+    (node,) = (one for one in done if isinstance(one, todo.DescribeJobs))
+    run.tell(happened.NodeFailed(node, NothingLeftError.at(key(4))))
+    run.tell(happened.Turn())
+    assert "BringHome" in kinds(run.tell(happened.ProductsPublished()))
+    assert run.state.policy.jobs.outcome() == Outcome("done", 0)
+
+
 def test_a_new_buffer_has_none_of_the_checkpoints_that_were_on_the_one_before(case):
     run = case(segments=2)
     run.start()
@@ -337,63 +285,3 @@ def test_a_checkpoint_after_a_guard_has_tripped_is_suspect_and_none_follows(case
 
 def alarms(run: Case) -> list[str]:
     return [one.text for one in run.snapshot.alarms]
-
-
-def test_a_failed_attempt_is_retried_from_the_newest_good_checkpoint_as_often_as_is_wanted(case):
-    run = case(segments=1, keys="retries = 2")
-    run.start()
-    for attempt, second in ((1, 1.0), (2, 2.0)):
-        node = described(end(run, attempt, FAILED, second))
-        assert (node.attempt, node.continuation.time) == (attempt + 1, key(second))
-        run.tell(happened.JobsDescribed())
-    assert "BringHome" in kinds(end(run, 3, FAILED, 3.0))
-    assert run.state.policy.jobs.outcome().message == "the model ended with exit code 1"
-
-
-def test_a_retry_changes_the_settings_that_the_recipe_names_and_the_next_driver_keeps_them(case):
-    keys = 'retries = 1\non_failure = { set = { "time.step_s" = 0.005, quick = true } }'
-    run = case(segments=1, keys=keys)
-    run.start()
-    done = end(run, 1, FAILED, 1.0)
-    changes = {"time.step_s": "0.005", "quick": "true"}
-    assert described(done).continuation.settings == changes
-    (submitting,) = (one for one in done if isinstance(one, ev.SimulationSubmitting))
-    assert submitting.settings == changes
-    assert run.state.history.settings == changes
-
-
-def test_an_attempt_that_failed_before_its_first_checkpoint_is_retried_afresh(case):
-    run = case(segments=1, keys="retries = 3")
-    run.start()
-    assert described(end(run, 1, FAILED)).continuation == Continuation()
-    run.tell(happened.JobsDescribed())
-    assert "BringHome" in kinds(end(run, 2, FAILED))
-    message = run.state.policy.jobs.outcome().message
-    assert message == "attempts 1 and 2 have come no further"
-
-
-def test_of_a_checkpoint_that_cannot_be_used_the_one_before_is_taken_and_it_is_said(case):
-    run = case(segments=4, batch=True)
-    run.start()
-    end(run, 1, WALLTIME, 1.0, 2.0)
-    run.tell(happened.JobsDescribed())
-    gone = Ended(None, None, "not started", "the checkpoint's file x is gone")
-    done = end(run, 2, gone)
-    (suspect,) = (one for one in done if isinstance(one, ev.CheckpointSuspect))
-    assert (suspect.attempt, suspect.time) == (1, key(2))
-    assert "attempt 2 could not go on from it: could not be started: the checkpoint's file" in (
-        suspect.reason
-    )
-    assert described(done).continuation.time == key(1)
-    (alarm,) = (one for one in done if isinstance(one, ev.Alarm))
-    assert "the next one goes on from t = 1 s" in alarm.text
-
-
-def test_where_there_is_no_earlier_one_the_run_ends_with_the_reason(case):
-    run = case(segments=4, batch=True)
-    run.start()
-    end(run, 1, WALLTIME, 1.0)
-    run.tell(happened.JobsDescribed())
-    done = end(run, 2, Ended(2, None, "exited", "awm: error: damaged"))
-    assert "BringHome" in kinds(done)
-    assert "damaged" in run.state.policy.jobs.outcome().message

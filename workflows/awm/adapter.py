@@ -102,6 +102,14 @@ class Awm(Model):
         """The name: awm renames a checkpoint when it is whole, and on disk."""
         return Proof.NAME
 
+    def checkpoint_interval_s(self, inputs: Path) -> float | None:
+        """``every`` of ``[checkpoint]``."""
+        try:
+            given = awm.read(inputs / self.parameters)
+        except RecipeError:
+            return None
+        return given.checkpoint.every * given.time.step_s or None
+
     def cuts(self, inputs: Path, count: int, every_s: float | None = None) -> list[float]:
         """Times of steps, at which awm stops exactly."""
         time = awm.read(inputs / self.parameters).time
@@ -136,16 +144,9 @@ class Awm(Model):
         ):  # fmt: skip
             if seconds is not None:
                 command += [option, repr(seconds)]
-        if wanted != Continuation() or self._every(inputs):
+        if wanted != Continuation() or self.checkpoint_interval_s(inputs):
             command += ["--checkpoint-keep", "0"]  # Burstlens deletes them, as the recipe says
         return Start(command)
-
-    def _every(self, inputs: Path) -> int:
-        """Steps from one checkpoint to the next by the parameter file; 0 where it is faulty."""
-        try:
-            return awm.read(inputs / self.parameters).checkpoint.every
-        except RecipeError:
-            return 0
 
     def environment(self) -> dict[str, str]:
         """Unbuffered log lines, and no locks on files that other processes read."""

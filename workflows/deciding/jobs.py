@@ -274,6 +274,15 @@ class Jobs:
         unfinished = {name for name, end in self.ends.items() if end is None or not end.well}
         return any(not name.startswith("attempt-") for name in self.live | unfinished)
 
+    def end_with_nothing_left(self, why: str) -> None:
+        """The attempt has nothing to compute: the one before was ended in its last step."""
+        self.ends[self.simulation] = Ended(0, None, "exited")
+        self._speech, self._begun = Speech(ended_well=True), True
+        event = ev.SimulationEnded(
+            job=self.simulation, attempt=self.attempt, outcome="done", message=why
+        )
+        self._state.outbox.append(event)
+
     @property
     def following(self) -> bool:
         """Whether another attempt is to go on where this one has ended."""

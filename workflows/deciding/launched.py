@@ -16,6 +16,7 @@ from burstlens.workflows.deciding.jobs import BY, Jobs
 from burstlens.workflows.deciding.output_watch import OutputWatch
 from burstlens.workflows.deciding.state import FIRST_S, RunState
 from burstlens.workflows.deciding.target import PATIENCE_S, Target
+from burstlens.workflows.models.continuation import NothingLeftError
 from burstlens.workflows.ordering import events as happened
 from burstlens.workflows.ordering import instructions as todo
 from burstlens.workflows.ordering.guarding import Guarding
@@ -351,6 +352,9 @@ class LaunchedRun(BufferedRun):
             case todo.StageIn(buffer=buffer):
                 message = f"stage in failed: {error}"
                 self._homecoming.free(buffer, Outcome("failed", failure_code(error), message))
+            case todo.DescribeJobs() if isinstance(error, NothingLeftError):
+                self.jobs.end_with_nothing_left(str(error))
+                self._watch.ended = True
             case todo.DescribeJobs() if isinstance(error, Exception):
                 state.fail(error)
             case todo.Watch():

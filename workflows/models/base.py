@@ -209,6 +209,11 @@ class Model(ABC):
         folder, one message each; never raises for odd settings."""
         return ()
 
+    def checkpoint_interval_s(self, inputs: Path) -> float | None:
+        """Model time from one checkpoint to the next by the settings in that folder; None where
+        they ask for none. Never raises for odd settings."""
+        return None
+
     def cuts(self, inputs: Path, count: int, every_s: float | None = None) -> Sequence[float]:
         """Seconds of the run at which it is cut into so many stretches of about equal length; one
         less than these. ``every_s``: model time between checkpoints, as the recipe gives it. Raises

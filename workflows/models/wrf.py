@@ -136,6 +136,10 @@ class Wrf(Model):
         """Names and forms of restart files from which WRF could not continue."""
         return wrf_restart_names.faults(read_settings(inputs))
 
+    def checkpoint_interval_s(self, inputs: Path) -> float | None:
+        """``restart_interval`` of the namelist."""
+        return wrf_times.interval_s(read_settings(inputs), "restart") or None
+
     def cuts(self, inputs: Path, count: int, every_s: float | None = None) -> list[float]:
         """Times at which ``restart_interval``, or one of ``every_s``, makes restart files."""
         return wrf_restart.cuts(read_settings(inputs), count, every_s)

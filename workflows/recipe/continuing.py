@@ -57,6 +57,12 @@ def _starts(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
     if isinstance(segments, int) and segments > 1 and (site is None or site.scheduler == LOCAL):
         cuts = list(recipe.model.cuts(recipe.inputs, segments, every_s))
     until_s = cuts[0] if cuts else None
+    none_come = recipe.model.checkpoint_interval_s(recipe.inputs) is None
+    if simulation.is_cut and none_come and not (cuts or every_s):
+        raise RecipeError(
+            f"{recipe.model.name} would write no checkpoint from which a next job could continue: "
+            "[checkpoint] every asks for some"
+        )
     start = recipe.model.start(recipe.inputs, Continuation(until_s=until_s, every_s=every_s))
     if simulation.on_failure is not None:
         wanted = {name: option_text(value) for name, value in simulation.on_failure.set.items()}

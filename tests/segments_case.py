@@ -1,0 +1,91 @@
+"""A run of several attempts, of awm, told event by event what happens."""
+
+from __future__ import annotations
+
+from launched_case import WELL as WELL
+from launched_case import Case
+
+from burstlens.workflows.frames.cursor import Cursor
+from burstlens.workflows.frames.report import Report, WholeCheckpoint
+from burstlens.workflows.frames.speech import Speech
+from burstlens.workflows.ordering import events as happened
+from burstlens.workflows.ordering import instructions as todo
+from burstlens.workflows.placement.supervised import Ended
+
+RECIPE = """\
+[simulation]
+model = "awm"
+inputs = "inputs"
+segments = {segments}
+{keys}
+[[product]]
+name = "motion"
+kind = "map"
+stream = "surface"
+variable = "vz"
+"""
+AFTER = '[[step]]\nname = "peak"\nafter = "simulation"\ncommand = ["peak"]\n'
+PARAMETERS = """\
+[grid]
+nx = 40
+ny = 40
+nz = 20
+spacing_m = 100.0
+[time]
+step_s = 0.01
+steps = 400
+[material]
+layers = [{ top_m = 0, vp_m_s = 4000, vs_m_s = 2300, rho_kg_m3 = 2400 }]
+[source]
+x_m = 2000.0
+y_m = 2000.0
+depth_m = 1000.0
+strike_deg = 0.0
+dip_deg = 90.0
+rake_deg = 0.0
+moment_n_m = 1e15
+function = "bell"
+duration_s = 1.0
+[output]
+surface_every = 50
+"""
+WALLTIME = Ended(None, "SIGTERM", "walltime")
+FAILED = Ended(1, None, "exited")
+
+
+def key(second: float) -> str:
+    return f"t{second:012.3f}"
+
+
+def checkpoint(second: float) -> WholeCheckpoint:
+    name = f"checkpoint_{round(second * 100):07d}.awm"
+    return WholeCheckpoint(key(second), (name,), 1000, 1.0, "name")
+
+
+def segmented(
+    recipe, run_dir, segments: object = 4, more: str = "", keys: str = "", **about
+) -> Case:
+    """The case of a recipe with so many segments, further tables and keys of ``[simulation]``."""
+    made = recipe(text=RECIPE.format(segments=segments, keys=keys) + more)
+    (made.inputs / "awm.toml").write_text(PARAMETERS)
+    return Case(run_dir, made, **about)
+
+
+def launches(done) -> list[str]:
+    return [one.name for one in done if isinstance(one, todo.Launch)]
+
+
+def end(run: Case, attempt: int, how: Ended, *checkpoints: float, said_end: bool = False):
+    """That attempt ends, with these checkpoints; returns what is to be done then."""
+    run.tell(happened.JobEnded(f"attempt-{attempt}", how))
+    found = tuple(checkpoint(second) for second in checkpoints)
+    speech = Speech(ended_well=said_end)
+    ended = Report((), (), Cursor(speech=speech), ended=True, checkpoints=found)
+    done = run.tell(happened.FramesFound(ended))
+    run.tell(happened.Turn())
+    return done + run.tell(happened.ProductsPublished())
+
+
+def described(done) -> todo.DescribeJobs:
+    (one,) = (one for one in done if isinstance(one, todo.DescribeJobs))
+    return one
