@@ -21,12 +21,14 @@ RED = (200, 16, 46)
 
 @pytest.fixture(scope="module")
 def unstable(tmp_path_factory):
-    """A run of the shipped recipe, with the model forced to a time step that is 2 % too long."""
+    """A run of the shipped recipe, with the model forced to a time step that is too long."""
     folder = tmp_path_factory.mktemp("unstable")
     shutil.copytree(recipe_file.BUILT_IN / "seismic-basin", folder / "basin")
     path = folder / "basin" / "awm.toml"
-    text = "allow_unstable = true\n" + path.read_text()
-    text, count = re.subn(r"(?m)^step_s = .*$", "step_s = 0.0168", text)
+    # On one thread, and barely unstable: a guard on a busy machine has half a minute from the first
+    # bad frame to values that are not finite, where the model ends by itself.
+    text = "allow_unstable = true\nthreads = 1\n" + path.read_text()
+    text, count = re.subn(r"(?m)^step_s = .*$", "step_s = 0.01678", text)
     text, more = re.subn(r"(?m)^surface_every = .*$", "surface_every = 5", text)
     # Long, so that a busy machine, whose guard looks late, does not decide how far the model gets.
     text, longer = re.subn(r"(?m)^steps = .*$", "steps = 12000", text)
