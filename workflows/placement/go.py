@@ -1,4 +1,4 @@
-"""The start of a supervisor: it claims its job's folder, or waits for an attempt that a driver gives.
+"""The start of a supervisor: it claims its job's folder, or waits until a driver gives an attempt.
 
 A batch job that was submitted ahead, or that its scheduler has started once more under its id, has
 no attempt yet. It waits for ``attempts/<n>/go.json``, which a driver writes once it has decided
