@@ -24,8 +24,10 @@ _UNSAFE = re.compile(r"[%\s\\]")
 
 
 def batch_script(job: BatchJob, scheduler: Scheduler) -> str:
-    """The script that is submitted. Raises SiteError for a value that a script cannot hold."""
+    """The script that is submitted. Raises SiteError for a value that a script cannot hold, and
+    for what the scheduler cannot do."""
     lines = ["#!/bin/bash", *job.buffer_lines, *scheduler.header(job)]
+    lines += [scheduler.after_end(job.after_end)] if job.after_end else []
     for line in lines:
         if "\n" in line:
             raise SiteError(f"an option of a batch script has a line break: {line!r}")

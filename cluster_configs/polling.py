@@ -154,6 +154,7 @@ class PollingScheduler(Scheduler):
     def submitted(self, job_id: str) -> None:
         """Note that the job was submitted a moment ago: it waits, and is asked about soon."""
         with self._lock:
+            self._calm.discard(job_id)  # it may have begun before: its scheduler begins it again
             self._known[job_id] = _waits(job_id)
             self._noted[job_id] = time.monotonic()
             self._pause[job_id] = min(FIRST_S, self.query_interval_s)

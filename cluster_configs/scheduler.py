@@ -166,6 +166,8 @@ class BatchJob:
     buffer_lines: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     init: str = ""
+    after_end: str = ""
+    """The job that must have ended, however, before this one begins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,6 +282,12 @@ class Scheduler(ABC):
     @abstractmethod
     def after(self, job_id: str) -> str:
         """The line of a job that may begin only when that one has begun."""
+
+    def after_end(self, job_id: str) -> str:
+        """The line of a job that may begin only when that one has ended, however it ended. Raises
+        SchedulerError where there is none: then a run's next job is submitted when the one before
+        has ended."""
+        raise SchedulerError(f"{self.title} takes no job that waits for the end of another one")
 
     @abstractmethod
     def provider(self, block: BlockJob) -> tuple[type, dict[str, Any]]:

@@ -191,6 +191,10 @@ class Slurm(PollingScheduler):
         """By a dependency."""
         return f"#SBATCH --dependency=after:{job_id}"
 
+    def after_end(self, job_id: str) -> str:
+        """By a dependency, which a job that is requeued does not fulfil before its last end."""
+        return f"#SBATCH --dependency=afterany:{job_id}"
+
     def provider(self, block: BlockJob) -> tuple[type, dict[str, Any]]:
         """Parsl's SlurmProvider."""
         from parsl.launchers import SimpleLauncher, SrunLauncher

@@ -62,6 +62,7 @@ class Homecoming:
     def begin(self, buffer: BufferRef, stale: Mapping[int, frozenset[str]]) -> None:
         """Bring home what the recipe keeps, without ``stale`` files, and the logs."""
         self.begun = True
+        self._jobs.next_job.cancel()
         self._state.snapshot.state = "bringing home"
         history = self._state.history
         streams = frozenset(stream for stream, *_ in history.frames | history.damaged)
@@ -129,6 +130,7 @@ class Homecoming:
         A job's buffer ends with every outcome: until then the job costs node-hours.
         """
         self.begun = True
+        self._jobs.next_job.cancel()
         state = self._state
         options = state.recipe.buffer
         freed = options.destroy == "on-success" and outcome.state == "done"

@@ -9,7 +9,9 @@ from burstlens.core.exit_codes import NO_SPACE, STOPPED, STOPPED_BY_GUARD
 from burstlens.core.model import Progress
 from burstlens.core.outcome import Outcome, failure_code
 from burstlens.core.run import events as ev
+from burstlens.core.run.attempts import REQUEUED
 from burstlens.core.run.checkpoint_record import CheckpointRecord
+from burstlens.workflows.deciding.next_job import AHEAD, NextJob, core_hours
 from burstlens.workflows.deciding.segments import CUT, Segments
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.frames.speech import Speech
@@ -43,7 +45,7 @@ class Jobs:
         self.asked: str | None = None
         self.live: set[str] = set()
         self.ends: dict[str, Ended | None] = {}
-        self.segments = Segments(state)
+        self.segments, self.next_job = Segments(state), NextJob(state)
         self.continuation, self.written_by = Continuation(), 0
         self.fresh_buffer = False
         """Whether the buffer of earlier attempts is gone, with all that lay there."""
@@ -98,7 +100,7 @@ class Jobs:
         self.attempt += 1
         self.asked, self._speech, self._begun, self._names = None, Speech(), False, {}
         self._unknown, self._progress = "", None
-        self.fresh_buffer = False
+        self.fresh_buffer = self.next_job.is_requeued = False
         self.written_by = 0 if record is None else record.attempt
         self._begin(self.segments.continuation(record, changes), changes)
 
@@ -173,6 +175,9 @@ class Jobs:
     def submitted(self, event: JobSubmitted) -> None:
         """A job's id is known: journal it before anything else happens."""
         name, job_id = event.name, event.job_id
+        if name.startswith(AHEAD):
+            self.next_job.submitted(event)
+            return
         if name == self.simulation:
             self._state.outbox.append(
                 ev.SimulationSubmitted(job=name, attempt=self.attempt, job_id=job_id)
@@ -192,13 +197,17 @@ class Jobs:
         message = f"{name} {end.text()}"
         state = "done" if end.well else "stopped" if end.stopped else "failed"
         if name == self.simulation and self.segments.is_cut_by(end):
-            state = CUT
-        kind = ev.SimulationEnded if name == self.simulation else ev.StepEnded
+            self.next_job.is_requeued = end.reason == REQUEUED
+            state = REQUEUED if self.next_job.is_requeued else CUT
         known = self._history.jobs.get(name)
         if known is None or known.outcome is None:
-            self._state.outbox.append(
-                kind(job=name, attempt=self.attempt, outcome=state, message=message)
-            )
+            about: dict[str, Any] = {
+                "job": name, "attempt": self.attempt, "outcome": state, "message": message
+            }  # fmt: skip
+            if name == self.simulation:
+                self._state.outbox.append(ev.SimulationEnded(**about, **self._idle(end)))
+            else:
+                self._state.outbox.append(ev.StepEnded(**about))
             self._state.do(Sync())
         before = {f"step-{step.name}" for step in self._steps("before")}
         if state != "done" and name.rpartition("-")[0] in before:
@@ -209,6 +218,12 @@ class Jobs:
             log = self._run.logs / name / f"{name}.log"
             return Outcome(state, code, f"{why}; its log is {log}")
         return None
+
+    def _idle(self, end: Ended) -> dict[str, Any]:
+        """What the attempt's job cost before it had the attempt, where it waited for that."""
+        if not end.idle_s:
+            return {}
+        return {"idle_s": end.idle_s, "lost_core_hours": core_hours(self._state, end.idle_s)}
 
     def heard(self, report: Report) -> None:
         """Take what the watcher saw: it decides when a stop need not wait any longer."""
@@ -223,14 +238,18 @@ class Jobs:
     def look(self, *, buffer: bool) -> None:
         """Have them looked at; ``buffer``: also the job that has it."""
         stages = self._state.site.job_stages_in and not self._history.staged_in
-        live = frozenset(self.live) if self._begun and self.simulation in self.live else frozenset()
+        runs = self._begun and self.simulation in self.live
+        live = frozenset(self.live) if runs else frozenset()
+        due, ahead = runs and self.next_job.is_due, self.next_job.name
         self._state.do(
-            SeeJobs(live, self.simulation, began=self.over, staged=stages, buffer=buffer)
-        )
+            SeeJobs(live, self.simulation, began=self.over, staged=stages, buffer=buffer,
+                    begun=due, ahead=ahead)
+        )  # fmt: skip
 
     def take_sight(self, seen: JobsSeen) -> None:
         """Take what was seen; journal what the first job reports of its stage in, once."""
         self.seen = seen
+        self.next_job.take_sight(seen)
         done = seen.staged
         if done is not None and not self._history.staged_in:
             self._history.staged_in = True
@@ -250,6 +269,7 @@ class Jobs:
                 ev.ControlReceived(control=control, by=by, guard=guard, user=user)
             )
             self._state.do(Sync())
+            self.next_job.cancel()
             self.asked = control
 
     @property

@@ -246,7 +246,7 @@ class LaunchedRun(BufferedRun):
         jobs = self.jobs
         end = jobs.ends[jobs.simulation]
         assert end is not None
-        if production.oldest_unread() is not None:
+        if production.oldest_unread() is not None or jobs.next_job.pending:
             return False
         record = jobs.segments.choose(jobs.attempt, end)
         if jobs.segments.problem:
@@ -329,7 +329,8 @@ class LaunchedRun(BufferedRun):
 
     def wants(self, instruction: todo.Instruction) -> bool:
         """Nothing is staged in, started or watched any more when all is being brought home."""
-        over = isinstance(instruction, todo.StageIn | todo.DescribeJobs | todo.Watch)
+        begins = todo.StageIn | todo.DescribeJobs | todo.SubmitAhead | todo.Watch
+        over = isinstance(instruction, begins)
         return not (over and self._homecoming.begun)
 
     def go_on(self, instruction: todo.Instruction) -> None:
@@ -357,6 +358,8 @@ class LaunchedRun(BufferedRun):
                 self._watch.ended = True
             case todo.DescribeJobs() if isinstance(error, Exception):
                 state.fail(error)
+            case todo.SubmitAhead():
+                self.jobs.next_job.refused(str(error))
             case todo.Watch():
                 text = f"the output cannot be watched: {error}; burstlens resume {state.run.id}"
                 state.fail(RunError(text))

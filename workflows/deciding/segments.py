@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from burstlens.core import valid_time
 from burstlens.core.run import events as ev
+from burstlens.core.run.attempts import REQUEUED
 from burstlens.core.run.checkpoint_record import CheckpointRecord
 from burstlens.workflows.models.continuation import Continuation
 from burstlens.workflows.placement.supervised import Ended
@@ -72,14 +73,15 @@ class Segments:
         if outcome in {None, "done"}:
             return True
         return not self._history.ended_before and (
-            outcome == CUT or (outcome == "failed" and self._recipe.simulation.retries > 0)
+            outcome in {CUT, REQUEUED}
+            or (outcome == "failed" and self._recipe.simulation.retries > 0)
         )
 
     def resumable(self, outcome: str | None) -> CheckpointRecord | None:
         """From where a run is resumed that had ended: of one whose last job's time was over, the
         newest good checkpoint; None: afresh."""
         known = self._usable()
-        return known[-1] if outcome == CUT and known else None
+        return known[-1] if outcome in {CUT, REQUEUED} and known else None
 
     def _seconds(self, time: str) -> float:
         """How long after the run's start a model time is."""
@@ -95,14 +97,18 @@ class Segments:
             return False
         if end.well:
             return asked.until_s is not None
+        if end.reason == REQUEUED:  # its job runs the next one: none is submitted
+            return True
         if self.is_cut_by(end):
             most = self._recipe.simulation.segments
             return not isinstance(most, int) or self._history.submitted < most
         return self._is_unusable(asked, end) or self._may_retry(asked.attempt)
 
     def is_cut_by(self, end: Ended) -> bool:
-        """Whether the end of its job's time has ended an attempt of a run that may have several."""
-        return self._recipe.simulation.is_cut and end.reason == WALLTIME
+        """Whether the end of its job's time has ended an attempt of a run that may have several, or
+        the scheduler, which begins the job again."""
+        is_over = self._recipe.simulation.is_cut and end.reason == WALLTIME
+        return is_over or end.reason == REQUEUED
 
     def _has_tripped(self, attempt: int) -> bool:
         return any(trip.attempt == attempt for trip in self._history.stopping.values())
@@ -158,9 +164,10 @@ class Segments:
                 ev.CheckpointSuspect(attempt=asked.written_by or 0, time=begin, reason=why)
             )
         known = self._usable()
-        if failed:
+        anew = failed or end.reason == REQUEUED
+        if anew:
             self._state.alarm(self._said(attempt, end, known[-1:]))
-        if failed or (known and known[-1].time > begin):
+        if anew or (known and known[-1].time > begin):
             return known[-1] if known else None
         since = f" after {valid_time.label(begin)}, where it began" if begin else ""
         self.problem = (

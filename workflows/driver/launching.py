@@ -15,7 +15,12 @@ from burstlens.core.fault import shorten
 from burstlens.core.printable import printable
 from burstlens.workflows.driver.scheduling import BufferJob
 from burstlens.workflows.ordering.events import JobEnded, JobsSeen, StagedIn
-from burstlens.workflows.ordering.instructions import DescribeJobs, Launch, SeeJobs
+from burstlens.workflows.ordering.instructions import (
+    DescribeJobs,
+    Launch,
+    SeeJobs,
+    SubmitAhead,
+)
 from burstlens.workflows.placement import direct_requests
 from burstlens.workflows.placement.job_file import JobFile
 from burstlens.workflows.placement.job_folder import has_stopped, lacks
@@ -75,6 +80,16 @@ class Launching:
         self._live.add(asked.name)
         self._nodes[asked.name] = self._graph.job(asked, launcher, self._run.job(asked.name), after)
 
+    def submit_ahead(self, asked: SubmitAhead) -> str:
+        """Submit the job that waits for the next attempt, or find it again; returns its id. Raises
+        SiteError, and OSError."""
+        folder = self._run.job(asked.name)
+        found = self.launcher.find(folder)
+        if found is not None:
+            return found
+        describe(folder, self._file.ahead(asked.name, asked.attempt))
+        return self.launcher.submit_ahead(folder, asked.after)
+
     def ended(self, asked: Launch, value: Ended | None, error: BaseException | None) -> JobEnded:
         """How a job ended that was launched."""
         self._live.discard(asked.name)
@@ -95,6 +110,8 @@ class Launching:
             silent=bool(asked.live) and self._is_silent(asked, folder),
             staged=self._staged() if asked.staged else None,
             buffer_end=self._buffer_job.end() if asked.buffer else "",
+            begun=_begun(folder) if asked.begun else None,
+            idle_s=_idle_s(self._run.job(asked.ahead)) if asked.ahead else None,
         )
 
     def _staged(self) -> StagedIn | None:
@@ -134,6 +151,25 @@ def last_line(log: Path) -> str:
         lines = [line for line in text.splitlines() if line.strip()]
         return shorten(printable(lines[-1]), MOST_SHOWN) if lines else ""
     return ""
+
+
+def _begun(folder: Path) -> float | None:
+    """When the job of that folder has begun, in Unix seconds; None before its program was started,
+    and while that cannot be seen."""
+    with contextlib.suppress(OSError):
+        started = read_json(folder / "started.json")
+        if started is not None:
+            return float(started["started"]) - float(started.get("idle_s", 0.0))
+    return None
+
+
+def _idle_s(folder: Path) -> float | None:
+    """How long the job of that folder has waited for an attempt, where it has ended without one."""
+    with contextlib.suppress(OSError):
+        ended = read_json(folder / "ended.json")
+        if ended is not None:
+            return float(ended.get("idle_s", 0.0))
+    return None
 
 
 def _root(error: BaseException | None) -> str:

@@ -172,6 +172,10 @@ class Loop:
                 return happened.StagedIn(*value)
             case todo.DescribeJobs():
                 return happened.JobsDescribed()
+            case todo.SubmitAhead():
+                return happened.JobSubmitted(node.name, value)
+            case todo.CancelWaiting():
+                return None
             case todo.Watch():
                 return happened.FramesFound(value.report, value.free_bytes)
             case todo.BringHome():
@@ -216,6 +220,10 @@ class Loop:
                 return self._call(instruction, self._launching_of_run.describe, instruction)
             case todo.Launch():
                 self._launching_of_run.launch(instruction)
+            case todo.SubmitAhead():
+                graph.login(instruction, self._launching_of_run.submit_ahead, instruction)
+            case todo.CancelWaiting():
+                graph.login(instruction, self._launching_of_run.launcher.cancel_waiting)
             case todo.Watch():
                 self._dispatch.watch(instruction)
             case Event():

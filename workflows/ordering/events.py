@@ -84,7 +84,8 @@ class JobsSeen(TimedEvent):
     ``place`` in its queue. ``began``: the simulation's program was started. ``silent``: the
     programs of all live jobs have ended, which the run directory has not taken yet. ``staged``:
     what the first job has brought. ``buffer_end``: how the job with the buffer ended, empty while
-    it runs, None while that is not known."""
+    it runs, None while that is not known. ``begun``: when the simulation's job has begun, in Unix
+    seconds. ``idle_s``: how long the job ahead has waited for an attempt, where it has ended."""
 
     waits: str = ""
     place: QueuePlace | None = None
@@ -92,6 +93,8 @@ class JobsSeen(TimedEvent):
     silent: bool = False
     staged: StagedIn | None = None
     buffer_end: str | None = ""
+    begun: float | None = None
+    idle_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

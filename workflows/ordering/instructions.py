@@ -82,6 +82,17 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
+class SubmitAhead:
+    """Submit the job of that ``name``, or find it again: it begins when the job ``after`` ends, and
+    waits for the ``attempt``, or a later one. Ends with JobSubmitted."""
+
+    kind: ClassVar[str] = "ahead"
+    name: str
+    attempt: int
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
 class Watch:
     """Look for news of an attempt's output, ``longest_s`` at most. Ends with FramesFound.
 
@@ -200,13 +211,23 @@ class Sync:
 class SeeJobs:
     """Look at the jobs: of those that are ``live``, whether all programs have ended unreported;
     whether the simulation ``began``, what it ``staged``, whether the job with the buffer has ended,
-    each if asked for. Then JobsSeen."""
+    when the simulation's job has ``begun``, how the job ``ahead`` of its attempt has ended, each if
+    asked for. Then JobsSeen."""
 
     live: frozenset[str]
     simulation: str
     began: bool = False
     staged: bool = False
     buffer: bool = False
+    begun: bool = False
+    ahead: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CancelWaiting:
+    """Cancel the jobs that wait for an attempt: none follows."""
+
+    kind: ClassVar[str] = "cancel"
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,8 +312,8 @@ class Fail:
 
 
 Node = (
-    ProvideBuffer | StageIn | DescribeJobs | Launch | Watch | Make | Release | Warm | BringHome
-    | Destroy | Ask
+    ProvideBuffer | StageIn | DescribeJobs | Launch | SubmitAhead | CancelWaiting | Watch | Make
+    | Release | Warm | BringHome | Destroy | Ask
 )  # fmt: skip
 Instruction = (
     Node | Event | Publish | Discard | Sync | SeeJobs | OpenBlock | LaunchBlock | AskBlock

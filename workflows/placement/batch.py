@@ -10,6 +10,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,13 @@ from burstlens.cluster_configs.scheduler import (
 from burstlens.cluster_configs.site import Site
 from burstlens.core.durable import make_folders, read_json, write_whole
 from burstlens.core.errors import NeverBeganError
-from burstlens.core.existence import Existence, existence
+from burstlens.core.existence import Existence, existence, surely_exists
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement import supervisor
+from burstlens.workflows.placement.go import GO, RESTARTED
 from burstlens.workflows.placement.job_folder import names_if_made
 from burstlens.workflows.placement.launch import Launcher
+from burstlens.workflows.placement.waiting_jobs import WaitingJobs, given_to
 
 _log = logging.getLogger(__name__)
 SETTLES_S = 10.0
@@ -59,6 +62,7 @@ class BatchLauncher(Launcher):
         self._over: dict[str, float] = {}
         self._begun: set[str] = set()
         self._requeued: dict[str, JobState] = {}
+        self._waiting = WaitingJobs(run, scheduler, self._number_of)
 
     @property
     def waits(self) -> Mapping[str, str]:
@@ -75,9 +79,37 @@ class BatchLauncher(Launcher):
         return next((self._places.get(number) for number in self.waits), None)
 
     def submit(self, job_folder: Path) -> str:
-        """Submit the supervisor of that folder; its own messages go to ``supervisor.log``."""
+        """Submit the supervisor of that folder; its own messages go to ``supervisor.log``. An
+        attempt is given to a job that waits for one."""
+        if _is_of_attempt(job_folder) and (number := self._waiting.give(job_folder)) is not None:
+            self._begun.discard(number)
+            self._requeued.pop(number, None)
+            self._over.pop(self._id(number), None)
+            self.scheduler.submitted(number)
+            self._folders[number] = job_folder
+            _log.info("%s is given to job %s, which waits for it", job_folder, number)
+            return self._id(number)
         job = read_json(job_folder / "job.json") or {}
         return self.hand_in(job_folder, self.job(job_folder, job))
+
+    def submit_ahead(self, job_folder: Path, after: str) -> str:
+        """Submit the supervisor of that folder, to begin when the job ``after`` has ended; returns
+        its id."""
+        job = read_json(job_folder / "job.json") or {}
+        made = replace(self.job(job_folder, job), after_end=_number(after))
+        return self.hand_in(job_folder, made)
+
+    def take_back(self, job_folder: Path) -> bool:
+        """Take back an attempt that was given to a job that has ended without it."""
+        return self._waiting.take_back(job_folder)
+
+    def submitted_ahead(self) -> list[str]:
+        """The numbers of the jobs that were submitted ahead and have no attempt. Raises OSError."""
+        return self._waiting.submitted_ahead()
+
+    def cancel_waiting(self) -> None:
+        """Cancel the jobs that wait for an attempt, by their ids. Raises SchedulerError."""
+        self._waiting.cancel()
 
     def job(self, job_folder: Path, job: Mapping[str, Any]) -> BatchJob:
         """The batch job of the supervisor that does what that ``job.json`` holds."""
@@ -122,23 +154,30 @@ class BatchLauncher(Launcher):
         return self._id(number)
 
     def find(self, job_folder: Path) -> str | None:
-        """By the noted id, or by the job's name if a driver was killed while it submitted. Raises
-        OSError while the run directory is away."""
-        noted, mark = job_folder / "job_id", job_folder / "submitting"
-        names = names_if_made(job_folder, self.run.path)
-        if noted.name in names:
-            number = noted.read_text().strip()
-        elif mark.name in names:
-            time.sleep(LATE_S)
-            found = self._named(mark.read_text().strip())
-            if found is None:
-                return None
-            number = found.job_id
-            write_whole(noted, number)
-        else:
+        """By the noted id, or by the job's name if a driver was killed while it submitted; of an
+        attempt that was given to a waiting job, that one. Raises OSError while the run directory is
+        away."""
+        number = self._number_of(job_folder)
+        if number is None:
             return None
         self._folders[number] = job_folder
         return self._id(number)
+
+    def _number_of(self, job_folder: Path) -> str | None:
+        noted, mark = job_folder / "job_id", job_folder / "submitting"
+        names = names_if_made(job_folder, self.run.path)
+        if GO in names:
+            return given_to(job_folder)
+        if noted.name in names:
+            return noted.read_text().strip()
+        if mark.name not in names:
+            return None
+        time.sleep(LATE_S)
+        found = self._named(mark.read_text().strip())
+        if found is None:
+            return None
+        write_whole(noted, found.job_id)
+        return found.job_id
 
     def alive(self, job_id: str) -> bool:
         """Whether a job that serves the run waits or runs. When a stop was requested, a job that
@@ -164,7 +203,7 @@ class BatchLauncher(Launcher):
         state = self.scheduler.state(number)
         self._waits.pop(number, None)
         if state.waiting and begun:
-            self._give_up_requeued(state)
+            self._note_requeued(state)
         elif state.waiting:
             if number in self._folders:
                 self._waits[number] = state.reason
@@ -191,10 +230,23 @@ class BatchLauncher(Launcher):
             return Existence.PRESENT
         return Existence.UNKNOWN if Existence.UNKNOWN in seen else Existence.ABSENT
 
-    def _give_up_requeued(self, state: JobState) -> None:
-        """End a job that would be started a second time, as after a node has failed."""
+    def _note_requeued(self, state: JobState, *, well: bool = False) -> None:
+        """Note a job that is started a second time, as after a node has failed: it waits for the
+        attempt after the one that it has run. All others are ended, which would be doubled."""
         self._requeued.setdefault(state.job_id, state)
-        self.scheduler.cancel([state.job_id])
+        if well or not self._runs_attempt(state.job_id):
+            self.scheduler.cancel([state.job_id])
+
+    def _runs_attempt(self, number: str) -> bool:
+        folder = self._folders.get(number)
+        return folder is not None and _is_of_attempt(folder)
+
+    def is_requeued(self, job_id: str) -> bool:
+        """Whether the job of an attempt was put back into the queue, or has begun again."""
+        number = _number(job_id)
+        if not self._runs_attempt(number):
+            return False
+        return number in self._requeued or surely_exists(self._folders[number] / RESTARTED)
 
     def queue(self) -> list[JobState]:
         """The run's jobs that wait or run, as the scheduler says now. Raises SchedulerError."""
@@ -207,8 +259,10 @@ class BatchLauncher(Launcher):
         return job.name.removeprefix(f"{self.token}-")
 
     def withdraw_waiting(self) -> list[JobState]:
-        """Cancel every job of the run that still waits; returns them. Raises SchedulerError."""
-        waiting = [job for job in self.queue() if job.waiting]
+        """Cancel every job of the run that still waits, in the queue or for an attempt; returns
+        them. Raises SchedulerError."""
+        ahead = self.submitted_ahead()
+        waiting = [job for job in self.queue() if job.waiting or job.job_id in ahead]
         self.scheduler.cancel([job.job_id for job in waiting])
         return waiting
 
@@ -237,10 +291,12 @@ class BatchLauncher(Launcher):
         try:
             state = self.scheduler.look(number)
             while not (state.final or state.waiting or well) and time.monotonic() < end:
+                if self.is_requeued(job_id):
+                    return ""
                 time.sleep(1.0)
                 state = self.scheduler.look(number)
             if state.waiting:
-                self._give_up_requeued(state)
+                self._note_requeued(state, well=well)
         except SchedulerError:
             return ""
         if not state.cut and number not in self._requeued:
@@ -252,6 +308,10 @@ class BatchLauncher(Launcher):
 
     def _named(self, name: str) -> JobState | None:
         return next((job for job in self.scheduler.jobs(self.run.id) if job.name == name), None)
+
+
+def _is_of_attempt(job_folder: Path) -> bool:
+    return job_folder.parent.name == "attempts"
 
 
 def _may_wait(state: JobState) -> bool:

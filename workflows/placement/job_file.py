@@ -25,6 +25,8 @@ from burstlens.workflows.placement.stage_in import LIST, write_list
 from burstlens.workflows.recipe.recipe import Recipe, Step
 
 MOST_DIRECTIVES = 200
+_OF_WAITING = ("run_dir", "name", "log_level", "job_id_variable")
+"""What a job needs that has no attempt yet."""
 SENTINEL_S = 10.0
 """How long a driver's heartbeat stands still before the sentinel evaluates the guards."""
 
@@ -130,6 +132,13 @@ class JobFile:
             "keep_logs": [*model.keep_patterns, SIMULATION_LOG],
             **self._sentinel(),
         }
+
+    def ahead(self, name: str, attempt: int) -> dict[str, Any]:
+        """The job file of a batch job that waits for that attempt of the model, or a later one."""
+        simulation = self.recipe.simulation
+        job = {key: self._common(name)[key] for key in _OF_WAITING}
+        job |= self._batch(simulation.nodes, simulation.ranks_per_node, first=False)
+        return job | {"walltime_s": simulation.walltime, "first_attempt": attempt}
 
     def _sentinel(self) -> dict[str, Any]:
         """When the sentinel is to watch, and what for: guards that may have to stop the model,

@@ -58,6 +58,25 @@ class Launcher(Protocol):
         """What the scheduler adds to the end that a supervisor reported; mostly nothing."""
         return ""
 
+    def submit_ahead(self, job_folder: Path, after: str) -> str:
+        """Start the supervisor of that folder when the job ``after`` has ended: it waits for an
+        attempt. Raises SiteError, where no job can wait too."""
+        raise SiteError("jobs are submitted ahead to a scheduler alone")
+
+    def take_back(self, job_folder: Path) -> bool:
+        """Whether the attempt of that folder was given to a job that waited for one, and has ended
+        before it began it: then it is to be submitted."""
+        return False
+
+    def is_requeued(self, job_id: str) -> bool:
+        """Whether the scheduler starts the job of an attempt once more, which then waits for the
+        next attempt."""
+        return False
+
+    def cancel_waiting(self) -> None:
+        """Cancel the jobs that wait for an attempt. Raises SiteError, and OSError."""
+        return
+
     def clear(self, job_folder: Path) -> bool:
         """End whatever a dead supervisor left behind; returns whether there was anything. A batch
         job needs none: a supervisor that finds ``ended.json`` written by another process ends its

@@ -21,6 +21,7 @@ _ROLES = {
     "attempt-": "the model",
     VIEWING: "a viewing block",
     "driver-": "the driver",
+    "ahead-": "the job of the next attempt",
     "host-": "the job with the buffer",
     "buffer-create-": "making the buffer",
     "buffer-destroy-": "destroying the buffer",
@@ -44,15 +45,17 @@ def end_jobs(
 def _withdraw(run: RunDir, batch: BatchLauncher) -> list[str]:
     """Cancel what waits in the queue, and viewing blocks, which no driver uses."""
     words, numbers = [], []
+    ahead = batch.submitted_ahead()
     for job in batch.queue():
         role = batch.role(job)
-        mine = role.startswith((VIEWING, "buffer-"))
+        idle = job.job_id in ahead
+        mine = idle or role.startswith((VIEWING, "buffer-"))
         if job.waiting and not mine and not run.stop_requested():
             raise RunError(
                 f"{_name(role)} of {run.id} waits in the queue (job {job.job_id}, "
                 f"{job.text}): burstlens stop {run.id}, then burstlens free {run.id}"
             )
-        if job.waiting or role.startswith(VIEWING):
+        if job.waiting or idle or role.startswith(VIEWING):
             numbers.append(job.job_id)
             words.append(f"job {job.job_id} ({_name(role)})")
     batch.scheduler.cancel(numbers)

@@ -6,13 +6,14 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from burstlens.core.durable import make_folders, read_json, write_json
 from burstlens.core.errors import BurstlensError, RunError, SiteError
 from burstlens.core.existence import again
+from burstlens.core.run.attempts import REQUEUED
 from burstlens.workflows.placement.job_folder import names_in
 from burstlens.workflows.placement.launch import Launcher
 
@@ -35,6 +36,8 @@ class Ended:
     """Why it was stopped, where the supervisor was asked directly: :meth:`RunDir.stop_reason`."""
     seconds: float | None = field(default=None, compare=False)
     """How long the job took, by its supervisor's clock, which nobody sets."""
+    idle_s: float | None = field(default=None, compare=False)
+    """How long the job had waited for it, where it was submitted ahead or requeued."""
 
     @property
     def well(self) -> bool:
@@ -52,6 +55,9 @@ class Ended:
             return f"could not be started: {self.message}"
         if self.reason == "lost":
             return f"was lost: {self.message}"
+        if self.reason == REQUEUED:
+            why = f": {self.message}" if self.message else ""
+            return f"was put back into the scheduler's queue{why}"
         how = f"ended with exit code {self.exit_code}"
         if self.signal:
             how = f"was ended by {self.signal}"
@@ -107,7 +113,10 @@ def run_job(
         "; ".join(filter(None, said)),
         reported.get("why") or {},
         reported.get("seconds"),
+        reported.get("idle_s"),
     )
+    if job_id is not None and not (end.well or end.stopped) and launcher.is_requeued(job_id):
+        end = replace(end, reason=REQUEUED)
     if not end.well:
         raise JobFailedError(f"{job_folder.parent.name}/{job_folder.name}", end)
     return end
@@ -115,7 +124,7 @@ def run_job(
 
 def _remark(launcher: Launcher, job_id: str | None, reported: dict[str, Any]) -> str:
     """What the scheduler adds; nothing while it, or the run directory, does not answer."""
-    if job_id is None or reported["reason"] == "lost":
+    if job_id is None or reported["reason"] in {"lost", REQUEUED}:
         return ""
     with contextlib.suppress(SiteError, OSError):
         return launcher.remark(job_id, well=reported.get("exit_code") == 0)
@@ -155,11 +164,15 @@ def _followed(
             if found is not None and found != job_id:
                 job_id = found
                 submitted(job_id)
+            elif launcher.take_back(job_folder):
+                job_id = launcher.submit(job_folder)
+                submitted(job_id)
             elif "ended.json" not in names_in(job_folder):
                 launcher.clear(job_folder)
                 fate = launcher.fate(job_id, job_folder)
                 launcher.unreported.add(job_folder)
-                end = _write_end(ended, "lost", fate)
+                requeued = job_id is not None and launcher.is_requeued(job_id)
+                end = _write_end(ended, REQUEUED if requeued else "lost", fate)
                 launcher.unreported.discard(job_folder)
                 return end, job_id
         leaving.wait(LATER_LOOK_S if time.monotonic() - begin > LATER else LOOK_S)

@@ -33,6 +33,7 @@ from burstlens.core.run import logs
 from burstlens.workflows.hints import striping
 from burstlens.workflows.placement import direct_requests, job_processes, model_folder
 from burstlens.workflows.placement.direct_requests import FULL, write_trips
+from burstlens.workflows.placement.go import claimed_start
 from burstlens.workflows.placement.job_folder import ClaimedFolder
 from burstlens.workflows.placement.job_processes import start_ticks
 from burstlens.workflows.placement.sentry import Sentry
@@ -53,26 +54,28 @@ STALL_S = 5.0
 
 def main(job_folder: Path) -> int:
     """Run the job in ``job_folder`` to its end. Returns 1 when the job cannot be claimed."""
-    claim = f"{socket.gethostname()} {os.getpid()} {start_ticks(os.getpid())}"
     try:
-        folder = ClaimedFolder(job_folder, claim)
+        start = claimed_start(job_folder)
     except FileExistsError:
         _print("this job has a supervisor already")
         return 1
     except OSError as error:
         _print(f"this job cannot be claimed: {error}")
         return 1
+    if start is None:  # it waited for an attempt in vain
+        return 0
     try:
-        return Supervisor(folder).run()
+        return Supervisor(start.folder, start.idle_s).run()
     except Exception:
         _log.exception("the supervisor ends by a defect")
         raise
 
 
 class Supervisor:
-    """One job: its folder, its processes, its end."""
+    """One job: its folder, its processes, its end. It has waited ``idle_s`` for an attempt."""
 
-    def __init__(self, folder: ClaimedFolder) -> None:
+    def __init__(self, folder: ClaimedFolder, idle_s: float = 0.0) -> None:
+        self.idle_s = idle_s
         self.folder, self.job_folder = folder, folder.path
         self.job: dict[str, Any] = {}
         self.run_dir = self.job_folder.parents[1]
@@ -81,7 +84,7 @@ class Supervisor:
         self.in_control: dict[str, bool] = {}
         self.ended = threading.Event()
         self.sentry: Sentry | None = None
-        self.started, self._began = time.time(), time.monotonic()
+        self.started, self._began = time.time(), time.monotonic() - idle_s
 
     def run(self) -> int:
         """Make the folder, start the program, wait, report the end, bring the logs home."""
@@ -117,6 +120,7 @@ class Supervisor:
                 "group": process.pid,
                 "group_ticks": ticks,
                 "started": self.started,
+                "idle_s": self.idle_s,
             },
         )
         _log.info("%s is started in %s: pid %d", self.job["argv"][0], folder, process.pid)
@@ -325,6 +329,7 @@ class Supervisor:
             "started": self.started,
             "ended": time.time(),
             "seconds": round(time.monotonic() - self._began, 3),
+            "idle_s": self.idle_s,
             "why": self.inbox.why,  # control/ may never have taken it
         }
 

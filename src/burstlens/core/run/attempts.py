@@ -12,6 +12,9 @@ from burstlens.core.run.job_record import JobRecord
 from burstlens.core.run.lineage import AFRESH, Lineage
 from burstlens.core.run.product_record import ProductHistory
 
+REQUEUED = "requeued"
+"""The outcome of an attempt whose job the scheduler has put back into its queue."""
+
 
 @dataclass(slots=True)
 class AttemptHistory(ProductHistory):
@@ -30,7 +33,10 @@ class AttemptHistory(ProductHistory):
     """The walltime of the model's jobs, where a person has changed it since."""
     checkpoints: Checkpoints = field(default_factory=Checkpoints)
     submitted: int = 0
-    """How many attempts have begun since the run began, or was resumed after an end."""
+    """How many attempts have begun since the run began, or was resumed after an end; without those
+    whose job was requeued, and runs the next one as well."""
+    ahead: ev.AheadSubmitted | None = None
+    """The job that waits for an attempt after the current one."""
     ended_before: bool = False
     """Whether the run had an end when this driver resumed it."""
     fresh_buffer: bool = False
@@ -86,11 +92,20 @@ def _submitted(
 ) -> None:
     _job(history, event)
     history.attempt = max(history.attempt, event.attempt)
+    if history.ahead is not None and event.job_id == history.ahead.job_id:
+        history.ahead = None
 
 
 def _ended(history: AttemptHistory, event: ev.SimulationEnded) -> None:
     _job_ended(history, event)
+    history.jobs[event.job].lost_core_hours = event.lost_core_hours
     history.attempt = max(history.attempt, event.attempt)
+    if event.outcome == REQUEUED:
+        history.submitted -= 1
+
+
+def _ahead(history: AttemptHistory, event: ev.AheadSubmitted | ev.AheadEnded) -> None:
+    history.ahead = event if isinstance(event, ev.AheadSubmitted) else None
 
 
 FOLDS: dict[type[ev.Event], Callable[[Any, Any], None]] = {
@@ -99,6 +114,8 @@ FOLDS: dict[type[ev.Event], Callable[[Any, Any], None]] = {
     ev.StepEnded: _job_ended,
     ev.SimulationSubmitted: _submitted,
     ev.SimulationEnded: _ended,
+    ev.AheadSubmitted: _ahead,
+    ev.AheadEnded: _ahead,
     ev.CheckpointWhole: lambda history, event: history.checkpoints.note_whole(event),
     ev.CheckpointSuspect: lambda history, event: history.checkpoints.note_suspect(event),
     ev.CheckpointRemoved: lambda history, event: history.checkpoints.note_removed(event),

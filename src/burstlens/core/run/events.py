@@ -16,6 +16,8 @@ from burstlens.core.run.event import Event as Event
 from burstlens.core.run.event import Fingerprint as Fingerprint
 from burstlens.core.run.event import FrameKey as FrameKey
 from burstlens.core.run.event import Key as Key
+from burstlens.core.run.occasional_events import AheadEnded as AheadEnded
+from burstlens.core.run.occasional_events import AheadSubmitted as AheadSubmitted
 from burstlens.core.run.occasional_events import AttemptObserved as AttemptObserved
 from burstlens.core.run.occasional_events import BufferAdopted as BufferAdopted
 from burstlens.core.run.occasional_events import BufferCreated as BufferCreated
@@ -145,7 +147,10 @@ class SimulationSubmitted(_Simulation, frozen=True, tag="simulation.submitted"):
 
 
 class SimulationEnded(_Simulation, frozen=True, tag="simulation.ended"):
-    """An attempt ended."""
+    """An attempt ended. Its job had waited ``idle_s`` for it, which cost these core-hours."""
+
+    idle_s: float | None = None
+    lost_core_hours: float | None = None
 
 
 class ViewingQueued(Event, frozen=True, tag="viewing.queued"):
@@ -375,7 +380,8 @@ AnyEvent = Union[  # noqa: UP007  (its members are listed below)
     BufferCreated, BufferAdopted, BufferReleased, CheckpointWhole, CheckpointSuspect,
     CheckpointRemoved, StageInDone, StageOutDone, StepSubmitting,
     StepStarted, StepEnded,
-    SimulationSubmitting, SimulationSubmitted, SimulationEnded, ViewingQueued, ViewingStarted,
+    SimulationSubmitting, SimulationSubmitted, SimulationEnded, AheadSubmitted, AheadEnded,
+    ViewingQueued, ViewingStarted,
     ViewingEnded, FrameReady, FrameDamaged, StreamUndecoded, FrameReleased, FrameInspected,
     ReleaseDone, GuardTripped, ProductLimits,
     ProductPublishing, ProductPublished, ProductSuperseded, ProductFailed, ProductAdded,

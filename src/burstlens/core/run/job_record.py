@@ -14,6 +14,8 @@ class JobRecord:
     name: str
     job_id: str | None = None
     outcome: str | None = None
+    lost_core_hours: float | None = None
+    """Of the job while it waited for the attempt."""
 
 
 @dataclass(slots=True)

@@ -182,6 +182,25 @@ class OutputTimed(Event, frozen=True, tag="output.timed", omit_defaults=True):
     late: bool = False
 
 
+class AheadSubmitted(Event, frozen=True, tag="ahead.submitted"):
+    """A job was submitted ahead: it begins when that of the current attempt has ended, and runs the
+    ``attempt`` or a later one, once a driver gives it that."""
+
+    job: str
+    attempt: Count
+    job_id: str
+
+
+class AheadEnded(Event, frozen=True, tag="ahead.ended", omit_defaults=True):
+    """A job that was submitted ahead has run no attempt: it is ``cancelled``, or was ``idle`` for
+    so long that it has ended, which cost these core-hours."""
+
+    job: str
+    outcome: str
+    idle_s: float | None = None
+    lost_core_hours: float | None = None
+
+
 class OutputReported(Event, frozen=True, tag="output.reported", omit_defaults=True):
     """What the MPI library reported of writing a file: aggregators, part of the time in which they
     received data (``data_send``), part of the writes that had the stripe's size, their mean size in

@@ -115,7 +115,8 @@ def segment_parts(history: History) -> list[SegmentPart]:
     for one in history.lineage.segments:
         name = f"attempt-{one.attempt}"
         job = history.jobs.get(name) or JobRecord(name)
-        parts.append(SegmentPart(one.attempt, one.begin, one.end, job.job_id, job.outcome))
+        of_job = job.job_id, job.outcome, job.lost_core_hours
+        parts.append(SegmentPart(one.attempt, one.begin, one.end, *of_job))
     return parts
 
 

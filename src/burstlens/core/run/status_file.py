@@ -210,14 +210,15 @@ class TuningPart(Struct, frozen=True, omit_defaults=True):
 
 class SegmentPart(Struct, frozen=True, omit_defaults=True):
     """A stretch of model time and the attempt that owns it: after the valid time ``begin``, up to
-    ``end``, which the newest one lacks; the id of its job, and how that ended. What other attempts
-    have computed there is stale."""
+    ``end``, which the newest one lacks; the id of its job, how that ended, and what its wait
+    for the attempt has cost. What other attempts have computed there is stale."""
 
     attempt: Count
     begin: str = ""
     end: str | None = None
     job_id: str | None = None
     outcome: str | None = None
+    lost_core_hours: float | None = None
 
 
 class LastProduct(Struct, frozen=True):

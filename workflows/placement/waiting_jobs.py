@@ -1,0 +1,95 @@
+"""Batch jobs that wait for an attempt, as the driver finds them: submitted ahead, or requeued.
+
+The run directory and the scheduler have all that is known of them, so that a driver that comes
+later finds the same ones. Which attempt a job is to run says ``go.json`` in the attempt's folder
+(:mod:`.go`); a job that was submitted ahead has a folder of its own, ``steps/ahead-<n>``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from burstlens.cluster_configs.scheduler import Scheduler
+from burstlens.core.durable import make_exclusive, read_json
+from burstlens.core.existence import check_existence
+from burstlens.core.run.directory import RunDir
+from burstlens.workflows.placement.go import GO, RESTARTED
+from burstlens.workflows.placement.job_folder import names_in
+
+AHEAD = "ahead-"
+
+
+class WaitingJobs:
+    """Those of one run; ``number_of`` gives the scheduler's id of a folder's job."""
+
+    def __init__(
+        self, run: RunDir, scheduler: Scheduler, number_of: Callable[[Path], str | None]
+    ) -> None:
+        self._run, self._scheduler, self._number_of = run, scheduler, number_of
+
+    def give(self, attempt: Path) -> str | None:
+        """Give the attempt of that folder to the job that begins first; its id, None without one.
+        Raises SchedulerError, and OSError."""
+        for number in self.waiting_for(int(attempt.name)):
+            with contextlib.suppress(FileExistsError):  # another driver has just given it
+                make_exclusive(attempt / GO, json.dumps({"job_id": number}))
+            return given_to(attempt)
+        return None
+
+    def take_back(self, attempt: Path) -> bool:
+        """Take back what was given to a job that has ended before it began the attempt; whether
+        that was so. Raises OSError."""
+        if GO not in (names := names_in(attempt)) or "claim" in names:
+            return False
+        (attempt / GO).unlink(missing_ok=True)
+        return True
+
+    def waiting_for(self, attempt: int) -> Iterator[str]:
+        """The ids of jobs that may run that attempt, in the order in which they begin: that of the
+        attempt before, if it is started again, then those that were submitted ahead. Raises
+        SchedulerError, and OSError."""
+        before = self._run.job(f"attempt-{attempt - 1}")
+        if check_existence(before / "ended.json"):
+            number = self._number_of(before)
+            if number is not None and self._begins_again(number, before):
+                yield number
+        yield from self._ahead()
+
+    def _begins_again(self, number: str, folder: Path) -> bool:
+        state = self._scheduler.look(number)
+        if state.over:
+            return False
+        return state.waiting or check_existence(folder / RESTARTED)
+
+    def _ahead(self) -> Iterator[str]:
+        for number in self.submitted_ahead():
+            if not self._scheduler.look(number).over:
+                yield number
+
+    def submitted_ahead(self) -> list[str]:
+        """The ids of jobs that were submitted ahead, have no attempt, and have not said that they
+        have ended. Raises OSError."""
+        taken = {given_to(path.parent) for path in self._run.path.glob(f"attempts/*/{GO}")}
+        folders = sorted(
+            self._run.path.glob(f"steps/{AHEAD}*"), key=lambda one: (len(one.name), one.name)
+        )
+        waiting = (one for one in folders if not check_existence(one / "ended.json"))
+        return [
+            number for folder in waiting
+            if (number := self._number_of(folder)) is not None and number not in taken
+        ]  # fmt: skip
+
+    def cancel(self) -> None:
+        """Cancel all that wait for an attempt after the newest. Raises SchedulerError, OSError."""
+        attempts = (one.name for one in self._run.path.glob("attempts/*"))
+        newest = max((int(name) for name in attempts if name.isdecimal()), default=0)
+        self._scheduler.cancel([*self.waiting_for(newest + 1)])
+
+
+def given_to(attempt: Path) -> str | None:
+    """The id of the job to which the attempt of that folder was given. Raises OSError."""
+    given = read_json(attempt / GO)
+    return None if given is None else str(given["job_id"])
