@@ -58,6 +58,10 @@ class BatchSite:
     """What each node must have, such as `haswell`."""
     options: tuple[str, ...] = ()
     """Further options of the simulation's job, such as `--exclusive` of sbatch."""
+    preempt_grace_s: Annotated[float, Field(gt=0)] = 30.0
+    """Seconds between SIGTERM and SIGKILL of a job that is preempted or cancelled: Slurm's
+    `KillWait`, or the `GraceTime` of the partition or quality of service if the job is sent SIGTERM
+    at its begin."""
     driver_walltime: Seconds = 24 * 3600.0
     """Time of the one-core job that `run --batch` puts the driver in."""
     driver_options: tuple[str, ...] = ()
@@ -154,6 +158,7 @@ class BatchJob:
     """One job: what it runs, on how many nodes, for how long, with which buffer.
 
     ``comment`` finds the job again, ``output`` is where the scheduler puts what the script prints.
+    ``lead_s``: how long before its end it gets SIGTERM; None: ``batch_script.unmeasured_lead_s``.
     """
 
     name: str
@@ -166,6 +171,7 @@ class BatchJob:
     buffer_lines: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     init: str = ""
+    lead_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +200,8 @@ class JobVariables:
     """The host on which the job was submitted: the way to a compute node leads through it."""
     node: str = ""
     """The scheduler's name of the node, where that is not the host's."""
+    job_end: str = ""
+    """When the job ends, in Unix seconds."""
 
 
 class Scheduler(ABC):
@@ -218,6 +226,9 @@ class Scheduler(ABC):
     """What users may give as a job's id: it becomes an argument of the scheduler's commands."""
     launcher_lines: ClassVar[tuple[str, ...]] = ()
     """How lines begin that :meth:`each_node`'s program prints by itself when another fails."""
+    end_command: ClassVar[tuple[str, ...]] = ()
+    """The words that print when the job ``{job_id}`` ends, as Unix seconds or as a local time
+    (``2026-01-31T12:00:00``): called once in the job, where its variables do not say it."""
 
     def __init__(self, settings: BatchSite | None = None, patience_s: float = SILENT_S) -> None:
         """``patience_s``: how long a query goes on while the scheduler does not answer."""

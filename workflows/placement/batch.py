@@ -93,6 +93,7 @@ class BatchLauncher(Launcher):
             buffer_lines=tuple(batch["buffer_lines"]),
             options=self.site.batch.options,
             init=self.site.batch.job_init,
+            lead_s=job.get("lead_s"),
         )
 
     def hand_in(self, folder: Path, job: BatchJob) -> str:
