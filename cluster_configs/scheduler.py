@@ -86,6 +86,9 @@ class Phase(Enum):
     OVER = "ended for good, or it never will begin"
 
 
+PREEMPTED, CANCELLED, TIME_OVER = "preempted", "cancelled", "walltime"
+"""What a scheduler may do to end a job: give its nodes to another one, obey a person, keep to its
+walltime."""
 FORGOTTEN = "FORGOTTEN"
 """The state of a job that its scheduler does not know any more, or never knew."""
 
@@ -101,7 +104,8 @@ class JobState:
     badly, by its program or otherwise; None while it is not over, or where the scheduler does not
     say.
     ``ending``: its processes are being ended, and no step can begin any more. ``staging``: it
-    waits while its buffer is made, filled or destroyed.
+    waits while its buffer is made, filled or destroyed. ``ended_by``: what the scheduler did to end
+    it: ``PREEMPTED``, ``CANCELLED``, ``TIME_OVER``; empty where its program ended by itself.
     """
 
     job_id: str
@@ -115,6 +119,7 @@ class JobState:
     failed: bool | None = None
     ending: bool = False
     staging: bool = False
+    ended_by: str = ""
 
     @property
     def waiting(self) -> bool:

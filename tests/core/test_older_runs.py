@@ -72,7 +72,10 @@ def test_an_older_run_opens(older, name):
     written = json.loads(run.status.read_text())
     same = ("state", "frames", "products", "ledger", "title", "attempt", "log_tail")
     assert {key: status[key] for key in same} == {key: written[key] for key in same}
-    assert status["outcome"] == written["outcome"] | {"left": None}  # it was not known then
+    assert status["outcome"] == written["outcome"] | {
+        "left": None,
+        "advice": None,
+    }  # it was not known then
     opened = open_run(str(run.path))
     assert sum(len(product) for product in opened.products.values()) > 0
     report = write_report(opened, run.path / "report.html")
@@ -87,7 +90,7 @@ def test_without_its_snapshot_an_older_run_is_shown_by_its_journal(older, name):
     status = status_of(str(run.path))
     for key in ("state", "frames", "ledger", "started"):
         assert status[key] == written[key], key
-    assert status["outcome"] == written["outcome"] | {"left": None}
+    assert status["outcome"] == written["outcome"] | {"left": None, "advice": None}
 
 
 @pytest.mark.parametrize("file", ["run.json", "status.json", "journal.jsonl"])

@@ -248,6 +248,10 @@ class BatchLauncher(Launcher):
             return ""
         return f"{self.scheduler.title} says of job {number}: {self._word(state)}"
 
+    def ended_by(self, job_id: str) -> str:
+        """As the scheduler said when it was asked last, for :meth:`remark`."""
+        return self.scheduler.state(_number(job_id)).ended_by
+
     def _id(self, number: str) -> str:
         return f"{self.scheduler.name}:{number}"
 

@@ -34,8 +34,9 @@ NEAR_S, EARLY_S = 150.0, 90.0
 before the time for which it is asked."""
 ANSWER_S = 10.0
 """How long the scheduler's answer is waited for."""
-WALLTIME, STOP_BY = "walltime", "stop_by"
-"""Reasons of an end: the job's time was over; the model has stopped ahead of that, as asked."""
+WALLTIME, STOP_BY, TERMINATED = "walltime", "stop_by", "terminated by "
+"""Reasons of an end: the job's time was over; the model has stopped ahead of that, as asked; the
+scheduler has ended the job by that signal."""
 _SECONDS = re.compile(r"\d{9,11}(\.\d*)?")
 _log = logging.getLogger("burstlens.workflows.placement.supervisor")
 
@@ -142,7 +143,7 @@ class JobEnd:
         if now > self.ends_at - max(NEAR_S, self._lead_s + EARLY_S):
             term_at = self._term_at
         else:
-            self.reason = self._why = f"terminated by {name}"
+            self.reason = self._why = f"{TERMINATED}{name}"
             term_at = min(self._term_at, now + self._grace_s - last_s(self._grace_s))
         self._asks_at = now
         self._term_at = term_at if self._stop is not None else now

@@ -330,6 +330,7 @@ class Supervisor:
             "started": self.started,
             "ended": time.time(),
             "seconds": round(time.monotonic() - self._began, 3),
+            "cores": len(os.sched_getaffinity(0)),
             "why": self.inbox.why,  # control/ may never have taken it
         }
 

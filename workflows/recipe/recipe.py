@@ -175,7 +175,7 @@ class Checkpoint:
     by that signal."""
     lead: Seconds | None = None
     """How long before its job ends the model is asked to stop, such as "10 min". By default a
-    minute, of a short job a quarter of its time; then as long as checkpoints take, with a margin."""
+    minute, of a short job a quarter of its time; later as checkpoints take, with a margin."""
     keep: Annotated[int, Field(ge=1)] = 2
     """How many good ones stay on the buffer, the newest; older ones are deleted."""
 
