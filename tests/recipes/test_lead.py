@@ -39,7 +39,7 @@ def test_the_lead_is_the_given_one_or_follows_from_what_checkpoints_took(
 
 
 def test_a_given_lead_that_leaves_no_time_is_refused():
-    with pytest.raises(RecipeError, match="longer simulation.walltime"):
+    with pytest.raises(RecipeError, match=r"longer simulation\.walltime"):
         lead_s(60.0, 60.0, None)
 
 
