@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
-from burstlens.core.durable import read_json
+from burstlens.core.durable import read_json, write_json
 from burstlens.workflows.placement.job_end import scheduled_end
+from burstlens.workflows.placement.launch import LocalLauncher
+from burstlens.workflows.placement.supervised import JobFailedError, run_job
 
 pytestmark = pytest.mark.integration
 
@@ -173,3 +176,45 @@ def test_a_scheduler_that_sets_no_variable_is_asked_by_its_command(text, utc):
     assert scheduled_end(job, "") is None
     job["job_end"]["command"] = ["sh", "-c", f'test {{job_id}} = 7 && echo "{text}"']
     assert scheduled_end(job, "7") == (1769860800.0 if text[:1].isdigit() else None)
+
+
+class Judging(LocalLauncher):
+    """A launcher whose scheduler says that it did something to each job."""
+
+    def __init__(self, by: str) -> None:
+        super().__init__()
+        self.by = by
+
+    def find(self, job_folder: Path) -> str:
+        return "local:1:1"
+
+    def ended_by(self, job_id: str) -> str:
+        return self.by
+
+
+@pytest.mark.parametrize(
+    ("reported", "by", "reason"),
+    [
+        ("stop_by", "", "stop_by"),
+        ("stop_by", "cancelled", "cancelled"),
+        ("walltime", "cancelled", "cancelled"),
+        ("walltime", "walltime", "walltime"),
+        ("stop_by", "preempted", "preempted"),
+        ("terminated by SIGTERM", "preempted", "preempted"),
+        ("terminated by SIGTERM", "cancelled", "terminated by SIGTERM"),
+        ("lost", "preempted", "preempted"),
+        ("lost", "walltime", "walltime"),
+        ("lost", "cancelled", "lost"),
+        ("exited", "preempted", "exited"),
+        ("stop", "cancelled", "stop"),
+    ],
+)
+def test_the_scheduler_knows_why_it_has_ended_a_job(job, reported, by, reason):
+    folder = job("true")
+    write_json(folder / "ended.json", {"reason": reported, "exit_code": 0})
+    launcher = Judging(by)
+    try:
+        end = run_job(launcher, folder, lambda _: None, [])
+    except JobFailedError as error:
+        end = error.ended
+    assert end.reason == reason
