@@ -14,8 +14,6 @@ from burstlens.cluster_configs.scheduler import BatchJob, Scheduler
 from burstlens.core.errors import SiteError
 
 WARNED_S = 60
-"""How long before a job's end it is sent SIGTERM, so that the end is noted and logs come home;
-a quarter of a shorter job's time."""
 VIEWING = "parsl"
 """What follows the run's token in the names of the viewing blocks' jobs."""
 BLOCK_VARIABLE = "BURSTLENS_BLOCK"
@@ -46,9 +44,15 @@ def clock(seconds: float) -> str:
     return f"{whole // 60:02d}:{whole % 60:02d}:00"
 
 
+def unmeasured_lead_s(walltime_s: float) -> float:
+    """How long before its end a job is sent SIGTERM, so that the end is noted and logs come home,
+    where nothing is known of its program: a minute, of a short job a quarter of its time."""
+    return min(WARNED_S, walltime_s / 4)
+
+
 def warned_s(job: BatchJob) -> int:
     """How long before the job's end it is sent SIGTERM, where the scheduler can do that."""
-    return min(WARNED_S, int(job.walltime_s / 4))
+    return int(unmeasured_lead_s(job.walltime_s) if job.lead_s is None else job.lead_s)
 
 
 def word(value: str) -> str:

@@ -58,6 +58,10 @@ class BatchSite:
     """What each node must have, such as `haswell`."""
     options: tuple[str, ...] = ()
     """Further options of the simulation's job, such as `--exclusive` of sbatch."""
+    preempt_grace_s: Annotated[float, Field(gt=0)] = 30.0
+    """Seconds between SIGTERM and SIGKILL of a job that is preempted or cancelled: Slurm's
+    `KillWait`, or the `GraceTime` of the partition or quality of service if the job is sent SIGTERM
+    at its begin."""
     driver_walltime: Seconds = 24 * 3600.0
     """Time of the one-core job that `run --batch` puts the driver in."""
     driver_options: tuple[str, ...] = ()
@@ -82,6 +86,9 @@ class Phase(Enum):
     OVER = "ended for good, or it never will begin"
 
 
+PREEMPTED, CANCELLED, TIME_OVER = "preempted", "cancelled", "walltime"
+"""What a scheduler may do to end a job: give its nodes to another one, obey a person, keep to its
+walltime."""
 FORGOTTEN = "FORGOTTEN"
 """The state of a job that its scheduler does not know any more, or never knew."""
 
@@ -97,7 +104,8 @@ class JobState:
     badly, by its program or otherwise; None while it is not over, or where the scheduler does not
     say.
     ``ending``: its processes are being ended, and no step can begin any more. ``staging``: it
-    waits while its buffer is made, filled or destroyed.
+    waits while its buffer is made, filled or destroyed. ``ended_by``: what the scheduler did to end
+    it: ``PREEMPTED``, ``CANCELLED``, ``TIME_OVER``; empty where its program ended by itself.
     """
 
     job_id: str
@@ -111,6 +119,7 @@ class JobState:
     failed: bool | None = None
     ending: bool = False
     staging: bool = False
+    ended_by: str = ""
 
     @property
     def waiting(self) -> bool:
@@ -154,6 +163,7 @@ class BatchJob:
     """One job: what it runs, on how many nodes, for how long, with which buffer.
 
     ``comment`` finds the job again, ``output`` is where the scheduler puts what the script prints.
+    ``lead_s``: how long before its end it gets SIGTERM; None: ``batch_script.unmeasured_lead_s``.
     """
 
     name: str
@@ -168,6 +178,7 @@ class BatchJob:
     init: str = ""
     after_end: str = ""
     """The job that must have ended, however, before this one begins."""
+    lead_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,6 +207,8 @@ class JobVariables:
     """The host on which the job was submitted: the way to a compute node leads through it."""
     node: str = ""
     """The scheduler's name of the node, where that is not the host's."""
+    job_end: str = ""
+    """When the job ends, in Unix seconds."""
 
 
 class Scheduler(ABC):
@@ -220,6 +233,9 @@ class Scheduler(ABC):
     """What users may give as a job's id: it becomes an argument of the scheduler's commands."""
     launcher_lines: ClassVar[tuple[str, ...]] = ()
     """How lines begin that :meth:`each_node`'s program prints by itself when another fails."""
+    end_command: ClassVar[tuple[str, ...]] = ()
+    """The words that print when the job ``{job_id}`` ends, as Unix seconds or as a local time
+    (``2026-01-31T12:00:00``): called once in the job, where its variables do not say it."""
 
     def __init__(self, settings: BatchSite | None = None, patience_s: float = SILENT_S) -> None:
         """``patience_s``: how long a query goes on while the scheduler does not answer."""

@@ -68,8 +68,12 @@ class Slurm(PollingScheduler):
     title: ClassVar[str] = "Slurm"
     offers: ClassVar[frozenset[str]] = frozenset({"datawarp", "rabbit", "same-job"})
     variables: ClassVar[JobVariables] = JobVariables(
-        job_id="SLURM_JOB_ID", submit_host="SLURM_SUBMIT_HOST", node="SLURMD_NODENAME"
+        job_id="SLURM_JOB_ID",
+        submit_host="SLURM_SUBMIT_HOST",
+        node="SLURMD_NODENAME",
+        job_end="SLURM_JOB_END_TIME",  # since 22.05
     )
+    end_command: ClassVar[tuple[str, ...]] = ("squeue", "-h", "-j", "{job_id}", "-o", "%e")
     cpus_on_node: ClassVar[str] = "${SLURM_CPUS_ON_NODE:-$(nproc)}"
     launcher_lines: ClassVar[tuple[str, ...]] = ("srun: ", "slurmstepd: ")
     submits: ClassVar[str] = "sbatch"

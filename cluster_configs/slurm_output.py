@@ -11,7 +11,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from burstlens.cluster_configs.scheduler import FORGOTTEN, JobState, Phase
+from burstlens.cluster_configs.scheduler import (
+    CANCELLED,
+    FORGOTTEN,
+    PREEMPTED,
+    TIME_OVER,
+    JobState,
+    Phase,
+)
 
 # Names, comments and reasons never contain these, and they are not white space.
 CELL_END, ROW_END = "\x01", "\x02"
@@ -37,6 +44,7 @@ _CUT = {
     "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "DEADLINE", "BOOT_FAIL",
 }  # fmt: skip
 """What Slurm calls a job that did not end by its program."""
+_ENDED_BY = {"PREEMPTED": PREEMPTED, "CANCELLED": CANCELLED, "TIMEOUT": TIME_OVER}
 _ENDED = {"COMPLETED", "FAILED", "REVOKED"} | _CUT
 _HOPELESS = re.compile(
     r"burst_buffer/|held|BadConstraints|PartitionTimeLimit|PartitionConfig|PartitionNodeLimit|PartitionInactive"
@@ -140,6 +148,7 @@ def read_job(
         job_id, phase, state, reason, name, hopeless, cut, failed=failed,
         ending=state == "COMPLETING",
         staging=phase is Phase.WAITING and "BurstBuffer" in reason,
+        ended_by=_ENDED_BY.get(state, ""),
     )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ from burstlens.core.run.snapshot import read_snapshot, write_snapshot
 from burstlens.core.version import __version__
 
 OLDER = Path(__file__).parents[1] / "data" / "runs"
+UNKNOWN_THEN = {"left": None, "advice": None}
 NAMES = sorted(path.name for path in OLDER.iterdir() if path.is_dir())
 STATES = {"done": "done", "stopped": "stopped", "chained": "done", "resumed": "done"}
 
@@ -72,7 +73,7 @@ def test_an_older_run_opens(older, name):
     written = json.loads(run.status.read_text())
     same = ("state", "frames", "products", "ledger", "title", "attempt", "log_tail")
     assert {key: status[key] for key in same} == {key: written[key] for key in same}
-    assert status["outcome"] == written["outcome"] | {"left": None}  # it was not known then
+    assert status["outcome"] == written["outcome"] | UNKNOWN_THEN
     opened = open_run(str(run.path))
     assert sum(len(product) for product in opened.products.values()) > 0
     report = write_report(opened, run.path / "report.html")
@@ -87,7 +88,7 @@ def test_without_its_snapshot_an_older_run_is_shown_by_its_journal(older, name):
     status = status_of(str(run.path))
     for key in ("state", "frames", "ledger", "started"):
         assert status[key] == written[key], key
-    assert status["outcome"] == written["outcome"] | {"left": None}
+    assert status["outcome"] == written["outcome"] | UNKNOWN_THEN
 
 
 @pytest.mark.parametrize("file", ["run.json", "status.json", "journal.jsonl"])

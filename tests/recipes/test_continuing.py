@@ -8,6 +8,7 @@ import pytest
 from segments_case import AFTER, PARAMETERS, RECIPE
 
 from burstlens.cluster_configs.site import choose
+from burstlens.workflows.awm.adapter import Awm
 from burstlens.workflows.recipe.continuing import continuing
 from burstlens.workflows.recipe.findings import ERROR, WARNING
 
@@ -18,6 +19,15 @@ command = ["./model.sh"]
 frames = "out_*.nc"
 inputs = "inputs"
 """
+
+
+class NeverAsked(Awm):
+    """awm, if nothing could ask it for a checkpoint."""
+
+    __slots__ = ()
+    stop_by = None
+
+
 EVERY = '[checkpoint]\nevery = "1 s"\n'
 
 
@@ -25,9 +35,13 @@ EVERY = '[checkpoint]\nevery = "1 s"\n'
 def findings(recipe):
     """The levels and texts for a recipe of awm, or that text, on this machine or a cluster."""
 
-    def make(segments=4, more="", keys="", text="", batch=False, placement="separate", given=""):
+    def make(
+        segments=4, more="", keys="", text="", batch=False, placement="separate", given="",
+        model=None,
+    ):  # fmt: skip
         text = text or RECIPE.format(segments=segments, keys=keys) + more
         made = recipe(text=text)
+        made = replace(made, model=model or made.model)
         (made.inputs / "awm.toml").write_text(PARAMETERS + given)
         site = choose("local")
         if batch:
@@ -56,12 +70,38 @@ def test_more_parts_than_there_are_steps_are_refused(findings):
 def test_jobs_that_leave_no_checkpoint_are_refused_unless_something_asks_for_some(
     findings, segments, batch
 ):
-    ((level, text),) = findings(segments=segments, batch=batch)
+    about = {"segments": segments, "batch": batch, "model": NeverAsked()}
+    ((level, text),) = findings(**about)
     assert level == ERROR
     assert "awm would write no checkpoint" in text
     assert "[checkpoint] every asks for some" in text
-    assert findings(segments=segments, batch=batch, more=EVERY) == []
-    assert findings(segments=segments, batch=batch, given="[checkpoint]\nevery = 50\n") == []
+    assert findings(**about, more=EVERY) == []
+    assert findings(**about, given="[checkpoint]\nevery = 50\n") == []
+    assert findings(segments=segments, batch=batch) == []  # awm is asked for one
+
+
+@pytest.mark.parametrize("stop_by", ['"SIGUSR1"', '{ file = "STOP" }'])
+def test_a_model_that_is_asked_in_its_own_way_takes_no_other(findings, stop_by):
+    ((level, text),) = findings(more=f"[checkpoint]\nstop_by = {stop_by}\n")
+    assert (level, text) == (
+        ERROR, "checkpoint.stop_by: awm is asked in its own way: leave it out"
+    )  # fmt: skip
+
+
+def test_of_a_program_whose_end_is_not_in_its_log_a_stop_is_not_told_from_an_end(findings):
+    asked = '[checkpoint]\nstop_by = "SIGUSR1"\n'
+    ((level, text),) = findings(text=COMMAND + asked)
+    assert level == WARNING
+    assert "without simulation.done" in text
+    assert findings(text=COMMAND + 'done = "SUCCESS"\n' + asked) == []
+
+
+def test_a_lead_that_leaves_no_time_is_refused(findings):
+    lead = '[checkpoint]\nlead = "10 min"\n'
+    ((level, text),) = findings(more=lead, keys='walltime = "00:10:00"')
+    assert level == ERROR
+    assert text.startswith("checkpoint.lead is 600 s, and the job has 600 s")
+    assert findings(more=lead, keys='walltime = "00:11:00"') == []
 
 
 def test_a_model_without_checkpoints_is_refused(findings):

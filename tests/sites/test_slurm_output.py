@@ -199,3 +199,12 @@ def test_a_job_whose_number_sbatch_does_not_print_may_have_been_accepted(command
     with pytest.raises(SlurmError, match="sbatch printed no job id: Welcome to Big") as caught:
         Slurm().submit("#!/bin/sh\n")
     assert caught.value.passing
+
+
+@pytest.mark.parametrize(
+    ("state", "by"),
+    [("PREEMPTED", "preempted"), ("CANCELLED", "cancelled"), ("TIMEOUT", "walltime"),
+     ("COMPLETED", ""), ("FAILED", ""), ("NODE_FAIL", ""), ("RUNNING", "")],
+)  # fmt: skip
+def test_what_slurm_did_to_end_a_job_is_known(state, by):
+    assert read_job("7", state).ended_by == by

@@ -284,6 +284,9 @@ class Job:
     def remark(self, job_id, *, well):
         return ""
 
+    def ended_by(self, job_id):
+        return ""
+
 
 @pytest.mark.integration
 @pytest.mark.parametrize(("code", "begun"), [(0, ["one", "other"]), (1, ["one"])])

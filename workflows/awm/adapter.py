@@ -36,6 +36,7 @@ from burstlens.workflows.models.continuation import (
     NothingLeftError,
     Proof,
     Start,
+    StopBy,
 )
 
 if TYPE_CHECKING:
@@ -147,6 +148,11 @@ class Awm(Model):
         if wanted != Continuation() or self.checkpoint_interval_s(inputs):
             command += ["--checkpoint-keep", "0"]  # Burstlens deletes them, as the recipe says
         return Start(command)
+
+    @property
+    def stop_by(self) -> StopBy:
+        """SIGUSR2: it stops after the step under way, with a checkpoint and exit code 0."""
+        return StopBy(signal="SIGUSR2")
 
     def environment(self) -> dict[str, str]:
         """Unbuffered log lines, and no locks on files that other processes read."""

@@ -15,6 +15,7 @@ from burstlens.core.exit_codes import BUFFER_LEFT, FRAMES_LOST, NO_SPACE, leadin
 from burstlens.core.outcome import Outcome, failure_code, is_full
 from burstlens.core.run import events as ev
 from burstlens.workflows.deciding.jobs import Jobs
+from burstlens.workflows.deciding.time_over import LONGER
 from burstlens.workflows.ordering.events import BroughtHome
 from burstlens.workflows.ordering.instructions import BringHome, CloseBlock, Destroy
 from burstlens.workflows.placement.buffer import BufferRef
@@ -50,10 +51,11 @@ class Homecoming:
         self._state.outbox.append(ev.BufferReleased())
         outcome = self._jobs.outcome()
         why = "" if says in (outcome.message or "") else f" ({says})"
-        what = (
-            f"the job with the buffer has ended{why}, and with it the raw frames; to simulate "
-            f"again: burstlens resume {self._state.run.id}"
-        )
+        what = f"the job with the buffer has ended{why}, and with it the raw frames"
+        if outcome.advice:  # to simulate again in the same time would end the same way
+            outcome = replace(outcome, advice=LONGER)
+        else:
+            what += f"; to simulate again: burstlens resume {self._state.run.id}"
         message = f"{outcome.message}; {what}" if outcome.message else what
         if outcome.state == "done":
             outcome = Outcome("failed", 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from burstlens.core.exit_codes import NO_SPACE, STOPPED, STOPPED_BY_GUARD
@@ -12,7 +13,8 @@ from burstlens.core.run import events as ev
 from burstlens.core.run.attempts import REQUEUED
 from burstlens.core.run.checkpoint_record import CheckpointRecord
 from burstlens.workflows.deciding.next_job import AHEAD, NextJob, core_hours
-from burstlens.workflows.deciding.segments import CUT, Segments
+from burstlens.workflows.deciding.segments import CUT, CUTS, Segments
+from burstlens.workflows.deciding.time_over import advice
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.frames.speech import Speech
 from burstlens.workflows.models.continuation import Continuation
@@ -25,6 +27,7 @@ from burstlens.workflows.ordering.instructions import (
     Sync,
 )
 from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.placement.job_end import STOP_BY
 from burstlens.workflows.placement.supervised import Ended
 from burstlens.workflows.recipe.recipe import Step
 
@@ -306,11 +309,20 @@ class Jobs:
     @property
     def following(self) -> bool:
         """Whether another attempt is to go on where this one has ended."""
-        return self.over and self.segments.follows(self.ends.get(self.simulation))
+        return self.over and self.segments.follows(self._end)
+
+    @property
+    def _end(self) -> Ended | None:
+        """How the simulation ended: well, where it had come to its end as it was asked to stop."""
+        end = self.ends.get(self.simulation)
+        if end is None or not self._speech.ended_well:
+            return end
+        asked = end.reason == STOP_BY and end.exit_code == 0
+        return replace(end, reason="exited") if asked else end
 
     def outcome(self) -> Outcome:
         """The outcome, when all jobs are over."""
-        end = self.ends.get(self.simulation)
+        end = self._end
         if end is None:
             why = f": {self._unknown}" if self._unknown else ""
             return Outcome("failed", 1, f"how the simulation ended is not known{why}")
@@ -320,6 +332,8 @@ class Jobs:
             return self._cut()
         if self.segments.problem:
             return Outcome("failed", 1, self.segments.problem, self._speech.why)
+        if end.reason in CUTS:
+            return self._over(f"the model {end.text()}", end)
         if not end.well:
             code = failure_code(end.message, self._speech.why)
             message = f"the model {end.text()}"
@@ -327,7 +341,8 @@ class Jobs:
         if not self._speech.ended_well and self._state.context.facts.tells_end:
             message = "the model ended with exit code 0 but never said that it was done"
             return Outcome("failed", failure_code(self._speech.why), message, self._speech.why)
-        failed = [name for name, other in self.ends.items() if other is None or not other.well]
+        others = {name: other for name, other in self.ends.items() if name != self.simulation}
+        failed = [name for name, other in others.items() if other is None or not other.well]
         if failed:
             return Outcome("failed", 1, f"{', '.join(failed)} failed; see {self._run.logs}")
         return Outcome("done", 0)
@@ -343,7 +358,19 @@ class Jobs:
         if self._state.stop.control is not None:
             return self._stopped()
         most = f"attempt {attempt} was the last of the jobs that simulation.segments allows"
-        return Outcome("failed", 1, self.segments.problem or most, self._speech.why)
+        end = self.ends[self.simulation]
+        message = self.segments.problem or most
+        if end is None or not self.segments.is_cut_by(end):
+            return Outcome("failed", 1, message, self._speech.why)
+        return self._over(message, end)
+
+    def _over(self, message: str, end: Ended) -> Outcome:
+        """The outcome of a run whose last job's time was over: with what is lost, and what can be
+        done."""
+        lost = self.segments.lost(self.attempt, end)
+        text, why = f"{message}; {lost.text()}", self._speech.why
+        code = failure_code(end.message, why)
+        return Outcome("failed", code, text, why, advice=advice(self._state, self.segments.newest))
 
     def _stopped(self) -> Outcome:
         """The outcome of a run that a person, a guard or a full buffer has stopped, from the file

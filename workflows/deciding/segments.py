@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from burstlens.cluster_configs.scheduler import PREEMPTED
 from burstlens.core import valid_time
 from burstlens.core.run import events as ev
 from burstlens.core.run.attempts import REQUEUED
 from burstlens.core.run.checkpoint_record import CheckpointRecord
+from burstlens.workflows.deciding.time_over import LostWork, lost_work
 from burstlens.workflows.models.continuation import Continuation
+from burstlens.workflows.placement.job_end import STOP_BY, WALLTIME
 from burstlens.workflows.placement.supervised import Ended
 from burstlens.workflows.recipe.recipe import option_text
 
@@ -22,8 +25,8 @@ CUT = "cut"
 """The outcome of an attempt whose job's time was over, so that another one goes on."""
 NO_PROGRAM = (126, 127)
 """Exit codes of a shell and of launchers that could not start the program."""
-WALLTIME = "walltime"
-"""The reason that a supervisor reports for the end of a job's time."""
+CUTS = {WALLTIME, STOP_BY, PREEMPTED}
+"""The reasons of ends that are not the model's: its job's time was over, or given to another."""
 
 
 def continuation_from(
@@ -105,9 +108,9 @@ class Segments:
         return self._is_unusable(asked, end) or self._may_retry(asked.attempt)
 
     def is_cut_by(self, end: Ended) -> bool:
-        """Whether the end of its job's time has ended an attempt of a run that may have several, or
-        the scheduler, which begins the job again."""
-        is_over = self._recipe.simulation.is_cut and end.reason == WALLTIME
+        """Whether the end of its job has ended an attempt of a run that may have several, or the
+        scheduler, which begins the job again."""
+        is_over = self._recipe.simulation.is_cut and end.reason in CUTS
         return is_over or end.reason == REQUEUED
 
     def _has_tripped(self, attempt: int) -> bool:
@@ -164,21 +167,42 @@ class Segments:
                 ev.CheckpointSuspect(attempt=asked.written_by or 0, time=begin, reason=why)
             )
         known = self._usable()
-        anew = failed or end.reason == REQUEUED
-        if anew:
-            self._state.alarm(self._said(attempt, end, known[-1:]))
+        lost, anew = self.lost(attempt, end), failed or end.reason == REQUEUED
+        if anew or (lost.is_any and known and known[-1].time > begin):
+            self._state.alarm(self._said(attempt, end, known[-1:], lost))
         if anew or (known and known[-1].time > begin):
             return known[-1] if known else None
         since = f" after {valid_time.label(begin)}, where it began" if begin else ""
         self.problem = (
-            f"attempt {attempt} wrote no checkpoint{since}, so none can follow it: write "
-            "checkpoints more often, or use a longer walltime"
+            f"attempt {attempt} wrote no checkpoint{since}, so none can follow it: {self._remedy}"
         )
         return None
 
-    def _said(self, attempt: int, end: Ended, newest: Sequence[CheckpointRecord]) -> str:
+    @property
+    def _remedy(self) -> str:
+        if self._recipe.stop_by is None:
+            return "write checkpoints more often, or use a longer walltime"
+        return "use a longer walltime, or ask earlier for one (checkpoint.lead)"
+
+    def lost(self, attempt: int, end: Ended) -> LostWork:
+        """What an attempt that has ended so has computed after the newest good checkpoint."""
+        newest, start = self.newest, self._state.context.facts.start
+        cores = self._recipe.simulation.ranks_per_node
+        return lost_work(
+            self._history, attempt, end, newest, start, cores, self._recipe.simulation.nodes
+        )
+
+    @property
+    def newest(self) -> CheckpointRecord | None:
+        """The newest checkpoint that is not suspect."""
+        known = self._usable()
+        return known[-1] if known else None
+
+    def _said(
+        self, attempt: int, end: Ended, newest: Sequence[CheckpointRecord], lost: LostWork
+    ) -> str:
         where = "afresh" if not newest else f"from {valid_time.label(newest[0].time)}"
-        return f"attempt {attempt} {end.text()}; the next one goes on {where}"
+        return f"attempt {attempt} {end.text()}; {lost.text()}; the next one goes on {where}"
 
     def changes(self, end: Ended) -> dict[str, str]:
         """The settings that the recipe changes after such an end."""

@@ -283,6 +283,7 @@ def _execute(
                 line=outcome.line,
                 saved_node_hours=outcome.saved_node_hours,
                 left=outcome.left,
+                advice=outcome.advice,
             )
         )
         journal.sync()

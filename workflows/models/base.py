@@ -22,6 +22,7 @@ from burstlens.workflows.models.continuation import (
     Continuation,
     Proof,
     Start,
+    StopBy,
 )
 
 if TYPE_CHECKING:
@@ -229,6 +230,15 @@ class Model(ABC):
         if wanted != Continuation():
             raise RecipeError(f"{self.name} cannot continue from checkpoints")
         return Start(self.command())
+
+    @property
+    def stop_by(self) -> StopBy | None:
+        """How it is asked, while it runs, to write a checkpoint and stop; None where it cannot be.
+        ``stop_by`` of ``[checkpoint]`` takes precedence where :attr:`obeys_recipe`."""
+        return None
+
+    obeys_recipe: ClassVar[bool] = False
+    """Whether the recipe says how it is asked to stop: it may be any program."""
 
     def runs(self) -> str:
         """The program that the recipe names, and its arguments, as ``check`` shows them; empty for

@@ -82,6 +82,7 @@ class Command(Model):
     """Whether the site's MPI launcher starts it, with nodes times ranks_per_node ranks."""
 
     name: ClassVar[str] = "command"
+    obeys_recipe: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not self.argv or not all(isinstance(word, str) for word in self.argv):

@@ -43,6 +43,20 @@ class CheckpointName:
     tile: int | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopBy:
+    """How a running model is asked to write a checkpoint and stop: by a ``signal`` or by a
+    ``file``, relative to its folder, that is made; the other one is empty. Stopped so it ends with
+    status 0, or by that signal."""
+
+    signal: str = ""
+    file: str = ""
+
+    def job(self) -> dict[str, str]:
+        """As the supervisor's job file has it."""
+        return {"signal": self.signal} if self.signal else {"file": self.file}
+
+
 @dataclass(frozen=True, slots=True)
 class Continuation:
     """How an attempt is to start and to end.

@@ -125,6 +125,7 @@ class BatchLauncher(Launcher):
             buffer_lines=tuple(batch["buffer_lines"]),
             options=self.site.batch.options,
             init=self.site.batch.job_init,
+            lead_s=job.get("lead_s"),
         )
 
     def hand_in(self, folder: Path, job: BatchJob) -> str:
@@ -302,6 +303,10 @@ class BatchLauncher(Launcher):
         if not state.cut and number not in self._requeued:
             return ""
         return f"{self.scheduler.title} says of job {number}: {self._word(state)}"
+
+    def ended_by(self, job_id: str) -> str:
+        """As the scheduler said when it was asked last, for :meth:`remark`."""
+        return self.scheduler.state(_number(job_id)).ended_by
 
     def _id(self, number: str) -> str:
         return f"{self.scheduler.name}:{number}"

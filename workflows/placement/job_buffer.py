@@ -80,6 +80,10 @@ class HostedLauncher(Launcher):
         """What the scheduler says of the host's job, when the program did not end well."""
         return "" if well else self.batch.remark(self._job(), well=True)
 
+    def ended_by(self, job_id: str) -> str:
+        """What the scheduler did to the host's job."""
+        return self.batch.ended_by(self._job())
+
     def _id(self, name: str) -> str:
         return f"hosted:{self._job().partition(':')[2]}:{name}"
 

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from burstlens.cluster_configs.directives import directives
-from burstlens.cluster_configs.schedulers import job_id_variable, scheduler
+from burstlens.cluster_configs.schedulers import LOCAL, job_id_variable, scheduler
 from burstlens.cluster_configs.site import Site
 from burstlens.core.errors import RecipeError, SiteError
 from burstlens.core.run.directory import RunDir
@@ -22,6 +22,7 @@ from burstlens.workflows.notify.options import wants_of_anyone
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.provision import Provision
 from burstlens.workflows.placement.stage_in import LIST, write_list
+from burstlens.workflows.recipe.lead import lead_s
 from burstlens.workflows.recipe.recipe import Recipe, Step
 
 MOST_DIRECTIVES = 200
@@ -111,7 +112,7 @@ class JobFile:
         hints = hints_of(self.recipe, self.site)
         job["environment"] |= {**hints.environment, **own}
         files = {f".{var.lower()}": text for var, text in hints.files.items() if var not in own}
-        folder = f"{self.buffer.folder}/{self.attempt}"
+        folder, stop_by = f"{self.buffer.folder}/{self.attempt}", self.recipe.stop_by
         job["places"] |= {name[1:].upper(): f"{folder}/{name}" for name in files}
         job |= self._batch(simulation.nodes, simulation.ranks_per_node, first=True)
         return job | {
@@ -127,10 +128,11 @@ class JobFile:
             "argv": [*self._mpi_prefix(), *start.command],
             "walltime_s": simulation.walltime,
             "log": SIMULATION_LOG,
-            "unlinked": list(model.log_patterns),
+            "unlinked": [*model.log_patterns, *([stop_by.file] if stop_by else [])],
             "copied": model.configured(inputs).output_names(inputs).copied,
             "keep_logs": [*model.keep_patterns, SIMULATION_LOG],
             **self._sentinel(),
+            **self._end(),
         }
 
     def ahead(self, name: str, attempt: int) -> dict[str, Any]:
@@ -139,6 +141,22 @@ class JobFile:
         job = {key: self._common(name)[key] for key in _OF_WAITING}
         job |= self._batch(simulation.nodes, simulation.ranks_per_node, first=False)
         return job | {"walltime_s": simulation.walltime, "first_attempt": attempt}
+
+    def _end(self) -> dict[str, Any]:
+        """When the simulation's job ends, and how the model is asked to stop ahead of that. Raises
+        RecipeError where the job has no time left then."""
+        recipe, stop_by, site = self.recipe, self.recipe.stop_by, self.site
+        cost_s = self.history.checkpoints.longest_s if stop_by else None
+        lead = lead_s(recipe.simulation.walltime, recipe.checkpoint.lead, cost_s)
+        found: dict[str, Any] = {"lead_s": lead}
+        if site.scheduler != LOCAL:
+            batch = scheduler(site.scheduler)
+            variable, command = batch.variables.job_end, batch.end_command
+            found["job_end"] = {"variable": variable, "command": command}
+            found["preempt_grace_s"] = site.batch.preempt_grace_s
+        if stop_by is not None:
+            found["stop_by"] = stop_by.job()
+        return found
 
     def _sentinel(self) -> dict[str, Any]:
         """When the sentinel is to watch, and what for: guards that may have to stop the model,

@@ -134,6 +134,27 @@ def send(pids: Iterable[int], number: int) -> None:
             os.kill(pid, number)
 
 
+def receivers(pid: int, number: int) -> list[int]:
+    """The processes to which a signal can be sent that asks for something: this one if it takes the
+    signal, else those of its descendants that are the first to. It would end any other process. A
+    launcher that takes it passes it on to what it has started."""
+    if _takes(pid, number):
+        return [pid]
+    return [one for child in _children(pid) for one in receivers(child, number)]
+
+
+def _takes(pid: int, number: int) -> bool:
+    """Whether a process has a handler for the signal, or holds it back to wait for it."""
+    masks: dict[str, int] = {}
+    with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/status", "rb") as stream:
+        for line in stream:
+            name, _, value = line.decode("ascii", "replace").partition(":")
+            if name in {"SigBlk", "SigCgt", "SigIgn"}:
+                masks[name] = int(value, 16)
+    taken = masks.get("SigCgt", 0) | (masks.get("SigBlk", 0) & ~masks.get("SigIgn", 0))
+    return bool(taken >> (number - 1) & 1)
+
+
 def marked(job_folder: Path) -> Iterator[int]:
     """Processes of this user that run with the mark of that job, as they are found. First those
     that ``/proc`` lists, which takes milliseconds, then the newest again and again: one that forks

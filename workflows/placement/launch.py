@@ -77,6 +77,11 @@ class Launcher(Protocol):
         """Cancel the jobs that wait for an attempt. Raises SiteError, and OSError."""
         return
 
+    def ended_by(self, job_id: str) -> str:
+        """What its scheduler did to end the job: ``preempted``, ``cancelled`` or ``walltime``;
+        empty where the job ended by itself, or that is not known."""
+        return ""
+
     def clear(self, job_folder: Path) -> bool:
         """End whatever a dead supervisor left behind; returns whether there was anything. A batch
         job needs none: a supervisor that finds ``ended.json`` written by another process ends its

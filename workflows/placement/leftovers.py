@@ -13,8 +13,9 @@ from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import History
 from burstlens.workflows.placement.batch import BatchLauncher
 from burstlens.workflows.placement.job_buffer import HostedLauncher
+from burstlens.workflows.placement.job_end import TERM_GRACE_S
 from burstlens.workflows.placement.launch import LocalLauncher
-from burstlens.workflows.placement.supervisor import STOP_GRACE_S, TERM_GRACE_S
+from burstlens.workflows.placement.supervisor import STOP_GRACE_S
 
 LOOK_S = 0.5
 _ROLES = {

@@ -10,13 +10,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from burstlens.cluster_configs.scheduler import CANCELLED, PREEMPTED
 from burstlens.core.durable import make_folders, read_json, write_json
 from burstlens.core.errors import BurstlensError, RunError, SiteError
 from burstlens.core.existence import again
 from burstlens.core.run.attempts import REQUEUED
+from burstlens.workflows.placement.job_end import STOP_BY, TERMINATED, WALLTIME
 from burstlens.workflows.placement.job_folder import names_in
 from burstlens.workflows.placement.launch import Launcher
 
+_UNSURE = {"lost", WALLTIME, STOP_BY}
 LOOK_S, LATER_LOOK_S, LATER = 0.2, 0.5, 10.0
 """Pauses between looks for the job's end: of one that has run ``LATER`` seconds the longer one."""
 SILENT_PAUSE_S = 5.0
@@ -38,6 +41,10 @@ class Ended:
     """How long the job took, by its supervisor's clock, which nobody sets."""
     idle_s: float | None = field(default=None, compare=False)
     """How long the job had waited for it, where it was submitted ahead or requeued."""
+    ended: float | None = field(default=None, compare=False)
+    """When it ended, by its node."""
+    cores: int | None = field(default=None, compare=False)
+    """CPUs that it had on each node."""
 
     @property
     def well(self) -> bool:
@@ -61,7 +68,9 @@ class Ended:
         how = f"ended with exit code {self.exit_code}"
         if self.signal:
             how = f"was ended by {self.signal}"
-        how = how if self.reason == "exited" else f"{how} ({self.reason})"
+        elif self.reason == STOP_BY:
+            how = "stopped ahead of the end of its job, as it was asked to"
+        how = how if self.reason in {"exited", STOP_BY} else f"{how} ({self.reason})"
         return f"{how}; {self.message}" if self.message else how
 
 
@@ -109,11 +118,13 @@ def run_job(
     end = Ended(
         reported.get("exit_code"),
         reported.get("signal"),
-        reported["reason"],
+        _reason(launcher, job_id, reported["reason"]),
         "; ".join(filter(None, said)),
         reported.get("why") or {},
         reported.get("seconds"),
         reported.get("idle_s"),
+        reported.get("ended"),
+        reported.get("cores"),
     )
     if job_id is not None and not (end.well or end.stopped) and launcher.is_requeued(job_id):
         end = replace(end, reason=REQUEUED)
@@ -127,8 +138,21 @@ def _remark(launcher: Launcher, job_id: str | None, reported: dict[str, Any]) ->
     if job_id is None or reported["reason"] in {"lost", REQUEUED}:
         return ""
     with contextlib.suppress(SiteError, OSError):
-        return launcher.remark(job_id, well=reported.get("exit_code") == 0)
+        asked = reported["reason"] == STOP_BY or reported["reason"].startswith(TERMINATED)
+        return launcher.remark(job_id, well=reported.get("exit_code") == 0 and not asked)
     return ""
+
+
+def _reason(launcher: Launcher, job_id: str | None, reported: str) -> str:
+    """Why the job ended: what its scheduler did with it, where the supervisor cannot tell that. One
+    that a person has cancelled is not followed by another one, however near its end it was."""
+    by = ""
+    if job_id is not None and (reported in _UNSURE or reported.startswith(TERMINATED)):
+        with contextlib.suppress(SiteError, OSError):
+            by = launcher.ended_by(job_id)
+    if by == CANCELLED:
+        return by if reported in {WALLTIME, STOP_BY} else reported
+    return by if by == PREEMPTED or (reported == "lost" and by) else reported
 
 
 def _ended(

@@ -34,6 +34,12 @@ from burstlens.workflows.hints import striping
 from burstlens.workflows.placement import direct_requests, job_processes, model_folder
 from burstlens.workflows.placement.direct_requests import FULL, write_trips
 from burstlens.workflows.placement.go import claimed_start
+from burstlens.workflows.placement.job_end import (
+    TERM_GRACE_S,
+    JobEnd,
+    StopRequest,
+    scheduled_end,
+)
 from burstlens.workflows.placement.job_folder import ClaimedFolder
 from burstlens.workflows.placement.job_processes import start_ticks
 from burstlens.workflows.placement.sentry import Sentry
@@ -44,10 +50,8 @@ CONTROL_PERIOD_S = 0.25
 """A stop that a guard asks for must come before the next but one frame."""
 STOP_GRACE_S = 60.0
 """Time that ``stop`` leaves for the frame in progress (the driver cuts it short)."""
-TERM_GRACE_S, TERM_GRACE_NOW_S = 10.0, 2.0
+TERM_GRACE_NOW_S = 2.0
 EACH_NODE_S = 60.0  # for logs to come home from the other nodes
-WALLTIME_NEAR_S = 150.0
-"""A scheduler's SIGTERM so shortly before the end of the requested time is due to that end."""
 STALL_S = 5.0
 """A look at ``control/`` that takes longer is logged: the run directory does not answer."""
 
@@ -124,7 +128,7 @@ class Supervisor:
             },
         )
         _log.info("%s is started in %s: pid %d", self.job["argv"][0], folder, process.pid)
-        reason = self._watch(process)
+        reason = self._watch(process, folder)
         _log.info("the program has ended with status %s: %s", process.returncode, reason)
         # Children and daemons may have outlived it: nothing writes once its end is written.
         job_processes.end_children({process.pid})
@@ -235,12 +239,14 @@ class Supervisor:
         process.wait()
         self.ended.set()
 
-    def _watch(self, process: subprocess.Popen[bytes]) -> str:
+    def _watch(self, process: subprocess.Popen[bytes], folder: Path) -> str:
         """Wait for the end; returns why it ended (``exited``, ``stop`` ...)."""
-        walltime = self.job.get("walltime_s") or float("inf")
         stop_at = float("inf")
-        reason = "exited"
-        begin = time.monotonic()
+        reason = ""
+        stop_by = self.job.get("stop_by")
+        asks = StopRequest(stop_by, folder, process.pid) if stop_by else None
+        unix = scheduled_end(self.job, self._batch_job())
+        end = JobEnd(self.job, self._began, asks, unix)
         while not self.ended.wait(CONTROL_PERIOD_S):
             now = time.monotonic()
             if self.sentry:
@@ -257,22 +263,21 @@ class Supervisor:
                 grace = 0.0 if done else float(self.job.get("stop_grace_s", STOP_GRACE_S))
                 stop_at = min(stop_at, now + grace)
             if self.signalled:
-                took = now - self._began  # the job's time, with its stage in
-                near = "batch" in self.job and took > walltime - WALLTIME_NEAR_S
-                reason = "walltime" if near else f"terminated by {self.signalled}"
-                self._end_all(process, TERM_GRACE_S)
+                end.take_signal(self.signalled, now)
+            if end.is_over(now):
+                reason = end.reason
+                self._end_all(process, end.grace_s)
             elif surely_exists(self.job_folder / "ended.json"):
                 reason = "given up"
                 self._end_all(process, TERM_GRACE_NOW_S)
             elif asked == "stop-now" or now >= stop_at:
                 reason = "stop" if stop_at < float("inf") else "stop-now"
                 self._end_all(process, TERM_GRACE_NOW_S if asked == "stop-now" else TERM_GRACE_S)
-            elif now - begin > walltime:
-                reason = "walltime"
-                self._end_all(process, TERM_GRACE_S)
+            else:
+                end.look(now)
         if self.sentry:
             self.sentry.end()
-        return reason
+        return reason or end.reason_of(process.returncode)
 
     def _asked(self) -> str | None:
         """The stop that is asked for; what was last seen counts while ``control/`` gives errors."""
@@ -330,6 +335,7 @@ class Supervisor:
             "ended": time.time(),
             "seconds": round(time.monotonic() - self._began, 3),
             "idle_s": self.idle_s,
+            "cores": len(os.sched_getaffinity(0)),
             "why": self.inbox.why,  # control/ may never have taken it
         }
 

@@ -10,6 +10,7 @@ from burstlens.core.errors import RecipeError
 from burstlens.workflows.models.base import Model
 from burstlens.workflows.models.continuation import Continuation
 from burstlens.workflows.recipe.findings import ERROR, NOTE, WARNING, Finding
+from burstlens.workflows.recipe.lead import lead_s
 from burstlens.workflows.recipe.recipe import Recipe, option_text
 
 _PATH = "simulation.segments"
@@ -17,6 +18,7 @@ _PATH = "simulation.segments"
 
 def continuing(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
     """Findings on ``simulation.segments`` and ``[checkpoint]``, for a run on that site."""
+    yield from _stopping(recipe)
     simulation, model = recipe.simulation, recipe.model
     if not (simulation.is_cut or recipe.checkpoint.every or simulation.on_failure):
         return
@@ -48,6 +50,22 @@ def continuing(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
             yield Finding(WARNING, f"{path}: it {text}", path)
 
 
+def _stopping(recipe: Recipe) -> Iterator[Finding]:
+    """What is wrong with how the model is asked to stop."""
+    given, model = recipe.checkpoint, recipe.model
+    path = "checkpoint.stop_by"
+    if given.stop_by is not None and not model.obeys_recipe:
+        why = "is asked in its own way" if model.stop_by else "cannot be asked to stop"
+        yield Finding(ERROR, f"{path}: {model.name} {why}: leave it out", path)
+    elif given.stop_by is not None and not model.facts(recipe.inputs).tells_end:
+        text = "an end of the model just after it was asked to stop is taken for a stop"
+        yield Finding(WARNING, f"{path}: without simulation.done {text}", path)
+    try:
+        lead_s(recipe.simulation.walltime, given.lead, None)
+    except RecipeError as error:
+        yield Finding(ERROR, str(error), "checkpoint.lead")
+
+
 def _starts(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
     """What differs from the inputs in the first attempt. Raises RecipeError where the model cannot
     be cut so."""
@@ -58,7 +76,8 @@ def _starts(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
         cuts = list(recipe.model.cuts(recipe.inputs, segments, every_s))
     until_s = cuts[0] if cuts else None
     none_come = recipe.model.checkpoint_interval_s(recipe.inputs) is None
-    if simulation.is_cut and none_come and not (cuts or every_s):
+    comes = cuts or every_s or recipe.stop_by
+    if simulation.is_cut and none_come and not comes:
         raise RecipeError(
             f"{recipe.model.name} would write no checkpoint from which a next job could continue: "
             "[checkpoint] every asks for some"

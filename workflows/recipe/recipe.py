@@ -23,6 +23,7 @@ from burstlens.viz.kinds.base import ProductKind
 from burstlens.workflows.hints import delivery
 from burstlens.workflows.hints.stripes import Bytes, Stripe, check_patterns
 from burstlens.workflows.models.base import Model
+from burstlens.workflows.models.continuation import StopBy
 from burstlens.workflows.notify.options import Notify
 
 if TYPE_CHECKING:
@@ -142,6 +143,25 @@ class Buffer:
     """Whether the space is freed when the run is done."""
 
 
+def _one_file(name: str) -> str:
+    """The name of one file in the model's folder; else ValueError."""
+    if set(name) & set("*?[]") or not Path(inside(name)).name:
+        raise ValueError("the name of one file is expected, without wildcards")
+    return name
+
+
+StopName = Annotated[Pattern, AfterValidator(_one_file)]
+StopSignal = Literal["SIGHUP", "SIGINT", "SIGTERM", "SIGUSR1", "SIGUSR2"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopFile:
+    """``stop_by`` of ``[checkpoint]`` as a file."""
+
+    file: StopName
+    """The file's name, relative to the model's folder."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
     """``[checkpoint]``: what the model writes so that a later attempt can go on from there."""
@@ -149,6 +169,13 @@ class Checkpoint:
     every: Seconds | None = None
     """Model time from one checkpoint to the next, such as "30 min"; by default as the model's own
     settings say."""
+    stop_by: StopSignal | StopFile | None = None
+    """How the model `command` is asked to write a checkpoint and stop: a signal, `"SIGUSR2"`, or
+    `{ file = "STOP" }`, a file that is made in its folder. Stopped so it ends with exit code 0, or
+    by that signal."""
+    lead: Seconds | None = None
+    """How long before its job ends the model is asked to stop, such as "10 min". By default a
+    minute, of a short job a quarter of its time; later as checkpoints take, with a margin."""
     keep: Annotated[int, Field(ge=1)] = 2
     """How many good ones stay on the buffer, the newest; older ones are deleted."""
 
@@ -280,6 +307,14 @@ class Recipe(metaclass=_TablesOf02):
     """What leaf rooms read of it: their tables, by name."""
     notes: tuple[str, ...] = ()
     """Warnings about how the recipe is written, such as a key that has a new name."""
+
+    @property
+    def stop_by(self) -> StopBy | None:
+        """How the model is asked to write a checkpoint and stop; None where it cannot be."""
+        given = self.checkpoint.stop_by
+        if given is None or not self.model.obeys_recipe:
+            return self.model.stop_by
+        return StopBy(file=given.file) if isinstance(given, StopFile) else StopBy(signal=given)
 
     @property
     def ranks(self) -> int | None:

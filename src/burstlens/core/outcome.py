@@ -21,7 +21,8 @@ class Outcome:
 
     ``saved_node_hours`` estimates what a stop has saved; None where it is unknown. ``left`` names
     what the run still holds that it should have given back, with the command that frees it: the
-    code is BUFFER_LEFT then, unless another one precedes it.
+    code is BUFFER_LEFT then, unless another one precedes it. ``advice`` says what a person may do,
+    where to resume the run as it was would end the same way.
     """
 
     state: str
@@ -30,6 +31,7 @@ class Outcome:
     line: str | None = None
     saved_node_hours: float | None = None
     left: str | None = None
+    advice: str | None = None
 
 
 def is_full(evidence: BaseException | str | None) -> bool:

@@ -21,6 +21,8 @@ class CheckpointRecord:
     files: list[str]
     bytes: int
     suspect: str = ""
+    written: float | None = None
+    """When its last byte was written, by the model's node."""
 
 
 @dataclass(slots=True)
@@ -28,6 +30,8 @@ class Checkpoints:
     """The whole checkpoints whose files were not deleted, in the order in which they came."""
 
     records: list[CheckpointRecord] = field(default_factory=list)
+    longest_s: float | None = None
+    """The longest that the model took to write one, by its log; None where that does not say."""
 
     def find(self, attempt: int, time: str) -> CheckpointRecord | None:
         """The checkpoint of that attempt and time."""
@@ -42,8 +46,12 @@ class Checkpoints:
     def note_whole(self, event: CheckpointWhole) -> None:
         """Add one; one that was written anew takes the place of the one before."""
         self._drop(event.attempt, event.time)
-        record = CheckpointRecord(event.attempt, event.time, event.files, event.bytes)
+        record = CheckpointRecord(
+            event.attempt, event.time, event.files, event.bytes, written=event.written
+        )
         self.records.append(record)
+        if event.took_s is not None:
+            self.longest_s = max(event.took_s, self.longest_s or 0.0)
 
     def note_suspect(self, event: CheckpointSuspect) -> None:
         """Note why a checkpoint is suspect."""

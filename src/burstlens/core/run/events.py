@@ -74,7 +74,8 @@ class JournalContinued(Event, frozen=True, tag="journal.continued", omit_default
 
 
 class RunEnded(Event, frozen=True, tag="run.ended"):
-    """The run ended: outcome (done, failed, stopped), the log line that matters, what is left."""
+    """The run ended: outcome (done, failed, stopped), the log line that matters, what is left, what
+    a person may do where to resume it as it was would end the same way."""
 
     outcome: str | None = None
     exit_code: Count | None = None
@@ -82,6 +83,7 @@ class RunEnded(Event, frozen=True, tag="run.ended"):
     line: str | None = None
     saved_node_hours: float | None = None
     left: str | None = None
+    advice: str | None = None
 
 
 class StageInDone(Event, frozen=True, tag="stagein.done"):

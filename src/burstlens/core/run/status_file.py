@@ -254,6 +254,7 @@ class OutcomePart(Struct, frozen=True):
     line: str | None = None
     saved_node_hours: float | None = None
     left: str | None = None
+    advice: str | None = None
 
 
 class StatusFile(Struct, frozen=True, kw_only=True):

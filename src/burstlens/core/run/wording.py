@@ -57,6 +57,8 @@ def next_steps(status: RunStatus) -> list[str]:
     steps = [f"go on with: burstlens resume {status.run}"]
     if status.tuning and status.tuning.concluded:  # to resume would repeat the verdict
         steps = ["correct what is named, then tune anew"]
+    elif outcome.advice:
+        steps = [printable(outcome.advice)]
     elif code == STOPPED_BY_GUARD:
         steps[0] += "; the guard that stopped it looks again"
     elif code == NO_SPACE:

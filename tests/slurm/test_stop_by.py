@@ -1,0 +1,128 @@
+"""A model that is asked to stop ahead of its batch jobs' ends, and when a job is ended early."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import netCDF4
+import pytest
+
+pytestmark = pytest.mark.slow
+
+MODEL = """
+threads = 1
+[grid]
+nx = 32
+ny = 28
+nz = 24
+spacing_m = 100.0
+[time]
+step_s = 0.0075
+steps = {steps}
+[material]
+layers = [{{ top_m = 0, vp_m_s = 4000, vs_m_s = 2300, rho_kg_m3 = 2400 }}]
+[source]
+x_m = 1600.0
+y_m = 1400.0
+depth_m = 900.0
+strike_deg = 20.0
+dip_deg = 70.0
+rake_deg = 40.0
+moment_n_m = 1e15
+function = "bell"
+duration_s = 0.5
+[output]
+surface_every = 250
+"""
+RECIPE = """
+title = "Waves in jobs"
+[simulation]
+model = "awm"
+inputs = "inputs"
+segments = "until done"
+walltime = "{walltime}"
+[checkpoint]
+lead = "50 s"
+[buffer]
+capacity = "200 MiB"
+[stage_out]
+keep = ["surface_*.nc"]
+[[product]]
+name = "motion"
+kind = "map"
+stream = "surface"
+variable = "vz"
+limits = [-1, 1]
+width_px = 200
+"""
+
+
+def waves(make_case: Any, steps: int, walltime: str) -> Any:
+    case = make_case()
+    (case.folder / "r.toml").write_text(RECIPE.format(walltime=walltime))
+    (case.inputs / "awm.toml").write_text(MODEL.format(steps=steps))
+    return case
+
+
+def ends(case: Any) -> list[dict[str, Any]]:
+    folders = sorted((case.run / "attempts").iterdir(), key=lambda path: int(path.name))
+    return [json.loads((folder / "ended.json").read_text()) for folder in folders]
+
+
+def outcomes(case: Any) -> list[str]:
+    return [one["outcome"] for one in case.journal() if one["event"] == "simulation.ended"]
+
+
+def is_unbroken(case: Any, folder: Path) -> bool:
+    """Whether the frames at home are those of awm alone, in one piece."""
+    (folder / "awm.toml").write_text((case.inputs / "awm.toml").read_text())
+    command = [sys.executable, "-m", "burstlens.workflows.awm", "awm.toml"]
+    subprocess.run(command, cwd=folder, check=True, timeout=200, stdout=subprocess.DEVNULL)
+    names = sorted(path.name for path in folder.glob("surface_*.nc"))
+    home = case.run / "output"
+    assert sorted(path.name for path in home.glob("surface_*.nc")) == names
+    for name in names:
+        with netCDF4.Dataset(folder / name) as one, netCDF4.Dataset(home / name) as other:
+            for variable in one.variables:
+                here, there = one[variable][:].data, other[variable][:].data
+                assert here.tobytes() == there.tobytes(), (name, variable)
+    return bool(names)
+
+
+def test_jobs_of_a_minute_are_cut_after_ten_seconds_and_go_on_to_the_end(
+    make_case: Any, tmp_path: Path
+) -> None:
+    case = waves(make_case, 5000, "00:01")
+    life = case.wait(case.launch(), 400)
+    assert life.code == 0, life.said
+    *cut, last = ends(case)
+    assert len(cut) >= 1
+    assert {one["reason"] for one in cut} == {"stop_by"}, cut
+    assert max(one["seconds"] for one in cut) < 40.0
+    assert (last["reason"], last["exit_code"]) == ("exited", 0)
+    assert outcomes(case) == ["cut"] * len(cut) + ["done"]
+    assert not [one for one in case.journal() if one["event"] == "product.superseded"]
+    assert is_unbroken(case, tmp_path)
+    assert not list(case.scheduler_faults())
+
+
+def test_a_job_that_a_person_cancels_leaves_a_checkpoint_and_is_not_followed(
+    make_case: Any,
+) -> None:
+    case = waves(make_case, 10**6, "01:00:00")
+    driver = case.launch()
+    job = case.await_job("attempt-1")
+    case.await_event("product.published")
+    case.slurm.run(["scancel", job["JobId"]])
+    life = case.wait(driver, 200)
+    assert life.code == 1
+    assert "CANCELLED" in life.said
+    (end,) = ends(case)
+    assert (end["reason"], end["exit_code"]) == ("terminated by SIGTERM", 0)
+    assert [one["event"] for one in case.journal()].count("checkpoint.whole") == 1
+    assert case.burstlens("free", "r", "--discard").code == 0
+    assert not list(case.scheduler_faults())
