@@ -278,9 +278,20 @@ def test_a_checkpoint_after_a_guard_has_tripped_is_suspect_and_none_follows(case
     run.state.history.apply(tripped(0.7))
     done = end(run, 1, WALLTIME, 0.5, 1.0)
     assert "BringHome" in kinds(done)
-    run.state.policy.checkpoints.judge()
-    (suspect,) = (one for one in run.state.outbox.take() if isinstance(one, ev.CheckpointSuspect))
+    (suspect,) = (one for one in done if isinstance(one, ev.CheckpointSuspect))
     assert (suspect.time, suspect.reason) == (key(1), "stable: vz = 9")
+
+
+def test_a_checkpoint_whose_time_does_not_compare_with_those_of_frames_is_suspect(case):
+    run = case(segments=4, batch=True)
+    run.start()
+    frame = {"stream": "surface", "file": "surface.nc", "record": 0, "bytes": 1, "signal": "log"}
+    about = {"time": "20050828T000000", "attempt": 1, "written": 1.0, "detected": 1.0}
+    run.state.history.apply(ev.FrameReady(**frame, **about))
+    done = end(run, 1, WALLTIME, 0.5)
+    (suspect,) = (one for one in done if isinstance(one, ev.CheckpointSuspect))
+    assert suspect.time == key(0.5)
+    assert "t = 0.5 s, does not compare with those of frames" in suspect.reason
 
 
 def alarms(run: Case) -> list[str]:

@@ -19,6 +19,18 @@ command = ["./model.sh"]
 frames = "out_*.nc"
 inputs = "inputs"
 """
+RESTARTED = """\
+[simulation]
+model = "command"
+command = ["./model.sh"{until}]
+restart_command = ["./model.sh", "{{checkpoint}}"{until}]
+frames = "out_*.nc"
+inputs = "inputs"
+segments = {segments}
+[checkpoint]
+files = "state_{{time}}.nc"
+"""
+EVERY = '[checkpoint]\nevery = "1 s"\n'
 
 
 class NeverAsked(Awm):
@@ -26,9 +38,6 @@ class NeverAsked(Awm):
 
     __slots__ = ()
     stop_by = None
-
-
-EVERY = '[checkpoint]\nevery = "1 s"\n'
 
 
 @pytest.fixture
@@ -104,11 +113,29 @@ def test_a_lead_that_leaves_no_time_is_refused(findings):
     assert findings(more=lead, keys='walltime = "00:11:00"') == []
 
 
-def test_a_model_without_checkpoints_is_refused(findings):
-    text = "simulation.segments: command cannot go on from a checkpoint"
-    assert findings(text=COMMAND + "segments = 2\n") == [(ERROR, text)]
-    text = "checkpoint.every: command cannot go on from a checkpoint"
-    assert findings(text=COMMAND + EVERY) == [(ERROR, text)]
+def test_a_program_whose_recipe_does_not_say_how_it_continues_is_refused(findings):
+    ((level, text),) = findings(text=COMMAND + "segments = 2\n")
+    assert level == ERROR
+    assert text.startswith("simulation.segments: the recipe does not say how the program continues")
+    ((_, text),) = findings(text=COMMAND + EVERY)
+    assert text.startswith("checkpoint.every: the recipe does not say how")
+
+
+def test_a_program_is_cut_by_walltime_but_by_model_time_only_if_it_takes_that(findings):
+    assert findings(text=RESTARTED.format(until="", segments='"until done"'), batch=True) == []
+    assert findings(text=RESTARTED.format(until="", segments=3), batch=True) == []
+    ((level, text),) = findings(text=RESTARTED.format(until="", segments=3))
+    assert level == ERROR
+    assert "cut by the walltime of its jobs alone" in text
+    stops = RESTARTED.format(until=', "{until}"', segments='3\nlength = "9 s"')
+    assert findings(text=stops) == []
+
+
+def test_settings_of_a_program_on_failure_are_refused(findings):
+    keys = '1\nretries = 1\non_failure = { set = { "dt" = 20 } }'
+    ((level, text),) = findings(text=RESTARTED.format(until="", segments=keys))
+    assert level == ERROR
+    assert "dt: no setting of a command can be changed" in text
 
 
 def test_a_buffer_that_ends_with_its_job_is_refused(findings):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from burstlens.core.run import events as ev
 from burstlens.core.run.checkpoint_record import CheckpointRecord
+from burstlens.core.valid_time import is_calendar, is_elapsed, label
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.ordering.events import QuestionAnswered
 from burstlens.workflows.ordering.instructions import LAST, Ask
@@ -43,23 +44,32 @@ class CheckpointKeeping:
 
     def judge(self) -> None:
         """Journal which are suspect: a guard that stops the model has tripped on a frame up to
-        their time."""
+        their time, or their time is of another kind than the frames'."""
         for trip in self._history.stopping.values():
             for record in self._history.checkpoints.records:
                 late = record.attempt == trip.attempt and trip.time <= record.time
                 if late and not record.suspect:
-                    about, reason = _key(record), f"{trip.guard}: {trip.text}"
-                    self._state.outbox.append(
-                        ev.CheckpointSuspect(attempt=about[0], time=about[1], reason=reason)
-                    )
+                    self._suspect(record, f"{trip.guard}: {trip.text}")
+        _, time, _ = next(iter(self._history.frames), ("", "", 0))
+        for record in self._history.checkpoints.records if time else ():
+            if not (record.suspect or _compare(record.time, time)):
+                self._suspect(
+                    record,
+                    f"its time, {label(record.time)}, does not compare with those of frames, such "
+                    f"as {label(time)}",
+                )
+
+    def _suspect(self, record: CheckpointRecord, reason: str) -> None:
+        event = ev.CheckpointSuspect(attempt=record.attempt, time=record.time, reason=reason)
+        self._state.outbox.append(event)
 
     def prune(self, buffer: BufferRef, production: Production) -> None:
         """Have those deleted before which there are enough good ones. While newer ones are not
         judged yet, or are suspect, the last good one stays."""
+        self.judge()
         records = self._history.checkpoints.records
         if len(records) <= self._keep:
             return
-        self.judge()
         known = self._history.checkpoints.on(self._history.lineage)
         unread = production.oldest_unread()
         good = [one for one in known if not one.suspect and (unread is None or one.time < unread)]
@@ -86,6 +96,13 @@ class CheckpointKeeping:
         if event.ask.kind == _REMOVAL:
             attempt, time = event.ask.about
             self._state.outbox.append(ev.CheckpointRemoved(attempt=attempt, time=time))
+
+
+def _compare(time: str, other: str) -> bool:
+    """Whether two keys are of one kind, so that the earlier one sorts first."""
+    if is_elapsed(time) or is_calendar(time):
+        return (is_elapsed(time), is_calendar(time)) == (is_elapsed(other), is_calendar(other))
+    return time[:1] == other[:1]
 
 
 def _key(record: CheckpointRecord) -> tuple[int, str]:

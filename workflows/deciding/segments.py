@@ -57,8 +57,10 @@ class Segments:
         further changes of settings."""
         changes = {**self._history.settings, **(changes or {})}
         every_s = self._recipe.checkpoint.every
-        at_s = 0.0 if record is None else self._seconds(record.time)
-        until_s = next((cut for cut in self._cuts if cut > at_s + SAME_S), None)
+        until_s = None
+        if self._cuts:
+            at_s = 0.0 if record is None else self._seconds(record.time)
+            until_s = next((cut for cut in self._cuts if cut > at_s + SAME_S), None)
         return continuation_from(record, changes, every_s, until_s)
 
     def taken_up(self, asked: ev.SimulationSubmitting) -> Continuation:

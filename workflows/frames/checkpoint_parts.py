@@ -1,7 +1,7 @@
 """What proves one part of a checkpoint: the files of one domain, or of the whole state.
 
 The model's adapter says what proves a file (:class:`.Proof`): its name; its bytes and a witness, as
-those of a frame; or the log.
+those of a frame; the log; or a flag, a file that comes after it.
 
 A part in tiles needs all of them. WRF's tiles say which cells of the domain they hold. Otherwise
 their number is that of an earlier checkpoint, or of the tiles of frames. If neither is known, a
@@ -80,7 +80,10 @@ class PartScan:
             reason = f"{_which(entry, writers[0])} is marked as open for writing"
             return _judged(entry, reason=reason)
         if proof is Proof.LOG:
-            return self._by_log(entry, paths, evidence)
+            missing = "the model's log does not call it written"
+            return self._by_word(entry, paths, evidence, ready.witness_in_log(evidence), missing)
+        if proof is Proof.FLAG:
+            return self._by_word(entry, paths, evidence, *_flag(evidence))
         evidence = replace(
             evidence,
             closed=entry.written_to >= set(entry.files),
@@ -97,6 +100,7 @@ class PartScan:
             for line in speech.checkpoints
         )
         newest, tiles = self.newest[unit.stream], scan.listing.checkpoints
+        flagged = scan.listing.flag_of(entry.files)
         later = newest.order > unit.order and tiles[newest].keys() >= tiles[unit].keys()
         return Evidence(
             conclusive=True,
@@ -105,15 +109,20 @@ class PartScan:
             asynchronous=speech.asynchronous,
             later=later or scan.cursor.checkpoints.whole > (unit.time or ""),
             io_groups=facts.io_groups,
+            expects_flag=flagged is not None,
+            flagged=bool(flagged),
             ended=scan.ended,
             ended_well=speech.ended_well or not facts.tells_end,
             quiet_s=entry.quiet_s,
         )
 
-    def _by_log(self, entry: Open, paths: Sequence[str], evidence: Evidence) -> OpenPart:
-        """The part by its log, which must call it written. Its bytes must not contradict."""
-        if (signal := ready.witness_in_log(evidence)) is None:
-            return _judged(entry, reason="the model's log does not call it written")
+    def _by_word(
+        self, entry: Open, paths: Sequence[str], evidence: Evidence, signal: str | None, lack: str
+    ) -> OpenPart:
+        """The part by its log or its flag, which must call it written, with the reason if they do
+        not. Its bytes must not contradict."""
+        if signal is None:
+            return _judged(entry, reason=lack)
         if all(map(is_classic, paths)):
             whole = self._structure(entry, paths, "", thorough=False)
             if whole.reason:
@@ -162,6 +171,8 @@ class PartScan:
         it."""
         if not unit.tiled:
             return 0
+        if counted := self.folder.model.checkpoint_tiles:
+            return counted
         newest = self.scan.listing.newest.values()
         of_frames = max((len(tiles) for _, tiles in newest), default=1)
         known = self.scan.cursor.checkpoints.tiles.get(unit.stream, 0)
@@ -174,13 +185,25 @@ class PartScan:
             return ""
         ranks = sorted(self.scan.listing.checkpoints[unit])
         expected = self._tiles(unit)
-        if len(ranks) < max(expected, ranks[-1] + 1):
-            return absent(ranks)
+        # Where the recipe gives their number, the first may be 0 or 1.
+        is_counted = bool(self.folder.model.checkpoint_tiles)
+        if len(ranks) < (expected if is_counted else max(expected, ranks[-1] + 1)):
+            return f"{len(ranks)} of {expected} tiles are there" if is_counted else absent(ranks)
         if evidence.later or (evidence.ended and (evidence.ended_well or expected)):
             return ""
         if not expected:
             return "the number of its tiles is not known"
         return "" if evidence.quiet_s >= ready.QUIET_S else _NO_SIGN
+
+
+def _flag(evidence: Evidence) -> tuple[str | None, str]:
+    """The witness for files whose flag is there; without it the reason. The flag may come shortly
+    before the last write."""
+    if not evidence.flagged:
+        return None, "its flag is missing"
+    if evidence.quiet_s >= ready.QUIET_S or evidence.ended:
+        return "flag", ""
+    return None, "it was written a moment ago"
 
 
 def _judged(entry: Open, signal: str = "", reason: str = "") -> OpenPart:

@@ -140,6 +140,8 @@ class Listing:
 
     def _add_checkpoint(self, name: str, found: CheckpointName, cursor: Cursor) -> None:
         unit = Unit.of(name, OutputName(found.part, found.time, found.tile))
+        if found.common:
+            unit = unit._replace(name=found.common)
         if not cursor.checkpoints.is_done(found.time):
             self.checkpoints.setdefault(unit, {})[found.tile or 0] = name
 

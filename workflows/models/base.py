@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.renamed import moved
+from burstlens.workflows.models.checkpoint_names import CheckpointNames
 from burstlens.workflows.models.continuation import (
     CheckpointName,
     Continuation,
@@ -204,6 +205,29 @@ class Model(ABC):
         """The parts that make the checkpoint of that valid-time key whole, as
         :attr:`.CheckpointName.part` names them. Empty where they are not known; never raises."""
         return ("",)
+
+    @property
+    def checkpoint_tiles(self) -> int:
+        """How many tiles each part in tiles has; 0 where only the files show it."""
+        return 0
+
+    @property
+    def checkpoints_unasked(self) -> bool:
+        """Whether it may write checkpoints although no setting that is known asks for any."""
+        return False
+
+    @property
+    def rewrites_checkpoint(self) -> bool:
+        """Whether it may write to the files of the checkpoint that it continues from: it gets
+        copies of them then."""
+        return False
+
+    def with_checkpoints(self, names: CheckpointNames | None) -> Model:
+        """The adapter for checkpoints of these names, as the recipe gives them; None: it gives
+        none. Raises RecipeError, whose message begins with the key in the recipe."""
+        if names is not None:
+            raise RecipeError(f"checkpoint.files: {self.name} has names of its own for them")
+        return self
 
     def checkpoint_faults(self, inputs: Path) -> Sequence[str]:
         """Why no attempt could continue from checkpoints that are made with the settings in that

@@ -10,12 +10,14 @@ from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.pattern import expression
-from burstlens.core.valid_time import file_key
+from burstlens.core.plugins import load
+from burstlens.core.quantity import parse_duration
+from burstlens.core.valid_time import file_key, is_calendar, parse_key
 from burstlens.workflows.models import name_patterns
 from burstlens.workflows.models.base import (
     Facts,
@@ -31,6 +33,13 @@ from burstlens.workflows.models.inputs import earlier_frame, known_header, old_o
 
 if TYPE_CHECKING:
     from burstlens.viz.frames.outline import Known
+    from burstlens.workflows.models.checkpoint_names import CheckpointNames
+
+_RESTARTABLE = "burstlens.workflows.models.restartable_command:RestartableCommand"
+"""By its name, as it is made from this class."""
+Seconds = Annotated[
+    float, Field(gt=0), BeforeValidator(parse_duration, json_schema_input_type=str | float)
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +55,8 @@ class Command(Model):
     ``record`` and perhaps ``stream`` and ``seconds``, which the output took (the program says so
     after it has closed or flushed the file),
     ``trouble``, ``done``. ``parallel``: several processes write one classic file (PnetCDF).
-    ``mpi``: the site's launcher starts it.
+    ``mpi``: the site's launcher starts it. ``restart_command`` continues from a checkpoint:
+    :class:`.RestartableCommand` has the names of these.
 
     Raises :class:`RecipeError` for an empty ``argv``, a bad expression or a bad pattern.
     """
@@ -80,6 +90,13 @@ class Command(Model):
     """Small files to bring home at the end, as globs."""
     mpi: bool = False
     """Whether the site's MPI launcher starts it, with nodes times ranks_per_node ranks."""
+    restart_command: Sequence[str] = ()
+    """Program and arguments that continue from a checkpoint: `{checkpoint}` are its files, `{time}`
+    and `{step}` its time as in their names."""
+    begin: str | None = None
+    """The date at which its model time begins, such as "2005-08-28 00:00"."""
+    length: Seconds | None = None
+    """Model time of the whole run, such as "20 s"; `{until}` in commands, in seconds."""
 
     name: ClassVar[str] = "command"
     obeys_recipe: ClassVar[bool] = True
@@ -87,6 +104,10 @@ class Command(Model):
     def __post_init__(self) -> None:
         if not self.argv or not all(isinstance(word, str) for word in self.argv):
             raise RecipeError("simulation.command must be a list of at least one word")
+        if not all(isinstance(word, str) for word in self.restart_command):
+            raise RecipeError("simulation.restart_command must be a list of words")
+        if self.begin is not None:
+            self._check_begin(self.begin)
         name_patterns.check(self.frames, self.ready)
         self._check_expression("progress", "elapsed")
         self._check_expression("written", "file", "record")
@@ -98,6 +119,20 @@ class Command(Model):
                 f"simulation.written: {self.written!r} does not say which stream is written: it "
                 "lacks a group (?P<stream>...) or (?P<file>...)"
             )
+
+    @staticmethod
+    def _check_begin(text: str) -> None:
+        try:
+            key = parse_key(text)
+        except ValueError as error:
+            raise RecipeError(f"simulation.begin: {error}") from None
+        if not is_calendar(key):
+            raise RecipeError(f"simulation.begin: expected a date, got {text!r}")
+
+    @property
+    def begin_key(self) -> str | None:
+        """The valid-time key of ``begin``."""
+        return None if self.begin is None else parse_key(self.begin)
 
     @property
     def _streams(self) -> tuple[str, ...]:
@@ -119,6 +154,25 @@ class Command(Model):
 
     def command(self) -> list[str]:
         return list(self.argv)
+
+    def with_checkpoints(self, names: CheckpointNames | None) -> Command:
+        """The program that continues from such checkpoints, by ``restart_command``."""
+        if names is not None:
+            restartable: Command = load(_RESTARTABLE).of(self, names)
+            return restartable
+        if self.restart_command:
+            raise RecipeError(
+                "simulation.restart_command: [checkpoint] files is needed as well: the files of a "
+                "checkpoint, by name"
+            )
+        return self
+
+    def checkpoint_faults(self, inputs: Path) -> Sequence[str]:
+        """That the recipe does not say how it continues."""
+        return (
+            "the recipe does not say how the program continues: give [checkpoint] files and "
+            "[simulation] restart_command",
+        )
 
     def runs(self) -> str:
         return " ".join(self.argv)
@@ -211,6 +265,8 @@ class Command(Model):
         patterns = name_patterns.all_patterns(self.frames, self.ready)
         folders = tuple(sorted({pattern.folder for pattern in patterns})) or ("",)
         return Facts(
+            start=self.begin_key,
+            total_s=self.length,
             serial_classic=not self.parallel,
             tells_end=self.done is not None,
             folders=folders,

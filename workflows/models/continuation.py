@@ -26,21 +26,25 @@ class Proof(StrEnum):
 
     ``NAME``: the model gives a file its name when it is whole. ``FILE``: the file's own bytes, as
     those of a frame. ``LOG``: only the model's log, as of files that several processes write.
+    ``FLAG``: the file that the model writes after them (:meth:`.Model.flag_of`).
     """
 
     NAME = "name"
     FILE = "file"
     LOG = "log"
+    FLAG = "flag"
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointName:
     """What the name of a checkpoint's file says: the valid ``time`` of the state in it, the
-    ``part`` of that state in the file (a domain; "" for all of it), and the number of its tile."""
+    ``part`` of that state in the file (a domain; "" for all of it), and the number of its tile.
+    ``common`` names all tiles of the part; "" for what stands before the last ``_``."""
 
     time: str
     part: str = ""
     tile: int | None = None
+    common: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -89,15 +89,15 @@ def globs(frames: Patterns) -> Mapping[str, str]:
 def frame_patterns(frames: Patterns) -> dict[str, NamePattern]:
     """The same, compiled. Raises RecipeError."""
     named = globs(frames).items()
-    return {stream: _compiled(f"simulation.frames.{stream}", glob) for stream, glob in named}
+    return {stream: compiled(f"simulation.frames.{stream}", glob) for stream, glob in named}
 
 
 def flag_patterns(frames: Patterns, ready: Patterns) -> dict[str, NamePattern]:
     """The pattern of the flags of each stream that has them. Raises RecipeError."""
     if isinstance(ready, str):
-        flag = _compiled("simulation.ready", ready)
+        flag = compiled("simulation.ready", ready)
         return dict.fromkeys(globs(frames), flag)
-    return {stream: _compiled(f"simulation.ready.{stream}", flag) for stream, flag in ready.items()}
+    return {stream: compiled(f"simulation.ready.{stream}", flag) for stream, flag in ready.items()}
 
 
 def all_patterns(frames: Patterns, ready: Patterns) -> list[NamePattern]:
@@ -142,7 +142,8 @@ def _check_flag(place: str, flag: NamePattern, frames: NamePattern) -> None:
 
 
 @lru_cache(maxsize=64)
-def _compiled(place: str, text: str) -> NamePattern:
+def compiled(place: str, text: str) -> NamePattern:
+    """The pattern that the recipe has at that place. Raises RecipeError."""
     try:
         return NamePattern(text)
     except PatternError as error:

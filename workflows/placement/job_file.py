@@ -122,6 +122,7 @@ class JobFile:
                 [f"{self.buffer.folder}/{self.written_by}/{name}", name]
                 for name in self.continuation.files
             ],
+            "checkpoint_copied": model.rewrites_checkpoint,
             "stripes": [one.job() for one in folder_stripes(simulation.stripes, self.recipe.ranks)],
             "inputs": f"{self.buffer.folder}/inputs",
             "executables": [name for path, name in input_files(inputs) if os.access(path, os.X_OK)],

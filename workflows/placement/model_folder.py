@@ -36,6 +36,9 @@ def make(base: Path, job: Mapping[str, Any]) -> Path:
         part = folder / f"{name}.part"
         part.write_text(text, encoding="utf-8")
         rename(part, folder / name)  # never through a link
+    # Before the inputs: a file of another run may be among them under the same name.
+    for source, name in job.get("checkpoint", ()):
+        give_checkpoint(base / source, folder / name, copied=job.get("checkpoint_copied", False))
     if job.get("inputs"):
         inputs = base / job["inputs"]
         link_inputs(inputs, folder, job.get("unlinked", ()), job.get("copied", ""))
@@ -44,8 +47,6 @@ def make(base: Path, job: Mapping[str, Any]) -> Path:
             path = inputs / name
             with contextlib.suppress(FileNotFoundError):  # it may have been left behind
                 path.chmod(path.stat().st_mode | 0o111 & ~_umask())
-    for source, name in job.get("checkpoint", ()):
-        link_checkpoint(base / source, folder / name)
     return folder
 
 
@@ -91,17 +92,28 @@ def _link(link: Path, target: str) -> None:
             raise
 
 
-def link_checkpoint(source: Path, link: Path) -> None:
+def give_checkpoint(source: Path, target: Path, *, copied: bool = False) -> None:
     """Give the model a file of a checkpoint that an earlier attempt has written, by a hard link
-    where the file system has them: to release one of the two leaves the other. Raises ValueError
-    where it is gone, OSError."""
-    link.parent.mkdir(parents=True, exist_ok=True)
-    if _stands(link):
+    where the file system has them: to release one of the two leaves the other. ``copied``: the
+    model may write to it, and must not do so through a link. Raises ValueError where it is gone,
+    OSError."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if _stands(target):
         return
+    try:
+        if copied:
+            copy_whole(source, target)
+        else:
+            _hard_link(source, target)
+    except FileNotFoundError:
+        raise ValueError(f"the checkpoint's file {source} is gone") from None
+
+
+def _hard_link(source: Path, link: Path) -> None:
     try:
         os.link(source, link, follow_symlinks=False)
     except FileNotFoundError:
-        raise ValueError(f"the checkpoint's file {source} is gone") from None
+        raise
     except OSError:
         copy_whole(source, link)
 

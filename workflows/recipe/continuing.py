@@ -24,7 +24,9 @@ def continuing(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
         return
     path = _PATH if simulation.is_cut else "checkpoint.every"
     if type(model).start is Model.start:
-        yield Finding(ERROR, f"{path}: {model.name} cannot go on from a checkpoint", path)
+        own = model.checkpoint_faults(recipe.inputs)
+        text = own[0] if own else f"{model.name} cannot go on from a checkpoint"
+        yield Finding(ERROR, f"{path}: {text}", path)
         return
     needs_checkpoints = simulation.is_cut or recipe.checkpoint.every
     if needs_checkpoints and (faults := model.checkpoint_faults(recipe.inputs)):
@@ -75,7 +77,8 @@ def _starts(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
     if isinstance(segments, int) and segments > 1 and (site is None or site.scheduler == LOCAL):
         cuts = list(recipe.model.cuts(recipe.inputs, segments, every_s))
     until_s = cuts[0] if cuts else None
-    none_come = recipe.model.checkpoint_interval_s(recipe.inputs) is None
+    model = recipe.model
+    none_come = not model.checkpoints_unasked and model.checkpoint_interval_s(recipe.inputs) is None
     comes = cuts or every_s or recipe.stop_by
     if simulation.is_cut and none_come and not comes:
         raise RecipeError(

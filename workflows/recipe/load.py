@@ -20,6 +20,7 @@ from burstlens.viz.registry import product_kinds
 from burstlens.workflows.guards.guard import Guard, GuardTable
 from burstlens.workflows.models import registry as models
 from burstlens.workflows.notify.options import Notify
+from burstlens.workflows.recipe.checkpoint_files import with_checkpoints
 from burstlens.workflows.recipe.draft import Draft, numbered
 from burstlens.workflows.recipe.file import read
 from burstlens.workflows.recipe.layers import Source, drop_first_frames, rename
@@ -112,6 +113,7 @@ def _build(source: Source, table: Mapping[str, Any], faults: Faults) -> Recipe |
     check_references(made, table, faults)
     if simulation is None or model is None:
         return None
+    model = with_checkpoints(model, checkpoint, simulation, faults)
     if faults:
         made, guards = numbered(made, guards, faults)
     return Recipe(

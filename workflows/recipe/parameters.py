@@ -16,12 +16,14 @@ from burstlens.core.toml.table import read_table
 from burstlens.core.toml.text import read_text
 from burstlens.core.user_config import config_path, section
 from burstlens.viz.kinds.command.options import PLACEHOLDERS
+from burstlens.workflows.models.checkpoint_names import PLACES
 
 _PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
-_WORDS = {"command", "argv", "arguments", "run", "environment", "env"}
+_WORDS = {"command", "argv", "arguments", "run", "environment", "env", "restart_command"}
 _PATTERNS = {("simulation", "frames"), ("simulation", "ready")}
+_OF_CHECKPOINTS = {("checkpoint", "files"), ("checkpoint", "witness")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,8 +215,8 @@ def unknown_places(table: Any, declared: Sequence[str]) -> Iterator[tuple[KeyPat
     """Texts that hold ``{name}`` of a parameter that is not declared, and that name.
 
     In a longer text, only names that resemble a parameter's count. Words of commands are left out,
-    as their braces may be for the program. So are names that products fill in for each frame, and
-    those that ``simulation.ready`` shares with ``simulation.frames``.
+    as their braces may be for the program. So are names that products fill in for each frame, those
+    that ``simulation.ready`` shares with ``simulation.frames``, and those of checkpoints' files.
     """
     shared = _shared(table)
     waiting: list[tuple[KeyPath, Any]] = [((), table)]
@@ -225,6 +227,8 @@ def unknown_places(table: Any, declared: Sequence[str]) -> Iterator[tuple[KeyPat
             theirs: Iterable[str] = PLACEHOLDERS if path[:1] == ("product",) else ()
             if path[:2] in _PATTERNS:
                 theirs = shared
+            elif path[:2] in _OF_CHECKPOINTS:
+                theirs = PLACES
             for name in _PLACE.findall(value[:LONGEST]):
                 if name not in (*declared, *theirs) and (whole or near_names(name, declared)):
                     yield path, name

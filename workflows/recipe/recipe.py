@@ -163,6 +163,21 @@ class StopFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Witness:
+    """``witness`` of ``[checkpoint]``, where it is neither the files' bytes nor their names."""
+
+    flag: Pattern | None = None
+    """The file that the program writes after them, with the places of `files`."""
+    log: str | None = None
+    """A regular expression for the line of its output that says so, with a group `file`, `time` or
+    `step`, and perhaps `seconds`, which the checkpoint took."""
+
+    def __post_init__(self) -> None:
+        if (self.flag is None) == (self.log is None):
+            raise ValueError("say one of flag and log")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
     """``[checkpoint]``: what the model writes so that a later attempt can go on from there."""
 
@@ -178,6 +193,16 @@ class Checkpoint:
     minute, of a short job a quarter of its time; later as checkpoints take, with a margin."""
     keep: Annotated[int, Field(ge=1)] = 2
     """How many good ones stay on the buffer, the newest; older ones are deleted."""
+    files: tuple[Pattern, ...] | Pattern = ()
+    """Of the model `command`: the names of one checkpoint's files, with `{time}` or `{step}`, and
+    `{rank}` where each rank writes one: `"restart_{step}_{rank}.bin"`."""
+    witness: Literal["bytes", "name"] | Witness | None = None
+    """Of `command`: what proves these files whole. `"bytes"`: they are netCDF or HDF5, the default
+    for files with such endings; `"name"`: the program renames them when they are whole."""
+    tiles: Annotated[int, Field(ge=1)] | None = None
+    """Of `command`: how many files have a `{rank}`; by default one for each MPI rank."""
+    step: Seconds | None = None
+    """Of `command`: the model time of one `{step}`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
