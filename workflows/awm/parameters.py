@@ -55,7 +55,7 @@ class Time(Table):
             raise ValueError("give either duration_s or steps")
         steps = self.steps or (self.duration_s or 0.0) / self.step_s
         if steps > MOST_STEPS:
-            raise ValueError(f"{float(steps):.3g} steps are too many: {MOST_STEPS:.0e} at most")
+            raise ValueError(f"a run has at most {MOST_STEPS:.0e} steps")
         return self
 
     @property
