@@ -65,12 +65,12 @@ def run(parameters: Callable[..., Parameters], tmp_path: Path) -> Callable[..., 
 
     def make(
         name: str, restart: Path | None = None, until_s: float | None = None,
-        every_s: float | None = None, **tables: Any,
+        every_s: float | None = None, threads: int = 2, **tables: Any,
     ) -> Run:  # fmt: skip
         folder = tmp_path / name
         folder.mkdir(exist_ok=True)
         given = parameters(**SMALL | tables)
-        return Run(given, folder, Threads(2), Stretch(restart, until_s, every_s))
+        return Run(given, folder, Threads(threads), Stretch(restart, until_s, every_s))
 
     return make
 

@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 from burstlens.core.errors import RecipeError
+from burstlens.workflows.awm import forecast
 from burstlens.workflows.awm.adapter import Awm
+from burstlens.workflows.awm.parameters import read
 from burstlens.workflows.models.base import CAUSE, LogLine, Model, OutputName
 from burstlens.workflows.models.continuation import (
     CheckpointName,
@@ -158,6 +160,7 @@ def test_the_facts_come_from_the_parameter_file(tmp_path):
     facts = Awm().facts(tmp_path)
     assert facts.total_s == pytest.approx(0.72)
     assert facts.serial_classic
+    assert facts.checkpoint_bytes == forecast.checkpoint_bytes(read(tmp_path / "awm.toml"))
     assert 4 * 3 * 4 * 20 * 16 <= facts.output_bytes <= 2 * 4 * (3 * 4 * 20 * 16 + 16384)
 
 
@@ -316,7 +319,6 @@ def test_frames_are_known_from_the_parameter_file(quake):
 
 def test_an_outline_is_what_the_model_writes(quake, tmp_path):
     from burstlens.workflows.awm.output import COMPONENTS, Frames
-    from burstlens.workflows.awm.parameters import read
 
     model, inputs = quake()
     known = model.outline(inputs, "surface")

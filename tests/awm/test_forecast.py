@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,12 +20,27 @@ from burstlens.workflows.awm.forecast import Forecast
 from burstlens.workflows.awm.parameters import Parameters
 from burstlens.workflows.awm.program import Run
 from burstlens.workflows.awm.solver import Solver
+from burstlens.workflows.awm.stretch import Stretch
 
 Make = Callable[..., Parameters]
 SOFT = [
     {"vp_m_s": 2000, "vs_m_s": 1100, "rho_kg_m3": 2000},
     {"top_m": 500, "vp_m_s": 6000, "vs_m_s": 3300, "rho_kg_m3": 2700},
 ]
+
+PLANNED = """
+grid = { nx = 20, ny = 20, nz = 20, spacing_m = 100.0 }
+time = { step_s = 0.008, steps = 50 }
+material = { layers = [{ vp_m_s = 5000, vs_m_s = 2900, rho_kg_m3 = 2700 }] }
+output = { surface_every = 10 }
+[source]
+x_m = 900
+y_m = 900
+depth_m = 900
+mxx_n_m = 1e15
+function = "gaussian"
+frequency_hz = 2.0
+"""
 
 
 def given(parameters: Make, **tables: object) -> Parameters:
@@ -158,14 +174,7 @@ def test_a_plan_is_printed_and_nothing_is_written(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "awm.toml"
-    path.write_text(
-        "grid = { nx = 20, ny = 20, nz = 20, spacing_m = 100.0 }\n"
-        "time = { step_s = 0.008, steps = 50 }\n"
-        "material = { layers = [{ vp_m_s = 5000, vs_m_s = 2900, rho_kg_m3 = 2700 }] }\n"
-        "output = { surface_every = 10 }\n"
-        'source = { x_m = 900, y_m = 900, depth_m = 900, mxx_n_m = 1e15, function = "gaussian", '
-        "frequency_hz = 2.0 }\n"
-    )
+    path.write_text(PLANNED)
     assert awm.main([path.name, "--plan", "--json"]) == 0
     numbers = json.loads(capsys.readouterr().out)
     assert numbers["steps"] == 50
@@ -180,3 +189,63 @@ def test_a_plan_is_printed_and_nothing_is_written(
         "grid", "waves", "step", "output", "time"
     ]  # fmt: skip
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_of_a_stretch_its_own_steps_time_and_output_are_forecast(
+    parameters: Make, tmp_path: Path
+) -> None:
+    wanted = given(
+        parameters, time={"steps": 20}, station=[{"name": "A", "x_m": 100, "y_m": 100}],
+        output={"surface_every": 4, "volume_every": 7, "volume_stride": 4, "format": "classic"},
+    )  # fmt: skip
+    solver = Solver(wanted, Path())
+    found = Forecast.of(solver, 1, 0.5, 3, 9, 16)
+    assert (found.steps, found.takes_s) == (8, 4.0)
+    assert found.numbers()["steps_of_run"] == 20
+    whole = forecast.output_bytes(wanted)
+    assert found.output_bytes["surface"] * 5 == whole["surface"] * 2  # steps 12 and 16
+    assert found.output_bytes["volume"] * 2 == whole["volume"]  # step 14
+    assert found.output_bytes["stations"] == 16 * (8 + 12)
+    assert found.checkpoint_bytes == forecast.checkpoint_bytes(wanted) - 4 * (8 + 12)
+    assert "time: about 4 s for steps 9 to 16 of 20, " in list(found.lines())[-1]
+    until_s = 16 * wanted.time.step_s
+    first = Run(wanted, tmp_path, Threads(), Stretch(until_s=8 * wanted.time.step_s))
+    assert first.go() == 0
+    again = Run(wanted, tmp_path, Threads(), Stretch(tmp_path / name_of(8), until_s))
+    assert (again.forecast(1).first_step, again.forecast(1).last_step) == (9, 16)
+    assert again.forecast(1).output_bytes == found.output_bytes
+    assert again.go() == 0
+    assert (tmp_path / name_of(16)).stat().st_size == found.checkpoint_bytes
+
+
+def test_a_plan_of_a_continuation_is_of_its_steps_and_reads_the_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("awm.toml").write_text(PLANNED)
+    assert awm.main(["awm.toml", "--until", "0.16"]) == 0
+    checkpoint = Path(name_of(20))
+    before = sorted(path.name for path in tmp_path.iterdir())
+    capsys.readouterr()
+    words = ["awm.toml", "--plan", "--json", "--restart", checkpoint.name]
+    assert awm.main([*words, "--until", "0.32"]) == 0
+    numbers = json.loads(capsys.readouterr().out)
+    names = "steps", "first_step", "last_step", "steps_of_run"
+    assert [numbers[name] for name in names] == [20, 21, 40, 50]
+    data = bytearray(checkpoint.read_bytes())
+    data[-50] ^= 1
+    checkpoint.write_bytes(data)
+    assert awm.main(words) == 2
+    assert "is damaged" in capsys.readouterr().out
+    assert awm.main([*words, "--until", "0.1"]) == 2
+    assert "--until 0.1 is not beyond it" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        awm.main(["awm.toml", "--check", "--restart", checkpoint.name])
+    assert "--plan checks a checkpoint, too" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("length", [{"duration_s": 1e308}, {"steps": 10**400}])
+def test_more_steps_than_any_run_has_are_refused(parameters: Make, length: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"a run has at most 1e\+09 steps"):
+        given(parameters, time={"steps": None, **length})

@@ -9,7 +9,7 @@ from pathlib import Path
 from burstlens.core.errors import BurstlensError, RecipeError
 from burstlens.core.version import __version__
 from burstlens.workflows.awm import forecast, parameters
-from burstlens.workflows.awm.signals import ASKING, SignalRequests
+from burstlens.workflows.awm.signals import CHECKPOINT_SIGNALS, SignalRequests
 from burstlens.workflows.awm.stretch import Stretch
 from burstlens.workflows.models.base import seconds_of
 
@@ -69,11 +69,13 @@ A checkpoint (checkpoint_0000500.awm: after step 500) has the whole state. --res
 one: frames, peaks and stations are the same, bit by bit, as those of a run in one piece. Signals
 act after the step under way. SIGUSR1 asks for a checkpoint, SIGUSR2 for one with which the run
 stops, as --until does at a model time. SIGTERM and SIGINT end the run, with a checkpoint if it has
-an interval between checkpoints, or --until. awm deletes only checkpoints that this run wrote.
+an interval between checkpoints, or --until. awm deletes only checkpoints that this run wrote. One
+that cannot be written, as on a full disk, is reported and the run continues, unless it was to stop
+with it.
 
 Before it starts, awm prints what the run will do: points per wavelength, the highest frequency that
 is right, the step against its limit, memory, output, and the time by a probe of a second. --plan
-stops there; with --json it prints the same for scripts.
+stops there, after it has read the checkpoint of --restart; --json prints the same for scripts.
 
 Exit codes: 0 done or stopped with a checkpoint, 1 failed, 2 refused (parameters, unstable step,
 grid too coarse, a checkpoint of another run), 128 + signal.
@@ -94,7 +96,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"burstlens {__version__}")
     parser.add_argument("parameters", type=Path, help="the parameter file (TOML)")
-    parser.add_argument("--check", action="store_true", help="check the parameters and stop")
+    parser.add_argument("--check", action="store_true", help="check the parameter file and stop")
     parser.add_argument("--plan", action="store_true", help="print what the run will do and stop")
     parser.add_argument("--json", action="store_true", help="with --plan: one JSON object")
     parser.add_argument(
@@ -115,6 +117,8 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if given.checkpoint_keep is not None and given.checkpoint_keep < 0:
         parser.error("--checkpoint-keep is 0 or more")
+    if given.check and given.restart:
+        parser.error("--check reads the parameter file alone; --plan checks a checkpoint, too")
     if given.json and not given.plan:
         parser.error("--json goes with --plan")
     try:
@@ -124,15 +128,15 @@ def main(arguments: list[str] | None = None) -> int:
             return 0
         forecast.refuse_memory(read)
         # Only now: Numba and netCDF take a second to load.
-        from burstlens.workflows.awm import program
+        from burstlens.workflows.awm import planning, program
 
         by = program.threads(read.threads)
         how_often = given.checkpoint_every, given.checkpoint_keep
         stretch = Stretch(given.restart, given.until, *how_often)
         if given.plan:
-            return program.plan(read, Path.cwd(), by, stretch, as_json=given.json)
+            return planning.plan(read, Path.cwd(), by, stretch, as_json=given.json)
         requests = SignalRequests()
-        with requests.listen(*ASKING):  # which end a process that does not listen
+        with requests.listen(*CHECKPOINT_SIGNALS):  # which end a process that does not listen
             program.compile_kernels(read)
             return program.Run(read, Path.cwd(), by, stretch, requests).go()
     except BurstlensError as error:

@@ -228,6 +228,7 @@ class Awm(Model):
             serial_classic=True,
             output_bytes=sum(forecast.output_bytes(given).values()),
             frames=forecast.frames(given),
+            checkpoint_bytes=forecast.checkpoint_bytes(given),
         )
 
     def check(self, inputs: Path) -> list[str]:

@@ -33,74 +33,91 @@ PIECE_BYTES = 1 << 20
 FLUSHED_BYTES = 1 << 24
 """So much is brought to disk while as much or more is still written: that pays for the CRCs."""
 FORMAT = 1
+"""Of the file, and of the loops: to be raised when a step from the same state gives other bits."""
+UNTOUCHED: dict[str, bool | set[str]] = {
+    "title": True, "output": True, "threads": True, "time": True, "checkpoint": True,
+    "allow_unstable": True, "grid": {"points_per_wavelength"}, "absorbing": {"robust"},
+}  # fmt: skip
+"""Parameters on which the next state does not depend, but for ``step_s``. Friction, which follows
+from ``robust`` or the number of steps, is compared by itself."""
+
+MEDIUM = "the material's values"
+"""They follow from ``grid``, ``time.step_s`` and ``material``, and from the file named there."""
 
 State = Mapping[str, NDArray[Any]]
 """Fields by name, each contiguous; read and written in place."""
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
-    """Where a run continues: its ``step``, JSON values, and ``series``, fields of any length."""
+class RestartState:
+    """What a checkpoint holds apart from the fields that are put in place: its ``step``, JSON
+    ``values``, and ``series``, fields of any length."""
 
     step: int
-    more: Mapping[str, Any]
+    values: Mapping[str, Any]
     series: Mapping[str, NDArray[Any]]
 
 
-def digest(solver: Solver) -> str:
-    """What a continuation must have in common with the run that wrote the checkpoint: all but how
-    long it goes on, what it writes and how many threads it has."""
-    parameters = solver.parameters
-    given = parameters.model_dump(exclude={"title", "output", "threads", "time", "checkpoint"})
-    given |= {"step_s": parameters.time.step_s, "robust": solver.robust}
+def digests(solver: Solver) -> dict[str, str]:
+    """What a continuation must have in common with the run that wrote the checkpoint, by name: all
+    but its length, what it writes, its threads, and limits that are only checked."""
+    parameters, medium = solver.parameters, solver.medium
+    given = parameters.model_dump(exclude=UNTOUCHED)
+    given["time.step_s"] = parameters.time.step_s
     # A material that is read from a file may have changed.
-    given["medium"] = [crc32(one.data) for one in (solver.medium.density, solver.medium.lam)]
-    return hashlib.sha256(json.dumps(given, sort_keys=True, default=str).encode()).hexdigest()
+    fields = medium.density, medium.compliance, medium.lam
+    given[MEDIUM] = [crc32(field.data) for field in fields]
+    texts = {name: json.dumps(value, sort_keys=True, default=str) for name, value in given.items()}
+    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
 
 
 class Checkpoints:
     """The checkpoints of a run in ``folder``: of those that this process wrote, the newest ``keep``
-    are kept. ``state`` are the fields of the solver's step, ``more`` JSON values.
+    are kept. ``state`` are the fields of the solver's step, ``values`` JSON values.
+
+    While one is written there are ``keep`` and an unfinished one.
     """
 
     def __init__(self, folder: Path, solver: Solver, keep: int) -> None:
         self._folder, self._solver, self._keep = folder, solver, keep
-        self._run = digest(solver)
+        self._digests = digests(solver)
         self._written: list[Path] = []
         self._deletion: Thread | None = None
 
-    def write(self, state: State, more: Mapping[str, Any]) -> Path:
+    def write(self, state: State, values: Mapping[str, Any]) -> Path:
         """Write the checkpoint of the solver's step; returns its file.
 
-        Raises SimulationError when it cannot be written; then no part of it is left.
+        Raises SimulationError when it cannot be written: then no part of it is left. It is left
+        where only its name may not have reached the disk; it counts as one of those to keep.
         """
         solver = self._solver
         head = {
-            "format": FORMAT, "awm": __version__, "run": self._run, "step": solver.steps,
-            "step_s": solver.step_s, "more": dict(more),
+            "format": FORMAT, "awm": __version__, "run": self._digests, "step": solver.steps,
+            "step_s": solver.step_s, "robust": solver.robust, "values": dict(values),
         }  # fmt: skip
         path = self._folder / name_of(solver.steps)
+        self.close()  # until then the disk holds one more
         with write_errors(path):
             _write(path, head, state)
             self._written.append(path)
-            if 0 < self._keep < len(self._written):
-                self._delete(self._written.pop(0))
+            _sync(self._folder)
+        self._delete_oldest()
         return path
 
-    def read(self, path: Path, state: State, series: Collection[str]) -> Past:
-        """Put a checkpoint's fields in place; those named in ``series`` are returned.
+    def step_of(self, path: Path) -> int:
+        """The step of a checkpoint of this run.
 
         Raises RecipeError when it is damaged, or of another version, grid or set of parameters.
         """
-        head = read_head(path)
-        if head["format"] != FORMAT:
-            raise RecipeError(f"{path} was written by awm {head['awm']}, this is {__version__}")
-        if head["run"] != self._run:
-            raise RecipeError(
-                f"{path} is of another run: grid, step, material, source, stations and absorbing "
-                "layers, with their friction, must be the same to continue from it"
-            )
-        shapes = {one["name"]: (tuple(one["shape"]), one["type"]) for one in head["fields"]}
+        return int(self._head(path)["step"])
+
+    def read(self, path: Path, state: State, series: Collection[str]) -> RestartState:
+        """Put a checkpoint's fields in place; those named in ``series`` are returned.
+
+        Raises RecipeError as :meth:`step_of`, and when a field is damaged or missing.
+        """
+        head = self._head(path)
+        shapes = {field["name"]: (tuple(field["shape"]), field["type"]) for field in head["fields"]}
         given = {name: np.empty(*shapes.pop(name)) for name in series if name in shapes}
         if shapes != {name: (values.shape, values.dtype.str) for name, values in state.items()}:
             raise RecipeError(
@@ -108,18 +125,40 @@ class Checkpoints:
                 "from it"
             )
         _read(path, head["fields"], {**state, **given})
-        return Past(int(head["step"]), head["more"], given)
+        return RestartState(int(head["step"]), head["values"], given)
 
     def close(self) -> None:
         """Wait until the last deletion is done."""
         if self._deletion is not None:
             self._deletion.join()
 
-    def _delete(self, path: Path) -> None:
+    def _head(self, path: Path) -> dict[str, Any]:
+        head = read_head(path)
+        if head["format"] != FORMAT:
+            raise RecipeError(
+                f"{path} was written by awm {head['awm']} in format {head['format']}: awm "
+                f"{__version__} continues from format {FORMAT}"
+            )
+        known = self._digests.items()
+        if other := [name for name, value in known if head["run"].get(name) != value]:
+            names = ", ".join([name for name in other if name != MEDIUM] or other)
+            raise RecipeError(
+                f"{path} is of another run: {names} must be the same to continue from it"
+            )
+        if head["robust"] != self._solver.robust:
+            there, robust = ("", "true") if head["robust"] else ("out", "false")
+            raise RecipeError(
+                f"{path} is of a run with{there} friction in the layers: set robust = {robust} in "
+                "[absorbing] to continue from it"
+            )
+        return head
+
+    def _delete_oldest(self) -> None:
         """Beside the next steps: it takes a quarter of the time of a write."""
-        self.close()
-        self._deletion = Thread(target=_unlink, args=(path,))
-        self._deletion.start()
+        if 0 < self._keep < len(self._written):
+            oldest, self._written = self._written[: -self._keep], self._written[-self._keep :]
+            self._deletion = Thread(target=_unlink, args=(oldest,))
+            self._deletion.start()
 
 
 def _write(path: Path, head: Mapping[str, Any], state: State) -> None:
@@ -142,15 +181,15 @@ def _write(path: Path, head: Mapping[str, Any], state: State) -> None:
                 flush.result()
             os.fsync(handle)
         part.replace(path)
-        _sync(path.parent)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
 
 
-def _unlink(path: Path) -> None:
-    with suppress(OSError):  # one too many does no harm
-        path.unlink()
+def _unlink(paths: Collection[Path]) -> None:
+    for path in paths:
+        with suppress(OSError):  # one too many does no harm
+            path.unlink()
 
 
 def _write_field(handle: int, values: NDArray[Any]) -> int:
@@ -179,7 +218,8 @@ def _sync(folder: Path) -> None:
 
 
 def read_head(path: Path) -> dict[str, Any]:
-    """What the checkpoint says of itself. Raises RecipeError when it is none, or is damaged."""
+    """The first line of a checkpoint. Raises RecipeError where the file is not one, or its line is
+    damaged."""
     try:
         with path.open("rb") as file:
             line = file.read(HEAD_BYTES)
@@ -196,9 +236,9 @@ def _read(path: Path, fields: Collection[Mapping[str, Any]], into: State) -> Non
     try:
         with open(path, "rb", buffering=0) as file:
             file.seek(HEAD_BYTES)
-            for one in fields:
-                if _read_field(file.fileno(), into[one["name"]]) != one["crc32"]:
-                    raise RecipeError(f"{path} is damaged: its field {one['name']} was changed")
+            for field in fields:
+                if _read_field(file.fileno(), into[field["name"]]) != field["crc32"]:
+                    raise RecipeError(f"{path} is damaged: its field {field['name']} was changed")
     except OSError as error:
         raise RecipeError(f"{path}: {error.strerror}") from None
 

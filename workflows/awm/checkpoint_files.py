@@ -37,7 +37,7 @@ def is_part(name: str) -> bool:
 
 
 def remove_parts(folder: Path) -> None:
-    """Remove what a killed run left of the checkpoint that it wrote then."""
+    """Remove what killed runs left of the checkpoints that they were writing."""
     for path in folder.glob(f".{GLOB}.part"):
-        with suppress(OSError):  # it is in nobody's way
+        with suppress(OSError):  # it does no harm
             path.unlink()

@@ -69,12 +69,16 @@ def probe(solver: Solver, steps: int, seconds: float = PROBE_S) -> float:
 @dataclass(frozen=True, slots=True)
 class Forecast:
     """The numbers; ``highest_right_hz`` is the frequency up to which the grid has the wanted points
-    per shear wavelength. ``step_limit_s`` is the longest stable step.
+    per shear wavelength. ``step_limit_s`` is the longest stable step. ``steps`` are those that are
+    taken, from ``first_step`` to ``last_step``; output and time are theirs.
     """
 
     nodes: tuple[int, int, int]
     points: int
     steps: int
+    first_step: int
+    last_step: int
+    steps_of_run: int
     step_s: float
     step_limit_s: float
     highest_hz: float
@@ -92,27 +96,31 @@ class Forecast:
 
     @classmethod
     def of(
-        cls, solver: Solver, threads: int, step_takes_s: float, checkpoint_every: int = 0
-    ) -> Forecast:
-        """What that solver will do, at so many seconds per step."""
+        cls, solver: Solver, threads: int, step_takes_s: float, checkpoint_every: int = 0,
+        first: int = 1, last: int | None = None,
+    ) -> Forecast:  # fmt: skip
+        """What that solver will do, at so many seconds per step, from the ``first`` to the
+        ``last`` step (None: the last one of the run)."""
         given, speeds = solver.parameters, solver.speeds
+        last = given.time.count if last is None else last
         h, wanted = given.grid.spacing_m, given.grid.points_per_wavelength
         highest = given.source.highest_hz
         return cls(
             nodes=(given.grid.nx, given.grid.ny, given.grid.nz), points=solver.points,
-            steps=given.time.count, step_s=given.time.step_s,
+            steps=last - first + 1, first_step=first, last_step=last,
+            steps_of_run=given.time.count, step_s=given.time.step_s,
             step_limit_s=limits.longest_step(h, speeds.vp_max),
             highest_hz=highest, points_per_wavelength=speeds.vs_min / highest / h,
             points_wanted=wanted, highest_right_hz=speeds.vs_min / h / wanted,
             contrast=speeds.contrast, friction=solver.robust,
-            memory_bytes=memory_bytes(given), output_bytes=output_bytes(given),
-            checkpoint_bytes=checkpoint_bytes(given), checkpoint_every=checkpoint_every,
+            memory_bytes=memory_bytes(given), output_bytes=output_bytes(given, first, last),
+            checkpoint_bytes=checkpoint_bytes(given, last), checkpoint_every=checkpoint_every,
             threads=threads, step_takes_s=step_takes_s,
         )  # fmt: skip
 
     @property
     def takes_s(self) -> float:
-        """Seconds that all steps take, output apart."""
+        """Seconds that the steps take, output apart."""
         return self.steps * self.step_takes_s
 
     @property
@@ -159,8 +167,11 @@ class Forecast:
                 f"steps: {self.checkpoint_every_s:g} s of the model, about "
                 f"{duration(self.between_checkpoints_s)} of computing"
             )
+        steps = f"{self.steps} steps"
+        if self.steps < self.steps_of_run:
+            steps = f"steps {self.first_step} to {self.last_step} of {self.steps_of_run}"
         yield (
-            f"time: about {duration(self.takes_s)} for {self.steps} steps, "
+            f"time: about {duration(self.takes_s)} for {steps}, "
             f"{self.points / self.step_takes_s / 1e6:.3g} million points per second on "
             f"{self.threads} thread{'s' * (self.threads > 1)}"
         )
@@ -190,23 +201,27 @@ def memory_bytes(given: Parameters) -> int:
     return 4 * (FIELDS * math.prod(grid.shape) + _MEMORIES * layers)
 
 
-def checkpoint_bytes(given: Parameters) -> int:
-    """Size of the last checkpoint of a run; those before have less of the stations."""
+def checkpoint_bytes(given: Parameters, last: int | None = None) -> int:
+    """Size of the checkpoint after the ``last`` step, by default that of the run; those before have
+    less of the stations."""
     grid = PaddedGrid.of(given)
     fields = memory_bytes(given) - 4 * _MATERIAL * math.prod(grid.shape)
     peaks = 4 * _FOLLOWED * given.grid.nx * given.grid.ny * given.output.peaks
-    return HEAD_BYTES + fields + peaks + _station_bytes(given)
+    return HEAD_BYTES + fields + peaks + _station_bytes(given, last or given.time.count)
 
 
-def _station_bytes(given: Parameters) -> int:
-    """Size of all seismograms, with their times."""
+def _station_bytes(given: Parameters, samples: int) -> int:
+    """Size of so many samples of all seismograms, with their times."""
     stations = len(given.station)
-    return given.time.count * (8 + _COMPONENTS * 4 * stations) if stations else 0
+    return samples * (8 + _COMPONENTS * 4 * stations) if stations else 0
 
 
-def output_bytes(given: Parameters) -> dict[str, int]:
-    """Size of all output without compression: ``surface``, ``volume``, ``stations``."""
-    grid, output, steps = given.grid, given.output, given.time.count
+def output_bytes(given: Parameters, first: int = 1, last: int | None = None) -> dict[str, int]:
+    """Size of all output from the ``first`` to the ``last`` step (None: to the end) without
+    compression: ``surface``, ``volume``, ``stations``. stations.nc has all samples from the start.
+    """
+    grid, output = given.grid, given.output
+    last = given.time.count if last is None else last
     stride = output.volume_stride
     plane = grid.nx * grid.ny
     block = math.prod(-(-n // stride) for n in (grid.nx, grid.ny, grid.nz))
@@ -215,11 +230,11 @@ def output_bytes(given: Parameters) -> dict[str, int]:
         ("surface", output.surface_every, plane * (_COMPONENTS + _PEAKS * output.peaks)),
         ("volume", output.volume_every, block * _COMPONENTS),
     ):
-        if every and steps >= every:
-            found[name] = steps // every * (4 * values + _HEADER_BYTES)
+        if count := last // every - (first - 1) // every if every else 0:
+            found[name] = count * (4 * values + _HEADER_BYTES)
     if given.station:
-        copies = 2 if output.station_frames else 1
-        found["stations"] = copies * _station_bytes(given)
+        again = last - first + 1 if output.station_frames else 0
+        found["stations"] = _station_bytes(given, last + again)
     return found
 
 

@@ -20,7 +20,7 @@ import netCDF4
 import numpy as np
 from numpy.typing import NDArray
 
-from burstlens.core.errors import RecipeError, SimulationError
+from burstlens.core.errors import FULL_ERRNO, RecipeError, SimulationError
 from burstlens.workflows.awm.parameters import Parameters
 from burstlens.workflows.awm.surface_peaks import PEAKS, SurfacePeaks
 from burstlens.workflows.awm.times import text_of
@@ -41,13 +41,15 @@ AXES = {
 
 @contextmanager
 def write_errors(path: Path) -> Iterator[None]:
-    """Turn errors of the netCDF library on a write into one line that names the file."""
+    """Turn errors on a write, of the netCDF library too, into one line that names the file."""
     try:
         yield
     except (OSError, RuntimeError) as error:
         room = os.statvfs(path.parent)
-        full = getattr(error, "errno", 0) == errno.ENOSPC or room.f_bavail * room.f_frsize < 1 << 20
-        reason = os.strerror(errno.ENOSPC) if full else str(error)
+        number = getattr(error, "errno", None)
+        if room.f_bavail * room.f_frsize < 1 << 20:
+            number = errno.ENOSPC  # the netCDF library has only a number of its own
+        reason = os.strerror(number) if number in FULL_ERRNO else str(error)
         raise SimulationError(f"cannot write {path.name}: {reason}") from None
 
 
@@ -102,8 +104,8 @@ class Frames:
         self.count = self._records = 0
         self._growing: netCDF4.Dataset | None = None
 
-    def go_on(self, count: int) -> None:
-        """Continue a run that has written so many frames: their numbers go on, a growing file
+    def resume(self, count: int) -> None:
+        """Continue a run that has written so many frames, with their numbers. A growing file
         begins anew. Raises RecipeError where one is there, whose frames would be lost."""
         path = self.folder / f"{self.stream}.nc"
         if self.parameters.output.files == "growing" and path.exists():

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
+MOST_STEPS = 10**9
+"""Of a run: some days at a tenth of a millisecond per step, so more is a slip."""
 
 
 class Table(BaseModel):
@@ -51,6 +53,9 @@ class Time(Table):
     def _one_length(self) -> Self:
         if (self.duration_s is None) == (self.steps is None):
             raise ValueError("give either duration_s or steps")
+        steps = self.steps or (self.duration_s or 0.0) / self.step_s
+        if steps > MOST_STEPS:
+            raise ValueError(f"a run has at most {MOST_STEPS:.0e} steps")
         return self
 
     @property

@@ -5,34 +5,32 @@ Every line is flushed at once. The line on a frame comes after its file is close
 
 from __future__ import annotations
 
-import json
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numba
-import numpy as np
 
 from burstlens.core.errors import RecipeError, SimulationError
-from burstlens.workflows.awm.checkpoint import Checkpoints
+from burstlens.workflows.awm.checkpoint import Checkpoints, RestartState
 from burstlens.workflows.awm.checkpoint_files import name_of, remove_parts
 from burstlens.workflows.awm.executing import Threads
-from burstlens.workflows.awm.fields import Field, Wavefield
+from burstlens.workflows.awm.fields import Field
 from burstlens.workflows.awm.forecast import Forecast, probe
-from burstlens.workflows.awm.output import COMPONENTS, Frames, write_errors
+from burstlens.workflows.awm.output import Frames, write_errors
 from burstlens.workflows.awm.parameters import Parameters
 from burstlens.workflows.awm.seismograms import SERIES, Seismograms
-from burstlens.workflows.awm.signals import ASKING, ENDING, SignalRequests
+from burstlens.workflows.awm.signals import CHECKPOINT_SIGNALS, END_SIGNALS, SignalRequests
 from burstlens.workflows.awm.solver import Solver
+from burstlens.workflows.awm.stability import check_finite
 from burstlens.workflows.awm.stretch import Stretch
 from burstlens.workflows.awm.surface_peaks import SurfacePeaks
 from burstlens.workflows.awm.times import text_of, time_of
 
 EVERY_S = 1.0
 """Seconds of wall time between two progress lines."""
-PLAN_STEPS = 1000
-"""A plan is probed as a run of so many steps would be."""
 
 
 def say(text: str) -> None:
@@ -67,28 +65,25 @@ def compile_kernels(parameters: Parameters) -> None:
     say(f"compiled in {time.perf_counter() - began:.1f} s")
 
 
-def plan(
-    parameters: Parameters, folder: Path, by: Threads, stretch: Stretch, *, as_json: bool
-) -> int:
-    """Print what a run would do, and do nothing of it; returns 0."""
-    solver = Solver(parameters, folder, by)
-    takes_s = probe(solver, PLAN_STEPS)
-    found = Forecast.of(solver, by.count, takes_s, stretch.every(parameters))
-    if as_json:
-        print(json.dumps(found.numbers()))
-    else:
-        for line in found.lines():
-            say(line)
-    return 0
-
-
 def _say_written(stream: str, record: int, name: str, t: float, began: float) -> None:
     took = time.perf_counter() - began
     say(f"wrote {stream} record {record} of {name}, t = {text_of(t)} s, in {took:.3f} s")
 
 
+def _error_of(part: Callable[[], None]) -> SimulationError | None:
+    """The error with which it failed, or None."""
+    try:
+        part()
+    except SimulationError as error:
+        return error
+    return None
+
+
 class Run:
-    """One run in ``folder``, or a stretch of it, from its parameters to its last frame."""
+    """One run in ``folder``, or a stretch of it, from its parameters to its last frame.
+
+    Raises RecipeError for a checkpoint that is of another run or has nothing left to compute.
+    """
 
     def __init__(
         self, parameters: Parameters, folder: Path, by: Threads, stretch: Stretch | None = None,
@@ -100,8 +95,10 @@ class Run:
         self.stretch = stretch or Stretch()
         self._by, self._requests = by, requests or SignalRequests()
         self._checkpoints = Checkpoints(folder, self.solver, self.stretch.kept(parameters))
-        self._continues = False
-        """Whether it stopped with a checkpoint: a frame of stations that it began is then that of
+        self._frame_counts: dict[str, int] = {}
+        """Of the run that it continues; also of streams that are switched off now."""
+        self._has_samples_left = True
+        """Not after a stop with a checkpoint: a frame of stations that it began is then that of
         its continuation."""
         output, solver = parameters.output, self.solver
         plane = {"y": solver.y, "x": solver.x}
@@ -118,7 +115,29 @@ class Run:
             if every
         ]
         self.stations = Seismograms(folder, parameters, solver) if parameters.station else None
-        self.first, self.last = 1, self.stretch.last(parameters)
+        self.first, self.last = self._first_step(), self.stretch.last(parameters)
+        self._refuse_empty()
+
+    def forecast(self, probed_as: int | None = None) -> Forecast:
+        """What it will do, by a probe of its steps, or of so many. To be called before
+        :meth:`restore`: the probe is of a wavefield at rest."""
+        takes_s = probe(self.solver, probed_as or self.last - self.first + 1)
+        every = self.stretch.every(self.parameters)
+        return Forecast.of(self.solver, self._by.count, takes_s, every, self.first, self.last)
+
+    def restore(self) -> RestartState | None:
+        """Put the state of the checkpoint in place; None without one. No file changes.
+
+        Raises RecipeError for a damaged one, and for files that it would overwrite.
+        """
+        if self.stretch.restart is None:
+            return None
+        series = () if self.stations is None else SERIES
+        saved = self._checkpoints.read(self.stretch.restart, self._state(), series)
+        self.solver.steps, self._frame_counts = saved.step, dict(saved.values["frames"])
+        for _, frames in self.streams:
+            frames.resume(self._frame_counts.get(frames.stream, 0))
+        return saved
 
     def go(self) -> int:
         """Take the steps; returns 0, or 128 plus the number of the signal that ended it.
@@ -126,58 +145,71 @@ class Run:
         Raises SimulationError when the solution is unstable or a file cannot be written, and
         RecipeError for a checkpoint from which it cannot continue.
         """
-        step_takes_s, every = probe(self.solver, self.steps), self.stretch.every(self.parameters)
-        for line in Forecast.of(self.solver, self._by.count, step_takes_s, every).lines():
+        found, saved = self.forecast(), self.restore()
+        for line in found.lines():
             say(line)
-        remove_parts(self.folder)
-        if self.stretch.restart is not None:  # only now: the probe is of a wavefield at rest
-            self._go_on(self.stretch.restart)
-        elif self.stations is not None:
-            self.stations.open()
-        with self._requests.listen(*ENDING, *ASKING):
+        self._begin(saved)
+        with self._requests.listen(*END_SIGNALS, *CHECKPOINT_SIGNALS):
             try:
-                return self._take_steps(every)
-            finally:
+                code = self._take_steps()
+            except BaseException:
                 self._close()
+                raise
+            errors = self._close()
+        if errors and not code:
+            raise errors[0]
+        return code
 
-    def _go_on(self, path: Path) -> None:
-        """Continue from a checkpoint. Raises RecipeError for one that does not fit."""
-        stations, dt = self.stations, self.parameters.time.step_s
-        series = () if stations is None else SERIES
-        past = self._checkpoints.read(path, self._state(), series)
-        at = f"{path} is of step {past.step}, t = {text_of(time_of(past.step, dt))} s"
-        if past.step >= self.steps:
-            raise RecipeError(f"{at}: the run ends at step {self.steps}")
-        if past.step >= self.last:
-            raise RecipeError(f"{at}: --until {self.stretch.until_s:g} is not beyond it")
-        self.solver.steps, self.first = past.step, past.step + 1
-        for _, frames in self.streams:
-            frames.go_on(past.more["frames"].get(frames.stream, 0))
+    def _first_step(self) -> int:
+        path = self.stretch.restart
+        return 1 if path is None else self._checkpoints.step_of(path) + 1
+
+    def _refuse_empty(self) -> None:
+        if self.first <= self.last:
+            return
+        step = self.first - 1
+        t = text_of(time_of(step, self.parameters.time.step_s))
+        why = f"the run ends at step {self.steps}"
+        if step < self.steps:
+            why = f"--until {self.stretch.until_s:g} is not beyond it"
+        raise RecipeError(f"{self.stretch.restart} is of step {step}, t = {t} s: {why}")
+
+    def _begin(self, saved: RestartState | None) -> None:
+        remove_parts(self.folder)  # only now: what is refused changes no file
+        stations, path = self.stations, self.stretch.restart
+        if saved is None or path is None:
+            if stations is not None:
+                stations.open()
+            return
         if stations is not None:
-            stations.go_on(past.series, past.more["stations"])
-        t = text_of(time_of(past.step, dt))
-        say(f"continues from {path.name}, step {past.step}, t = {t} s")
+            stations.resume(saved.series, saved.values["stations"])
+        t = text_of(time_of(saved.step, self.parameters.time.step_s))
+        say(f"continues from {path.name}, step {saved.step}, t = {t} s")
 
-    def _take_steps(self, every: int) -> int:
-        asked, keeps = self._requests, self.stretch.wants_checkpoints(self.parameters)
-        began = said = time.perf_counter()
+    def _take_steps(self) -> int:
+        requests, every = self._requests, self.stretch.every(self.parameters)
+        keeps = self.stretch.wants_checkpoints(self.parameters)
+        began = reported = time.perf_counter()
         before = self.first - 1
         for step in range(self.first, self.last + 1):
             self.solver.advance()
             self._write(step)
-            end, stops = asked.end, asked.stop or step == self.last
+            # After the last step there is nothing that a signal could end.
+            end = requests.end if step < self.steps else 0
+            stops = requests.stop or step == self.last
             now = time.perf_counter()
-            if now - said >= EVERY_S or end or stops:
-                self._check()
-                self._progress(step, (step - before) / (now - said))
-                said, before = now, step
+            if now - reported >= EVERY_S or end or stops:
+                check_finite(self.solver, self._by)
+                self._progress(step, (step - before) / (now - reported))
+                reported, before = now, step
             cut, name = stops and step < self.steps, ""
-            if asked.checkpoint or cut or (end and keeps) or (every and step % every == 0):
-                asked.checkpoint = False
+            if requests.checkpoint or cut or (end and keeps) or (every and step % every == 0):
+                requests.checkpoint = False
                 name = self._write_checkpoint(step, end=end, cut=cut)
             if end:
                 kept = f", with checkpoint {name}" if name else ""
-                self._flush_last()
+                if error := _error_of(self._flush_last):
+                    say(str(error))
                 say(f"stopped by {signal.Signals(end).name} at step {step}{kept}")
                 return 128 + end
             if cut:
@@ -194,27 +226,29 @@ class Run:
         return self.solver.state() | ({} if self.peaks is None else self.peaks.state())
 
     def _write_checkpoint(self, step: int, *, end: int, cut: bool) -> str:
-        """Write the checkpoint after that step and return its name. A signal ends the run also
-        without: then the name is empty."""
+        """Write the checkpoint after that step and return its name; empty if it cannot be written
+        and the run goes on, or ends by a signal. Raises SimulationError where it was to stop."""
         began, stations, state = time.perf_counter(), self.stations, dict[str, Any](self._state())
-        more: dict[str, Any] = {"frames": {one.stream: one.count for _, one in self.streams}}
-        self._check(stresses=True)
+        counts = {frames.stream: frames.count for _, frames in self.streams}
+        values: dict[str, Any] = {"frames": self._frame_counts | counts}
+        check_finite(self.solver, self._by, stresses=True)
         try:
             if stations is not None:
                 if end or cut:
                     stations.save()
                 with write_errors(self.folder / name_of(step)):
                     state |= stations.series()
-                more["stations"] = stations.counts()
-            path = self._checkpoints.write(state, more)
+                values["stations"] = stations.counts()
+            path = self._checkpoints.write(state, values)
         except SimulationError as error:
-            if not end:
+            if cut and not end:
                 raise
             say(str(error))
             return ""
         t = text_of(time_of(step, self.parameters.time.step_s))
         say(f"wrote checkpoint {path.name}, t = {t} s, in {time.perf_counter() - began:.3f} s")
-        self._continues = (bool(end) or cut) and step < self.steps
+        if end or cut:
+            self._has_samples_left = False
         return path.name
 
     def _write(self, step: int) -> None:
@@ -237,27 +271,9 @@ class Run:
             _say_written("stations", 0, *frame, began)
 
     def _flush_last(self) -> None:
-        if not self._continues:
+        if self._has_samples_left:
+            self._has_samples_left = False
             self._flush()
-
-    def _check(self, *, stresses: bool = False) -> None:
-        w, n, bad = self.solver.wavefield, self.solver.steps, set[str]()
-        names = Wavefield.__slots__ if stresses else COMPONENTS
-
-        def check(first: int, end: int) -> None:
-            with np.errstate(over="ignore", invalid="ignore"):
-                sums = {name: getattr(w, name)[first:end].sum() for name in names}
-            bad.update(name for name, total in sums.items() if not np.isfinite(total))
-
-        self._by.run(check, 0, w.vx.shape[0])
-        if bad:
-            what = f"the velocities are not finite at step {n}"
-            if bad.isdisjoint(COMPONENTS):
-                what = (
-                    f"the stresses are not finite at step {n}, so that the velocities are not "
-                    f"finite at step {n + 1}"
-                )
-            raise SimulationError(f"{what}: the run is unstable")
 
     def _progress(self, step: int, steps_per_s: float) -> None:
         dt = self.parameters.time.step_s
@@ -265,10 +281,12 @@ class Run:
         t, end = (text_of(time_of(n, dt)) for n in (step, self.steps))
         say(f"step {step} of {self.steps}, t = {t} s of {end} s, {rate:.1f} Mpoint/s")
 
-    def _close(self) -> None:
-        self._checkpoints.close()
-        for _, frames in self.streams:
-            frames.close()
+    def _close(self) -> list[SimulationError]:
+        """Close all files, even if one cannot be; prints the errors and returns them."""
+        parts = [self._checkpoints.close, *(frames.close for _, frames in self.streams)]
         if self.stations is not None:
-            self._flush_last()
-            self.stations.close()
+            parts += [self._flush_last, self.stations.close]
+        errors = [error for part in parts if (error := _error_of(part))]
+        for error in errors:
+            say(str(error))
+        return errors

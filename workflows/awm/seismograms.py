@@ -25,7 +25,7 @@ class Seismograms:
 
     With ``station_frames`` the samples of each flush are also written to a file of their own,
     ``stations_000000.nc``, closed before the log reports it; ``time`` is that of the last sample.
-    Call :meth:`open` before all else, or :meth:`go_on`.
+    Call :meth:`open` before all else, or :meth:`resume`.
     """
 
     def __init__(self, folder: Path, parameters: Parameters, solver: Solver) -> None:
@@ -88,7 +88,7 @@ class Seismograms:
         """How many of them are flushed, in how many frames."""
         return {"samples": self._flushed, "frames": self._count}
 
-    def go_on(self, series: Mapping[str, NDArray[Any]], counts: Mapping[str, int]) -> None:
+    def resume(self, series: Mapping[str, NDArray[Any]], counts: Mapping[str, int]) -> None:
         """Begin the file with the samples of the run that is continued. Those that it had not
         flushed are kept for the next frame."""
         times, rows = (series[name] for name in SERIES)

@@ -1,4 +1,4 @@
-"""What signals ask of a run. Each takes effect after the step under way."""
+"""What signals request of a run. Each takes effect after the step under way."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-ENDING = (signal.SIGTERM, signal.SIGINT)
+END_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 """They end the run: its exit code is 128 plus the number."""
-ASKING = (signal.SIGUSR1, signal.SIGUSR2)
-"""They ask for a checkpoint; after the second the run stops."""
+CHECKPOINT_SIGNALS = (signal.SIGUSR1, signal.SIGUSR2)
+"""They request a checkpoint; after the second the run stops."""
 
 
 class SignalRequests:
     """``end`` is the number of the signal that ends the run, 0 for none. ``checkpoint``: one is
-    asked for, until that is unset; ``stop``: the run is to stop with it.
+    requested, until that is unset; ``stop``: the run is to stop with it.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class SignalRequests:
                 signal.signal(number, handler)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        if number in ENDING:
+        if number in END_SIGNALS:
             self.end = number
         else:
             self.checkpoint = True

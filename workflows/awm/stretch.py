@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from burstlens.workflows.awm.parameters import Parameters
+from burstlens.workflows.awm.parameters import MOST_STEPS, Parameters
 from burstlens.workflows.awm.times import step_at
 
 
@@ -26,7 +26,7 @@ class Stretch:
     def last(self, given: Parameters) -> int:
         """The step after which it stops: that of the end, if ``until_s`` is not before it."""
         time = given.time
-        if self.until_s is None:
+        if self.until_s is None or self.until_s >= time.count * time.step_s:
             return time.count
         return min(time.count, step_at(self.until_s, time.step_s))
 
@@ -34,7 +34,7 @@ class Stretch:
         """Steps from one checkpoint to the next, 0 for none."""
         if self.every_s is None:
             return given.checkpoint.every
-        return max(1, round(self.every_s / given.time.step_s))
+        return max(1, round(min(self.every_s / given.time.step_s, MOST_STEPS)))
 
     def kept(self, given: Parameters) -> int:
         """How many checkpoints it keeps; 0 for all."""
