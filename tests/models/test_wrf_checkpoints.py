@@ -63,6 +63,17 @@ def test_a_checkpoint_needs_the_domains_that_are_open_at_its_time(inputs, end, h
     assert Wrf().checkpoint_parts(folder, f"20050828T{hour:02d}0000") == parts
 
 
+def test_a_nest_whose_end_is_not_in_a_list_that_is_too_short_ends_by_wrf_s_own(tmp_path):
+    """Measured: with the single ``end_minute = 4`` WRF did not open d02, whose end is then its
+    start."""
+    text = (RUNS / "Q3" / "namelist.input").read_text()
+    for ends, parts in (("4,4,4", ["d01", "d02"]), ("4", ["d01"])):
+        assert "end_minute = 4,4,4" in text
+        (tmp_path / "namelist.input").write_text(text.replace("= 4,4,4", f"= {ends}"))
+        model = Wrf().configured(tmp_path)
+        assert [*model.checkpoint_parts(tmp_path, "00010101T000300")] == parts
+
+
 def test_nests_without_times_of_their_own_are_open_and_without_a_namelist_no_part_is_known(
     inputs, tmp_path
 ):

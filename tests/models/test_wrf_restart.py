@@ -176,9 +176,16 @@ def test_a_nest_that_has_ended_needs_no_file(inputs):
 
 def test_each_domain_has_its_start_in_the_copy(inputs):
     names = tuple(f"wrfrst_{part}_2005-08-28_06:00:00" for part in ("d01", "d02"))
-    folder = inputs(NEST.format("0"), domains="max_dom = 2")
+    folder = inputs(NEST.format("0, 3"), domains="max_dom = 2")
     found = start(folder, time="20050828T060000", files=names)
-    assert "start_hour = 0 -> 6, 6" in found.changes
+    assert "start_hour = 0, 3 -> 6, 6" in found.changes
+
+
+def test_a_nest_beyond_the_end_of_a_list_starts_at_noon(inputs):
+    """WRF's own start_hour is 12; it does not take the last value of the list."""
+    folder = inputs(NEST.format("0"), domains="max_dom = 2")
+    found = start(folder, time="20050828T060000", files=("wrfrst_d01_2005-08-28_06:00:00",))
+    assert "start_hour = 0 -> 6, 12" in found.changes
 
 
 @pytest.mark.parametrize(

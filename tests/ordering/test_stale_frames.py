@@ -12,6 +12,7 @@ from burstlens.cluster_configs.site import choose
 from burstlens.core.model import Frame
 from burstlens.core.run import events as ev
 from burstlens.core.run.journal import read
+from burstlens.core.valid_time import label
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.ordering.instructions import Release
@@ -114,6 +115,20 @@ def test_a_stream_without_a_whole_frame_there_has_it_of_the_attempt_that_goes_on
     run.report(2, 2, 3)
     run.publish()
     assert run.published == {key(1): 1, key(2): 2, key(3): 2}
+
+
+def test_a_frame_of_the_checkpoint_s_time_that_no_attempt_has_is_reported_as_lost_once(run):
+    run.report(1, 1, 2)
+    run.begin(2, key(3))
+    for hour in (4, 5):
+        run.report(2, hour)
+    run.drivers.journal.sync()
+    lines = read(run.drivers.run.journal)
+    lost = [(one.time, one.attempt) for one in lines if isinstance(one, ev.FrameDamaged)]
+    assert lost == [(key(3), 1)]
+    assert run.production.history.lost_frames() == [("output", label(key(3)))]
+    (alarm,) = run.production.snapshot.alarms
+    assert alarm.text.startswith(f"lost frame output {key(3)}: attempt 1 ended before")
 
 
 def test_stale_frames_may_leave_the_buffer_at_once(run):

@@ -3,18 +3,23 @@ these are the texts that one would get."""
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from burstlens.cluster_configs.site import SITES, read
+from burstlens.cluster_configs.site import SITES, choose, read
+from burstlens.core.errors import RecipeError
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import replay
 from burstlens.workflows.hints.stripes import Stripe
+from burstlens.workflows.models.continuation import Continuation
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.job_file import JobFile
 from burstlens.workflows.placement.provision import Folder
 
+DATA = Path(__file__).parents[1] / "data"
 HINTS = {"wrfout*": {"cb_nodes": 64}, "wrfrst*": {"romio_ds_write": "disable"}}
 
 
@@ -75,3 +80,24 @@ def test_stripes_are_of_the_folder_and_on_a_cray_of_the_pattern_as_well(describe
     romio = described(replace(read(SITES / "slurm.toml"), mpi="romio"), stripes=stripes)
     assert romio["stripes"] == folder
     assert "striping" not in romio["files"][".romio_hints"]
+
+
+def test_a_checkpoint_in_tiles_needs_the_ranks_that_wrote_them(recipe, tmp_path):
+    """Otherwise the real WRF hangs in its first step, without a message."""
+    text = '[simulation]\nmodel = "wrf"\nexecutable = "model.sh"\ninputs = "inputs"\n'
+    site = choose("local")
+    name = "wrfrst_d01_0001-01-01_00:02:00"
+    wanted = Continuation("00010101T000200", (f"{name}_0000", f"{name}_0001"))
+    for ranks in (2, 1):
+        made = recipe(text=f"{text}ranks_per_node = {ranks}\n")
+        shutil.copy(DATA / "wrf" / "restart" / "F1" / "namelist.input", made.inputs)
+        space = Folder(site, "storm-1", 10)
+        jobs = JobFile(RunDir(tmp_path / "storm-1"), made, site, replay([]), space)
+        jobs.open(BufferRef("posix", "/scratch", "storm-1"), 2, wanted, written_by=1)
+        if ranks == 2:
+            assert [pair[1] for pair in jobs.simulation("attempt-2")["checkpoint"]] == [
+                *wanted.files
+            ]
+        else:
+            with pytest.raises(RecipeError, match="of each of 2 ranks, and the simulation has 1"):
+                jobs.simulation("attempt-2")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from segments_case import AFTER, PARAMETERS, RECIPE
@@ -12,6 +14,7 @@ from burstlens.workflows.awm.adapter import Awm
 from burstlens.workflows.recipe.continuing import continuing
 from burstlens.workflows.recipe.findings import ERROR, WARNING
 
+DATA = Path(__file__).parents[1] / "data"
 COMMAND = """\
 [simulation]
 model = "command"
@@ -155,3 +158,23 @@ def test_settings_on_failure_that_the_model_does_not_take_are_refused(findings):
     ((level, text),) = findings(segments=1, keys=keys)
     assert level == ERROR
     assert "awm takes its parameters from awm.toml alone" in text
+
+
+WRF = """\
+[simulation]
+model = "wrf"
+executable = "model.sh"
+inputs = "inputs"
+ranks_per_node = {ranks}
+"""
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_inputs_in_tiles_of_other_ranks_are_refused(recipe, ranks):
+    """``F2``: written by 2 ranks; with 1 the real WRF hung in its first step."""
+    made = recipe(text=WRF.format(ranks=ranks))
+    shutil.copy(DATA / "wrf" / "restart" / "F2" / "namelist.input", made.inputs)
+    for rank in ("0000", "0001"):
+        (made.inputs / f"wrfrst_d01_0001-01-01_00:02:00_{rank}").touch()
+    found = [(one.level, one.path) for one in continuing(made, choose("local"))]
+    assert found == ([] if ranks == 2 else [(ERROR, "simulation.ranks_per_node")])

@@ -88,3 +88,12 @@ class Start:
     files: Mapping[str, str] = field(default_factory=dict)
     changes: tuple[str, ...] = ()
     ranks: int | None = None
+
+    def rank_fault(self, ranks: int) -> str:
+        """Why a model of so many ranks cannot be started so; "" where it can."""
+        if self.ranks in (None, ranks):
+            return ""
+        return (
+            f"the checkpoint has a file of each of {self.ranks} ranks, and the simulation has "
+            f"{ranks}: give it as many (nodes, ranks_per_node)"
+        )

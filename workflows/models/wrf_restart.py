@@ -169,7 +169,7 @@ def _begin(settings: Namelist, stretch: _Stretch) -> _Values:
         for index in range(max(most, len(settings.get(key, [])))):
             own = wrf_times.date(settings, "start", index)
             later = index > 0 and own is not None and own > stretch.begin
-            values.append(int(number(settings, key, index)) if later else moment)
+            values.append(wrf_times.date_part(settings, "start", part, index) if later else moment)
         if key in settings or part not in ("minute", "second") or any(values):  # 0 by default
             found[key] = values
     return found

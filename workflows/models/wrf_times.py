@@ -12,6 +12,8 @@ from burstlens.workflows.models.namelist import Namelist, number
 
 DATE_PARTS = ("year", "month", "day", "hour", "minute", "second")
 RUN_UNITS = {"days": 86400, "hours": 3600, "minutes": 60, "seconds": 1}
+_DEFAULTS = {"start": (1993, 3, 13, 12, 0, 0), "end": (1993, 3, 14, 12, 0, 0)}
+"""What WRF takes where a list is too short for a domain (Registry/Registry.EM_COMMON)."""
 INTERVAL_UNITS = {"_d": 86400, "_h": 3600, "_m": 60, "_s": 1}
 
 
@@ -19,11 +21,21 @@ def date(settings: Namelist, which: str, index: int = 0) -> datetime | None:
     """The ``start`` or the ``end`` of a domain; None where it is missing or no date."""
     if f"{which}_year" not in settings:
         return None
-    values = [int(number(settings, f"{which}_{part}", index)) for part in DATE_PARTS]
+    values = [date_part(settings, which, part, index) for part in DATE_PARTS]
     try:
         return datetime(*values)  # type: ignore[arg-type]
     except (ValueError, OverflowError):
         return None
+
+
+def date_part(settings: Namelist, which: str, part: str, index: int = 0) -> int:
+    """The ``year`` ... ``second`` of the ``start`` or the ``end`` of a domain. WRF does not take
+    the last value of a list that is too short, but its own."""
+    values = settings.get(f"{which}_{part}", [])
+    value = values[index] if index < len(values) else None
+    if isinstance(value, int | float):
+        return int(value)
+    return _DEFAULTS[which][DATE_PARTS.index(part)]
 
 
 def key(settings: Namelist, which: str, index: int = 0) -> str | None:

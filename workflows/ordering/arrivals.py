@@ -13,6 +13,7 @@ from burstlens.workflows.frames.report import UndecodedFile
 from burstlens.workflows.ordering.backlog import Backlog
 from burstlens.workflows.ordering.outbox import Outbox
 from burstlens.workflows.ordering.repeats import Repeats, frame_key
+from burstlens.workflows.ordering.restart_holes import RestartHoles
 from burstlens.workflows.ordering.space import Space
 from burstlens.workflows.publishing.snapshot import Snapshot
 
@@ -35,6 +36,7 @@ class Arrivals:
         self._backlog = backlog
         self._space = space
         self.repeats = Repeats(history)
+        self._holes = RestartHoles(history)
         self.repeated: set[FrameKey] = set()
         """Frames of the latest report that took another record's place."""
         self._reported = {(stream, attempt) for stream, _, attempt in history.repeated}
@@ -58,6 +60,8 @@ class Arrivals:
                 self._backlog.repeat(frame)
             self._space.add(frame, self._backlog.add(frame))
             self._backlog.refresh(frame)  # where a former driver did not get as far
+        for damage in self._holes.find(found.counting):
+            self.take_damage(damage)
         return bool(found.repeated)
 
     def _report_repeats(self, frame: Frame) -> None:

@@ -103,11 +103,8 @@ class JobFile:
         model, job = self.recipe.model, self._common(name)
         settings = self.run.settings if self.run.settings.is_dir() else inputs
         start = model.start(settings, self.continuation)
-        if start.ranks not in (None, simulation.ranks):
-            raise RecipeError(
-                f"the checkpoint has a file of each of {start.ranks} ranks, and the simulation has "
-                f"{simulation.ranks}: give it as many (nodes, ranks_per_node)"
-            )
+        if fault := start.rank_fault(simulation.ranks):
+            raise RecipeError(fault)
         own = {**model.environment(), **simulation.environment}
         hints = hints_of(self.recipe, self.site)
         job["environment"] |= {**hints.environment, **own}

@@ -45,7 +45,8 @@ class Messages:
             case ev.FrameDamaged():
                 frame = event.time or ", ".join(map(in_model_folder, event.paths or ()))
                 reason = event.reason or ""
-                what = "lost frame" if reason.startswith(REASON) else "damaged frame"
+                is_lost = reason.startswith(REASON) or event.paths == []  # no file holds it
+                what = "lost frame" if is_lost else "damaged frame"
                 self.report_frame(event.stream, frame, event.attempt, reason, what)
             case ev.StreamUndecoded():
                 found = UndecodedFile(event.stream, event.file, event.reason)

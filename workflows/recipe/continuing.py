@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 
 from burstlens.cluster_configs.schedulers import LOCAL
@@ -20,6 +21,7 @@ def continuing(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
     """Findings on ``simulation.segments`` and ``[checkpoint]``, for a run on that site."""
     yield from _stopping(recipe)
     simulation, model = recipe.simulation, recipe.model
+    yield from _ranks(recipe)
     if not (simulation.is_cut or recipe.checkpoint.every or simulation.on_failure):
         return
     path = _PATH if simulation.is_cut else "checkpoint.every"
@@ -66,6 +68,15 @@ def _stopping(recipe: Recipe) -> Iterator[Finding]:
         lead_s(recipe.simulation.walltime, given.lead, None)
     except RecipeError as error:
         yield Finding(ERROR, str(error), "checkpoint.lead")
+
+
+def _ranks(recipe: Recipe) -> Iterator[Finding]:
+    """Another number of ranks than wrote the checkpoint among the inputs, if that matters."""
+    with contextlib.suppress(RecipeError):
+        start = recipe.model.start(recipe.inputs, Continuation())
+        if fault := start.rank_fault(recipe.simulation.ranks):
+            path = "simulation.ranks_per_node"
+            yield Finding(ERROR, f"{path}: {fault}", path)
 
 
 def _starts(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
