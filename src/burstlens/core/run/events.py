@@ -326,6 +326,11 @@ class ProductPublished(_Receipt, frozen=True, tag="product.published"):
     """A product has its final name."""
 
 
+class ProductKept(_Receipt, frozen=True, tag="product.kept"):
+    """A product that this attempt has computed again is equal, byte by byte, to the one that an
+    earlier attempt has published: that file stays, and is this attempt's from now on."""
+
+
 class ProductSuperseded(_Product, frozen=True, tag="product.superseded"):
     """A product is replaced; ``attempt`` is that of the one replaced."""
 
@@ -378,9 +383,9 @@ AnyEvent = Union[  # noqa: UP007  (its members are listed below)
     SimulationSubmitting, SimulationSubmitted, SimulationEnded, ViewingQueued, ViewingStarted,
     ViewingEnded, FrameReady, FrameDamaged, StreamUndecoded, FrameReleased, FrameInspected,
     ReleaseDone, GuardTripped, ProductLimits,
-    ProductPublishing, ProductPublished, ProductSuperseded, ProductFailed, ProductAdded,
-    ProductRefused, ControlReceived, Alarm, NoticeDue, NoticeSent, NoticeFailed, OutputTimed,
-    OutputReported, TrialSubmitting, TrialSubmitted, TrialEnded, TuningEnded,
+    ProductPublishing, ProductPublished, ProductKept, ProductSuperseded, ProductFailed,
+    ProductAdded, ProductRefused, ControlReceived, Alarm, NoticeDue, NoticeSent, NoticeFailed,
+    OutputTimed, OutputReported, TrialSubmitting, TrialSubmitted, TrialEnded, TuningEnded,
 ]  # fmt: skip
 EVENTS: dict[str, type[Event]] = {kind.__struct_config__.tag: kind for kind in get_args(AnyEvent)}
 """The types by the names of their events."""
