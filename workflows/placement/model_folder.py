@@ -44,8 +44,8 @@ def make(base: Path, job: Mapping[str, Any]) -> Path:
             path = inputs / name
             with contextlib.suppress(FileNotFoundError):  # it may have been left behind
                 path.chmod(path.stat().st_mode | 0o111 & ~_umask())
-    for source, name in job.get("checkpoint", ()):
-        link_checkpoint(base / source, folder / name)
+    for source, name, *size in job.get("checkpoint", ()):
+        link_checkpoint(base / source, folder / name, *size)
     return folder
 
 
@@ -91,11 +91,14 @@ def _link(link: Path, target: str) -> None:
             raise
 
 
-def link_checkpoint(source: Path, link: Path) -> None:
+def link_checkpoint(source: Path, link: Path, size: int | None = None) -> None:
     """Give the model a file of a checkpoint that an earlier attempt has written, by a hard link
     where the file system has them: to release one of the two leaves the other. Raises ValueError
-    where it is gone, OSError."""
+    where it is gone or has not that ``size`` any more, OSError."""
     link.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileNotFoundError):
+        if size not in (None, found := source.stat().st_size):
+            raise ValueError(f"the checkpoint's file {source} has {found} bytes instead of {size}")
     if _stands(link):
         return
     try:
