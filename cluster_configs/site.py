@@ -178,6 +178,9 @@ class Site:
     on a cluster the hints are written as Cray MPICH takes them, and `check` warns."""
     mpi_compiler: Annotated[tuple[str, ...], Field(min_length=1)] = ("mpicc",)
     """What compiles a C program with that MPI, such as `cc` on a Cray; for `sites --probe-io`."""
+    node_mtbf: Seconds | None = None
+    """Mean time between failures of one compute node, such as "40000 h": `check` proposes from it
+    how often a model should write checkpoints. By default 5 years."""
     buffer: BufferSite = field(default_factory=BufferSite)
     """The fast temporary space."""
     parallel: ParallelSite = field(default_factory=ParallelSite)

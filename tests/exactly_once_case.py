@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from burstlens.core.decode import decoder
 from burstlens.core.run import events as ev
@@ -224,6 +225,8 @@ class Ledger:
             self._superseded[event.key] = event.attempt
         elif isinstance(event, ev.ProductPublished):
             self._publish(event)
+        elif isinstance(event, ev.ProductKept):
+            self._keep(event)
         elif isinstance(event, ev.ProductFailed):
             stands = self.history.published.get(event.key, 0) >= event.attempt
             hole = event.key in self.history.holes
@@ -258,6 +261,17 @@ class Ledger:
             self.states[event.state.name] = event.state.crc32
             self.counts[event.state.name] += 1
         self.counts.update(part.name for part in event.pieces or ())
+
+    def _keep(self, event: ev.ProductKept) -> None:
+        before = self.newest[event.key]
+        assert (before.name, before.crc32) == (event.name, event.crc32)
+        assert before.attempt < event.attempt
+        self.newest[event.key] = replace(before, attempt=event.attempt)
+        self._drawn[event.key].add((event.attempt, event.limits, False))
+        self.published.add((event.key, event.t))
+        if event.state is not None:
+            self.states[event.state.name] = event.state.crc32
+            self.counts[event.state.name] += 1
 
     def wanted(self, time: str) -> list[str]:
         """The products that are to be made of a frame of that valid time."""

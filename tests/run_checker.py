@@ -78,6 +78,10 @@ def journal(run: Path) -> list[Line]:
     return lines
 
 
+_STANDING = ("product.published", "product.kept")
+"""What makes a file the product of an attempt."""
+
+
 def _events(of: Evidence, *names: str) -> list[Line]:
     return [line for line in journal(of.run) if line["event"] in names]
 
@@ -188,7 +192,7 @@ def _reference(folder: Path) -> dict[str, tuple[Path, int]]:
 
 def _published(of: Evidence) -> dict[tuple[str, str], Line]:
     """The latest publication of each product and time."""
-    return {(e["product"], e["time"]): e for e in _events(of, "product.published")}
+    return {(e["product"], e["time"]): e for e in _events(of, *_STANDING)}
 
 
 def _products(of: Evidence) -> Iterator[str]:
@@ -305,7 +309,7 @@ def _index(of: Evidence) -> Iterator[str]:
     lines = [json.loads(line) for line in text.splitlines()]
     listed = Counter((e["product"], e["time"], e["attempt"], e["crc32"]) for e in lines)
     yield from (f"listed {n} times: {key}" for key, n in listed.items() if n > 1)
-    events = _events(of, "product.published")
+    events = _events(of, *_STANDING)
     missing = {(e["product"], e["time"], e["attempt"], e["crc32"]) for e in events} ^ listed.keys()
     if missing:
         yield f"only in the journal or only in the index: {sorted(missing)}"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from launched_case import WELL as WELL
 from launched_case import Case
 
+from burstlens.workflows.deciding.judging import JUDGEMENT
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report, WholeCheckpoint
 from burstlens.workflows.frames.speech import Speech
@@ -82,8 +86,21 @@ def end(run: Case, attempt: int, how: Ended, *checkpoints: float, said_end: bool
     speech = Speech(ended_well=said_end)
     ended = Report((), (), Cursor(speech=speech), ended=True, checkpoints=found)
     done = run.tell(happened.FramesFound(ended))
-    run.tell(happened.Turn())
-    return done + run.tell(happened.ProductsPublished())
+    return done + settle(run)
+
+
+def settle(run: Case, faults: Mapping[str, str] = MappingProxyType({})):
+    """All is published, and each checkpoint that is to be read is good, but those at these times;
+    returns what is to be done then."""
+    done = []
+    while True:
+        run.tell(happened.Turn())
+        done += (news := run.tell(happened.ProductsPublished()))
+        asks = [one for one in news if isinstance(one, todo.Ask) and one.kind == JUDGEMENT]
+        if not asks:
+            return done
+        for ask in asks:
+            run.tell(happened.QuestionAnswered(ask, faults.get(ask.about[1], "")))
 
 
 def described(done) -> todo.DescribeJobs:

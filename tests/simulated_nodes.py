@@ -96,8 +96,8 @@ class SimulatedNodes:
     def _worker_answer(self, ask: todo.Ask, number: int) -> Any:
         if ask.kind == "collected":
             return Collected(Measured({"out": 1.0 + number}, {"out": 3}), "", 0.1)
-        if ask.kind == "checkpoint":
-            return None
+        if ask.kind in {"checkpoint", "judgement"}:
+            return None if ask.kind == "checkpoint" else ""
         if ask.kind == "compare":
             order = ask.about.orders[0]
             return OrderResult(self._stage(order, alike=number % 2 == 0))

@@ -13,6 +13,9 @@ from burstlens.clients.cli import app
 from burstlens.clients.pages.cinema import write_database
 from burstlens.clients.pages.report.gallery import gallery
 from burstlens.clients.pages.report.page import write_report
+from burstlens.core.run import events as ev
+from burstlens.core.run.history_file import history_of
+from burstlens.core.run.journal import Journal
 
 
 @pytest.fixture
@@ -76,3 +79,15 @@ def test_the_newest_picture_of_a_report_is_the_newest_that_counts(forked):
     entries = [entry for entry in forked.view.products["t2"].entries if not entry.stale]
     [series] = gallery(forked.run.products, entries)
     assert series.newest.entry.time == at(4)
+
+
+def test_the_report_counts_products_that_were_computed_again_to_the_same_bytes(tmp_path):
+    made = ForkedRun(tmp_path)
+    journal = Journal(made.run.journal, 1)
+    frame = {"product": "t2", "stream": "d01", "time": at(4), "attempt": 2, "name": "t2/it.png"}
+    journal.append(ev.ProductKept(**frame, uuid="1", incoming="any", bytes=1, crc32=1))
+    journal.close()
+    assert history_of(made.run.journal).kept["t2"] == 1
+    write_report(made.view, tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert "1 product kept: a later attempt of the model has computed the same bytes again" in text

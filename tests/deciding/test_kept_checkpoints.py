@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from launched_case import Case
+from segments_case import settle
 from simulated_nodes import BUFFER
 
 from burstlens.core.model import Frame
@@ -58,11 +59,8 @@ def report(run: Case, *seconds: int, frames: tuple[Frame, ...] = ()) -> None:
 
 def removals(run: Case) -> list[todo.Ask]:
     """What is asked for after all that had happened is published."""
-    run.tell(happened.Turn())
-    done = run.tell(happened.ProductsPublished())
-    asks = [one for one in done if isinstance(one, todo.Ask)]
-    assert all(one.function is remove_checkpoint for one in asks)
-    return asks
+    asks = [one for one in settle(run) if isinstance(one, todo.Ask)]
+    return [one for one in asks if one.function is remove_checkpoint]
 
 
 def test_older_ones_go_when_there_are_enough_good_ones_and_each_is_asked_for_once(case):

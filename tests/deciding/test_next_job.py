@@ -196,7 +196,9 @@ def test_what_an_attempt_s_job_has_waited_for_it_is_lost_core_hours_of_its_segme
 def test_an_attempt_whose_job_is_requeued_is_followed_from_its_newest_checkpoint(running):
     run = running(2)
     done = end(run, 1, REQUEUED, 0.5, 1.5)
-    assert [one.outcome for one in run.events if isinstance(one, ev.SimulationEnded)] == ["requeued"]
+    assert [one.outcome for one in run.events if isinstance(one, ev.SimulationEnded)] == [
+        "requeued"
+    ]
     assert (described(done).attempt, described(done).continuation.time) == (2, key(1.5))
     assert not cancelled(done)
     (alarm,) = (one.text for one in run.snapshot.alarms)

@@ -99,3 +99,15 @@ def test_it_is_copied_where_there_are_no_hard_links(buffer, tmp_path, monkeypatc
 def test_a_checkpoint_that_is_gone_is_named(buffer, tmp_path):
     with pytest.raises(ValueError, match=r"the checkpoint's file .*/storm/1/rst is gone"):
         model_folder.make(tmp_path / "buffer", job("storm/3", "rst"))
+
+
+@pytest.mark.parametrize("state", [b"", b"stat", b"state and more"])
+def test_one_of_another_size_than_when_it_was_whole_is_refused(buffer, tmp_path, state):
+    base = tmp_path / "buffer"
+    (base / "storm" / "1" / "rst").write_bytes(b"state")
+    sized = {"folder": "storm/3", "checkpoint": [["storm/1/rst", "rst", 5]]}
+    assert (model_folder.make(base, sized) / "rst").read_bytes() == b"state"
+    (base / "storm" / "1" / "rst").write_bytes(state)
+    found = f"/storm/1/rst has {len(state)} bytes instead of 5"
+    with pytest.raises(ValueError, match=f"the checkpoint's file .*{found}"):
+        model_folder.make(base, sized)

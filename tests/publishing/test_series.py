@@ -10,6 +10,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from burstlens.core.run.segments import Segments
+from burstlens.core.run.status_file import SegmentPart
 from burstlens.viz.kinds.vtk.hdf_file import write_vtkhdf
 from burstlens.workflows.publishing.series import Series
 
@@ -192,3 +194,41 @@ def test_a_series_of_the_standard_calendar_goes_on_after_1582(tmp_path: Path):
     series.add(line("core/b.vts", "15821015T000000"))
     series.write(force=True)
     assert steps_of(tmp_path / "core.pvd") == [0.0, 86400.0]
+
+
+SEGMENTS = Segments((SegmentPart(1, "", "t00000001.000"), SegmentPart(2, "t00000001.000")))
+
+
+def of_attempt(attempt: int, second: int) -> dict[str, Any]:
+    time = f"t0000000{second}.000"
+    return line(f"core/core_d01_{time}.vts", time) | {"attempt": attempt}
+
+
+def shown(folder: Path) -> list[str]:
+    entries = ElementTree.parse(folder / "core.pvd").getroot().iter("DataSet")
+    return [str(entry.get("timestep")) for entry in entries]
+
+
+def test_stale_files_leave_the_series_when_another_attempt_begins(tmp_path: Path):
+    segments = Segments()
+    series = Series(tmp_path, None, lambda: segments)
+    for second in (1, 2, 3):
+        series.add(of_attempt(1, second))
+    series.write(force=True)
+    assert len(shown(tmp_path)) == 3
+    segments = SEGMENTS
+    series.write(force=True)
+    assert len(shown(tmp_path)) == 1
+    series.add(of_attempt(2, 3))
+    series.write(force=True)
+    assert [float(time) for time in shown(tmp_path)] == [1.0, 3.0]
+
+
+def test_a_series_of_which_all_is_stale_stays_until_there_is_something_else(tmp_path: Path):
+    segments = Segments()
+    series = Series(tmp_path, None, lambda: segments)
+    series.add(of_attempt(1, 2))
+    series.write(force=True)
+    segments = SEGMENTS
+    series.write(force=True)
+    assert [float(time) for time in shown(tmp_path)] == [2.0]

@@ -59,12 +59,16 @@ export interface FrameCounts {
   damaged: number;
 }
 
-/** A product: how many are published, how many failed, the latest reason. */
+/**
+ * A product: how many are published, how many failed, the latest reason; how often an attempt
+ * has computed one again to the same bytes, which was `kept`.
+ */
 export interface ProductCounts {
   published: number;
   failed: number;
   kind?: string;
   reason?: string;
+  kept?: number;
 }
 
 /** Bytes of raw frames against bytes of products. */

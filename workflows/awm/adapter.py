@@ -103,6 +103,12 @@ class Awm(Model):
         """The name: awm renames a checkpoint when it is whole, and on disk."""
         return Proof.NAME
 
+    def checkpoint_fault(self, path: Path) -> str | None:
+        """By the fields' CRCs and values."""
+        from burstlens.workflows.awm.checkpoint_values import checkpoint_fault
+
+        return checkpoint_fault(path)
+
     def checkpoint_interval_s(self, inputs: Path) -> float | None:
         """``every`` of ``[checkpoint]``."""
         try:

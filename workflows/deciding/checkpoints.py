@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from burstlens.core.run import events as ev
 from burstlens.core.run.checkpoint_record import CheckpointRecord
 from burstlens.core.valid_time import is_calendar, is_elapsed, label
+from burstlens.workflows.deciding.judging import JUDGEMENT, CheckpointJudging
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.ordering.events import QuestionAnswered
 from burstlens.workflows.ordering.instructions import LAST, Ask
@@ -26,6 +27,7 @@ class CheckpointKeeping:
     def __init__(self, state: RunState) -> None:
         self._state, self._history = state, state.history
         self._keep = state.recipe.checkpoint.keep
+        self.judging = CheckpointJudging(state)
         self._going: set[tuple[int, str]] = set()
 
     def take(self, report: Report, attempt: int) -> None:
@@ -36,7 +38,7 @@ class CheckpointKeeping:
             event = ev.CheckpointWhole(
                 attempt=attempt, time=found.time, files=list(found.files), bytes=found.bytes,
                 written=found.written, detected=self._state.t, signal=found.signal,
-                took_s=found.took_s,
+                took_s=found.took_s, sizes=list(found.sizes) or None,
             )  # fmt: skip
             self._state.outbox.append(event)
         for text in report.unproven_checkpoints:
@@ -72,7 +74,12 @@ class CheckpointKeeping:
             return
         known = self._history.checkpoints.on(self._history.lineage)
         unread = production.oldest_unread()
-        good = [one for one in known if not one.suspect and (unread is None or one.time < unread)]
+        good = [
+            one
+            for one in known
+            if not (one.suspect or self.judging.is_open(one))
+            and (unread is None or one.time < unread)
+        ]
         oldest = good[-self._keep].time if len(good) >= self._keep else ""
         gone = [one for one in known if one.time < oldest]
         # Those of a branch that was given up are of no use.
@@ -91,9 +98,16 @@ class CheckpointKeeping:
         begins = self._history.lineage.begins.items()
         return [record.attempt, *(n for n, time in begins if time == record.time)]
 
+    def refused(self, ask: Ask, error: BaseException) -> None:
+        """A question about one failed for good."""
+        if ask.kind == JUDGEMENT:
+            self.judging.answer(ask, f"it could not be read: {error}")
+
     def answered(self, event: QuestionAnswered) -> None:
-        """One is deleted."""
-        if event.ask.kind == _REMOVAL:
+        """One is deleted, or its fields were read."""
+        if event.ask.kind == JUDGEMENT:
+            self.judging.answer(event.ask, event.value)
+        elif event.ask.kind == _REMOVAL:
             attempt, time = event.ask.about
             self._state.outbox.append(ev.CheckpointRemoved(attempt=attempt, time=time))
 

@@ -224,13 +224,15 @@ class LaunchedRun(BufferedRun):
         if self._homecoming.begun:
             return
         assert self.buffer is not None
+        judging = self.checkpoints.judging
+        judging.next_one(self.buffer)
         self.checkpoints.prune(self.buffer, production)
         over, follows = self._watch.ended and jobs.over, False
         if over and jobs.following:
             if self._goes_on(production):
                 return
             follows = not jobs.segments.problem
-        if over and production.settled and not follows:
+        if over and production.settled and not follows and judging.may_end(jobs.outcome()):
             assert self.buffer is not None
             self._homecoming.begin(self.buffer, production.space.stale_files())
         elif production.stuck(now, PATIENCE_S):
@@ -240,13 +242,17 @@ class LaunchedRun(BufferedRun):
                 self._target.refuse(_unstaged(production))
 
     def _goes_on(self, production: Production) -> bool:
-        """Begin the attempt that follows, once guards have read all frames: a trip may still make
-        a checkpoint suspect. Whether it has begun."""
+        """Begin the attempt that follows, once guards have read all frames, and workers the
+        checkpoint: it may still become suspect. Whether it has begun."""
         self.checkpoints.judge()
         jobs = self.jobs
         end = jobs.ends[jobs.simulation]
         assert end is not None
-        if production.oldest_unread() is not None or jobs.next_job.pending:
+        if (
+            production.oldest_unread() is not None
+            or jobs.next_job.pending
+            or not self.checkpoints.judging.is_done
+        ):
             return False
         record = jobs.segments.choose(jobs.attempt, end)
         if jobs.segments.problem:
@@ -368,9 +374,11 @@ class LaunchedRun(BufferedRun):
                     self._homecoming.leave_buffer(error)
             case todo.Destroy() as node:
                 self._homecoming.leave(node, error)
+            case todo.Ask() as node:
+                self.checkpoints.refused(node, error)
 
     def answered(self, event: happened.QuestionAnswered) -> None:
-        """A checkpoint is deleted."""
+        """A checkpoint is deleted, or was read."""
         self.checkpoints.answered(event)
 
     def brought_home(self, event: happened.BroughtHome) -> None:

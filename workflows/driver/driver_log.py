@@ -20,8 +20,8 @@ from burstlens.core.version import __version__
 STALL_S = 5.0
 """A turn of the driver's loop that takes longer is logged."""
 _log = logging.getLogger(__name__)
-_QUIET = (ev.ProductPublishing, ev.ProductPublished, ev.FrameInspected, ev.FrameReleased,
-          ev.ReleaseDone)  # fmt: skip
+_QUIET = (ev.ProductPublishing, ev.ProductPublished, ev.ProductKept, ev.FrameInspected,
+          ev.FrameReleased, ev.ReleaseDone)  # fmt: skip
 """Events of each frame or product whose lines are for the level ``debug``."""
 _BAD = (ev.FrameDamaged, ev.ProductFailed, ev.ProductRefused, ev.GuardTripped, ev.ViewingEnded)
 _LEFT_OUT = ("t", "driver")

@@ -115,6 +115,7 @@ class CheckpointWatch:
             written=max(stat.mtime_ns for stat in stats) / 1e9,
             signal=", ".join(dict.fromkeys(part.signal for part in chosen)),
             took_s=self._took_s(time, scan.cursor.speech.checkpoints),
+            sizes=tuple(stat.size for stat in stats),
         )
 
     def _is_given_up(self, parts: Iterable[OpenPart], *, superseded: bool) -> bool:

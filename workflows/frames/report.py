@@ -74,7 +74,8 @@ class WholeCheckpoint(Struct, frozen=True):
     """A checkpoint of which every file is proven whole.
 
     ``time`` is the key of the valid time of its state; ``files`` are in the order of its parts and
-    tiles, relative to the model's folder, ``bytes`` their size together. ``written`` is the mtime
+    tiles, relative to the model's folder, ``sizes`` the bytes of each and ``bytes`` those of all.
+    ``written`` is the mtime
     of the latest of them, in Unix seconds. ``signal`` says what proves it: the witnesses of
     :mod:`.ready` or ``name``; several where its parts have different ones. ``took_s``: how long the
     model was at it, None where its log does not say that of every part.
@@ -86,6 +87,7 @@ class WholeCheckpoint(Struct, frozen=True):
     written: float
     signal: str
     took_s: float | None = None
+    sizes: tuple[int, ...] = ()
 
 
 class Report(Struct, frozen=True):

@@ -234,6 +234,25 @@ class Model(ABC):
         folder, one message each; never raises for odd settings."""
         return ()
 
+    @property
+    def checkpoint_fields(self) -> tuple[str, ...]:
+        """The prognostic fields, as netCDF and HDF5 files of checkpoints name them: their values
+        must be finite. Empty: all floating-point fields of these files."""
+        return ()
+
+    @property
+    def prognostic(self) -> tuple[str, ...]:
+        """The prognostic fields, as frames name them: a guard that reads one of them, and stops the
+        model, judges the checkpoints up to its frame as well. Empty: any field is one."""
+        return ()
+
+    def checkpoint_fault(self, path: Path) -> str | None:
+        """What is wrong with the values in a checkpoint's file of the model's own format: the first
+        field with one that is not finite, and where; empty if nothing is. None for a file of
+        netCDF or HDF5, or of a format that nobody reads. Called on the viewing block. Raises
+        OSError, RecipeError."""
+        return None
+
     def checkpoint_interval_s(self, inputs: Path) -> float | None:
         """Model time from one checkpoint to the next by the settings in that folder; None where
         they ask for none. Never raises for odd settings."""

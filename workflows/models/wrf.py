@@ -38,6 +38,7 @@ from burstlens.workflows.models.base import (
 )
 from burstlens.workflows.models.continuation import CheckpointName, Continuation, Proof, Start
 from burstlens.workflows.models.inputs import earlier_frame
+from burstlens.workflows.models.wrf_fields import PROGNOSTIC, RESTART_FIELDS
 from burstlens.workflows.models.wrf_names import read_settings
 
 if TYPE_CHECKING:
@@ -131,6 +132,16 @@ class Wrf(Model):
         """The domains that a run which continues at that time opens; none without a readable
         ``namelist.input``."""
         return wrf_restart.parts(read_settings(inputs), time)
+
+    @property
+    def checkpoint_fields(self) -> tuple[str, ...]:
+        """Those of both time levels, and the moisture."""
+        return RESTART_FIELDS
+
+    @property
+    def prognostic(self) -> tuple[str, ...]:
+        """Those of the dynamics, and the moisture."""
+        return PROGNOSTIC
 
     def checkpoint_faults(self, inputs: Path) -> list[str]:
         """Names and forms of restart files from which WRF could not continue."""

@@ -115,10 +115,7 @@ class JobFile:
         return job | {
             "folder": folder,
             "files": {**files, **start.files},
-            "checkpoint": [
-                [f"{self.buffer.folder}/{self.written_by}/{name}", name]
-                for name in self.continuation.files
-            ],
+            "checkpoint": self._checkpoint(),
             "checkpoint_copied": model.rewrites_checkpoint,
             "stripes": [one.job() for one in folder_stripes(simulation.stripes, self.recipe.ranks)],
             "inputs": f"{self.buffer.folder}/inputs",
@@ -155,6 +152,16 @@ class JobFile:
         if stop_by is not None:
             found["stop_by"] = stop_by.job()
         return found
+
+    def _checkpoint(self) -> list[list[str | int | None]]:
+        """The checkpoint's files: where they are on the buffer, their names, and their sizes as
+        they were found whole."""
+        time = self.continuation.time or ""
+        record = self.history.checkpoints.find(self.written_by, time)
+        sizes = {} if record is None else record.size_of
+        folder = f"{self.buffer.folder}/{self.written_by}"
+        files = self.continuation.files
+        return [[f"{folder}/{name}", name, sizes.get(name)] for name in files]
 
     def _sentinel(self) -> dict[str, Any]:
         """When the sentinel is to watch, and what for: guards that may have to stop the model,

@@ -37,8 +37,9 @@ def make(base: Path, job: Mapping[str, Any]) -> Path:
         part.write_text(text, encoding="utf-8")
         rename(part, folder / name)  # never through a link
     # Before the inputs: a file of another run may be among them under the same name.
-    for source, name in job.get("checkpoint", ()):
-        give_checkpoint(base / source, folder / name, copied=job.get("checkpoint_copied", False))
+    copied = job.get("checkpoint_copied", False)
+    for source, name, *size in job.get("checkpoint", ()):
+        give_checkpoint(base / source, folder / name, *size, copied=copied)
     if job.get("inputs"):
         inputs = base / job["inputs"]
         link_inputs(inputs, folder, job.get("unlinked", ()), job.get("copied", ""))
@@ -92,12 +93,17 @@ def _link(link: Path, target: str) -> None:
             raise
 
 
-def give_checkpoint(source: Path, target: Path, *, copied: bool = False) -> None:
+def give_checkpoint(
+    source: Path, target: Path, size: int | None = None, *, copied: bool = False
+) -> None:
     """Give the model a file of a checkpoint that an earlier attempt has written, by a hard link
     where the file system has them: to release one of the two leaves the other. ``copied``: the
-    model may write to it, and must not do so through a link. Raises ValueError where it is gone,
-    OSError."""
+    model may write to it, and must not do so through a link. Raises ValueError where it is gone or
+    has not that ``size`` any more, OSError."""
     target.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileNotFoundError):
+        if size not in (None, found := source.stat().st_size):
+            raise ValueError(f"the checkpoint's file {source} has {found} bytes instead of {size}")
     if _stands(target):
         return
     try:

@@ -14,6 +14,7 @@ from burstlens.core.run.directory import RunDir
 from burstlens.core.toml.text import parse
 from burstlens.workflows.notify.asked import ask, valid_ways
 from burstlens.workflows.plan.capacity import passed_over, require_capacity
+from burstlens.workflows.plan.checkpoint_interval import checkpoint_notes
 from burstlens.workflows.plan.hints import hint_findings
 from burstlens.workflows.plan.plan import Plan, assemble, word_nodes
 from burstlens.workflows.plan.submissions import submissions
@@ -55,6 +56,7 @@ def _of_site(recipe: Recipe, site: Site) -> Iterator[Finding]:
     except SiteError as error:
         yield Finding(ERROR, f"buffer.stager of the site {site.name}: {error}")
     yield from _launcher(recipe, site)
+    yield from checkpoint_notes(recipe, site)
     yield from hint_findings(recipe, site)
 
 

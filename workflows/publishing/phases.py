@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from burstlens.core.run.events import ProductPublished
+from burstlens.core.run.events import ProductKept, ProductPublished
 
 NAMES = ("wait", "queue", "read", "draw", "stage", "publish", "cpu")
 """The order of the numbers in an index line's ``clock``; timing.js relies on it."""
 
 
-def phases(event: ProductPublished) -> list[float | None]:
+def phases(event: ProductPublished | ProductKept) -> list[float | None]:
     """Seconds of each phase, to the millisecond; None where the clock lacks one of its ends.
 
     ``wait``: the frame was written and not yet found; ``queue``: until a worker began; ``read``:

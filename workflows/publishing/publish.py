@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from burstlens.core.model import Receipt, State
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.events import (
     Key,
+    ProductKept,
     ProductPublished,
     ProductPublishing,
     ProductSuperseded,
@@ -31,12 +32,16 @@ from burstlens.core.run.follow import Line, read_stretch
 from burstlens.core.run.history import History
 from burstlens.core.run.index import PIECES, values_path
 from burstlens.core.run.journal import Journal, read_only
+from burstlens.core.run.segments import Segments
+from burstlens.core.run.snapshot import segment_parts
 from burstlens.stagers.base import checksum, remove
 from burstlens.viz.live.feed import FrameFeed
 from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.publishing.phases import phases
 from burstlens.workflows.publishing.series import SUFFIXES, Series, has_series
 
+COMPARED_BYTES = 1 << 30
+"""Larger files are replaced, not compared with what an earlier attempt has published."""
 _KEY = ("product", "stream", "time")
 _RECEIPT = tuple(Receipt.__dataclass_fields__)
 
@@ -64,7 +69,7 @@ class Publisher:
         self._speed = speed
         self._index = HeldLines(run.index)
         self._feed = FrameFeed(run)
-        self._series = Series(run.products, start)
+        self._series = Series(run.products, start, self._segments)
         self._folders: set[Path] = set()
         """The products' folders whose names are on disk."""
 
@@ -76,6 +81,9 @@ class Publisher:
             context.run, context.journal, context.history, context.facts.start,
             lambda: snapshot.fill, lambda: snapshot.speed,
         )  # fmt: skip
+
+    def _segments(self) -> Segments:
+        return Segments(tuple(segment_parts(self._history)))
 
     def settle(self) -> None:
         """After a restart: finish each publication that was cut, and mend the index. What is not
@@ -92,7 +100,10 @@ class Publisher:
             self._enter(line)
         # Again: the history keeps no file names.
         after = self._history.volume if indexed else 0
-        for event in read_only(self._run.journal, ProductPublished, after=after):
+        events: Iterator[ProductPublished | ProductKept] = read_only(
+            self._run.journal, ProductPublished, ProductKept, after=after
+        )
+        for event in events:
             if (*event.key, event.t) not in listed:
                 self._list(event, mended=True)
         # Last: the newest line of a product in the index is that of the file that stands.
@@ -128,8 +139,9 @@ class Publisher:
         """Publish these products, in one group; returns their ``product.published`` events.
 
         A receipt for what stands already (a retried task, a zombie worker) is dropped with its
-        file, unless it has the colour limits that the standing one lacks. Raises OSError when the
-        target is full or away: then the same receipts can be given again.
+        file, unless it has the colour limits that the standing one lacks. What an earlier attempt
+        has published, and this one has computed to the same bytes, is kept. Raises OSError when
+        the target is full or away: then the same receipts can be given again.
         """
         fresh: list[Receipt] = []
         given: dict[Key, int] = {}
@@ -140,7 +152,10 @@ class Publisher:
                 self.discard(receipt)
             else:
                 given[key] = receipt.attempt
-                fresh.append(receipt)
+                if self._is_same(receipt):
+                    self._keep(receipt)
+                else:
+                    fresh.append(receipt)
         for receipt in fresh:
             self._journal.append(ProductPublishing(**_fields(receipt)))
         self._journal.sync()
@@ -156,11 +171,32 @@ class Publisher:
         stands = self._history.published.get(key, 0)
         if key in self._history.outdated:
             return stands > receipt.attempt
-        if key in self._history.retried and not receipt.facts.get("placeholder"):
+        if key in self._history.retried and not _is_placeholder(receipt):
             return stands > receipt.attempt
         if stands != receipt.attempt or not self._history.outgrown(key):
             return stands >= receipt.attempt
         return receipt.limits != self._history.limits[receipt.product]
+
+    def _is_same(self, receipt: Receipt) -> bool:
+        """Whether the product of an earlier attempt stands with the same bytes. The pieces of a
+        volume have the attempt in their names; of a model that others have started again each
+        product is shown as a new one."""
+        before = self._history.published.get(receipt.key)
+        if before in (None, receipt.attempt) or self._history.attached is not None:
+            return False
+        if receipt.pieces or receipt.bytes > COMPARED_BYTES or _is_placeholder(receipt):
+            return False
+        if not receipt.values and values_path(self._run.products / receipt.name).exists():
+            return False
+        return self._stands(receipt) and all(map(self._stands, receipt.values))
+
+    def _keep(self, receipt: Receipt) -> None:
+        """Let the file that stands be that of the receipt's attempt. Its state is the attempt's
+        own, with a name of its own."""
+        if receipt.state is not None:
+            self._put_all([receipt.state])
+        self._list(self._journal.append(ProductKept(**_fields(receipt))))
+        self.discard(receipt)
 
     def _stands(self, part: Receipt | State) -> bool:
         return _is(self._run.products / part.name, part)
@@ -226,7 +262,7 @@ class Publisher:
                 for number in itertools.count():
                     (final.parent / PIECES / f"{place}_{number:04d}{suffix}").unlink()
 
-    def _list(self, event: ProductPublished, *, mended: bool = False) -> None:
+    def _list(self, event: ProductPublished | ProductKept, *, mended: bool = False) -> None:
         entry: dict[str, Any] = {
             name: getattr(event, name) for name in (*_KEY, "attempt", "name", "bytes", "crc32", "t")
         }
@@ -260,6 +296,10 @@ class Publisher:
         with contextlib.suppress(OSError):
             self.flush(force=True)
         self._index.close()
+
+
+def _is_placeholder(receipt: Receipt) -> bool:
+    return bool(receipt.facts.get("placeholder"))
 
 
 def _parts(receipt: Receipt) -> list[Receipt | State]:

@@ -236,6 +236,7 @@ class Snapshot:
                     history.failures[name],
                     kind,
                     self.messages.reasons.get(name),
+                    history.kept[name],
                 )
                 for name, kind in kinds.items()
             },

@@ -125,7 +125,8 @@ def facts(status: RunStatus) -> list[tuple[str, str]]:
     ]
     for name, product in status.products.items():
         failed = f", {product.failed} failed" if product.failed else ""
-        shown.append((name, f"{product.published} published{failed}"))
+        kept = f", {product.kept} kept" if product.kept else ""
+        shown.append((name, f"{product.published} published{kept}{failed}"))
     if latency := status.latency_s:
         last = "" if over else f"last {show_duration(latency.last)}, "
         p50, p95 = show_duration(latency.p50), show_duration(latency.p95)

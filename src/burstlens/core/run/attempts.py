@@ -117,6 +117,7 @@ FOLDS: dict[type[ev.Event], Callable[[Any, Any], None]] = {
     ev.AheadSubmitted: _ahead,
     ev.AheadEnded: _ahead,
     ev.CheckpointWhole: lambda history, event: history.checkpoints.note_whole(event),
+    ev.CheckpointJudged: lambda history, event: history.checkpoints.note_judged(event),
     ev.CheckpointSuspect: lambda history, event: history.checkpoints.note_suspect(event),
     ev.CheckpointRemoved: lambda history, event: history.checkpoints.note_removed(event),
 }

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from burstlens.core.run.lineage import Lineage
 from burstlens.core.run.occasional_events import (
+    CheckpointJudged,
     CheckpointRemoved,
     CheckpointSuspect,
     CheckpointWhole,
@@ -14,7 +15,9 @@ from burstlens.core.run.occasional_events import (
 
 @dataclass(slots=True)
 class CheckpointRecord:
-    """A whole checkpoint, by the journal; ``suspect`` says why it is not to be gone on from."""
+    """A whole checkpoint, by the journal; ``suspect`` says why it is not to be gone on from.
+    ``sizes`` are the bytes of each file, where known. ``judged``: its own fields were read, and are
+    finite."""
 
     attempt: int
     time: str
@@ -23,6 +26,14 @@ class CheckpointRecord:
     suspect: str = ""
     written: float | None = None
     """When its last byte was written, by the model's node."""
+    sizes: list[int] = field(default_factory=list)
+    judged: bool = False
+
+    @property
+    def size_of(self) -> dict[str, int | None]:
+        """The bytes of each file by its name, None where they are not known."""
+        sizes: list[int | None] = [*self.sizes] or [None] * len(self.files)
+        return dict(zip(self.files, sizes, strict=False))
 
 
 @dataclass(slots=True)
@@ -49,6 +60,7 @@ class Checkpoints:
         record = CheckpointRecord(
             event.attempt, event.time, event.files, event.bytes, written=event.written
         )
+        record.sizes = event.sizes or []
         self.records.append(record)
         if event.took_s is not None:
             self.longest_s = max(event.took_s, self.longest_s or 0.0)
@@ -57,6 +69,11 @@ class Checkpoints:
         """Note why a checkpoint is suspect."""
         if record := self.find(event.attempt, event.time):
             record.suspect = event.reason
+
+    def note_judged(self, event: CheckpointJudged) -> None:
+        """Note that the fields of a checkpoint are finite."""
+        if record := self.find(event.attempt, event.time):
+            record.judged = True
 
     def note_removed(self, event: CheckpointRemoved) -> None:
         """Forget a checkpoint whose files are deleted."""

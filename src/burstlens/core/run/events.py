@@ -24,6 +24,7 @@ from burstlens.core.run.occasional_events import BufferCreated as BufferCreated
 from burstlens.core.run.occasional_events import BufferObserved as BufferObserved
 from burstlens.core.run.occasional_events import BufferReleased as BufferReleased
 from burstlens.core.run.occasional_events import BufferRequested as BufferRequested
+from burstlens.core.run.occasional_events import CheckpointJudged as CheckpointJudged
 from burstlens.core.run.occasional_events import CheckpointRemoved as CheckpointRemoved
 from burstlens.core.run.occasional_events import CheckpointSuspect as CheckpointSuspect
 from burstlens.core.run.occasional_events import CheckpointWhole as CheckpointWhole
@@ -333,6 +334,11 @@ class ProductPublished(_Receipt, frozen=True, tag="product.published"):
     """A product has its final name."""
 
 
+class ProductKept(_Receipt, frozen=True, tag="product.kept"):
+    """A product that this attempt has computed again is equal, byte by byte, to the one that an
+    earlier attempt has published: that file stays, and is this attempt's from now on."""
+
+
 class ProductSuperseded(_Product, frozen=True, tag="product.superseded"):
     """A product is replaced; ``attempt`` is that of the one replaced."""
 
@@ -379,16 +385,16 @@ class Alarm(Event, frozen=True, tag="alarm"):
 AnyEvent = Union[  # noqa: UP007  (its members are listed below)
     RunStarted, RunResumed, RunEnded, JournalContinued, RunAttached, AttemptObserved,
     ModelObserved, FrameFingerprint, PathLost, PathBack, BufferRequested, BufferObserved,
-    BufferCreated, BufferAdopted, BufferReleased, CheckpointWhole, CheckpointSuspect,
-    CheckpointRemoved, StageInDone, StageOutDone, StepSubmitting,
+    BufferCreated, BufferAdopted, BufferReleased, CheckpointWhole, CheckpointJudged,
+    CheckpointSuspect, CheckpointRemoved, StageInDone, StageOutDone, StepSubmitting,
     StepStarted, StepEnded,
     SimulationSubmitting, SimulationSubmitted, SimulationEnded, AheadSubmitted, AheadEnded,
     ViewingQueued, ViewingStarted,
     ViewingEnded, FrameReady, FrameDamaged, StreamUndecoded, FrameReleased, FrameInspected,
     ReleaseDone, GuardTripped, ProductLimits,
-    ProductPublishing, ProductPublished, ProductSuperseded, ProductFailed, ProductAdded,
-    ProductRefused, ControlReceived, Alarm, NoticeDue, NoticeSent, NoticeFailed, OutputTimed,
-    OutputReported, TrialSubmitting, TrialSubmitted, TrialEnded, TuningEnded,
+    ProductPublishing, ProductPublished, ProductKept, ProductSuperseded, ProductFailed,
+    ProductAdded, ProductRefused, ControlReceived, Alarm, NoticeDue, NoticeSent, NoticeFailed,
+    OutputTimed, OutputReported, TrialSubmitting, TrialSubmitted, TrialEnded, TuningEnded,
 ]  # fmt: skip
 EVENTS: dict[str, type[Event]] = {kind.__struct_config__.tag: kind for kind in get_args(AnyEvent)}
 """The types by the names of their events."""

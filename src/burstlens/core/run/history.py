@@ -354,6 +354,7 @@ _FOLDS: dict[type[Event], Callable[[History, Any], None]] = {
     ev.ProductLimits: product_record.limits,
     ev.ProductPublishing: product_record.publishing,
     ev.ProductPublished: product_record.published,
+    ev.ProductKept: product_record.kept,
     ev.ProductFailed: product_record.failed,
     ev.TrialSubmitting: _trial,
     ev.TrialSubmitted: _trial,

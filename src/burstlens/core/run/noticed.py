@@ -59,10 +59,12 @@ class Noticed:
         """Note that a frame of that valid time is ready."""
         self.began[stream] = min(time, self.began.get(stream, time))
 
-    def note_product(self, event: ev.ProductPublished | ev.ProductFailed, *, looked: bool) -> None:
+    def note_product(
+        self, event: ev.ProductPublished | ev.ProductKept | ev.ProductFailed, *, looked: bool
+    ) -> None:
         """Note that a product is published or has failed; ``looked``: others started the model."""
         product, time = event.product, event.time
-        if isinstance(event, ev.ProductPublished):
+        if not isinstance(event, ev.ProductFailed):
             named = str((event.facts or {}).get("calendar", ""))
             self.calendars[product] = series_calendar(self.calendars.get(product, ""), named)
         self.settled[product] = max(time, self.settled.get(product, time))

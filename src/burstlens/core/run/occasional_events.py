@@ -118,7 +118,8 @@ class _Checkpoint(Event, frozen=True):
 
 class CheckpointWhole(_Checkpoint, frozen=True, tag="checkpoint.whole", omit_defaults=True):
     """All files of a checkpoint are whole, by that ``signal``: an attempt may go on from it.
-    ``files`` are their names in the model's folder, ``bytes`` those of all."""
+    ``files`` are their names in the model's folder, ``sizes`` the bytes of each, ``bytes`` those of
+    all."""
 
     files: list[str]
     bytes: Count
@@ -126,6 +127,12 @@ class CheckpointWhole(_Checkpoint, frozen=True, tag="checkpoint.whole", omit_def
     detected: Clock | None = None
     signal: str | None = None
     took_s: float | None = None
+    sizes: list[Count] | None = None
+
+
+class CheckpointJudged(_Checkpoint, frozen=True, tag="checkpoint.judged"):
+    """The checkpoint's own fields were read, as no guard reads those of the frames: all values are
+    finite."""
 
 
 class CheckpointSuspect(_Checkpoint, frozen=True, tag="checkpoint.suspect"):

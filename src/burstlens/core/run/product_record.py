@@ -103,6 +103,8 @@ class ProductHistory(Attached):
     """Failed of whole frames in a run that had ended so: it was resumed to make them again."""
     standing: Counter[str] = field(default_factory=Counter)
     """How many of each product are published, without placeholders."""
+    kept: Counter[str] = field(default_factory=Counter)
+    """How often an attempt has computed one of each product again, to the same bytes."""
     failures: Counter[str] = field(default_factory=Counter)
     """How many of each product are failed."""
     reasons: dict[str, str] = field(default_factory=dict)
@@ -148,21 +150,9 @@ def publishing(history: ProductHistory, event: ev.ProductPublishing) -> None:
 def published(history: ProductHistory, event: ev.ProductPublished) -> None:
     key, product = event.key, event.product
     stood = key in history.published and key not in history.holes
-    history.publishing.pop(key, None)
-    history.retried.discard(key)
-    history.outdated.discard(key)
-    history.published[key] = event.attempt
-    history.noticed.note_product(event, looked=history.attached is not None)
+    _stands(history, event)
     if history.attached is not None:
         history.sums[key] = event.crc32
-    if event.limits is not None:
-        history.drawn[key] = event.limits
-    else:
-        history.drawn.pop(key, None)
-    # What a lost worker of an earlier attempt had made does not settle a later one's failure.
-    if key in history.failed and event.attempt >= history.failed[key]:
-        del history.failed[key]
-        history.failures[product] -= 1
     if event.facts is not None and event.facts.get("placeholder"):
         history.holes.add(key)
     else:
@@ -170,6 +160,30 @@ def published(history: ProductHistory, event: ev.ProductPublished) -> None:
     history.standing[product] += (key not in history.holes) - stood
     parts = (event.values or ()) + (event.pieces or ())
     history.product_bytes += event.bytes + sum(part.bytes for part in parts)
+
+
+def kept(history: ProductHistory, event: ev.ProductKept) -> None:
+    """The file that stands is that of the attempt which has computed it again."""
+    _stands(history, event)
+    history.kept[event.product] += 1
+
+
+def _stands(history: ProductHistory, event: ev.ProductPublished | ev.ProductKept) -> None:
+    """The product of that attempt stands under its final name."""
+    key = event.key
+    history.publishing.pop(key, None)
+    history.retried.discard(key)
+    history.outdated.discard(key)
+    history.published[key] = event.attempt
+    history.noticed.note_product(event, looked=history.attached is not None)
+    if event.limits is not None:
+        history.drawn[key] = event.limits
+    else:
+        history.drawn.pop(key, None)
+    # What a lost worker of an earlier attempt had made does not settle a later one's failure.
+    if key in history.failed and event.attempt >= history.failed[key]:
+        del history.failed[key]
+        history.failures[event.product] -= 1
     if event.state is not None:
         history.states.note(*key, event.state.name, event.state.bytes)
 

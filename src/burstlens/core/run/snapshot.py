@@ -137,7 +137,9 @@ def _by_journal(run: RunDir, fresh: StatusFile) -> StatusFile:
         started=history.started,
         frames=FrameCounts(**history.counts()),
         products={
-            name: ProductCounts(history.standing[name], history.failures[name])
+            name: ProductCounts(
+                history.standing[name], history.failures[name], kept=history.kept[name]
+            )
             for name in sorted({*history.standing, *history.failures})
         },
         ledger=Ledger(history.raw_bytes, history.product_bytes),

@@ -30,12 +30,14 @@ class FrameCounts(Struct, frozen=True):
 
 
 class ProductCounts(Struct, frozen=True, omit_defaults=True):
-    """A product: how many are published, how many failed, the latest reason."""
+    """A product: how many are published, how many failed, the latest reason; how often an attempt
+    has computed one again to the same bytes, which was ``kept``."""
 
     published: Count
     failed: Count
     kind: str | None = None
     reason: str | None = None
+    kept: Count = 0
 
 
 class Latency(Struct, frozen=True):

@@ -54,6 +54,8 @@ class Story:
     """By stream: when the log named an output, and the seconds that it took."""
     home: list[tuple[str, float]] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
+    kept: int = 0
+    """How many products a later attempt has computed again to the same bytes."""
     buffer: str = ""
     trials: dict[str, TrialRecord] = field(default_factory=dict)
     """Of a tuning, by job."""
@@ -140,6 +142,8 @@ def _add(story: Story, event: Event, sizes: dict[FrameKey, int]) -> None:
             if written and t >= written >= (story.looking or 0.0):
                 story.latency.append((t, t - written))
             story.brought.append((t, _last(story.brought) + event.bytes))
+        case ev.ProductKept():
+            story.kept += 1
         case ev.OutputTimed(stream=stream) if not event.late:
             story.output.setdefault(stream or "without frames", []).append((t, event.took_s))
         case ev.ProductFailed():

@@ -1,0 +1,91 @@
+"""Judging checkpoints by their own fields, in runs whose guards do not read those of the frames.
+
+A guard that stops the model when a prognostic field of a frame is bad judges the checkpoints up to
+that frame as well (:mod:`.checkpoints`). Without one a worker of the viewing block reads the fields
+of each checkpoint when nothing else is to be done.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from burstlens.core import valid_time
+from burstlens.core.outcome import Outcome
+from burstlens.core.run import events as ev
+from burstlens.core.run.checkpoint_record import CheckpointRecord
+from burstlens.workflows.guards.guard import VariableGuard
+from burstlens.workflows.making.checkpoint_fields import judge_checkpoint
+from burstlens.workflows.ordering.instructions import LAST, Ask
+from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.recipe.recipe import Recipe
+
+if TYPE_CHECKING:
+    from burstlens.workflows.deciding.state import RunState
+
+JUDGEMENT = "judgement"
+"""The kind of the question about a checkpoint's fields."""
+
+
+def guards_judge(recipe: Recipe) -> bool:
+    """Whether a guard that stops the model reads a prognostic field of its frames."""
+    prognostic = recipe.model.prognostic
+    return any(
+        isinstance(guard, VariableGuard)
+        and guard.stops
+        and (not prognostic or guard.variable in prognostic)
+        for guard in recipe.guards
+    )
+
+
+class CheckpointJudging:
+    """Has the fields of checkpoints read, one checkpoint at a time, and journals what was found."""
+
+    def __init__(self, state: RunState) -> None:
+        self._state, self._history = state, state.history
+        self._is_needed = not guards_judge(state.recipe)
+        self._asked: tuple[int, str] | None = None
+
+    def next_one(self, buffer: BufferRef) -> None:
+        """Have the newest checkpoint read of which nothing is known, those of an earlier driver
+        included."""
+        record = next(filter(self.is_open, reversed(self._on_lineage())), None)
+        if record is not None and self._asked is None:
+            self._asked = record.attempt, record.time
+            about = buffer, self._state.recipe.model, str(record.attempt), record.size_of
+            self._state.do(
+                Ask(
+                    JUDGEMENT, judge_checkpoint, about, about=self._asked, priority=LAST, again=True
+                )
+            )
+
+    def is_open(self, record: CheckpointRecord) -> bool:
+        """Whether it is still to be read whether that checkpoint is good."""
+        return self._is_needed and not (record.judged or record.suspect)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the newest checkpoint that is not suspect is known to be good, or there is
+        none: an attempt may continue from it."""
+        newest = next((one for one in reversed(self._on_lineage()) if not one.suspect), None)
+        return newest is None or not self.is_open(newest)
+
+    def may_end(self, outcome: Outcome) -> bool:
+        """Whether a run may end so: one that did not end well may be resumed from a checkpoint."""
+        return outcome.state == "done" or self.is_done
+
+    def _on_lineage(self) -> list[CheckpointRecord]:
+        return self._history.checkpoints.on(self._history.lineage)
+
+    def answer(self, ask: Ask, fault: str) -> None:
+        """A checkpoint was read, or could not be."""
+        attempt, time = ask.about
+        self._asked = None
+        record = self._history.checkpoints.find(attempt, time)
+        if record is None or record.suspect:
+            return  # it was deleted meanwhile, or a guard has found more
+        if not fault:
+            self._state.outbox.append(ev.CheckpointJudged(attempt=attempt, time=time))
+            return
+        self._state.outbox.append(ev.CheckpointSuspect(attempt=attempt, time=time, reason=fault))
+        place = valid_time.label(time)
+        self._state.alarm(f"the checkpoint of {place} is suspect and will not be used: {fault}")
