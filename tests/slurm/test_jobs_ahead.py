@@ -75,7 +75,16 @@ def pauses(case: Any) -> Iterator[float]:
     for before, after in zip(folders, folders[1:], strict=False):
         started = read(after / "started.json")
         begun = started["started"] - started["idle_s"]
-        yield started["started"] - max(begun, read(before / "ended.json")["ended"])
+        model = (after / "started.json").stat().st_mtime
+        yield round(model - max(begun, read(before / "ended.json")["ended"]), 2)
+
+
+def told(case: Any) -> None:
+    for line in case.journal():
+        if line["event"] not in ("product.publishing", "frame.released"):
+            print(f"{line['t'] % 1000:8.2f}", line["event"], line.get("attempt"), line.get("time"), line.get("outcome"), line.get("idle_s"))
+    for folder in attempts(case):
+        print(folder.name, [(p.name, round(p.stat().st_mtime % 1000, 2)) for p in sorted(folder.iterdir(), key=lambda p: p.stat().st_mtime)], read(folder / "ended.json"))
 
 
 def require_one_job_each(case: Any) -> None:
@@ -99,6 +108,7 @@ def test_each_job_is_followed_by_one_that_was_submitted_ahead(awm_case: Any, cap
     require_one_job_each(case)
     with capsys.disabled():
         print(f"\n{len(attempts(case))} attempts, pauses of ours {[*pauses(case)]}")
+        told(case)
     for line in events(case, "simulation.ended")[1:]:
         assert line["lost_core_hours"] < 0.01
     assert events(case, "ahead.ended")[0]["outcome"] == "cancelled"
