@@ -111,9 +111,7 @@ def test_a_requeued_job_runs_the_next_attempt_before_the_one_that_was_submitted_
     assert launcher.submit(job("attempt-3")) == "slurm:13"
 
 
-def test_a_job_that_still_brings_its_logs_home_is_not_taken_for_a_requeued_one(
-    launcher, says, job
-):
+def test_a_job_that_still_brings_its_logs_home_is_not_taken_for_a_requeued_one(launcher, says, job):
     says(j12="RUNNING")
     job("attempt-1", "12", ended_json="{}")
     assert launcher.submit(job("attempt-2")) == "slurm:14"
@@ -142,9 +140,7 @@ def test_what_was_given_to_a_job_that_ended_without_it_is_taken_back(launcher, s
     assert not launcher.take_back(second)
 
 
-def test_an_attempt_whose_job_ends_without_it_gets_one_of_its_own(
-    launcher, says, job, monkeypatch
-):
+def test_an_attempt_whose_job_ends_without_it_gets_one_of_its_own(launcher, says, job, monkeypatch):
     monkeypatch.setattr("burstlens.workflows.placement.batch.SETTLES_S", 0.0)
     says(j12="COMPLETED", j13="RUNNING")
     job("attempt-1", "12", ended_json="{}")
@@ -163,9 +159,7 @@ def test_an_attempt_whose_job_ends_without_it_gets_one_of_its_own(
     assert ids == ["slurm:13", "slurm:14"]
 
 
-def test_a_job_is_submitted_ahead_with_a_dependency_and_found_again(
-    launcher, says, job, commands
-):
+def test_a_job_is_submitted_ahead_with_a_dependency_and_found_again(launcher, says, job, commands):
     says(j12="RUNNING")
     folder = job("ahead-2")
     assert launcher.submit_ahead(folder, "slurm:12") == "slurm:14"
