@@ -114,7 +114,7 @@ def require_one_job_each(case: Any) -> None:
 
 @pytest.mark.timeout(600)
 def test_each_job_is_followed_by_one_that_was_submitted_ahead(awm_case: Any, capsys: Any) -> None:
-    case = awm_case(SHORT)
+    case = awm_case(SHORT, 60.0)
     life = case.wait(case.launch(), LIMIT_S)
     assert life.code == 0, life.said
     assert len(attempts(case)) >= 3

@@ -127,7 +127,9 @@ def _remark(launcher: Launcher, job_id: str | None, reported: dict[str, Any]) ->
     if job_id is None or reported["reason"] in {"lost", REQUEUED}:
         return ""
     with contextlib.suppress(SiteError, OSError):
-        return launcher.remark(job_id, well=reported.get("exit_code") == 0)
+        # Of the end of its time the supervisor has said all, and the next attempt waits.
+        well = reported.get("exit_code") == 0 or reported["reason"] == "walltime"
+        return launcher.remark(job_id, well=well)
     return ""
 
 
