@@ -175,6 +175,20 @@ class SchedulerContract:
         assert not state.waiting
         assert not state.over
 
+    def test_a_job_that_waits_for_anothers_end_begins_when_that_has_failed_too(
+        self, scheduler: Scheduler, submit: Callable[..., str]
+    ) -> None:
+        """Where jobs can wait so; else SchedulerError says that they cannot."""
+        first = submit("sleep 5; exit 1", "first")
+        try:
+            line = scheduler.after_end(first)
+        except SchedulerError:
+            return
+        second = submit("true", "second", line)
+        assert scheduler.look(second).waiting
+        self.wait(scheduler, second, lambda state: state.over)
+        assert scheduler.look(first).over
+
     def test_only_a_job_that_waits_has_a_place_in_the_queue(
         self, scheduler: Scheduler, submit: Callable[..., str]
     ) -> None:

@@ -103,15 +103,38 @@ def test_segments_have_the_job_of_their_attempt_and_how_it_ended():
         [
             ev.SimulationSubmitting(job="attempt-1", attempt=1),
             ev.SimulationSubmitted(job="attempt-1", attempt=1, job_id="4711"),
-            ev.SimulationEnded(job="attempt-1", attempt=1, outcome="failed"),
+            ev.SimulationEnded(
+                job="attempt-1", attempt=1, outcome="failed", idle_s=90.0, lost_core_hours=0.1
+            ),
             ev.SimulationSubmitting(job="attempt-2", attempt=2, checkpoint=key(5)),
         ]
     )
     assert segment_parts(history) == [
-        SegmentPart(1, "", key(5), "4711", "failed"), SegmentPart(2, key(5)),
+        SegmentPart(1, "", key(5), "4711", "failed", 0.1), SegmentPart(2, key(5)),
     ]  # fmt: skip
     history.lineage = Lineage({1: ""})
     assert segment_parts(history) == []
+
+
+def test_a_job_waits_for_an_attempt_until_it_has_one_or_has_ended():
+    submitted = ev.AheadSubmitted(job="ahead-2", attempt=2, job_id="slurm:13")
+    attempt = ev.SimulationSubmitted(job="attempt-2", attempt=2, job_id="slurm:13")
+    other = ev.SimulationSubmitted(job="attempt-2", attempt=2, job_id="slurm:12")
+    ended = ev.AheadEnded(job="ahead-2", outcome="cancelled")
+    assert replay([submitted, other]).ahead == submitted
+    assert replay([submitted, attempt]).ahead is None
+    assert replay([submitted, ended]).ahead is None
+
+
+def test_an_attempt_whose_job_is_requeued_counts_for_no_job():
+    history = replay(
+        [
+            ev.SimulationSubmitting(job="attempt-1", attempt=1),
+            ev.SimulationEnded(job="attempt-1", attempt=1, outcome="requeued"),
+            ev.SimulationSubmitting(job="attempt-2", attempt=2),
+        ]
+    )
+    assert (history.submitted, history.attempt) == (1, 2)
 
 
 def test_a_status_that_cannot_be_read_has_no_segments(run_dir):

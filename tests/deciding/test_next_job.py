@@ -1,4 +1,4 @@
-"""The job of the next attempt: submitted ahead, cancelled, waited for; and jobs that are requeued."""
+"""The job of the next attempt: submitted ahead, waited for, cancelled; jobs that are requeued."""
 
 from __future__ import annotations
 
@@ -196,9 +196,8 @@ def test_what_an_attempt_s_job_has_waited_for_it_is_lost_core_hours_of_its_segme
 def test_an_attempt_whose_job_is_requeued_is_followed_from_its_newest_checkpoint(running):
     run = running(2)
     done = end(run, 1, REQUEUED, 0.5, 1.5)
-    assert [one.outcome for one in run.events if isinstance(one, ev.SimulationEnded)] == [
-        "requeued"
-    ]
+    (ended,) = (one for one in run.events if isinstance(one, ev.SimulationEnded))
+    assert ended.outcome == "requeued"
     assert (described(done).attempt, described(done).continuation.time) == (2, key(1.5))
     assert not cancelled(done)
     (alarm,) = (one.text for one in run.snapshot.alarms)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -42,16 +45,34 @@ LIMIT_S = 400.0
 SHORT, LONG = "00:00:16", "00:10:00"
 
 
-@pytest.fixture
-def awm_case(make_case: Callable[..., Any]) -> Callable[..., Any]:
-    """A run of awm in jobs of that walltime; on two idle cores it takes half a minute."""
+def parameters(steps: int) -> str:
+    """Those of awm, for so many steps."""
+    text = PARAMETERS.replace("x = 40", "x = 64").replace("ny = 40", "ny = 64")
+    text = text.replace("nz = 20", "nz = 32").replace("steps = 400", f"steps = {steps}")
+    return text.replace("every = 50", "every = 200")
 
-    def make(walltime: str, steps: int = 2400, **how: Any) -> Any:
-        case = make_case(recipe=RECIPE.format(walltime=walltime), interval=2.0, **how)
-        text = PARAMETERS.replace("x = 40", "x = 64").replace("ny = 40", "ny = 64")
-        text = text.replace("nz = 20", "nz = 32").replace("steps = 400", f"steps = {steps}")
-        text = text.replace("every = 50", "every = 200")
-        (case.inputs / "awm.toml").write_text(text)
+
+@pytest.fixture(scope="session")
+def steps_per_s(tmp_path_factory: pytest.TempPathFactory) -> float:
+    """How fast awm is on this machine now."""
+    folder = tmp_path_factory.mktemp("awm")
+    (folder / "awm.toml").write_text(parameters(100))
+    command = [sys.executable, "-m", "burstlens.workflows.awm", "awm.toml"]
+    said = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+    found = re.search(r"100 steps in ([\d.]+) s", said.stdout + said.stderr)
+    assert found, said
+    return 100 / float(found[1])
+
+
+@pytest.fixture
+def awm_case(make_case: Callable[..., Any], steps_per_s: float) -> Callable[..., Any]:
+    """A run of awm in jobs of that walltime, which computes for about so many seconds."""
+
+    def make(walltime: str, seconds: float = 30.0, **how: Any) -> Any:
+        how |= {"interval": 2.0, "viewing": 'walltime = "00:30:00"'}  # not as short as the jobs
+        case = make_case(recipe=RECIPE.format(walltime=walltime), **how)
+        steps = 10 * round(seconds * steps_per_s / 10)
+        (case.inputs / "awm.toml").write_text(parameters(steps))
         return case
 
     return make
@@ -72,10 +93,11 @@ def read(path: Path) -> dict[str, Any]:
 def pauses(case: Any) -> Iterator[float]:
     """From the end of an attempt, or the begin of the next one's job, to the start of its model."""
     folders = attempts(case)
-    for before, after in zip(folders, folders[1:], strict=False):
+    for before, after in pairwise(folders):
         started = read(after / "started.json")
         begun = started["started"] - started["idle_s"]
-        yield started["started"] - max(begun, read(before / "ended.json")["ended"])
+        model = (after / "started.json").stat().st_mtime
+        yield round(model - max(begun, read(before / "ended.json")["ended"]), 2)
 
 
 def require_one_job_each(case: Any) -> None:
@@ -92,7 +114,7 @@ def require_one_job_each(case: Any) -> None:
 
 @pytest.mark.timeout(600)
 def test_each_job_is_followed_by_one_that_was_submitted_ahead(awm_case: Any, capsys: Any) -> None:
-    case = awm_case(SHORT)
+    case = awm_case(SHORT, 60.0)
     life = case.wait(case.launch(), LIMIT_S)
     assert life.code == 0, life.said
     assert len(attempts(case)) >= 3
@@ -123,7 +145,7 @@ def test_a_driver_that_is_killed_at_the_change_is_followed_by_one_that_gives_the
 
 @pytest.mark.timeout(600)
 def test_a_job_whose_driver_was_killed_before_it_noted_its_id_is_found_again(awm_case: Any) -> None:
-    case = awm_case(SHORT, steps=1200)
+    case = awm_case(SHORT, 15.0)
     # The buffer's job, the simulation's, the viewing block's, then the one ahead.
     kill = {"role": "driver", "call": "start sbatch", "number": 4, "when": "after"}
     life = case.wait(case.launch(kill=kill), LIMIT_S)
@@ -138,7 +160,7 @@ def test_a_job_whose_driver_was_killed_before_it_noted_its_id_is_found_again(awm
 
 @pytest.mark.timeout(300)
 def test_a_stop_cancels_the_job_that_was_submitted_ahead(awm_case: Any, slurm: Testbed) -> None:
-    case = awm_case(LONG, steps=20000)
+    case = awm_case(LONG, 300.0)
     driver = case.launch()
     case.await_event("ahead.submitted")
     (ahead,) = case.jobs("ahead-2")

@@ -153,19 +153,23 @@ def test_a_node_that_fails_ends_the_attempt_and_leaves_no_model(
 
 @pytest.mark.fault
 @pytest.mark.slow
-def test_a_job_that_slurm_puts_back_into_its_queue_is_reported_and_not_started_again(
+def test_a_model_whose_job_slurm_puts_back_into_its_queue_is_started_again_in_that_job(
     slurm: Testbed, make_case: Any
 ) -> None:
-    case = make_case(model="--interval 60", interval=2.0, options='options = ["--requeue"]')
+    case = make_case(model=WAITS, interval=2.0, options='options = ["--requeue"]')
     driver = case.launch()
     case.await_event("frame.ready")
-    slurm.daemons.ask("scontrol", "requeue", case.await_job("attempt-1")["JobId"])
-    life = case.wait(driver)
-    assert life.code == 1, life.said
+    job = case.await_job("attempt-1")["JobId"]
+    slurm.daemons.ask("scontrol", "requeue", job)
+    case.await_event("simulation.submitting", 2)
+    case.go_on()
+    life = case.wait(driver, 300)
+    assert life.code == 0, life.said
     assert "REQUEUE" in life.said
-    case.await_that(lambda: not case.has_live(""), "end of the jobs", 20)
-    assert len(list((case.run / "attempts").iterdir())) == 1
-    assert case.burstlens("free", "r", "--discard").code == 0
+    begun = [line for line in case.journal() if line["event"] == "simulation.submitted"]
+    assert [line["job_id"] for line in begun] == [f"slurm:{job}"] * 2
+    assert len(list((case.run / "attempts").iterdir())) == 2
+    assert not list(case.scheduler_faults())
 
 
 @pytest.mark.fault

@@ -287,8 +287,8 @@ export interface RawPart {
 
 /**
  * A stretch of model time and the attempt that owns it: after the valid time `begin`, up to
- * `end`, which the newest one lacks; the id of its job, and how that ended. What other attempts
- * have computed there is stale.
+ * `end`, which the newest one lacks; the id of its job, how that ended, and what its wait
+ * for the attempt has cost. What other attempts have computed there is stale.
  */
 export interface SegmentPart {
   attempt: number;
@@ -296,6 +296,7 @@ export interface SegmentPart {
   end?: string;
   job_id?: string;
   outcome?: string;
+  lost_core_hours?: number;
 }
 
 /** A buffer that a dead driver had requested and not seen, and the job that makes it. */

@@ -1,7 +1,8 @@
 """Where things run: the model's job and its supervisor, the steps, the buffers, Parsl's blocks.
 
 ``launch`` is the seam of launchers (here, in a batch job, inside the job that holds the driver),
-``supervisor`` the program that runs beside the model, ``sentinel`` for a driver that has died,
+``supervisor`` the program that runs beside the model; in a job without an attempt it waits for one
+(``go``; ``waiting_jobs`` are those jobs for the driver), ``sentinel`` for a driver that has died,
 ``provision`` makes the buffer, ``stage_in`` brings the inputs. Imports ``recipe``, ``guards``,
 ``frames``, ``models``, ``notify``, ``cluster_configs``, ``stagers`` and ``core``.
 """

@@ -138,8 +138,10 @@ def _remark(launcher: Launcher, job_id: str | None, reported: dict[str, Any]) ->
     if job_id is None or reported["reason"] in {"lost", REQUEUED}:
         return ""
     with contextlib.suppress(SiteError, OSError):
-        asked = reported["reason"] == STOP_BY or reported["reason"].startswith(TERMINATED)
-        return launcher.remark(job_id, well=reported.get("exit_code") == 0 and not asked)
+        # Of the end of its time the supervisor has said all, and the next attempt waits.
+        reason = reported["reason"]
+        well = reported.get("exit_code") == 0 and not reason.startswith(TERMINATED)
+        return launcher.remark(job_id, well=well or reason in {WALLTIME, STOP_BY})
     return ""
 
 

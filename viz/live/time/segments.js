@@ -70,12 +70,19 @@ export class Segments {
 
 /**
  * A segment in words: "attempt 2, job 4711, from 2005-08-28 12:00 to 18:00, ended: done".
- * @param {{ attempt: number, begin: string, end: string, job_id?: string, outcome?: string }} part
+ * @param {{ attempt: number, begin: string, end: string, job_id?: string, outcome?: string,
+ *   lost_core_hours?: number }} part
  */
-function textOf({ attempt, begin, end, job_id: job, outcome }) {
+function textOf({ attempt, begin, end, job_id: job, outcome, lost_core_hours: lost }) {
   const from = begin ? `from ${shortLabel(begin)}` : "from the beginning";
   const to = end ? ` to ${shortLabel(end, begin)}` : "";
-  return [`attempt ${attempt}`, job && `job ${job}`, `${from}${to}`, outcome && `ended: ${outcome}`]
+  return [
+    `attempt ${attempt}`,
+    job && `job ${job}`,
+    `${from}${to}`,
+    outcome && `ended: ${outcome}`,
+    lost && `${lost} core-hours lost while its job waited`,
+  ]
     .filter(Boolean)
     .join(", ");
 }

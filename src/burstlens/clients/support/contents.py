@@ -18,7 +18,7 @@ MOST_FILES = 2000
 MOST_VOLUMES = 10**15
 FACTS = ("run.json", "recipe.toml", "status.json", "start.json", "journal.jsonl", "sentinel.jsonl")
 OF_A_JOB = {"job.json", "job.sh", "job_id", "submitting", "claim", "started.json", "ended.json",
-            "host.json", "notices.jsonl"}  # fmt: skip
+            "host.json", "notices.jsonl", "go.json", "restarted"}  # fmt: skip
 OF_PARSL = {".sh", ".submit", ".out", ".err", ".ec", ".stdout", ".stderr", ".log"}
 KEYS = "certificates"
 """Folders of Parsl with the keys of its encrypted channels."""
