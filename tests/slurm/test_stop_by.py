@@ -65,7 +65,7 @@ width_px = 200
 PREEMPTION = """5
 PreemptType=preempt/partition_prio
 PreemptMode=CANCEL
-PreemptParameters=send_user_signal"""
+SlurmctldParameters=preempt_send_user_signal"""
 PARTITIONS = """batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP PriorityTier=1 GraceTime=20
 PartitionName=steady Nodes=ALL State=UP PriorityTier=1 PreemptMode=OFF
 PartitionName=urgent Nodes=ALL State=UP PriorityTier=10"""
