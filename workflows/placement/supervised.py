@@ -59,7 +59,7 @@ class Ended:
             return f"could not be started: {self.message}"
         if self.reason == "lost":
             return f"was lost: {self.message}"
-        how = f"ended with exit code {self.exit_code}"
+        how = "ended" if self.exit_code is None else f"ended with exit code {self.exit_code}"
         if self.signal:
             how = f"was ended by {self.signal}"
         elif self.reason == STOP_BY:
