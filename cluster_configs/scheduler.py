@@ -86,7 +86,7 @@ class Phase(Enum):
     OVER = "ended for good, or it never will begin"
 
 
-PREEMPTED, CANCELLED, TIME_OVER = "preempted", "cancelled", "walltime"
+PREEMPTED, CANCELLED, TIME_OVER = "preempted", "cancelled", "timeout"
 """What a scheduler may do to end a job: give its nodes to another one, obey a person, keep to its
 walltime."""
 FORGOTTEN = "FORGOTTEN"

@@ -203,7 +203,7 @@ def test_a_job_whose_number_sbatch_does_not_print_may_have_been_accepted(command
 
 @pytest.mark.parametrize(
     ("state", "by"),
-    [("PREEMPTED", "preempted"), ("CANCELLED", "cancelled"), ("TIMEOUT", "walltime"),
+    [("PREEMPTED", "preempted"), ("CANCELLED", "cancelled"), ("TIMEOUT", "timeout"),
      ("COMPLETED", ""), ("FAILED", ""), ("NODE_FAIL", ""), ("RUNNING", "")],
 )  # fmt: skip
 def test_what_slurm_did_to_end_a_job_is_known(state, by):

@@ -10,6 +10,7 @@ from typing import Any
 
 import netCDF4
 import pytest
+from testbed import Testbed
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +47,7 @@ inputs = "inputs"
 segments = "until done"
 walltime = "{walltime}"
 [checkpoint]
-lead = "50 s"
+lead = "{lead}"
 [buffer]
 capacity = "200 MiB"
 [stage_out]
@@ -61,9 +62,25 @@ width_px = 200
 """
 
 
-def waves(make_case: Any, steps: int, walltime: str) -> Any:
-    case = make_case()
-    (case.folder / "r.toml").write_text(RECIPE.format(walltime=walltime))
+PREEMPTION = """5
+PreemptType=preempt/partition_prio
+PreemptMode=CANCEL
+SlurmctldParameters=preempt_send_user_signal"""
+PARTITIONS = """batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP PriorityTier=1 GraceTime=20
+PartitionName=steady Nodes=ALL State=UP PriorityTier=1 PreemptMode=OFF
+PartitionName=urgent Nodes=ALL State=UP PriorityTier=10"""
+
+
+def waves(
+    make_case: Any, steps: int, walltime: str, *, lead: str = "50 s", viewing: str = ""
+) -> Any:
+    case = make_case(viewing=f'walltime = "00:30:00"\n{viewing}')
+    (case.folder / "r.toml").write_text(RECIPE.format(walltime=walltime, lead=lead))
+    # Its kernels are compiled once per user, which takes a slow machine a minute.
+    (case.folder / "warm.toml").write_text(MODEL.format(steps=2))
+    command = [case.python, "-m", "burstlens.workflows.awm", "warm.toml"]
+    done = case.slurm.run(command, cwd=case.folder, timeout=200)
+    assert done.returncode == 0, done.stdout + done.stderr
     (case.inputs / "awm.toml").write_text(MODEL.format(steps=steps))
     return case
 
@@ -110,19 +127,39 @@ def test_jobs_of_a_minute_are_cut_after_ten_seconds_and_go_on_to_the_end(
     assert not list(case.scheduler_faults())
 
 
-def test_a_job_that_a_person_cancels_leaves_a_checkpoint_and_is_not_followed(
-    make_case: Any,
+def test_a_job_that_makes_way_for_another_leaves_a_checkpoint_and_the_next_one_goes_on(
+    slurm: Testbed, make_case: Any, tmp_path: Path
 ) -> None:
+    steady = 'options = ["--partition=steady"]'
+    with slurm.configured(KillWait=PREEMPTION, PartitionName=PARTITIONS):
+        case = waves(make_case, 4000, "01:00:00", lead="60 s", viewing=steady)
+        driver = case.launch()
+        job = case.await_job("attempt-1")
+        case.await_event("product.published")
+        urgent = slurm.submit(
+            f"#!/bin/sh\n#SBATCH --partition=urgent --time=1 --nodelist={job['NodeList']}\n"
+            "#SBATCH --ntasks=2\nsleep 3\n"
+        )
+        life = case.wait(driver, 400)
+        slurm.wait(urgent)
+    assert life.code == 0, life.said
+    assert [one["reason"] for one in ends(case)] == ["stop_by", "exited"]
+    assert outcomes(case) == ["cut", "done"]
+    assert is_unbroken(case, tmp_path)
+    assert not list(case.scheduler_faults())
+
+
+def test_a_job_that_a_person_cancels_is_followed_by_none(make_case: Any) -> None:
     case = waves(make_case, 10**6, "01:00:00")
+    with (case.inputs / "awm.toml").open("a") as stream:
+        stream.write("[checkpoint]\nevery = 100\n")
     driver = case.launch()
     job = case.await_job("attempt-1")
-    case.await_event("product.published")
+    case.await_event("checkpoint.whole")
     case.slurm.run(["scancel", job["JobId"]])
     life = case.wait(driver, 200)
     assert life.code == 1
     assert "CANCELLED" in life.said
-    (end,) = ends(case)
-    assert (end["reason"], end["exit_code"]) == ("terminated by SIGTERM", 0)
-    assert [one["event"] for one in case.journal()].count("checkpoint.whole") == 1
+    assert outcomes(case) == ["failed"]
     assert case.burstlens("free", "r", "--discard").code == 0
     assert not list(case.scheduler_faults())

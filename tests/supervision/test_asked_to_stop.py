@@ -138,13 +138,35 @@ def signalled(job, supervise, wait_for, place, program, **fields):
     return read_json(folder / "ended.json"), time.monotonic() - began
 
 
-def test_a_job_that_is_ended_early_asks_first_and_says_that_it_was_terminated(
-    job, supervise, wait_for, place
-):
-    how = job, supervise, wait_for, place
-    end, _ = signalled(*how, OBEYS % 0, walltime_s=3600.0, lead_s=60.0)
-    assert (end["exit_code"], end["reason"]) == (0, "terminated by SIGTERM")
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [({"job_end": {}}, "stop_by"), ({}, "terminated by SIGTERM")],
+    ids=["by its scheduler", "by a person"],
+)
+def test_a_job_that_is_ended_early_asks_first(job, supervise, wait_for, place, fields, reason):
+    how = {"walltime_s": 3600.0, "lead_s": 60.0, **fields}
+    end, _ = signalled(job, supervise, wait_for, place, OBEYS % 0, **how)
+    assert (end["exit_code"], end["reason"]) == (0, reason)
     assert (place / "saved").exists()
+
+
+@pytest.mark.parametrize(("code", "signal_"), [(143, None), (None, "SIGTERM")])
+def test_the_schedulers_signal_may_end_the_model_itself(
+    job, supervise, wait_for, place, code, signal_
+):
+    program = "trap 'exit 143' TERM; touch ready; while true; do sleep 0.02; done"
+    if code is None:
+        program = "touch ready; sleep 60"
+    folder = job(program, walltime_s=3600.0, lead_s=60.0, stop_by={"file": "STOP"}, **BATCH)
+    child = supervise(folder)
+    wait_for(lambda: (place / "ready").exists())
+    group = wait_for(lambda: read_json(folder / "started.json"))["group"]
+    os.kill(child.pid, signal.SIGTERM)
+    os.killpg(group, signal.SIGTERM)
+    child.wait(60)
+    end = read_json(folder / "ended.json")
+    assert (end["exit_code"], end["signal"]) == (code, signal_)
+    assert end["reason"] == "terminated by SIGTERM"
 
 
 def test_it_is_ended_within_the_sites_grace_when_it_does_not_stop(job, supervise, wait_for, place):
@@ -198,12 +220,12 @@ class Judging(LocalLauncher):
         ("stop_by", "", "stop_by"),
         ("stop_by", "cancelled", "cancelled"),
         ("walltime", "cancelled", "cancelled"),
-        ("walltime", "walltime", "walltime"),
+        ("walltime", "timeout", "walltime"),
         ("stop_by", "preempted", "preempted"),
         ("terminated by SIGTERM", "preempted", "preempted"),
         ("terminated by SIGTERM", "cancelled", "terminated by SIGTERM"),
         ("lost", "preempted", "preempted"),
-        ("lost", "walltime", "walltime"),
+        ("lost", "timeout", "timeout"),
         ("lost", "cancelled", "lost"),
         ("exited", "preempted", "exited"),
         ("stop", "cancelled", "stop"),

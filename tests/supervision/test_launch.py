@@ -167,6 +167,8 @@ def test_a_job_that_was_lost_on_a_full_disk_is_known_until_the_disk_takes_its_en
         (Ended(None, "SIGKILL", "exited"), "was ended by SIGKILL"),
         (Ended(None, "SIGTERM", "walltime"), "was ended by SIGTERM (walltime)"),
         (Ended(0, None, "stop"), "ended with exit code 0 (stop)"),
+        (Ended(None, None, "preempted", "job 7"), "ended (preempted); job 7"),
+        (Ended(0, None, "stop_by"), "stopped ahead of the end of its job, as it was asked to"),
         (Ended(None, None, "not started", "no wrf.exe"), "could not be started: no wrf.exe"),
     ],
 )

@@ -169,6 +169,7 @@ export interface OutcomePart {
   line?: string | null;
   saved_node_hours?: number | null;
   left?: string | null;
+  advice?: string | null;
 }
 
 /**

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from burstlens.cluster_configs.scheduler import PREEMPTED
+from burstlens.cluster_configs.scheduler import PREEMPTED, TIME_OVER
 from burstlens.core import valid_time
 from burstlens.core.run import events as ev
 from burstlens.core.run.attempts import REQUEUED
@@ -25,7 +25,7 @@ CUT = "cut"
 """The outcome of an attempt whose job's time was over, so that another one goes on."""
 NO_PROGRAM = (126, 127)
 """Exit codes of a shell and of launchers that could not start the program."""
-CUTS = {WALLTIME, STOP_BY, PREEMPTED}
+CUTS = {WALLTIME, STOP_BY, PREEMPTED, TIME_OVER}
 """The reasons of ends that are not the model's: its job's time was over, or given to another."""
 
 

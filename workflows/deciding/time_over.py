@@ -83,7 +83,7 @@ def advice(state: RunState, newest: CheckpointRecord | None) -> str:
     simulation = recipe.simulation
     lasts = not (site.viewing.placement == "same-job" or site.buffer.node_local)
     if newest is None or not lasts or type(recipe.model).start is Model.start:
-        if type(recipe.model).start is Model.start or not lasts:
+        if simulation.is_cut or type(recipe.model).start is Model.start or not lasts:
             return LONGER
         return f'{LONGER}, or with checkpoints and simulation.segments = "until done"'
     more = f"burstlens resume {run} --from latest --walltime {_clock(2 * simulation.walltime)}"

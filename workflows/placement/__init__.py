@@ -14,6 +14,7 @@ __all__ = [
     "buffer_origin",
     "direct_requests",
     "job_buffer",
+    "job_end",
     "job_file",
     "job_folder",
     "launch",

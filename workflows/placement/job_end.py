@@ -133,7 +133,7 @@ class JobEnd:
         self._asks_at = min(self.ends_at, over_at) - self._lead_s
         self._term_at = min(self.ends_at - last_s(self._lead_s), over_at)
         self.reason, self._why = WALLTIME, STOP_BY
-        self._signalled = False
+        self._scheduled, self._signalled = "job_end" in job, False
 
     def take_signal(self, name: str, now: float) -> None:
         """The scheduler ends the job: soon, or because its time is over."""
@@ -143,7 +143,9 @@ class JobEnd:
         if now > self.ends_at - max(NEAR_S, self._lead_s + EARLY_S):
             term_at = self._term_at
         else:
-            self.reason = self._why = f"{TERMINATED}{name}"
+            self.reason = f"{TERMINATED}{name}"
+            if not self._scheduled:  # a person has sent it, who wants no other attempt
+                self._why = self.reason
             term_at = min(self._term_at, now + self._grace_s - last_s(self._grace_s))
         self._asks_at = now
         self._term_at = term_at if self._stop is not None else now
@@ -166,8 +168,12 @@ class JobEnd:
         return min(TERM_GRACE_S, last_s(left_s) / 2)
 
     def reason_of(self, status: int | None) -> str:
-        """Why a program ended that nobody has ended: it was asked to stop, or by itself."""
-        return self._why if self._stop and self._stop.is_met(status) else "exited"
+        """Why a program ended that the supervisor has not ended: it was asked to stop, the
+        scheduler's signal went to it as well, or by itself."""
+        if self._stop and self._stop.is_met(status):
+            return self._why
+        ended = self._signalled and status in {-signal.SIGTERM, 128 + signal.SIGTERM}
+        return self.reason if ended else "exited"
 
 
 def last_s(left_s: float) -> float:

@@ -78,7 +78,7 @@ class Launcher(Protocol):
         return
 
     def ended_by(self, job_id: str) -> str:
-        """What its scheduler did to end the job: ``preempted``, ``cancelled`` or ``walltime``;
+        """What its scheduler did to end the job: ``preempted``, ``cancelled`` or ``timeout``;
         empty where the job ended by itself, or that is not known."""
         return ""
 

@@ -65,7 +65,7 @@ class Ended:
         if self.reason == REQUEUED:
             why = f": {self.message}" if self.message else ""
             return f"was put back into the scheduler's queue{why}"
-        how = f"ended with exit code {self.exit_code}"
+        how = "ended" if self.exit_code is None else f"ended with exit code {self.exit_code}"
         if self.signal:
             how = f"was ended by {self.signal}"
         elif self.reason == STOP_BY:

@@ -277,6 +277,8 @@ class Supervisor:
                 end.look(now)
         if self.sentry:
             self.sentry.end()
+        if self.signalled:  # also since the last look
+            end.take_signal(self.signalled, time.monotonic())
         return reason or end.reason_of(process.returncode)
 
     def _asked(self) -> str | None:

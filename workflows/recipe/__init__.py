@@ -6,6 +6,6 @@ process of its own; ``schema`` is the JSON Schema of the same tables. Imports ``
 """
 
 __all__ = [
-    "file", "findings", "layers", "load", "misfits", "parameters", "preflight", "recipe", "schema",
-    "wanted",
+    "file", "findings", "layers", "lead", "load", "misfits", "parameters", "preflight", "recipe",
+    "schema", "wanted",
 ]  # fmt: skip

@@ -8,6 +8,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from burstlens.cluster_configs.scheduler import CANCELLED, PREEMPTED, TIME_OVER
 from burstlens.core.errors import RecipeError
 from burstlens.core.existence import again, check_existence
 from burstlens.core.run import events as ev
@@ -16,6 +17,7 @@ from burstlens.core.run.job_record import TrialRecord
 from burstlens.workflows.ordering.events import JobEnded
 from burstlens.workflows.ordering.instructions import Sync
 from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.placement.job_end import TERMINATED
 from burstlens.workflows.placement.job_file import JobFile
 from burstlens.workflows.placement.provision import Provision
 from burstlens.workflows.placement.supervised import Ended, describe
@@ -53,6 +55,7 @@ class TrialFiles:
         except RecipeError as error:
             return f"the recipe does not take these values: {error}"
         made["stop_grace_s"] = 0.0  # a stop waits for no frame: those of a trial are not kept
+        made.pop("stop_by", None)  # the time of a whole trial is what counts
         if limit_s is not None:
             made["walltime_s"] = min(made["walltime_s"], limit_s)
         describe(self._context.run.job(name), made)
@@ -98,10 +101,13 @@ def in_words(event: ev.TrialEnded) -> str:
     return said if event.load is None else f"{said}, load {event.load:.1f}"
 
 
+_LOST = {"lost", "given up", PREEMPTED, CANCELLED, TIME_OVER}
+
+
 def _is_lost(end: Ended) -> bool:
     """Whether the end says nothing about a trial's values: its supervisor was killed, or was told
     to end, as by a scheduler that preempts its job."""
-    return end.reason in {"lost", "given up"} or end.reason.startswith("terminated by")
+    return end.reason in _LOST or end.reason.startswith(TERMINATED)
 
 
 def lost_in_a_row(trials: Iterable[TrialRecord]) -> int:
