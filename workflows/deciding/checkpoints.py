@@ -68,10 +68,12 @@ class CheckpointKeeping:
         judged yet, or are suspect, the last good one stays."""
         self.judge()
         records = self._history.checkpoints.records
+        if not records:
+            return
+        unread = self._state.snapshot.unread = production.oldest_unread()
         if len(records) <= self._keep:
             return
         known = self._history.checkpoints.on(self._history.lineage)
-        unread = production.oldest_unread()
         good = [one for one in known if not one.suspect and (unread is None or one.time < unread)]
         oldest = good[-self._keep].time if len(good) >= self._keep else ""
         gone = [one for one in known if one.time < oldest]
