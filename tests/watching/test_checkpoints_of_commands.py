@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+import h5py
+import numpy as np
 import pytest
 from checkpoint_case import Scans
 
@@ -114,6 +116,20 @@ def test_files_that_are_not_netcdf_have_no_proof_in_their_bytes(scans):
     write(run, "state_7.bin")
     [text] = run.settle().unproven_checkpoints
     assert "state_7.bin: it has no HDF5 superblock and no netCDF header" in text
+
+
+def test_the_bytes_of_any_hdf5_file_say_whether_it_is_whole(scans, prober):
+    run = scans("state_{time}.h5")
+    run.use(prober)
+    for time in (7, 8):
+        with h5py.File(run.folder / f"state_{time}.h5", "w") as file:
+            file["heat"] = np.arange(10000.0)
+    os.truncate(run.folder / "state_8.h5", 5000)
+    run.scan(60.0)
+    run.scan(60.0)
+    assert run.whole == [elapsed_key(7)]
+    [text] = run.settle().unproven_checkpoints
+    assert "state_8.h5: its superblock ends it at" in text
 
 
 def test_files_of_another_run_are_none_of_this_one_until_they_are_written_anew(scans, tmp_path):
