@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from burstlens.core.errors import BurstlensError, RunError
+from burstlens.core.errors import BurstlensError, RecipeError, RunError
 from burstlens.core.run import events as ev
 from burstlens.core.run.continuation import ContinuationWanted, read_wanted
 from burstlens.core.run.directory import RunDir
@@ -14,7 +14,7 @@ from burstlens.core.run.facts import RunFacts, write_facts
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.journal import Journal
 from burstlens.core.run.record import stamp
-from burstlens.workflows.driver.continuing import want_continuation
+from burstlens.workflows.driver.continuing import changes_of, want_continuation
 
 MODEL = """
 [grid]
@@ -90,6 +90,17 @@ def test_a_suspect_one_needs_force_and_is_named_with_its_reason(run):
         want_continuation(run, "3", settings={})
     assert read_wanted(run) is None
     assert want_continuation(run, "3", settings={}, force=True).checkpoint == key(3.0)
+
+
+@pytest.mark.parametrize("time", ["1", "1.0", key(1.0), "t = 1 s"])
+def test_a_time_is_given_as_people_write_it_as_its_key_or_as_it_is_shown(run, time):
+    assert want_continuation(run, time, settings={}).checkpoint == key(1.0)
+
+
+def test_settings_are_given_as_key_and_value():
+    assert changes_of(["a.b=1", "c=d=e"]) == {"a.b": "1", "c": "d=e"}
+    with pytest.raises(RecipeError, match="--set a: expected KEY=VALUE"):
+        changes_of(["a"])
 
 
 @pytest.mark.parametrize(

@@ -172,6 +172,17 @@ def test_a_missing_part_and_changed_settings_are_refused():
         model.start(HERE, Continuation(settings={"dt": "1"}))
 
 
+def test_restart_files_among_the_inputs_are_brought_along_and_named(tmp_path):
+    model = program(argv=("true",))
+    for name in ("state_3.nc", "state_7.nc"):
+        assert not model.is_leftover(name)
+        (tmp_path / name).touch()
+    assert (
+        "state_3.nc and 1 other among the inputs look like checkpoints" in model.check(tmp_path)[-1]
+    )
+    assert model.output_names(tmp_path).written[-1] == "state_*.nc"
+
+
 def test_it_travels_to_other_processes():
     model = program("state_{step}.nc", about={"step_s": 0.5, "tiles": 2})
     assert pickle.loads(pickle.dumps(model)) == model

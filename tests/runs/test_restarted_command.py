@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import burstlens
+
 pytestmark = pytest.mark.slow
 
 PAGE = (Path(__file__).parents[2] / "docs" / "long-runs.md").read_text()
@@ -140,14 +142,24 @@ def test_a_program_that_stops_where_it_is_told_is_cut_by_model_time(scene, whole
     assert is_the_whole(run, whole)
 
 
-def test_it_continues_from_a_checkpoint_that_a_person_names(scene):
+def test_it_continues_from_a_checkpoint_that_a_person_names(scene, monkeypatch):
     run = prepared(scene, "back", ("[buffer]", '[buffer]\ndestroy = "never"'))
     finish(run.start())
     listed = json.loads(run.call("status", "it", "--json").stdout)["checkpoints"]
-    assert [one["time"] for one in listed] == ["t00000075.000", "t00000090.000"]
+    known = [(one["time"], one["attempt"], one["state"], one["files"]) for one in listed]
+    assert known == [("t00000075.000", 1, "good", 1), ("t00000090.000", 1, "good", 1)]
     done = run.call("resume", "it", "--from", "75", "--set", "dt=1")
-    assert done.returncode == 2
+    assert done.returncode == 1
     assert "dt: no setting of a command can be changed" in done.stderr
-    done = run.call("resume", "it", "--from", "75")
-    assert done.returncode == 0, done.stderr
+    for name, value in run.environment.items():
+        monkeypatch.setenv(name, value)
+    view = burstlens.open_run(run.run_dir)
+    shown = [(one.label, one.files) for one in view.checkpoints]
+    assert shown == [("t = 75 s", ("state_00500.npz",)), ("t = 90 s", ("state_00600.npz",))]
+    with pytest.raises(burstlens.RunError, match="walltime, settings and force go with from_"):
+        view.resume(walltime=60)
+    with pytest.raises(burstlens.RunError, match="there is no checkpoint of t = 70 s"):
+        view.resume(70.0)
+    assert view.resume(75.0, walltime="00:05:00")
+    assert view.wait(100)["state"] == "done"
     assert begins(run) == [None, "t00000075.000"]

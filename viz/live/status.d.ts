@@ -44,6 +44,7 @@ export interface RunStatus {
   logs?: string[] | null;
   raw?: RawPart;
   segments?: SegmentPart[];
+  checkpoints?: CheckpointPart[];
   format?: number | null;
   burstlens?: string | null;
   driver_alive?: boolean | null;
@@ -298,6 +299,20 @@ export interface SegmentPart {
   job_id?: string;
   outcome?: string;
   lost_core_hours?: number;
+}
+
+/**
+ * A whole checkpoint from which the run can continue: its valid `time`, the attempt that
+ * wrote it, how many files it has and their size. `state` is `good`; `unjudged` while guards
+ * have not read every frame up to its time; or `suspect`, and then `why`.
+ */
+export interface CheckpointPart {
+  time: string;
+  attempt: number;
+  state: string;
+  files: number;
+  bytes: number;
+  why?: string;
 }
 
 /** A buffer that a dead driver had requested and not seen, and the job that makes it. */

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from burstlens.core.run import events as ev
 from burstlens.core.run.checkpoint_record import CheckpointRecord
-from burstlens.core.valid_time import is_calendar, is_elapsed, label
+from burstlens.core.valid_time import has_time, is_calendar, is_elapsed, label
 from burstlens.workflows.deciding.judging import JUDGEMENT, CheckpointJudging
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.ordering.events import QuestionAnswered
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _REMOVAL = "checkpoint"
 """The kind of the question that deletes one."""
+_MANY = 100
+"""Frames of several streams are among so many."""
 
 
 class CheckpointKeeping:
@@ -52,14 +55,21 @@ class CheckpointKeeping:
                 late = record.attempt == trip.attempt and trip.time <= record.time
                 if late and not record.suspect:
                     self._suspect(record, f"{trip.guard}: {trip.text}")
-        _, time, _ = next(iter(self._history.frames), ("", "", 0))
-        for record in self._history.checkpoints.records if time else ():
-            if not (record.suspect or _compare(record.time, time)):
-                self._suspect(
-                    record,
-                    f"its time, {label(record.time)}, does not compare with those of frames, such "
-                    f"as {label(time)}",
-                )
+        if time := self._time_of_a_frame():
+            for record in self._history.checkpoints.records:
+                if not (record.suspect or _compare(record.time, time)):
+                    self._suspect(
+                        record,
+                        f"its time, {label(record.time)}, does not compare with those of frames, "
+                        f"such as {label(time)}",
+                    )
+
+    def _time_of_a_frame(self) -> str:
+        """The key of some frame, of one with a time where there are any; "" before the first."""
+        if not self._history.checkpoints.records:
+            return ""
+        times = [time for _, time, _ in islice(self._history.frames, _MANY)]
+        return next(filter(has_time, times), times[0] if times else "")
 
     def _suspect(self, record: CheckpointRecord, reason: str) -> None:
         event = ev.CheckpointSuspect(attempt=record.attempt, time=record.time, reason=reason)
@@ -70,10 +80,12 @@ class CheckpointKeeping:
         judged yet, or are suspect, the last good one stays."""
         self.judge()
         records = self._history.checkpoints.records
+        if not records:
+            return
+        unread = self._state.snapshot.unread = production.oldest_unread()
         if len(records) <= self._keep:
             return
         known = self._history.checkpoints.on(self._history.lineage)
-        unread = production.oldest_unread()
         good = [
             one
             for one in known
@@ -114,7 +126,7 @@ class CheckpointKeeping:
 
 def _compare(time: str, other: str) -> bool:
     """Whether two keys are of one kind, so that the earlier one sorts first."""
-    if is_elapsed(time) or is_calendar(time):
+    if has_time(time) or has_time(other):
         return (is_elapsed(time), is_calendar(time)) == (is_elapsed(other), is_calendar(other))
     return time[:1] == other[:1]
 

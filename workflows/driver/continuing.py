@@ -6,10 +6,10 @@ its ``run.resumed``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from burstlens.core import valid_time
-from burstlens.core.errors import RunError
+from burstlens.core.errors import RecipeError, RunError
 from burstlens.core.existence import surely_exists
 from burstlens.core.run.checkpoint_record import CheckpointRecord
 from burstlens.core.run.continuation import ContinuationWanted, note_wanted
@@ -62,6 +62,17 @@ def want_continuation(
     return wanted
 
 
+def changes_of(settings: Iterable[str]) -> dict[str, str]:
+    """Settings of the model by name, as ``--set`` gives them. Raises RecipeError."""
+    changes: dict[str, str] = {}
+    for text in settings:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise RecipeError(f"--set {text}: expected KEY=VALUE")
+        changes[name] = value
+    return changes
+
+
 def _choose(history: History, time: str, *, force: bool) -> CheckpointRecord:
     known = history.checkpoints.on(history.lineage)
     if not known:
@@ -71,8 +82,10 @@ def _choose(history: History, time: str, *, force: bool) -> CheckpointRecord:
         if not good:
             raise RunError(f"each of its checkpoints is suspect ({known[-1].suspect}): {_FORCE}")
         return good[-1]
+    # Also as it is shown: the number of a step cannot be parsed as a time.
+    shown = (one.time for one in known if time == valid_time.label(one.time))
     try:
-        key = valid_time.parse_key(time)
+        key = time if valid_time.has_time(time) else next(shown, "") or valid_time.parse_key(time)
     except ValueError as error:
         raise RunError(f"--from: {error}, or {LATEST}") from None
     for one in known:

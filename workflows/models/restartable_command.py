@@ -10,6 +10,7 @@ from pathlib import Path
 from burstlens.core import valid_time
 from burstlens.core.errors import RecipeError
 from burstlens.core.pattern import expression
+from burstlens.core.quantity import counted
 from burstlens.workflows.models.base import Facts, LogLine, OutputName, OutputNames, seconds_of
 from burstlens.workflows.models.checkpoint_names import CheckpointClock, CheckpointNames, filled
 from burstlens.workflows.models.command import Command
@@ -20,6 +21,7 @@ from burstlens.workflows.models.continuation import (
     Proof,
     Start,
 )
+from burstlens.workflows.models.inputs import input_files
 
 UNTIL, EVERY, CHECKPOINT = "{until}", "{every}", "{checkpoint}"
 
@@ -207,6 +209,18 @@ class RestartableCommand(Command):
         why = expression(log).given_up if log else ""
         text = f"checkpoint.witness.log: {why}; it is not searched for any more"
         return [*Command.given_up(self), *([text] if why else [])]
+
+    def check(self, inputs: Path) -> list[str]:
+        """Also that files of another run are among the inputs."""
+        names = [name for _, name in input_files(inputs) if self._clock.find(name)]
+        if not names:
+            return Command.check(self, inputs)
+        more = f" and {counted(len(names) - 1, 'other')}" if len(names) > 1 else ""
+        text = (
+            f"{names[0]}{more} among the inputs look like checkpoints: each attempt gets a copy, "
+            "and the run continues from none of them; simulation.leave leaves files behind"
+        )
+        return [*Command.check(self, inputs), text]
 
     def facts(self, folder: Path) -> Facts:
         """Also the folders of checkpoints and their flags."""

@@ -20,7 +20,12 @@ from burstlens.core.run.event import Event
 from burstlens.core.run.events import GuardTripped
 from burstlens.core.run.heartbeat import driver_process
 from burstlens.core.run.history import History
-from burstlens.core.run.snapshot import journalled_buffer, segment_parts, write_snapshot
+from burstlens.core.run.snapshot import (
+    checkpoint_parts,
+    journalled_buffer,
+    segment_parts,
+    write_snapshot,
+)
 from burstlens.core.run.status_file import (
     AttachedPart,
     BufferPart,
@@ -98,6 +103,9 @@ class Snapshot:
         self.trips: collections.deque[TripPart] = collections.deque(maxlen=TRIPS)
         self.guards: Callable[[], list[GuardPart]] = list
         self.outcome: Outcome | None = None
+        self.unread: str | None = ""
+        """The time of the oldest frame that guards are still to read, where checkpoints wait for
+        that: None if there is none, "" while it is not known."""
         self.attached: AttachedPart | None = None
         """Of a run that looks at a folder; it has no buffer."""
         self._schedulers: list[Scheduler] = []
@@ -269,6 +277,7 @@ class Snapshot:
             outcome=OutcomePart(**asdict(self.outcome)) if self.outcome else None,
             raw=self._raw(),
             segments=segment_parts(history) or UNSET,
+            checkpoints=checkpoint_parts(history, self.unread) or UNSET,
         )
 
     def _silent_scheduler(self) -> SchedulerPart | UnsetType:

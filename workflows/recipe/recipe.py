@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
 
 from burstlens.core.allowance import memory_of
 from burstlens.core.plugins import load
@@ -177,6 +177,13 @@ class Witness:
             raise ValueError("say one of flag and log")
 
 
+WitnessOfFiles = Annotated[
+    Annotated[Literal["bytes", "name"], Tag("word")] | Annotated[Witness, Tag("table")],
+    Discriminator(lambda value: "table" if isinstance(value, Mapping | Witness) else "word"),
+]
+"""One fault for one value: a plain union has one for each of its members."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
     """``[checkpoint]``: what the model writes so that a later attempt can go on from there."""
@@ -196,7 +203,7 @@ class Checkpoint:
     files: tuple[Pattern, ...] | Pattern = ()
     """Of the model `command`: the names of one checkpoint's files, with `{time}` or `{step}`, and
     `{rank}` where each rank writes one: `"restart_{step}_{rank}.bin"`."""
-    witness: Literal["bytes", "name"] | Witness | None = None
+    witness: WitnessOfFiles | None = None
     """Of `command`: what proves these files whole. `"bytes"`: they are netCDF or HDF5, the default
     for files with such endings; `"name"`: the program renames them when they are whole."""
     tiles: Annotated[int, Field(ge=1)] | None = None

@@ -173,18 +173,13 @@ def _go_on(
 ) -> None:
     """Have the next driver go on from that checkpoint. Raises BurstlensError."""
     from burstlens.core.quantity import parse_duration
-    from burstlens.workflows.driver.continuing import want_continuation
+    from burstlens.workflows.driver.continuing import changes_of, want_continuation
 
     try:
         seconds = None if walltime is None else parse_duration(walltime)
     except ValueError as error:
         raise typer.BadParameter(f"--walltime: {error}") from None
-    changes: dict[str, str] = {}
-    for text in settings:
-        name, equals, value = text.partition("=")
-        if not (name and equals):
-            raise typer.BadParameter(f"--set {text}: expected KEY=VALUE")
-        changes[name] = value
+    changes = changes_of(settings)
     wanted = want_continuation(run, time, settings=changes, walltime_s=seconds, force=force)
     print_stderr(f"burstlens: {run.id} goes on from {label(wanted.checkpoint)}")
 

@@ -57,7 +57,7 @@ class ProductView:
             raise RunError(f"{self.name} has nothing published{of} yet")
         if time == "latest":
             return next((entry for entry in reversed(entries) if not entry.stale), entries[-1])
-        key = _key(time)
+        key = time_key(time)
         found = [entry for entry in entries if key in (entry.time, time_label(entry.time))]
         if len(found) > 1:
             streams = ", ".join(entry.stream for entry in found)
@@ -101,7 +101,7 @@ def _cells(product: ProductView) -> tuple[str, ...]:
     return product.name, product.kind, str(len(product)), *ends
 
 
-def _key(time: Time) -> str:
+def time_key(time: Time) -> str:
     """A valid time as its key; other text unchanged. Without a time zone it is UTC."""
     if isinstance(time, datetime):
         at = time.astimezone(UTC) if time.tzinfo else time

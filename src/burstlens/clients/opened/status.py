@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from burstlens.clients.opened.attached import attached_facts
 from burstlens.clients.opened.attached import observed as observed
+from burstlens.clients.opened.checkpoints import checkpoint_text
 from burstlens.clients.opened.segment_texts import segment_facts
 from burstlens.clients.opened.standing import has_ended as has_ended
 from burstlens.clients.opened.standing import is_over as is_over
@@ -121,6 +122,7 @@ def facts(status: RunStatus) -> list[tuple[str, str]]:
         ("trials", _trials(tuning) if tuning else ""),
         ("model", progress_text(status)),
         *segment_facts(status),
+        ("checkpoints", checkpoint_text(status)),
         ("frames", "" if tuning else frames),
     ]
     for name, product in status.products.items():

@@ -11,21 +11,23 @@ import os
 import subprocess
 import sys
 import time as clock
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from burstlens.clients.opened import steering
+from burstlens.clients.opened.checkpoints import Checkpoint, checkpoints_of
 from burstlens.clients.opened.file_errors import reading
 from burstlens.clients.opened.frames import Frames, frames_of
 from burstlens.clients.opened.picture import Picture, is_picture
-from burstlens.clients.opened.products import Products, ProductView, Time
+from burstlens.clients.opened.products import Products, ProductView, Time, time_key
 from burstlens.clients.opened.status import is_over, looks, read_status, text
 from burstlens.core.decode import convert, record
 from burstlens.core.durable import read_json
 from burstlens.core.errors import RunError
 from burstlens.core.nearness import did_you_mean
+from burstlens.core.quantity import parse_duration
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.events import Event
 from burstlens.core.run.follow import FollowedJournal, Line, uncollected
@@ -88,6 +90,11 @@ class RunView:
             known = ("frame.ready", "frame.damaged")
             self._frames += [line for line in stretch.lines if line.get("event") in known]
             return frames_of(self._frames, self._published())
+
+    @property
+    def checkpoints(self) -> tuple[Checkpoint, ...]:
+        """The checkpoints from which it can be resumed, in order of model time."""
+        return checkpoints_of(self.directory, self.read_status())
 
     @property
     def products(self) -> Products:
@@ -208,19 +215,47 @@ class RunView:
         """Ask for products again, the newest frames first. Raises RunError."""
         steering.resume_watching(str(self.directory.path))
 
-    def resume(self) -> bool:
+    def resume(
+        self,
+        from_: Time | None = None,
+        *,
+        walltime: str | float | None = None,
+        settings: Iterable[str] = (),
+        force: bool = False,
+    ) -> bool:
         """Resume the run after a crash, a failure or a stop, as ``burstlens resume --detach``.
 
-        Returns False when there is nothing to resume. Raises RunError.
+        ``from_`` is the time of a checkpoint, or ``"latest"``: the run goes on from there, whatever
+        its end was, with another ``walltime`` of its jobs (``"06:00:00"`` or seconds) and changed
+        ``settings`` of the model (``["namelist.domains.time_step=20"]``); ``force`` takes a suspect
+        one. Returns False when there is nothing to resume. Raises RunError, RecipeError.
         """
         from burstlens.workflows.driver.detach import detach
         from burstlens.workflows.driver.resuming import resumable
 
         self._let_driver_end()
-        if resumable(self.directory) is not None:
+        if from_ is not None:
+            self._want(time_key(from_), walltime, settings, force=force)
+        elif walltime is not None or force or tuple(settings):
+            raise RunError("walltime, settings and force go with from_, the time of a checkpoint")
+        elif resumable(self.directory) is not None:
             return False
         detach(self.directory)
         return True
+
+    def _want(
+        self, time: str, walltime: str | float | None, settings: Iterable[str], *, force: bool
+    ) -> None:
+        from burstlens.workflows.driver.continuing import changes_of, want_continuation
+
+        try:
+            walltime_s = None if walltime is None else parse_duration(walltime)
+        except ValueError as error:
+            raise RunError(f"walltime: {error}") from None
+        changes = changes_of(settings)
+        want_continuation(
+            self.directory, time, settings=changes, walltime_s=walltime_s, force=force
+        )
 
     def free(self, *, discard: bool = False) -> str:
         """Give back the buffer of a run that is over, as ``burstlens free``; says what it did.

@@ -17,6 +17,7 @@ from burstlens.core.run.record import read_record, stamp
 from burstlens.core.run.status_file import (
     AttachedPart,
     BufferPart,
+    CheckpointPart,
     DriverPart,
     FrameCounts,
     Ledger,
@@ -120,6 +121,21 @@ def segment_parts(history: History) -> list[SegmentPart]:
     return parts
 
 
+def checkpoint_parts(history: History, unread: str | None) -> list[CheckpointPart]:
+    """The checkpoints from which a run can continue, in order of model time; none once the buffer
+    is given back. ``unread``: the time of the oldest frame that guards are still to read; None:
+    there is none; "": it is not known."""
+    if history.buffer_released:
+        return []
+    parts = []
+    for one in history.checkpoints.on(history.lineage):
+        judged = unread is None or one.time < unread
+        state = "suspect" if one.suspect else "good" if judged else "unjudged"
+        what = len(one.files), one.bytes, one.suspect
+        parts.append(CheckpointPart(one.time, one.attempt, state, *what))
+    return parts
+
+
 def _by_journal(run: RunDir, fresh: StatusFile) -> StatusFile:
     """The snapshot by the journal alone; ``fresh`` without a journal. Raises RunError."""
     if not run.journal.exists():
@@ -146,5 +162,6 @@ def _by_journal(run: RunDir, fresh: StatusFile) -> StatusFile:
         outcome=OutcomePart(**history.outcome) if history.outcome else None,
         buffer=journalled_buffer(history),
         segments=segment_parts(history) or UNSET,
+        checkpoints=checkpoint_parts(history, "") or UNSET,
         driver=DriverPart(heartbeat=history.last, epoch=history.epoch),
     )

@@ -223,6 +223,19 @@ class SegmentPart(Struct, frozen=True, omit_defaults=True):
     lost_core_hours: float | None = None
 
 
+class CheckpointPart(Struct, frozen=True, omit_defaults=True):
+    """A whole checkpoint from which the run can continue: its valid ``time``, the attempt that
+    wrote it, how many files it has and their size. ``state`` is ``good``; ``unjudged`` while guards
+    have not read every frame up to its time; or ``suspect``, and then ``why``."""
+
+    time: str
+    attempt: Count
+    state: str
+    files: Count
+    bytes: Count
+    why: str = ""
+
+
 class LastProduct(Struct, frozen=True):
     """The product that was published last."""
 
@@ -297,6 +310,7 @@ class StatusFile(Struct, frozen=True, kw_only=True):
     logs: list[str] | UnsetType | None = UNSET
     raw: RawPart | UnsetType = UNSET
     segments: list[SegmentPart] | UnsetType = UNSET
+    checkpoints: list[CheckpointPart] | UnsetType = UNSET
     format: Count | None = None
     burstlens: str | None = None
 
