@@ -2,7 +2,8 @@
 
 A run writes one after each step, and deletes the one before beside the next step. In turn with it,
 the bytes of the one before are written to a new file in the same folder, in one piece. To a disk
-and to memory (tmpfs), where there is no disk to wait for.
+and to memory (tmpfs), where there is no disk to wait for. Then frames beside checkpoints, see
+:mod:`.checkpoint_latency`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import re
 import time
 from pathlib import Path
 
+from bench.checkpoint_latency import measure as latency
 from bench.pipeline import Scratch
 from bench.report import Figure, median, spread
 from burstlens.workflows.awm.checkpoint_files import GLOB, name_of
@@ -26,10 +28,14 @@ _TOOK = re.compile(r"wrote checkpoint .* in ([\d.]+) s")
 
 
 def measure(scratch: Scratch, *, quick: bool) -> list[Figure]:
-    """Ratios of wall time, pair by pair."""
+    """Ratios of wall time, pair by pair; medians of latencies."""
     nodes, rounds = (60, 4) if quick else (120, 40)
-    disk = _figures(scratch.runs, nodes, rounds, "disk", MOST)
-    return disk + _figures(scratch.buffer, nodes, rounds, "memory", None)
+    figures = _figures(scratch.runs, nodes, rounds, "disk", MOST)
+    figures += _figures(scratch.buffer, nodes, rounds, "memory", None)
+    on_disk = scratch.runs / "buffer"
+    on_disk.mkdir()
+    figures += latency(Scratch(on_disk, scratch.runs), "buffer on disk", quick=quick)
+    return figures + latency(scratch, "buffer in memory", quick=quick)
 
 
 def _figures(
@@ -50,7 +56,7 @@ def _figures(
         compile_kernels(given)
         run.go()
     taken = [float(took) for took in _TOOK.findall(log.getvalue())][1:]
-    ratios = [one / other for one, other in zip(taken, raw, strict=True)]
+    ratios = [ours / theirs for ours, theirs in zip(taken, raw, strict=True)]
     size = (folder / "raw").stat().st_size
     for path in (folder / "raw", *folder.glob(GLOB)):
         path.unlink()

@@ -156,7 +156,7 @@ def run_model(
     for place, texts in ((folder, files), (folder / "inputs", inputs)):
         for file, text in (texts or {}).items():
             (place / file).write_text(text)
-    _site(scratch, workers)
+    write_site(scratch, workers)
     recipe = folder / "recipe.toml"
     # A JSON string or list of strings is one of TOML too.
     recipe.write_text(
@@ -189,7 +189,8 @@ def _toml(value: str | Mapping[str, str]) -> str:
     return "{ " + ", ".join(f"{key} = {json.dumps(text)}" for key, text in value.items()) + " }"
 
 
-def _site(scratch: Scratch, workers: int) -> None:
+def write_site(scratch: Scratch, workers: int) -> None:
+    """A site ``bench-WORKERS``, with its buffer in the scratch's."""
     folder = scratch.runs / "sites"
     folder.mkdir(exist_ok=True)
     (folder / f"bench-{workers}.toml").write_text(

@@ -27,9 +27,10 @@ from burstlens.core.version import __version__
 from burstlens.workflows.awm.checkpoint_files import HEAD_BYTES, name_of, part_of
 from burstlens.workflows.awm.output import write_errors
 from burstlens.workflows.awm.solver import Solver
+from burstlens.workflows.awm.stability import UnstableError
 
 PIECE_BYTES = 1 << 20
-"""A field is summed and written in such pieces: what is summed is still in the core's cache."""
+"""A field is checked, summed and written in such pieces, which stay in the core's cache."""
 FLUSHED_BYTES = 1 << 24
 """So much is brought to disk while as much or more is still written: that pays for the CRCs."""
 FORMAT = 1
@@ -89,6 +90,7 @@ class Checkpoints:
 
         Raises SimulationError when it cannot be written: then no part of it is left. It is left
         where only its name may not have reached the disk; it counts as one of those to keep.
+        Raises UnstableError for a field with NaN or infinity.
         """
         solver = self._solver
         head = {
@@ -170,7 +172,10 @@ def _write(path: Path, head: Mapping[str, Any], state: State) -> None:
             last = sum(values.nbytes for values in state.values()) + HEAD_BYTES - FLUSHED_BYTES
             for name, values in state.items():
                 about = {"name": name, "shape": values.shape, "type": values.dtype.str}
-                fields.append({**about, "crc32": _write_field(handle, values)})
+                crc = _write_field(handle, values)
+                if crc is None:
+                    raise UnstableError.of(name, head["step"])
+                fields.append({**about, "crc32": crc})
                 if flushed + FLUSHED_BYTES <= file.tell() <= last and (not flush or flush.done()):
                     if flush is not None:
                         flush.result()
@@ -192,10 +197,15 @@ def _unlink(paths: Collection[Path]) -> None:
             path.unlink()
 
 
-def _write_field(handle: int, values: NDArray[Any]) -> int:
-    raw, crc = values.reshape(-1).view(np.uint8).data, 0
-    for begin in range(0, len(raw), PIECE_BYTES):
-        piece = raw[begin : begin + PIECE_BYTES]
+def _write_field(handle: int, values: NDArray[Any]) -> int | None:
+    """The CRC of what was written; None for a field that is not finite."""
+    crc, flat, count = 0, values.reshape(-1), PIECE_BYTES // values.itemsize
+    for begin in range(0, flat.size, count):
+        numbers = flat[begin : begin + count]
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not np.isfinite(numbers.sum()):
+                return None
+        piece = numbers.view(np.uint8).data
         crc = crc32(piece, crc)
         while piece:
             piece = piece[os.write(handle, piece) :]

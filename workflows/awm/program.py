@@ -24,7 +24,7 @@ from burstlens.workflows.awm.parameters import Parameters
 from burstlens.workflows.awm.seismograms import SERIES, Seismograms
 from burstlens.workflows.awm.signals import CHECKPOINT_SIGNALS, END_SIGNALS, SignalRequests
 from burstlens.workflows.awm.solver import Solver
-from burstlens.workflows.awm.stability import check_finite
+from burstlens.workflows.awm.stability import UnstableError, check_velocities
 from burstlens.workflows.awm.stretch import Stretch
 from burstlens.workflows.awm.surface_peaks import SurfacePeaks
 from burstlens.workflows.awm.times import text_of, time_of
@@ -199,7 +199,7 @@ class Run:
             stops = requests.stop or step == self.last
             now = time.perf_counter()
             if now - reported >= EVERY_S or end or stops:
-                check_finite(self.solver, self._by)
+                check_velocities(self.solver, self._by)
                 self._progress(step, (step - before) / (now - reported))
                 reported, before = now, step
             cut, name = stops and step < self.steps, ""
@@ -231,7 +231,6 @@ class Run:
         began, stations, state = time.perf_counter(), self.stations, dict[str, Any](self._state())
         counts = {frames.stream: frames.count for _, frames in self.streams}
         values: dict[str, Any] = {"frames": self._frame_counts | counts}
-        check_finite(self.solver, self._by, stresses=True)
         try:
             if stations is not None:
                 if end or cut:
@@ -240,6 +239,8 @@ class Run:
                     state |= stations.series()
                 values["stations"] = stations.counts()
             path = self._checkpoints.write(state, values)
+        except UnstableError:
+            raise
         except SimulationError as error:
             if cut and not end:
                 raise

@@ -11,27 +11,31 @@ from burstlens.workflows.awm.output import COMPONENTS
 from burstlens.workflows.awm.solver import Solver
 
 
-def check_finite(solver: Solver, by: Threads, *, stresses: bool = False) -> None:
-    """Raise SimulationError if a velocity is NaN or infinite; with ``stresses`` also for those.
+class UnstableError(SimulationError):
+    """A field has NaN or infinity after that step."""
 
-    What the absorbing layers keep is part of both in the same step, what the peaks keep follows
-    from the velocities: neither is looked at.
-    """
-    w, n, bad = solver.wavefield, solver.steps, set[str]()
-    names = Wavefield.__slots__ if stresses else COMPONENTS
+    @classmethod
+    def of(cls, field: str, step: int) -> UnstableError:
+        """The error for a field of the state."""
+        what = f"the velocities are not finite at step {step}"
+        if field not in COMPONENTS:
+            name = "the stresses" if field in Wavefield.__slots__ else f"the state's {field}"
+            what = (
+                f"{name} are not finite at step {step}, so that the velocities are not finite at "
+                f"step {step + 1}"
+            )
+        return cls(f"{what}: the run is unstable")
+
+
+def check_velocities(solver: Solver, by: Threads) -> None:
+    """Raise UnstableError if a velocity is NaN or infinite."""
+    w, bad = solver.wavefield, set[str]()
 
     def check(first: int, end: int) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
-            sums = {name: getattr(w, name)[first:end].sum() for name in names}
+            sums = {name: getattr(w, name)[first:end].sum() for name in COMPONENTS}
         bad.update(name for name, total in sums.items() if not np.isfinite(total))
 
     by.run(check, 0, w.vx.shape[0])
-    if not bad:
-        return
-    what = f"the velocities are not finite at step {n}"
-    if bad.isdisjoint(COMPONENTS):
-        what = (
-            f"the stresses are not finite at step {n}, so that the velocities are not "
-            f"finite at step {n + 1}"
-        )
-    raise SimulationError(f"{what}: the run is unstable")
+    if bad:
+        raise UnstableError.of(bad.pop(), solver.steps)
