@@ -99,3 +99,18 @@ def test_it_is_copied_where_there_are_no_hard_links(buffer, tmp_path, monkeypatc
 def test_a_checkpoint_that_is_gone_is_named(buffer, tmp_path):
     with pytest.raises(ValueError, match=r"the checkpoint's file .*/storm/1/rst is gone"):
         model_folder.make(tmp_path / "buffer", job("storm/3", "rst"))
+
+
+def test_a_file_of_a_branch_that_was_given_up_moves_aside_at_home(buffer, tmp_path):
+    """It came home when the run had ended before."""
+    home, logs = tmp_path / "home" / "output", tmp_path / "home" / "logs"
+    logs.mkdir(parents=True)
+    what = Wanted(("*.nc",))
+    bring_all_home(buffer, (1,), MODEL, what, str(home), str(logs))
+    left = {1: frozenset({"surface_000001.nc", "never.nc"})}
+    stale = {1: left[1] | {"surface.nc"}}
+    for _ in range(2):
+        bring_all_home(buffer, (1, 2), MODEL, what, str(home), str(logs), stale, left)
+        assert content(home) == {
+            "surface.nc": b"two", "surface_000002.nc": b"2", "attempt-1/surface_000001.nc": b"1",
+        }  # fmt: skip
