@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
+from burstlens.core.run.product_record import States
 from burstlens.viz.diagnostics.derived import open_frame
 from burstlens.viz.frames.reader import netCDF4
 from burstlens.viz.frames.times import lead, start
@@ -77,3 +78,44 @@ def test_a_frame_written_again_at_the_restart_s_own_time_lacks_what_is_computed_
         assert names == {"REFL_10CM"}
         assert not np.any(other["REFL_10CM"][:])
         assert np.all(one["REFL_10CM"][:] == -35)
+
+
+RAINY, FELL, FELL_AGAIN = (
+    RUNS / run / f"wrfout_d01_0001-01-01_00_{minute}_00"
+    for run, minute in (("U1", 24), ("U1", 26), ("U2", 26))
+)
+"""A storm that rains, and a restart from 00:24."""
+
+
+def rain(path: Path, state: Path, previous: str = "") -> tuple[bytes, float]:
+    """The rain since the frame before, whose state is ``previous``: the product, and its most."""
+    maker = product_kind("netcdf")
+    options = TypeAdapter(maker.options).validate_python({"variables": ["rain_interval"]})
+    time = f"00010101T00{path.name[-5:-3]}00"
+    about = Context("storm", "Storm", "rain", "d01", time, state.parent, state=state)
+    with open_frame(
+        [path], stream="d01", time=time, previous=Path(previous) if previous else None
+    ) as frame:
+        maker.make(options, frame, product := state.with_suffix(".nc"), about)
+    with netCDF4.Dataset(product) as data:
+        return product.read_bytes(), float(data["rain_interval"][:].max())
+
+
+def test_the_rain_of_an_interval_joins_up_over_the_restart(tmp_path: Path):
+    """It counts from the state at the restart's time, not from the newest one, which is that of the
+    same time of the branch that was given up: then nothing would have fallen."""
+    states = States()
+
+    def fallen(path: Path, name: str) -> tuple[bytes, float]:
+        state, time = tmp_path / name, f"00010101T00{path.name[-5:-3]}00"
+        newest = states.before("rain", "d01", time)
+        made = rain(path, state, newest[0] if newest else "")
+        states.note("rain", "d01", time, str(state), 1)
+        return made
+
+    fallen(RAINY, "one")
+    first = fallen(FELL, "two")
+    assert rain(FELL_AGAIN, tmp_path / "wrong", str(tmp_path / "two"))[1] == 0.0
+    states.begin_after("00010101T002400")
+    assert fallen(FELL_AGAIN, "again") == first
+    assert first[1] > 1.0
