@@ -111,3 +111,18 @@ def test_one_of_another_size_than_when_it_was_whole_is_refused(buffer, tmp_path,
     found = f"/storm/1/rst has {len(state)} bytes instead of 5"
     with pytest.raises(ValueError, match=f"the checkpoint's file .*{found}"):
         model_folder.make(base, sized)
+
+
+def test_a_file_of_a_branch_that_was_given_up_moves_aside_at_home(buffer, tmp_path):
+    """It came home when the run had ended before."""
+    home, logs = tmp_path / "home" / "output", tmp_path / "home" / "logs"
+    logs.mkdir(parents=True)
+    what = Wanted(("*.nc",))
+    bring_all_home(buffer, (1,), MODEL, what, str(home), str(logs))
+    left = {1: frozenset({"surface_000001.nc", "never.nc"})}
+    stale = {1: left[1] | {"surface.nc"}}
+    for _ in range(2):
+        bring_all_home(buffer, (1, 2), MODEL, what, str(home), str(logs), stale, left)
+        assert content(home) == {
+            "surface.nc": b"two", "surface_000002.nc": b"2", "attempt-1/surface_000001.nc": b"1",
+        }  # fmt: skip

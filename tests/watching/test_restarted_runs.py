@@ -18,8 +18,10 @@ from checkpoint_case import Scans
 from burstlens.core.model import Damage, Frame
 from burstlens.core.run import events as ev
 from burstlens.core.run.history import History, replay
+from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.promised import Promised
 from burstlens.workflows.frames.report import Report
+from burstlens.workflows.frames.watch import watch
 from burstlens.workflows.models.wrf import Wrf
 from burstlens.workflows.models.wrf_names import read_settings
 from burstlens.workflows.models.wrf_times import interval_s
@@ -199,3 +201,20 @@ def test_frames_of_a_given_up_branch_that_are_never_written_again_stay_stale(att
     history = attempts.history(120)
     assert [history.is_stale("d01", time, 1) for time in keys((120, 150))] == [False, True]
     assert attempts.owners(120)[keys([150])[0]] == []
+
+
+def test_progress_is_that_of_the_whole_run(tmp_path):
+    """``A``: the namelist of the second attempt has the two minutes of the rest."""
+    for folder, run in (("inputs", "A1"), ("2", "A2")):
+        (tmp_path / folder).mkdir()
+        text = (RUNS / run / "namelist.input").read_text()
+        (tmp_path / folder / "namelist.input").write_text(text)
+    log = (RUNS / "A2" / "rsl.error.0000").read_text()
+    reached = log.index("\n", log.index("Timing for main: time 0001-01-01_00:03:00")) + 1
+    (tmp_path / "2" / "rsl.error.0000").write_text(log[:reached])
+    report = watch(
+        tmp_path, "2", Wrf(), "run", 2, Cursor(), baseline={}, ended=lambda: False,
+        timeout_s=0.5, interval_s=0.05, settings="inputs",
+    )  # fmt: skip
+    progress = report.progress
+    assert (progress.time, progress.elapsed_s, progress.total_s) == (keys([180])[0], 180.0, 240.0)

@@ -14,6 +14,7 @@ from burstlens.core.existence import PASSING
 from burstlens.core.exit_codes import BUFFER_LEFT, FRAMES_LOST, NO_SPACE, leading
 from burstlens.core.outcome import Outcome, failure_code, is_full
 from burstlens.core.run import events as ev
+from burstlens.workflows.deciding.given_up import given_up_files, uncounted
 from burstlens.workflows.deciding.jobs import Jobs
 from burstlens.workflows.deciding.time_over import LONGER
 from burstlens.workflows.ordering.events import BroughtHome
@@ -70,7 +71,9 @@ class Homecoming:
         streams = frozenset(stream for stream, *_ in history.frames | history.damaged)
         lineage = [one.attempt for one in history.lineage.segments]
         attempts = tuple(lineage) or (self._jobs.attempt,)
-        self._state.do(BringHome(buffer, attempts, streams, stale))
+        if self._jobs.outcome().state == "done" and (text := uncounted(history)):
+            self._state.alarm(text)
+        self._state.do(BringHome(buffer, attempts, streams, stale, given_up_files(history, stale)))
 
     def take(self, event: BroughtHome) -> None:
         """All is home."""

@@ -143,13 +143,15 @@ class Warm:
 @dataclass(frozen=True, slots=True)
 class BringHome:
     """Bring home what the recipe keeps of these streams, and the logs, of these attempts; of each
-    without its ``stale`` files. Ends with BroughtHome."""
+    without its ``stale`` files. Those that are ``given_up`` may be home since an earlier end. Ends
+    with BroughtHome."""
 
     kind: ClassVar[str] = "home"
     buffer: BufferRef
     attempts: tuple[int, ...]
     streams: frozenset[str]
     stale: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    given_up: Mapping[int, frozenset[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -261,9 +261,11 @@ class Home:
 def bring_all_home(
     buffer: BufferRef, attempts: Sequence[int], model: Model, what: Wanted, output: str, logs: str,
     stale: Mapping[int, Collection[str]] | None = None,
+    given_up: Mapping[int, Collection[str]] | None = None,
 ) -> Home:  # fmt: skip
     """What the recipe keeps of these attempts, to ``output``, and their logs, below ``logs``; of
-    each without its ``stale`` files.
+    each without its ``stale`` files. Those that are ``given_up`` and home since an earlier end move
+    to ``attempt-1/NAME`` there.
 
     Of a file that several attempts have left the newest counts; where it holds frames, that of an
     earlier attempt comes as well, as ``attempt-1/NAME``. See bring_home.
@@ -281,8 +283,21 @@ def bring_all_home(
         places |= {name: f"{place}/{name}" for name in both}
         files += _bring_named(buffer, folder, places, Path(output))
         known.update(names)
+    _set_aside(Path(output), given_up or {})
     missing = remarks(what, base / str(max(attempts)), model, Path(output))
     return Home(sorted(files), missing, _others(buffer))
+
+
+def _set_aside(output: Path, given_up: Mapping[int, Collection[str]]) -> None:
+    for attempt in sorted(given_up, reverse=True):
+        for name in sorted(given_up[attempt]):
+            source, place = output / name, output / f"attempt-{attempt}" / name
+            try:
+                if check_existence(source):
+                    make_folders(place.parent, output.parent)
+                    rename(source, place)
+            except OSError as error:
+                raise StagingError.of(error, "cannot move", source) from error
 
 
 def _others(buffer: BufferRef) -> tuple[str, ...]:
