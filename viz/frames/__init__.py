@@ -1,6 +1,6 @@
 """Open frames: netCDF files, joined tiles, and descriptions of future frames.
 
-``reader`` reads one frame, large deflated variables chunk by chunk in several threads, ``outline``
+``file`` opens a file that is whole, ``reader`` reads one frame, large deflated variables chunk by chunk in several threads, ``outline``
 stands in for a future one, ``choice`` takes variables at one point of further dimensions,
 ``overlooked`` has attributes that netCDF4 passes over, ``reading_time`` measures how long reading
 takes, ``times`` has the times of a frame, ``state`` keeps arrays from one frame to the next,
@@ -10,6 +10,7 @@ Imports ``seams``, ``product`` and ``core``.
 
 __all__ = [
     "choice",
+    "file",
     "fire",
     "further",
     "held",
