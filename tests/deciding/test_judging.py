@@ -162,6 +162,22 @@ def test_a_nan_in_the_newest_checkpoint_has_the_one_before_used(recipe, run_dir,
     )  # fmt: skip
 
 
+def test_the_ones_before_are_judged_as_well(recipe, run_dir):
+    run = segmented(recipe, run_dir, keys="retries = 1")
+    run.start()
+    run.tell(happened.JobEnded("attempt-1", FAILED))
+    whole = (checkpoint(1.0), checkpoint(2.0))
+    run.tell(happened.FramesFound(Report((), (), Cursor(), ended=True, checkpoints=whole)))
+    (newest,) = judgements(run)
+    answer(run, newest)
+    (before,) = judgements(run)
+    assert before.about == (1, key(1.0))
+    assert run.state.history.attempt == 1
+    answer(run, before)
+    run.tell(happened.Turn())
+    assert described(run.tell(happened.ProductsPublished())).continuation.time == key(2.0)
+
+
 def test_a_run_that_failed_ends_when_its_newest_checkpoint_is_judged(recipe, run_dir):
     run = segmented(recipe, run_dir)
     run.start()

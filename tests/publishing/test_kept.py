@@ -107,3 +107,27 @@ def test_a_later_driver_lists_what_was_kept_where_the_index_lacks_it(
     after, _ = begin()
     after.settle()
     assert [line["attempt"] for line in read_lines(run_dir.index)] == [1, 2]
+
+
+def test_what_a_cut_publication_has_left_is_published_not_kept(
+    begin, staged, run_dir, events, monkeypatch
+):
+    publisher, _ = begin()
+    publisher.publish([staged()])
+    cut = with_state(staged(content=b"other", attempt=2), run_dir)
+    rename = os.replace
+
+    def killed(old, new) -> None:
+        rename(old, new)
+        if os.path.basename(new) == os.path.basename(NAME):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        publisher.publish([cut])
+    monkeypatch.undo()
+    (run_dir.products / cut.state.name).unlink()  # it was not on disk yet
+    after, _ = begin()
+    after.settle()
+    after.publish([with_state(staged(content=b"other", attempt=2), run_dir)])
+    assert events()[-2:] == ["product.superseded", "product.published"]

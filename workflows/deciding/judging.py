@@ -64,10 +64,9 @@ class CheckpointJudging:
 
     @property
     def is_done(self) -> bool:
-        """Whether the newest checkpoint that is not suspect is known to be good, or there is
-        none: an attempt may continue from it."""
-        newest = next((one for one in reversed(self._on_lineage()) if not one.suspect), None)
-        return newest is None or not self.is_open(newest)
+        """Whether each checkpoint is known to be good or suspect. An attempt that cannot begin with
+        the newest one takes the one before."""
+        return not any(map(self.is_open, self._on_lineage()))
 
     def may_end(self, outcome: Outcome) -> bool:
         """Whether a run may end so: one that did not end well may be resumed from a checkpoint."""

@@ -178,11 +178,14 @@ class Publisher:
         return receipt.limits != self._history.limits[receipt.product]
 
     def _is_same(self, receipt: Receipt) -> bool:
-        """Whether the product of an earlier attempt stands with the same bytes. The pieces of a
-        volume have the attempt in their names; of a model that others have started again each
-        product is shown as a new one."""
+        """Whether the product of an earlier attempt stands with the same bytes. Where a publication
+        was cut, the file may be the later one, which is not journalled. The pieces of a volume have
+        the attempt in their names; of a model that others have started again each product is shown
+        as a new one."""
         before = self._history.published.get(receipt.key)
         if before in (None, receipt.attempt) or self._history.attached is not None:
+            return False
+        if receipt.key in self._history.publishing:
             return False
         if receipt.pieces or receipt.bytes > COMPARED_BYTES or _is_placeholder(receipt):
             return False
