@@ -127,7 +127,9 @@ class LaunchedRun(BufferedRun):
     def _start_jobs(self) -> None:
         assert self.buffer is not None
         self.state.snapshot.state = "starting"
-        self.jobs.describe(self.buffer)
+        jobs = self.jobs
+        jobs.describe(self.buffer)
+        self.guarding.resume(jobs.attempt, jobs.continuation.time, jobs.written_by)
 
     # The jobs and their output.
 

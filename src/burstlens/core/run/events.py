@@ -26,6 +26,7 @@ from burstlens.core.run.occasional_events import CheckpointRemoved as Checkpoint
 from burstlens.core.run.occasional_events import CheckpointSuspect as CheckpointSuspect
 from burstlens.core.run.occasional_events import CheckpointWhole as CheckpointWhole
 from burstlens.core.run.occasional_events import FrameFingerprint as FrameFingerprint
+from burstlens.core.run.occasional_events import GuardsContinued as GuardsContinued
 from burstlens.core.run.occasional_events import ModelObserved as ModelObserved
 from burstlens.core.run.occasional_events import NoticeDue as NoticeDue
 from burstlens.core.run.occasional_events import NoticeFailed as NoticeFailed
@@ -377,7 +378,7 @@ AnyEvent = Union[  # noqa: UP007  (its members are listed below)
     StepStarted, StepEnded,
     SimulationSubmitting, SimulationSubmitted, SimulationEnded, ViewingQueued, ViewingStarted,
     ViewingEnded, FrameReady, FrameDamaged, StreamUndecoded, FrameReleased, FrameInspected,
-    ReleaseDone, GuardTripped, ProductLimits,
+    ReleaseDone, GuardTripped, GuardsContinued, ProductLimits,
     ProductPublishing, ProductPublished, ProductSuperseded, ProductFailed, ProductAdded,
     ProductRefused, ControlReceived, Alarm, NoticeDue, NoticeSent, NoticeFailed, OutputTimed,
     OutputReported, TrialSubmitting, TrialSubmitted, TrialEnded, TuningEnded,

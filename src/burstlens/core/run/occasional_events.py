@@ -139,6 +139,13 @@ class CheckpointRemoved(_Checkpoint, frozen=True, tag="checkpoint.removed"):
     """The files of a checkpoint are deleted, as newer good ones are there."""
 
 
+class GuardsContinued(Event, frozen=True, tag="guards.continued"):
+    """By log guard, how many lines matched up to the checkpoint from which an attempt resumes."""
+
+    attempt: Count
+    lines: dict[str, Count]
+
+
 class _Notice(Event, frozen=True):
     key: str
 
