@@ -24,6 +24,8 @@ class AttemptHistory(ProductHistory):
     """What the latest of them was to do."""
     wanted: ev.RunResumed | None = None
     """What a person wants to go on from, until an attempt does."""
+    resumed_from: dict[int, float] = field(default_factory=dict)
+    """When the checkpoints were written from which attempts resumed, by attempt."""
     settings: dict[str, str] = field(default_factory=dict)
     """The settings of the model that a person has changed since the run began."""
     walltime_s: float | None = None
@@ -45,6 +47,21 @@ class AttemptHistory(ProductHistory):
     def is_stale(self, stream: str, time: str, attempt: int) -> bool:
         """Whether another attempt owns that frame by now, and with it what is made of it."""
         return self.lineage.is_stale(stream, time, attempt, self.frames)
+
+
+def is_computed_again(history: AttemptHistory, attempt: int, written: float | None) -> bool:
+    """Whether what an attempt wrote last at that time, whatever its valid time, is computed again
+    or was given up: by a later attempt that resumed from a checkpoint written before. One that has
+    ended well ended with its checkpoint."""
+    owners = [segment.attempt for segment in history.lineage.segments]
+    if attempt not in owners:
+        return attempt != history.attempt
+    follower = next(iter(owners[owners.index(attempt) + 1 :]), None)
+    job = history.jobs.get(f"attempt-{attempt}")
+    if follower is None or (job is not None and job.outcome == "done"):
+        return False
+    checkpoint = history.resumed_from.get(follower)
+    return written is None or checkpoint is None or written >= checkpoint
 
 
 def resumed(history: AttemptHistory, event: ev.RunResumed, *, ended: bool) -> bool:
@@ -78,6 +95,9 @@ def submitting(history: AttemptHistory, event: ev.SimulationSubmitting) -> None:
         history.submitted += 1
         if event.checkpoint is not None:  # a program of the user's may resume by itself
             history.states.begin_after(event.checkpoint)
+            record = history.checkpoints.find(event.written_by or 0, event.checkpoint)
+            if record is not None and record.written is not None:
+                history.resumed_from[event.attempt] = record.written
     _submitted(history, event)
 
 

@@ -21,6 +21,7 @@ class CheckpointRecord:
     files: list[str]
     bytes: int
     suspect: str = ""
+    written: float | None = None
 
 
 @dataclass(slots=True)
@@ -42,7 +43,8 @@ class Checkpoints:
     def note_whole(self, event: CheckpointWhole) -> None:
         """Add one; one that was written anew takes the place of the one before."""
         self._drop(event.attempt, event.time)
-        record = CheckpointRecord(event.attempt, event.time, event.files, event.bytes)
+        files, written = event.files, event.written
+        record = CheckpointRecord(event.attempt, event.time, files, event.bytes, written=written)
         self.records.append(record)
 
     def note_suspect(self, event: CheckpointSuspect) -> None:

@@ -187,7 +187,8 @@ class FrameReady(Event, frozen=True, tag="frame.ready", omit_defaults=True):
 
 
 class FrameDamaged(Event, frozen=True, tag="frame.damaged"):
-    """A frame will never be whole; ``time`` is None where neither name nor log shows it."""
+    """A frame will never be whole; ``time`` is None where neither name nor log shows it. Its file
+    was ``written`` last then."""
 
     attempt: Count
     stream: str
@@ -196,6 +197,7 @@ class FrameDamaged(Event, frozen=True, tag="frame.damaged"):
     reason: str | None = None
     paths: list[str] | None = None
     fingerprint: Fingerprint | None = None
+    written: Clock | None = None
 
 
 class _OfFrame(Event, frozen=True):
