@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from burstlens.cluster_configs.schedulers import LOCAL
-from burstlens.core.errors import GivenUpError, RunError
+from burstlens.core.errors import GivenUpError, RecipeError, RunError, SiteError
 from burstlens.core.exit_codes import STOPPED, leading
 from burstlens.core.outcome import Outcome, failure_code
 from burstlens.core.run import events as ev
@@ -227,11 +227,12 @@ class LaunchedRun(BufferedRun):
             return
         assert self.buffer is not None
         self.checkpoints.prune(self.buffer, production)
-        over, follows = self._watch.ended and jobs.over, False
-        if over and jobs.following:
+        follows = False
+        if self._watch.ended and jobs.following:
             if self._goes_on(production):
                 return
             follows = not jobs.segments.problem
+        over = self._watch.ended and jobs.over
         if over and production.settled and not follows:
             assert self.buffer is not None
             self._homecoming.begin(self.buffer, production.space.stale_files())
@@ -356,6 +357,11 @@ class LaunchedRun(BufferedRun):
                 self._homecoming.free(buffer, Outcome("failed", failure_code(error), message))
             case todo.DescribeJobs() if isinstance(error, NothingLeftError):
                 self.jobs.end_with_nothing_left(str(error))
+                self._watch.ended = True
+            case todo.DescribeJobs(continuation=begin) if begin.time is not None and isinstance(
+                error, RecipeError | SiteError
+            ):
+                self.jobs.end_unstarted(str(error))
                 self._watch.ended = True
             case todo.DescribeJobs() if isinstance(error, Exception):
                 state.fail(error)
