@@ -2,65 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from attempts_case import Attempts
 from driver_case import Drivers, key
 from recipe_texts import ANY as RECIPE
 
 from burstlens.cluster_configs.site import choose
-from burstlens.core.model import Frame
-from burstlens.core.run import events as ev
-from burstlens.core.run.journal import read
-from burstlens.workflows.frames.cursor import Cursor
-from burstlens.workflows.frames.report import Report
 from burstlens.workflows.ordering.instructions import Release
 
 KEEP = '[stage_out]\nkeep = ["*"]\n'
-
-
-class Attempts:
-    """A driver and two attempts of a model; the second goes on from a checkpoint of hour 2."""
-
-    def __init__(self, drivers: Drivers) -> None:
-        self.drivers = drivers
-        self.production = drivers.up()
-        self.begin(1)
-
-    def begin(self, attempt: int, checkpoint: str | None = None) -> None:
-        job, by = f"attempt-{attempt}", attempt - 1 or None
-        begins = {"attempt": attempt, "checkpoint": checkpoint, "written_by": by}
-        self.drivers.journal.append(ev.SimulationSubmitting(job=job, **begins))
-
-    def frame(self, attempt: int, hour: int) -> Frame:
-        paths = (f"storm-1/{attempt}/out_{hour}.nc",)
-        return replace(self.drivers.frame(hour), attempt=attempt, paths=paths, record=0)
-
-    def report(self, attempt: int, *hours: int) -> None:
-        frames = tuple(self.frame(attempt, hour) for hour in hours)
-        report = Report(frames, (), Cursor())
-        self.drivers.after(self.production.take, report, attempt)
-
-    def publish(self) -> None:
-        """Make and publish all that is ordered."""
-        drivers = self.drivers
-        drivers.turn(release=False)
-        while drivers.block.tasks:
-            drivers.work(("made",) * 20, 0)
-            drivers.deliver(0)
-            drivers.turn(release=False)
-
-    @property
-    def orders(self) -> set[tuple[int, str]]:
-        orders = (one for task in self.drivers.block.tasks for one in task.about.orders)
-        return {(order.frame.attempt, order.frame.time) for order in orders}
-
-    @property
-    def published(self) -> dict[str, int]:
-        """The attempt of which each time was published last."""
-        self.drivers.journal.sync()
-        lines = read(self.drivers.run.journal)
-        return {one.time: one.attempt for one in lines if isinstance(one, ev.ProductPublished)}
 
 
 @pytest.fixture
@@ -136,3 +86,17 @@ def test_stale_files_are_named_and_do_not_come_home_when_they_are_released(run):
     run.production.releases.begin(held=False)
     asked = [one for one in run.production.outbox.take() if isinstance(one, Release)]
     assert {(one.frames[0].time, one.keep) for one in asked} == {(key(1), ("*",)), (key(3), ())}
+
+
+def test_a_product_that_waits_to_be_published_is_not_when_its_frame_is_stale_by_then(run):
+    run.report(1, 1, 3)
+    run.drivers.turn()
+    run.drivers.work(("made",) * 2, 0)
+    for done in run.drivers.results:
+        run.production.returned(done)
+    run.begin(2, key(2))
+    run.drivers.after(run.production.begin_attempt)
+    run.publish()
+    assert run.published == {key(1): 1}
+    assert list(run.drivers.run.incoming.iterdir()) == []
+    assert run.production.settled

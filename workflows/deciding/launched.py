@@ -130,6 +130,8 @@ class LaunchedRun(BufferedRun):
         jobs = self.jobs
         jobs.describe(self.buffer)
         self.guarding.resume(jobs.attempt, jobs.continuation.time, jobs.written_by)
+        if self.production is not None:
+            self.production.begin_attempt()
 
     # The jobs and their output.
 
@@ -255,7 +257,6 @@ class LaunchedRun(BufferedRun):
         if jobs.segments.problem:
             return False
         jobs.go_on(record)
-        production.promised.forget()
         self._start_jobs()
         return True
 

@@ -10,7 +10,10 @@ from burstlens.core.run import events as ev
 from burstlens.core.run.checkpoint_record import Checkpoints
 from burstlens.core.run.job_record import JobRecord
 from burstlens.core.run.lineage import AFRESH, Lineage
-from burstlens.core.run.product_record import ProductHistory
+from burstlens.core.run.product_record import ProductHistory, narrow
+
+REPEATABLE = frozenset({"cut", "done"})
+"""Outcomes of an attempt whose frames come out the same when they are computed again."""
 
 
 @dataclass(slots=True)
@@ -88,6 +91,7 @@ def _job_ended(history: AttemptHistory, event: ev.JobEvent) -> None:
 
 def submitting(history: AttemptHistory, event: ev.SimulationSubmitting) -> None:
     """An attempt begins."""
+    changes = event.settings or (history.wanted and history.wanted.settings)
     history.submitting, history.wanted, history.fresh_buffer = event, None, False
     history.settings.update(event.settings or {})
     if event.attempt not in history.lineage.begins:
@@ -95,6 +99,9 @@ def submitting(history: AttemptHistory, event: ev.SimulationSubmitting) -> None:
         history.submitted += 1
         if event.checkpoint is not None:  # a program of the user's may resume by itself
             history.states.begin_after(event.checkpoint)
+            before = history.jobs.get(f"attempt-{event.attempt - 1}")
+            if changes or before is None or before.outcome not in REPEATABLE:
+                narrow(history, lambda frame: history.is_stale(*frame), event.t)
             record = history.checkpoints.find(event.written_by or 0, event.checkpoint)
             if record is not None and record.written is not None:
                 history.resumed_from[event.attempt] = record.written

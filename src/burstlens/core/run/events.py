@@ -284,6 +284,7 @@ class ProductLimits(Event, frozen=True, tag="product.limits", omit_defaults=True
     limits: Limits
     stream: str | None = None
     time: str | None = None
+    attempt: Count | None = None
 
 
 class _Product(Event, frozen=True):
