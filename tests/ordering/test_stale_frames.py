@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from attempts_case import Attempts
 from driver_case import Drivers, key
 from recipe_texts import ANY as RECIPE
 
 from burstlens.cluster_configs.site import choose
+from burstlens.workflows.frames.cursor import Cursor
+from burstlens.workflows.frames.report import Report
 from burstlens.workflows.ordering.instructions import Release
 
 KEEP = '[stage_out]\nkeep = ["*"]\n'
@@ -100,3 +104,29 @@ def test_a_product_that_waits_to_be_published_is_not_when_its_frame_is_stale_by_
     assert run.published == {key(1): 1}
     assert list(run.drivers.run.incoming.iterdir()) == []
     assert run.production.settled
+
+
+def growing(run, attempt, *hours):
+    """Frames of one file."""
+    frames = [run.frame(attempt, hour) for hour in hours]
+    paths = (f"storm-1/{attempt}/out.nc",)
+    found = tuple(replace(one, paths=paths, record=n) for n, one in enumerate(frames))
+    run.drivers.after(run.production.take, Report(found, (), Cursor()), attempt)
+
+
+@pytest.mark.parametrize("hours", [(3, 4), (2,)])
+def test_files_of_one_name_that_hold_frames_of_several_attempts_are_known(run, hours):
+    growing(run, 1, 1, 2, 3)
+    run.begin(2, key(2))
+    growing(run, 2, *hours)
+    space = run.production.space
+    # Of the second attempt's file a frame of the checkpoint's own time alone does not count.
+    assert space.shared(space.files) == ({"out.nc": (1, 2)} if 3 in hours else {})
+    space.releasing = True
+    run.publish()
+    run.production.outbox.take()
+    run.production.releases.begin(held=False)
+    asked = [one for one in run.production.outbox.take() if isinstance(one, Release) and one.keep]
+    assert {tuple(one.shared.items()) for one in asked} == {
+        (("out.nc", (1, 2)),) if 3 in hours else ()
+    }

@@ -9,7 +9,7 @@ import pytest
 
 from burstlens.workflows.awm.adapter import Awm
 from burstlens.workflows.placement import model_folder
-from burstlens.workflows.placement.buffer import BufferRef, bring_all_home
+from burstlens.workflows.placement.buffer import BufferRef, bring_all_home, release
 from burstlens.workflows.recipe.wanted import Wanted
 
 MODEL = Awm()
@@ -99,3 +99,31 @@ def test_it_is_copied_where_there_are_no_hard_links(buffer, tmp_path, monkeypatc
 def test_a_checkpoint_that_is_gone_is_named(buffer, tmp_path):
     with pytest.raises(ValueError, match=r"the checkpoint's file .*/storm/1/rst is gone"):
         model_folder.make(tmp_path / "buffer", job("storm/3", "rst"))
+
+
+SHARED = {"surface.nc": (1, 2)}
+
+
+@pytest.mark.parametrize("first", [1, 2])
+def test_a_growing_file_that_was_released_is_not_replaced_by_another_attempt_s(
+    buffer, tmp_path, first
+):
+    home = tmp_path / "home" / "output"
+    (tmp_path / "home").mkdir()
+    for attempt in (first, 3 - first):
+        shared = {} if (first, attempt) == (1, 1) else SHARED  # the second had not begun
+        for _ in range(2):  # a retry does no harm
+            release(buffer, [f"storm/{attempt}/surface.nc"], ("*.nc",), str(home), shared)
+    assert content(home) == {"surface.nc": b"two", "attempt-1/surface.nc": b"one"}
+
+
+@pytest.mark.parametrize("released", [1, 2])
+def test_nor_by_one_that_comes_home_at_the_end(buffer, tmp_path, released):
+    home, logs = tmp_path / "home" / "output", tmp_path / "home" / "logs"
+    logs.mkdir(parents=True)
+    shared = {} if released == 1 else SHARED
+    release(buffer, [f"storm/{released}/surface.nc"], ("*.nc",), str(home), shared)
+    what = Wanted(("surface.nc",))
+    for _ in range(2):
+        bring_all_home(buffer, (1, 2), MODEL, what, str(home), str(logs), {}, SHARED)
+    assert content(home) == {"surface.nc": b"two", "attempt-1/surface.nc": b"one"}

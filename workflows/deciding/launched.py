@@ -237,7 +237,7 @@ class LaunchedRun(BufferedRun):
         over = self._watch.ended and jobs.over
         if over and production.settled and not follows:
             assert self.buffer is not None
-            self._homecoming.begin(self.buffer, production.space.stale_files())
+            self._homecoming.begin(self.buffer, production.space)
         elif production.stuck(now, PATIENCE_S):
             if over:
                 self.state.finish(self._stuck(production))

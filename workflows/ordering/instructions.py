@@ -22,6 +22,7 @@ from burstlens.workflows.models.continuation import Continuation
 from burstlens.workflows.notify.way import Way
 from burstlens.workflows.notify.word import Word
 from burstlens.workflows.ordering.batches import Batch
+from burstlens.workflows.placement.attempt_places import Shared
 from burstlens.workflows.placement.buffer import BufferRef
 
 URGENT, NEXT, LAST = range(3)
@@ -113,12 +114,13 @@ class Make:
 @dataclass(frozen=True, slots=True)
 class Release:
     """Delete raw frames from the buffer, as soon as the journal is on disk. What the patterns
-    ``keep`` name is brought home first. Ends with FramesReleased."""
+    ``keep`` name is brought home first; ``shared`` as in BringHome. Ends with FramesReleased."""
 
     kind: ClassVar[str] = "released"
     buffer: BufferRef
     frames: tuple[Frame, ...]
     keep: tuple[str, ...]
+    shared: Shared = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +134,15 @@ class Warm:
 @dataclass(frozen=True, slots=True)
 class BringHome:
     """Bring home what the recipe keeps of these streams, and the logs, of these attempts; of each
-    without its ``stale`` files. Ends with BroughtHome."""
+    without its ``stale`` files. Files of the ``shared`` names hold frames of several attempts.
+    Ends with BroughtHome."""
 
     kind: ClassVar[str] = "home"
     buffer: BufferRef
     attempts: tuple[int, ...]
     streams: frozenset[str]
     stale: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    shared: Shared = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
