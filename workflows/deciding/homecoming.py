@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,6 @@ from burstlens.core.run import events as ev
 from burstlens.workflows.deciding.jobs import Jobs
 from burstlens.workflows.ordering.events import BroughtHome
 from burstlens.workflows.ordering.instructions import BringHome, CloseBlock, Destroy
-from burstlens.workflows.ordering.space import Space
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.recipe.wanted import with_remarks
 
@@ -59,15 +59,20 @@ class Homecoming:
             outcome = Outcome("failed", 1)
         self._state.finish(replace(outcome, message=message))
 
-    def begin(self, buffer: BufferRef, space: Space) -> None:
-        """Bring home what the recipe keeps, without stale files, and the logs."""
+    def begin(
+        self,
+        buffer: BufferRef,
+        stale: Mapping[int, frozenset[str]],
+        shared: Mapping[str, Sequence[int]],
+    ) -> None:
+        """Bring home what the recipe keeps, without ``stale`` files, and the logs; files of the
+        ``shared`` names hold frames of several attempts."""
         self.begun = True
         self._state.snapshot.state = "bringing home"
         history = self._state.history
         streams = frozenset(stream for stream, *_ in history.frames | history.damaged)
         lineage = [one.attempt for one in history.lineage.segments]
         attempts = tuple(lineage) or (self._jobs.attempt,)
-        stale, shared = space.stale_files(), space.shared(space.files)
         self._state.do(BringHome(buffer, attempts, streams, stale, shared))
 
     def take(self, event: BroughtHome) -> None:

@@ -236,8 +236,8 @@ class LaunchedRun(BufferedRun):
             follows = not jobs.segments.problem
         over = self._watch.ended and jobs.over
         if over and production.settled and not follows:
-            assert self.buffer is not None
-            self._homecoming.begin(self.buffer, production.space)
+            space = production.space
+            self._homecoming.begin(self.buffer, space.stale_files(), space.shared(space.files))
         elif production.stuck(now, PATIENCE_S):
             if over:
                 self.state.finish(self._stuck(production))

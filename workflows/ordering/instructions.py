@@ -7,7 +7,7 @@ an instruction as well: it goes into the journal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar
@@ -22,7 +22,6 @@ from burstlens.workflows.models.continuation import Continuation
 from burstlens.workflows.notify.way import Way
 from burstlens.workflows.notify.word import Word
 from burstlens.workflows.ordering.batches import Batch
-from burstlens.workflows.placement.attempt_places import Shared
 from burstlens.workflows.placement.buffer import BufferRef
 
 URGENT, NEXT, LAST = range(3)
@@ -120,7 +119,7 @@ class Release:
     buffer: BufferRef
     frames: tuple[Frame, ...]
     keep: tuple[str, ...]
-    shared: Shared = field(default_factory=dict)
+    shared: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +141,7 @@ class BringHome:
     attempts: tuple[int, ...]
     streams: frozenset[str]
     stale: Mapping[int, frozenset[str]] = field(default_factory=dict)
-    shared: Shared = field(default_factory=dict)
+    shared: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
