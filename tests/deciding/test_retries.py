@@ -64,12 +64,12 @@ def test_of_a_checkpoint_that_cannot_be_used_the_one_before_is_taken_and_it_is_s
     done = end(run, 2, gone)
     (suspect,) = (one for one in done if isinstance(one, ev.CheckpointSuspect))
     assert (suspect.attempt, suspect.time) == (1, key(2))
-    assert "attempt 2 could not go on from it: could not be started: the checkpoint's file" in (
+    assert "attempt 2 could not continue from it: could not be started: the checkpoint's file" in (
         suspect.reason
     )
     assert described(done).continuation.time == key(1)
     (alarm,) = (one for one in done if isinstance(one, ev.Alarm))
-    assert "the next one goes on from t = 1 s" in alarm.text
+    assert "the next one resumes from t = 1 s" in alarm.text
 
 
 def test_where_there_is_no_earlier_one_the_run_ends_with_the_reason(case):

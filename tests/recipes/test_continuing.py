@@ -65,9 +65,9 @@ def test_jobs_that_leave_no_checkpoint_are_refused_unless_something_asks_for_som
 
 
 def test_a_model_without_checkpoints_is_refused(findings):
-    text = "simulation.segments: command cannot go on from a checkpoint"
+    text = "simulation.segments: command cannot continue from a checkpoint"
     assert findings(text=COMMAND + "segments = 2\n") == [(ERROR, text)]
-    text = "checkpoint.every: command cannot go on from a checkpoint"
+    text = "checkpoint.every: command cannot continue from a checkpoint"
     assert findings(text=COMMAND + EVERY) == [(ERROR, text)]
 
 

@@ -3,92 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import netCDF4
 import pytest
+from parts_case import TIMES, prepare, results
 
 pytestmark = pytest.mark.slow
-
-MODEL = """
-[grid]
-nx = 32
-ny = 28
-nz = 24
-spacing_m = 100.0
-[time]
-step_s = 0.0075
-steps = 96
-[material]
-layers = [{ top_m = 0, vp_m_s = 4000, vs_m_s = 2300, rho_kg_m3 = 2400 }]
-[source]
-x_m = 1600.0
-y_m = 1400.0
-depth_m = 900.0
-strike_deg = 20.0
-dip_deg = 70.0
-rake_deg = 40.0
-moment_n_m = 1e15
-function = "bell"
-duration_s = 0.5
-[output]
-surface_every = 8
-volume_every = 24
-peaks = true
-station_every = 8
-station_frames = true
-[[station]]
-name = "A"
-x_m = 900.0
-y_m = 1500.0
-"""
-RECIPE = """
-title = "Waves in parts"
-[parameters]
-segments = { type = "int", default = 1 }
-[simulation]
-model = "awm"
-inputs = "inputs"
-segments = "{segments}"
-[buffer]
-capacity = "200 MiB"
-destroy = "never"
-[stage_out]
-keep = ["stations.nc", "surface_*.nc"]
-[[product]]
-name = "motion"
-kind = "map"
-stream = "surface"
-variable = "vz"
-limits = [-1, 1]
-width_px = 300
-[[product]]
-name = "shaken"
-kind = "peak"
-stream = "surface"
-quantity = "pgv"
-components = ["vx", "vy"]
-width_px = 300
-[[product]]
-name = "traces"
-kind = "seismogram"
-stream = "stations"
-width_px = 300
-height_px = 300
-[[product]]
-name = "crop"
-kind = "netcdf"
-stream = "volume"
-variables = ["vx"]
-[[guard]]
-name = "stable"
-stream = "surface"
-variable = "vz"
-min = -50.0
-max = 50.0
-then = "stop"
-"""
-TIMES = [f"t{0.06 * number:012.3f}" for number in range(1, 13)]
 
 
 @pytest.fixture(scope="module")
@@ -96,25 +16,10 @@ def runs(scene):
     """The same run in one piece and in four."""
     made = {}
     for name, segments in (("whole", 1), ("parts", 4)):
-        made[name] = run = scene(name)
-        (run.folder / "inputs" / "awm.toml").write_text(MODEL)
-        (run.folder / "recipe.toml").write_text(RECIPE)
+        made[name] = run = prepare(scene(name))
         output, _ = (process := run.start("--set", f"segments={segments}")).communicate(timeout=250)
         assert process.returncode == 0, output
     return made
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file() and path.name != "index.jsonl" and "live" not in path.parts
-    }
-
-
-def states(products: dict[str, bytes]) -> dict[str, bytes]:
-    """Those of chained products, without the attempt in their names."""
-    return {name.rpartition("_")[0]: data for name, data in products.items() if ".states" in name}
 
 
 def test_four_attempts_go_on_from_each_other(runs):
@@ -128,14 +33,8 @@ def test_four_attempts_go_on_from_each_other(runs):
 
 
 def test_its_products_are_those_of_the_run_in_one_piece_byte_by_byte(runs):
-    whole, parts = (files(runs[name].run_dir / "products") for name in ("whole", "parts"))
-    for found in (whole, parts):
-        for name in [name for name in found if name.endswith(".html")]:
-            del found[name]
-    assert states(whole) == states(parts)
-    assert {n: d for n, d in whole.items() if ".states" not in n} == {
-        n: d for n, d in parts.items() if ".states" not in n
-    }
+    whole, parts = (results(runs[name].run_dir) for name in ("whole", "parts"))
+    assert whole == parts
     assert not runs["parts"].events("product.superseded")
     shown = [line["time"] for line in runs["parts"].index() if line["product"] == "motion"]
     assert sorted(shown) == TIMES

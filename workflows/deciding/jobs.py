@@ -91,7 +91,7 @@ class Jobs:
             self._begin(self.segments.continuation(record))
 
     def go_on(self, record: CheckpointRecord | None) -> None:
-        """Number an attempt that goes on from that checkpoint, or starts afresh; it is described as
+        """Number an attempt that resumes from that checkpoint, or starts afresh; it is described as
         the first was."""
         end = self.ends.pop(self.simulation, None)
         changes = {} if end is None else self.segments.changes(end)

@@ -1,4 +1,4 @@
-"""What keeps a run from being cut into attempts that go on from each other's checkpoints."""
+"""What keeps a run from being cut into attempts that resume from each other's checkpoints."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def continuing(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
         return
     path = _PATH if simulation.is_cut else "checkpoint.every"
     if type(model).start is Model.start:
-        yield Finding(ERROR, f"{path}: {model.name} cannot go on from a checkpoint", path)
+        yield Finding(ERROR, f"{path}: {model.name} cannot continue from a checkpoint", path)
         return
     needs_checkpoints = simulation.is_cut or recipe.checkpoint.every
     if needs_checkpoints and (faults := model.checkpoint_faults(recipe.inputs)):

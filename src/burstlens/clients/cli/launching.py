@@ -129,7 +129,7 @@ def resume(
     end (7), is left as it is: only a new run writes other frames. One that is done and could not
     give its buffer back (8) gives it back.
 
-    --from goes on from a checkpoint of the run instead, whatever its end was: what was computed
+    --from resumes from a checkpoint of the run instead, whatever its end was: what was computed
     after it is computed again. --walltime and --set change the jobs, and the attempt's own copy of
     the model's settings, from then on.
 
@@ -171,7 +171,7 @@ def resume(
 def _go_on(
     run: RunDir, time: str, walltime: str | None, settings: Sequence[str], *, force: bool
 ) -> None:
-    """Have the next driver go on from that checkpoint. Raises BurstlensError."""
+    """Have the next driver resume from that checkpoint. Raises BurstlensError."""
     from burstlens.core.quantity import parse_duration
     from burstlens.workflows.driver.continuing import want_continuation
 
@@ -186,7 +186,7 @@ def _go_on(
             raise typer.BadParameter(f"--set {text}: expected KEY=VALUE")
         changes[name] = value
     wanted = want_continuation(run, time, settings=changes, walltime_s=seconds, force=force)
-    print_stderr(f"burstlens: {run.id} goes on from {label(wanted.checkpoint)}")
+    print_stderr(f"burstlens: {run.id} resumes from {label(wanted.checkpoint)}")
 
 
 @app.command(hidden=True)

@@ -22,11 +22,11 @@ class AttemptHistory(ProductHistory):
 
     jobs: dict[str, JobRecord] = field(default_factory=dict)
     lineage: Lineage = field(default_factory=Lineage)
-    """From where the attempts that Burstlens has started went on."""
+    """From where the attempts that Burstlens has started resumed."""
     submitting: ev.SimulationSubmitting | None = None
     """What the latest of them was to do."""
     wanted: ev.RunResumed | None = None
-    """What a person wants to go on from, until an attempt does."""
+    """What a person wants to resume from, until an attempt does."""
     resumed_from: dict[int, float] = field(default_factory=dict)
     """When the checkpoints were written from which attempts resumed, by attempt."""
     settings: dict[str, str] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from burstlens.core.run.occasional_events import (
 
 @dataclass(slots=True)
 class CheckpointRecord:
-    """A whole checkpoint, by the journal; ``suspect`` says why it is not to be gone on from."""
+    """A whole checkpoint, by the journal; ``suspect`` says why none is to resume from it."""
 
     attempt: int
     time: str

@@ -53,7 +53,7 @@ class RunStarted(_DriverBegan, frozen=True, tag="run.started"):
 
 
 class RunResumed(_DriverBegan, frozen=True, tag="run.resumed"):
-    """A later driver began; for ``idle_s`` seconds before no model ran. A person wants it to go on
+    """A later driver began; for ``idle_s`` seconds before no model ran. A person wants it to resume
     from the ``checkpoint`` of that time, which the attempt ``written_by`` wrote, with changed
     ``settings`` of the model and another walltime of its jobs."""
 
@@ -131,7 +131,7 @@ class _Simulation(JobEvent, frozen=True):
 
 
 class SimulationSubmitting(_Simulation, frozen=True, tag="simulation.submitting"):
-    """An attempt is about to be submitted. It goes on from the checkpoint of that time that an
+    """An attempt is about to be submitted. It resumes from the checkpoint of that time that an
     earlier attempt has written, stops after so many seconds of the run, and changes these settings
     of the model from then on."""
 

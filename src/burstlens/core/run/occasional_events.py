@@ -117,7 +117,7 @@ class _Checkpoint(Event, frozen=True):
 
 
 class CheckpointWhole(_Checkpoint, frozen=True, tag="checkpoint.whole", omit_defaults=True):
-    """All files of a checkpoint are whole, by that ``signal``: an attempt may go on from it.
+    """All files of a checkpoint are whole, by that ``signal``: an attempt may resume from it.
     ``files`` are their names in the model's folder, ``bytes`` those of all."""
 
     files: list[str]
@@ -129,8 +129,8 @@ class CheckpointWhole(_Checkpoint, frozen=True, tag="checkpoint.whole", omit_def
 
 
 class CheckpointSuspect(_Checkpoint, frozen=True, tag="checkpoint.suspect"):
-    """A guard has tripped on a frame up to the checkpoint's time, or its own fields are bad: it is
-    not gone on from unless a person insists."""
+    """A guard has tripped on a frame up to the checkpoint's time, or its own fields are bad: no
+    attempt resumes from it unless a person insists."""
 
     reason: str
 

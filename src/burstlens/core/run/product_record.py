@@ -40,7 +40,7 @@ class States:
     """Those that are of no use any more, and are not deleted yet."""
 
     def begin_after(self, time: str) -> None:
-        """An attempt goes on from that time: forget what others have added up to later ones."""
+        """An attempt resumes from that time: forget what others have added up to later ones."""
         for series in self.series.values():
             while series.times and series.times[-1] > time:
                 name, size = series.names.pop(series.times.pop())
@@ -70,7 +70,7 @@ class States:
 
     def surplus(self, product: str, stream: str, held: Iterable[str] = ()) -> list[str]:
         """What is of no use any more, and the oldest states of that series beyond the limits,
-        forgotten here; the caller deletes them. An attempt may go on from each of the times
+        forgotten here; the caller deletes them. An attempt may resume from each of the times
         ``held``: the newest state up to it stays."""
         series = self.series.get((product, stream), SeriesStates())
         gone, self.gone = self.gone, []
