@@ -96,6 +96,11 @@ def model_of(run: Scene, attempt: int) -> int | None:
     return None
 
 
+def checkpoints(run: Scene) -> dict[str, list[str]]:
+    """The files of each checkpoint that is known, by its time."""
+    return {one["time"]: one["files"] for one in run.events("checkpoint.whole")}
+
+
 def is_whole(run: Scene, driver: subprocess.Popen[str], whole: dict[str, bytes]) -> None:
     """The run ends well, with the products of the run in one piece, each published once."""
     output, _ = driver.communicate(timeout=LIMIT_S)
@@ -163,20 +168,16 @@ def test_a_foreign_checkpoint_and_a_damaged_one_are_suspect_and_the_one_before_i
     pid = model_of(run, 1)
     assert pid is not None
     os.kill(pid, signal.SIGSTOP)
-    time.sleep(2.5)  # what is there is journalled
-    *_, before, newest = sorted(one["time"] for one in run.events("checkpoint.whole"))
+    *_, before, newest = (
+        f"t{0.0075 * int(path.stem[-7:]):012.3f}"
+        for path in sorted(folder(run, 1).glob("checkpoint_*.awm"))
+    )
+    until(lambda: newest in checkpoints(run), driver, "word of the newest")
     (folder(run, 1) / "checkpoint_0000090.awm").write_bytes(b"of another program" * 9999)
     foreign = "t00000000.675"
-    until(
-        lambda: foreign in {one["time"] for one in run.events("checkpoint.whole")},
-        driver, "the foreign one",
-    )  # fmt: skip
+    until(lambda: foreign in checkpoints(run), driver, "word of the foreign one")
     kill(driver)
-    (damaged,) = (
-        folder(run, 1) / one["files"][0]
-        for one in run.events("checkpoint.whole")
-        if one["time"] == newest
-    )
+    damaged = folder(run, 1) / checkpoints(run)[newest][0]
     data = bytearray(damaged.read_bytes())
     data[len(data) // 2] ^= 1
     damaged.write_bytes(data)

@@ -44,6 +44,7 @@ export interface RunStatus {
   logs?: string[] | null;
   raw?: RawPart;
   segments?: SegmentPart[];
+  checkpoint?: string;
   format?: number | null;
   burstlens?: string | null;
   driver_alive?: boolean | null;

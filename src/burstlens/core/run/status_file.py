@@ -293,6 +293,8 @@ class StatusFile(Struct, frozen=True, kw_only=True):
     logs: list[str] | UnsetType | None = UNSET
     raw: RawPart | UnsetType = UNSET
     segments: list[SegmentPart] | UnsetType = UNSET
+    checkpoint: str | UnsetType = UNSET
+    """The newest one from which a run that is over can be resumed."""
     format: Count | None = None
     burstlens: str | None = None
 
