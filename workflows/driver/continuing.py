@@ -47,7 +47,7 @@ def want_continuation(
     if job is not None and job.outcome is None and not surely_exists(run.job(attempt) / ENDED):
         raise RunError(
             f"{attempt} of run {run.id} may still run, without a driver: burstlens resume {run.id} "
-            f"takes it up; burstlens stop {run.id} ends it"
+            f"continues it; burstlens stop {run.id} ends it"
         )
     found = _choose(history, time, force=force)
     if history.buffer_released:

@@ -164,7 +164,7 @@ def resume(
     ask(found, notify or ())
     note = ""
     if outcome.get("exit_code") == STOPPED_BY_GUARD:
-        note = printable(f"{found.id} was {outcome.get('message')}; it goes on now, as asked")
+        note = printable(f"{found.id} was {outcome.get('message')}; it is resumed now, as requested")
     start(found, detach=detach, batch=batch, as_json=as_json, note=note)
 
 
