@@ -164,7 +164,8 @@ def resume(
     ask(found, notify or ())
     note = ""
     if outcome.get("exit_code") == STOPPED_BY_GUARD:
-        note = printable(f"{found.id} was {outcome.get('message')}; it is resumed now, as requested")
+        how = f"{found.id} was {outcome.get('message')}"
+        note = printable(f"{how}; it is resumed now, as requested")
     start(found, detach=detach, batch=batch, as_json=as_json, note=note)
 
 
