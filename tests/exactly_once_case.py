@@ -249,7 +249,8 @@ class Ledger:
         again = before is not None and before.attempt == event.attempt
         is_outdated = key in self.history.outdated
         assert not hole or not again or is_outdated, f"{key} becomes a hole"
-        drawn = event.attempt, event.limits, hole
+        narrowed = self.history.narrowed.get(key[0])  # then wider pictures are made again
+        drawn = event.attempt, event.limits, hole, narrowed
         assert drawn not in self._drawn[key], f"{key} is published twice as {drawn}"
         self._drawn[key].add(drawn)
         assert self._superseded.pop(key, None) == (before and before.attempt)

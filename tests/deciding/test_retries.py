@@ -9,6 +9,7 @@ import pytest
 from launched_case import Case, kinds
 from segments_case import FAILED, WALLTIME, described, end, key, segmented
 
+from burstlens.core.errors import RecipeError
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.models.continuation import Continuation
@@ -63,12 +64,12 @@ def test_of_a_checkpoint_that_cannot_be_used_the_one_before_is_taken_and_it_is_s
     done = end(run, 2, gone)
     (suspect,) = (one for one in done if isinstance(one, ev.CheckpointSuspect))
     assert (suspect.attempt, suspect.time) == (1, key(2))
-    assert "attempt 2 could not go on from it: could not be started: the checkpoint's file" in (
+    assert "attempt 2 could not continue from it: could not be started: the checkpoint's file" in (
         suspect.reason
     )
     assert described(done).continuation.time == key(1)
     (alarm,) = (one for one in done if isinstance(one, ev.Alarm))
-    assert "the next one goes on from t = 1 s" in alarm.text
+    assert "the next one resumes from t = 1 s" in alarm.text
 
 
 def test_where_there_is_no_earlier_one_the_run_ends_with_the_reason(case):
@@ -79,3 +80,30 @@ def test_where_there_is_no_earlier_one_the_run_ends_with_the_reason(case):
     done = end(run, 2, Ended(2, None, "exited", "awm: error: damaged"))
     assert "BringHome" in kinds(done)
     assert "damaged" in run.state.policy.jobs.outcome().message
+
+
+def test_an_attempt_that_the_model_refuses_to_begin_so_ends_the_run_with_the_reason(case):
+    run = case(segments=4, batch=True, keys="retries = 2")
+    run.start()
+    node = described(end(run, 1, WALLTIME, 1.0, 2.0))
+    refusal = RecipeError("the checkpoint has a file of each of 4 ranks, and the simulation has 2")
+    run.tell(happened.NodeFailed(node, refusal))
+    run.tell(happened.Turn())
+    done = run.tell(happened.ProductsPublished())
+    assert "BringHome" in kinds(done)
+    assert "DescribeJobs" not in kinds(done)
+    outcome = run.state.policy.jobs.outcome()
+    assert outcome.message == f"attempt 2 cannot be started: {refusal}"
+    assert run.state.history.jobs["attempt-2"].outcome == "failed"
+
+
+def test_a_disk_that_takes_no_description_ends_the_driver_alone(case):
+    run = case(segments=4, batch=True)
+    run.start()
+    node = described(end(run, 1, WALLTIME, 1.0))
+    for _ in range(20):
+        done = run.tell(happened.NodeFailed(node, OSError(28, "No space left on device")))
+        if "Fail" in kinds(done):
+            break
+    assert "Fail" in kinds(done)
+    assert run.state.history.jobs["attempt-2"].outcome is None

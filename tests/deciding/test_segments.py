@@ -27,11 +27,14 @@ from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.frames.cursor import Cursor
+from burstlens.workflows.frames.log_search import Hit
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.models.continuation import Continuation, NothingLeftError
 from burstlens.workflows.ordering import events as happened
 from burstlens.workflows.ordering import instructions as todo
 from burstlens.workflows.placement.supervised import Ended
+
+GUARD = '[[guard]]\nname = "overflow"\nlog = "overflow"\ncount = 3\nthen = "stop"\n'
 
 
 @pytest.fixture
@@ -121,6 +124,16 @@ def test_the_next_driver_first_looks_at_what_the_one_before_left_of_earlier_atte
     done = later.tell(happened.FramesFound(Report((surface(0.5),), (), Cursor(), ended=True)))
     assert looks + [one.attempt for one in done if isinstance(one, todo.Watch)] == [1, 2]
     assert later.state.policy.production.backlog.size == 1, "what was left is to be made"
+
+
+def test_the_guards_of_an_attempt_begin_with_their_state_at_its_checkpoint(case):
+    run = case(2, GUARD)
+    run.start()
+    hit = Hit("overflow", 2, 0, "overflow", "awm.log", key(1.0))
+    run.tell(happened.FramesFound(Report((), (), Cursor(), hits=(hit,))))
+    done = end(run, 1, WELL, 2.0)
+    (carried,) = (one for one in done if isinstance(one, ev.GuardsContinued))
+    assert (carried.attempt, carried.lines) == (2, {"overflow": 2})
 
 
 def surface(second: float) -> Frame:

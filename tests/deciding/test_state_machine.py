@@ -49,6 +49,10 @@ name = "whole"
 variable = "T2"
 then = "stop"
 [[step]]
+name = "monitor"
+beside = "simulation"
+command = ["true"]
+[[step]]
 name = "archive"
 after = "simulation"
 command = ["true"]

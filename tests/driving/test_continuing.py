@@ -14,6 +14,7 @@ from burstlens.core.run.facts import RunFacts, write_facts
 from burstlens.core.run.history_file import history_of
 from burstlens.core.run.journal import Journal
 from burstlens.core.run.record import stamp
+from burstlens.workflows.driver.claim import take_over
 from burstlens.workflows.driver.continuing import changes_of, want_continuation
 
 MODEL = """
@@ -69,6 +70,28 @@ def run(tmp_path: Path, run_dir: RunDir):
     facts = {"recipe": "any", "source": "any.toml", "table": table, "site": "local", **stamp()}
     write_facts(run_dir, RunFacts(run=run_dir.id, buffer_folder="f", **facts))
     write(run_dir, *EVENTS)
+    return run_dir
+
+
+AT_2 = "00010101T000200"
+WRF_EVENTS = (
+    ev.RunStarted(),
+    ev.SimulationSubmitting(job="attempt-1", attempt=1),
+    ev.CheckpointWhole(
+        attempt=1, time=AT_2, files=["wrfrst_d01_0001-01-01_00:02:00"], bytes=10
+    ),
+    ev.SimulationEnded(job="attempt-1", attempt=1, outcome="failed"),
+    ev.RunEnded(outcome="failed", exit_code=1),
+)  # fmt: skip
+
+
+@pytest.fixture
+def wrf_run(run_dir: RunDir):
+    inputs = Path(__file__).parents[1] / "data" / "wrf" / "restart" / "A1"
+    table = {"simulation": {"model": "wrf", "inputs": str(inputs)}, "product": []}
+    facts = {"recipe": "any", "source": "any.toml", "table": table, "site": "local", **stamp()}
+    write_facts(run_dir, RunFacts(run=run_dir.id, buffer_folder="f", **facts))
+    write(run_dir, *WRF_EVENTS)
     return run_dir
 
 
@@ -163,3 +186,36 @@ def test_a_driver_that_goes_on_has_what_was_wanted_until_an_attempt_begins(run):
     history = history_of(run.journal)
     assert history.wanted is None
     assert (history.settings, history.walltime_s) == (changes, 60.0)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("namelist.domains.time_stop", "20"),
+        ("namelist.domains.e_we", "100"),
+        ("namelist.domains.max_dom", "2"),
+        ("namelist.domains.dx", "500"),
+        ("namelist.physics.mp_physics", "8"),
+    ],
+)
+def test_a_key_that_is_not_there_and_changes_of_domains_grid_and_physics_are_refused(
+    wrf_run, key, value
+):
+    with pytest.raises(BurstlensError, match=key.rpartition(".")[2]):
+        want_continuation(wrf_run, "latest", settings={key: value})
+    assert read_wanted(wrf_run) is None
+
+
+def test_another_time_step_is_taken_and_noted_for_the_next_driver(wrf_run):
+    changes = {"namelist.domains.time_step": "6"}
+    wanted = want_continuation(wrf_run, "0001-01-01 00:02", settings=changes)
+    assert wanted == ContinuationWanted(AT_2, 1, changes)
+    with pytest.raises(RunError, match="the one before is of 0001-01-01 00:02"):
+        want_continuation(wrf_run, "0001-01-01 00:03", settings=changes)
+
+
+def test_a_run_that_is_driven_is_refused(run):
+    take_over(run)
+    with pytest.raises(RunError, match="driver"):
+        want_continuation(run, "latest", settings={})
+    assert read_wanted(run) is None

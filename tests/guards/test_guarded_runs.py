@@ -151,7 +151,7 @@ def test_resume_says_that_a_guard_had_stopped_the_run_and_continues(storm):
     (case.inputs / "wrf.exe").write_text("")  # the inputs on the buffer are those of the run
     life = case.burstlens("resume", "r")
     assert 'r was stopped by guard "whole"' in life.said
-    assert "it goes on now, as asked" in life.said
+    assert "it is resumed now, as requested" in life.said
     assert life.code == 3  # the same model goes wrong again
     # Of two frames that were read at once, an attempt may have a second trip: the stop's cause.
     assert {trip["attempt"] for trip in case.events("guard.tripped")} == {1, 2}

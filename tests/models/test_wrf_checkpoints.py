@@ -145,6 +145,21 @@ def test_a_run_is_cut_where_it_writes_restart_files(inputs, length, count, cuts)
     assert Wrf().cuts(folder, count) == [hours * 3600 for hours in cuts]
 
 
+NEST = ", ".join(
+    f"start_{part} = {{0}}, {{1}}".format(*values)
+    for part, values in {"year": (2005, 2005), "month": (8, 8), "day": (28, 28)}.items()
+)
+
+
+@pytest.mark.parametrize(("begins", "count", "cuts"), [(5, 2, [4]), (0, 2, [5]), (3, 3, [4, 7])])
+def test_a_run_is_not_cut_where_a_nest_begins_as_wrf_would_not_write_its_restart_file(
+    inputs, begins, count, cuts
+):
+    text = f"{NEST}, start_hour = 0, {begins}, run_hours = 10, restart_interval = 60"
+    folder = inputs(text, domains="max_dom = 2, parent_id = 0, 1")
+    assert Wrf().cuts(folder, count) == [hours * 3600 for hours in cuts]
+
+
 def test_a_run_that_cannot_be_cut_so_often_says_how_often(inputs):
     folder = inputs("run_hours = 4, restart_interval = 60")
     with pytest.raises(RecipeError, match="5 stretches; the most is 4"):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from attempts_case import Attempts
 from driver_case import Drivers, key
 from recipe_texts import ANY as RECIPE
 
 from burstlens.cluster_configs.site import choose
-from burstlens.core.model import Frame
 from burstlens.core.run import events as ev
 from burstlens.core.run.journal import read
 from burstlens.core.valid_time import label
@@ -18,50 +18,6 @@ from burstlens.workflows.frames.report import Report
 from burstlens.workflows.ordering.instructions import Release
 
 KEEP = '[stage_out]\nkeep = ["*"]\n'
-
-
-class Attempts:
-    """A driver and two attempts of a model; the second goes on from a checkpoint of hour 2."""
-
-    def __init__(self, drivers: Drivers) -> None:
-        self.drivers = drivers
-        self.production = drivers.up()
-        self.begin(1)
-
-    def begin(self, attempt: int, checkpoint: str | None = None) -> None:
-        job, by = f"attempt-{attempt}", attempt - 1 or None
-        begins = {"attempt": attempt, "checkpoint": checkpoint, "written_by": by}
-        self.drivers.journal.append(ev.SimulationSubmitting(job=job, **begins))
-
-    def frame(self, attempt: int, hour: int) -> Frame:
-        paths = (f"storm-1/{attempt}/out_{hour}.nc",)
-        return replace(self.drivers.frame(hour), attempt=attempt, paths=paths, record=0)
-
-    def report(self, attempt: int, *hours: int) -> None:
-        frames = tuple(self.frame(attempt, hour) for hour in hours)
-        report = Report(frames, (), Cursor())
-        self.drivers.after(self.production.take, report, attempt)
-
-    def publish(self) -> None:
-        """Make and publish all that is ordered."""
-        drivers = self.drivers
-        drivers.turn(release=False)
-        while drivers.block.tasks:
-            drivers.work(("made",) * 20, 0)
-            drivers.deliver(0)
-            drivers.turn(release=False)
-
-    @property
-    def orders(self) -> set[tuple[int, str]]:
-        orders = (one for task in self.drivers.block.tasks for one in task.about.orders)
-        return {(order.frame.attempt, order.frame.time) for order in orders}
-
-    @property
-    def published(self) -> dict[str, int]:
-        """The attempt of which each time was published last."""
-        self.drivers.journal.sync()
-        lines = read(self.drivers.run.journal)
-        return {one.time: one.attempt for one in lines if isinstance(one, ev.ProductPublished)}
 
 
 @pytest.fixture
@@ -151,3 +107,43 @@ def test_stale_files_are_named_and_do_not_come_home_when_they_are_released(run):
     run.production.releases.begin(held=False)
     asked = [one for one in run.production.outbox.take() if isinstance(one, Release)]
     assert {(one.frames[0].time, one.keep) for one in asked} == {(key(1), ("*",)), (key(3), ())}
+
+
+def test_a_product_that_waits_to_be_published_is_not_when_its_frame_is_stale_by_then(run):
+    run.report(1, 1, 3)
+    run.drivers.turn()
+    run.drivers.work(("made",) * 2, 0)
+    for done in run.drivers.results:
+        run.production.returned(done)
+    run.begin(2, key(2))
+    run.drivers.after(run.production.begin_attempt)
+    run.publish()
+    assert run.published == {key(1): 1}
+    assert list(run.drivers.run.incoming.iterdir()) == []
+    assert run.production.settled
+
+
+def growing(run, attempt, *hours):
+    """Frames of one file."""
+    frames = [run.frame(attempt, hour) for hour in hours]
+    paths = (f"storm-1/{attempt}/out.nc",)
+    found = tuple(replace(one, paths=paths, record=n) for n, one in enumerate(frames))
+    run.drivers.after(run.production.take, Report(found, (), Cursor()), attempt)
+
+
+@pytest.mark.parametrize("hours", [(3, 4), (2,)])
+def test_files_of_one_name_that_hold_frames_of_several_attempts_are_known(run, hours):
+    growing(run, 1, 1, 2, 3)
+    run.begin(2, key(2))
+    growing(run, 2, *hours)
+    space = run.production.space
+    # Of the second attempt's file a frame of the checkpoint's own time alone does not count.
+    assert space.shared(space.files) == ({"out.nc": (1, 2)} if 3 in hours else {})
+    space.releasing = True
+    run.publish()
+    run.production.outbox.take()
+    run.production.releases.begin(held=False)
+    asked = [one for one in run.production.outbox.take() if isinstance(one, Release) and one.keep]
+    assert {tuple(one.shared.items()) for one in asked} == {
+        (("out.nc", (1, 2)),) if 3 in hours else ()
+    }

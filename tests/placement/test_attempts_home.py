@@ -9,7 +9,7 @@ import pytest
 
 from burstlens.workflows.awm.adapter import Awm
 from burstlens.workflows.placement import model_folder
-from burstlens.workflows.placement.buffer import BufferRef, bring_all_home
+from burstlens.workflows.placement.buffer import BufferRef, bring_all_home, release
 from burstlens.workflows.recipe.wanted import Wanted
 
 MODEL = Awm()
@@ -126,3 +126,31 @@ def test_a_file_of_a_branch_that_was_given_up_moves_aside_at_home(buffer, tmp_pa
         assert content(home) == {
             "surface.nc": b"two", "surface_000002.nc": b"2", "attempt-1/surface_000001.nc": b"1",
         }  # fmt: skip
+
+
+SHARED = {"surface.nc": (1, 2)}
+
+
+@pytest.mark.parametrize("first", [1, 2])
+def test_a_growing_file_that_was_released_is_not_replaced_by_another_attempt_s(
+    buffer, tmp_path, first
+):
+    home = tmp_path / "home" / "output"
+    (tmp_path / "home").mkdir()
+    for attempt in (first, 3 - first):
+        shared = {} if (first, attempt) == (1, 1) else SHARED  # the second had not begun
+        for _ in range(2):  # a retry does no harm
+            release(buffer, [f"storm/{attempt}/surface.nc"], ("*.nc",), str(home), shared)
+    assert content(home) == {"surface.nc": b"two", "attempt-1/surface.nc": b"one"}
+
+
+@pytest.mark.parametrize("released", [1, 2])
+def test_nor_by_one_that_comes_home_at_the_end(buffer, tmp_path, released):
+    home, logs = tmp_path / "home" / "output", tmp_path / "home" / "logs"
+    logs.mkdir(parents=True)
+    shared = {} if released == 1 else SHARED
+    release(buffer, [f"storm/{released}/surface.nc"], ("*.nc",), str(home), shared)
+    what = Wanted(("surface.nc",))
+    for _ in range(2):
+        bring_all_home(buffer, (1, 2), MODEL, what, str(home), str(logs), {}, {}, SHARED)
+    assert content(home) == {"surface.nc": b"two", "attempt-1/surface.nc": b"one"}

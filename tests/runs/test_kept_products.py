@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from segmented_scene import MODEL, RECIPE, TIMES
+from parts_case import RECIPE, TIMES, prepare
 
 pytestmark = pytest.mark.slow
 
@@ -15,9 +15,7 @@ CHECKPOINTS = "[checkpoint]\nevery = 0.18\nkeep = 9\n"
 def resumed(scene):
     """A run without guards that was done. One of its checkpoints was cut then; it has gone back to
     that one."""
-    run = scene("kept")
-    (run.folder / "inputs" / "awm.toml").write_text(MODEL)
-    (run.folder / "recipe.toml").write_text(RECIPE[:GUARD] + CHECKPOINTS)
+    run = prepare(scene("kept"), recipe=RECIPE[:GUARD] + CHECKPOINTS)
     output, _ = (process := run.start()).communicate(timeout=250)
     assert process.returncode == 0, output
     before = {path: path.stat() for path in pictures(run)}

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import netCDF4
 import pytest
-from segmented_scene import MODEL, RECIPE, TIMES
+from parts_case import TIMES, prepare, results
 
 pytestmark = pytest.mark.slow
 
@@ -17,25 +16,10 @@ def runs(scene):
     """The same run in one piece and in four."""
     made = {}
     for name, segments in (("whole", 1), ("parts", 4)):
-        made[name] = run = scene(name)
-        (run.folder / "inputs" / "awm.toml").write_text(MODEL)
-        (run.folder / "recipe.toml").write_text(RECIPE)
+        made[name] = run = prepare(scene(name))
         output, _ = (process := run.start("--set", f"segments={segments}")).communicate(timeout=250)
         assert process.returncode == 0, output
     return made
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file() and path.name != "index.jsonl" and "live" not in path.parts
-    }
-
-
-def states(products: dict[str, bytes]) -> dict[str, bytes]:
-    """Those of chained products, without the attempt in their names."""
-    return {name.rpartition("_")[0]: data for name, data in products.items() if ".states" in name}
 
 
 def test_four_attempts_go_on_from_each_other(runs):
@@ -49,14 +33,8 @@ def test_four_attempts_go_on_from_each_other(runs):
 
 
 def test_its_products_are_those_of_the_run_in_one_piece_byte_by_byte(runs):
-    whole, parts = (files(runs[name].run_dir / "products") for name in ("whole", "parts"))
-    for found in (whole, parts):
-        for name in [name for name in found if name.endswith(".html")]:
-            del found[name]
-    assert states(whole) == states(parts)
-    assert {n: d for n, d in whole.items() if ".states" not in n} == {
-        n: d for n, d in parts.items() if ".states" not in n
-    }
+    whole, parts = (results(runs[name].run_dir) for name in ("whole", "parts"))
+    assert whole == parts
     assert not runs["parts"].events("product.superseded")
     shown = [line["time"] for line in runs["parts"].index() if line["product"] == "motion"]
     assert sorted(shown) == TIMES

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from checkpoint_case import CLASSIC, NAMED, RestartingWrf, Scans, key, write
+from checkpoint_case import CLASSIC, NAMED, NETCDF4, RestartingWrf, Scans, begin, key, write
 
 from burstlens.workflows.models.base import LogLine
 from burstlens.workflows.models.continuation import Proof
@@ -82,6 +82,32 @@ def test_a_line_that_comes_before_the_data_needs_a_later_checkpoint(scans):
     run.path(3).touch()
     [whole] = run.scan().checkpoints
     assert (whole.time, whole.signal) == (key(2), "log")
+
+
+def test_an_hdf5_file_of_several_writers_is_not_whole_at_its_line_but_when_it_is_closed(scans):
+    """A model that writes netCDF-4 in parallel calls it written before it closes the file."""
+    run = scans()
+    file = begin(run.path(2), 2, NETCDF4)
+    run.step(2, "d01")
+    run.scan()
+    assert run.whole == []
+    file["V"][0] = 7.0
+    file.close()
+    run.scan()
+    assert run.whole == [], "it has just been written"
+    [whole] = run.scan(60.0).checkpoints
+    assert (whole.time, whole.signal) == (key(2), "log")
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_one_that_is_cut_short_is_never_whole_whatever_its_line_says(scans, ended):
+    run = scans()
+    raw = write(run.path(2), 2, NETCDF4)
+    run.path(2).write_bytes(raw[:-100])
+    run.step(2, "d01")
+    for _ in range(3):
+        run.scan(60.0, ended=ended)
+    assert run.whole == []
 
 
 def test_a_file_that_gets_its_name_when_it_is_whole_is_whole_at_once(scans, tmp_path):

@@ -45,6 +45,7 @@ export interface RunStatus {
   raw?: RawPart;
   segments?: SegmentPart[];
   checkpoints?: CheckpointPart[];
+  checkpoint?: string;
   format?: number | null;
   burstlens?: string | null;
   driver_alive?: boolean | null;

@@ -106,7 +106,7 @@ class CheckpointKeeping:
                 )
 
     def _holders(self, record: CheckpointRecord) -> list[int]:
-        """The attempt that wrote it, and those that went on from it, which have links to it."""
+        """The attempt that wrote it, and those that resumed from it, which have links to it."""
         begins = self._history.lineage.begins.items()
         return [record.attempt, *(n for n, time in begins if time == record.time)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,8 +62,14 @@ class Homecoming:
             outcome = Outcome("failed", 1)
         self._state.finish(replace(outcome, message=message))
 
-    def begin(self, buffer: BufferRef, stale: Mapping[int, frozenset[str]]) -> None:
-        """Bring home what the recipe keeps, without ``stale`` files, and the logs."""
+    def begin(
+        self,
+        buffer: BufferRef,
+        stale: Mapping[int, frozenset[str]],
+        shared: Mapping[str, Sequence[int]],
+    ) -> None:
+        """Bring home what the recipe keeps, without ``stale`` files, and the logs; files of the
+        ``shared`` names hold frames of several attempts."""
         self.begun = True
         self._jobs.next_job.cancel()
         self._state.snapshot.state = "bringing home"
@@ -73,7 +79,8 @@ class Homecoming:
         attempts = tuple(lineage) or (self._jobs.attempt,)
         if self._jobs.outcome().state == "done" and (text := uncounted(history)):
             self._state.alarm(text)
-        self._state.do(BringHome(buffer, attempts, streams, stale, given_up_files(history, stale)))
+        left = given_up_files(history, stale)
+        self._state.do(BringHome(buffer, attempts, streams, stale, left, shared))
 
     def take(self, event: BroughtHome) -> None:
         """All is home."""

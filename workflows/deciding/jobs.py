@@ -58,6 +58,8 @@ class Jobs:
         self._why: dict[str, Any] = {}
         self._progress: Progress | None = None
         self._begun = False
+        self._beside: dict[str, int] = {}
+        """The names of the jobs of steps beside an attempt, and its number."""
         self._names: dict[str, str] = {}
         """The names of the steps' jobs, by step; none of a step that has ended well."""
 
@@ -94,12 +96,17 @@ class Jobs:
             self._begin(self.segments.continuation(record))
 
     def go_on(self, record: CheckpointRecord | None) -> None:
-        """Number an attempt that goes on from that checkpoint, or starts afresh; it is described as
+        """Number an attempt that resumes from that checkpoint, or starts afresh; it is described as
         the first was."""
         end = self.ends.pop(self.simulation, None)
         changes = {} if end is None else self.segments.changes(end)
-        # Steps that were to follow the attempt have not begun.
-        self.ends = {name: other for name, other in self.ends.items() if other is not None}
+        # Steps that were to follow the attempt have not begun; those beside it ended with it.
+        cut = end is None or not end.well
+        self.ends = {
+            name: other
+            for name, other in self.ends.items()
+            if other is not None and not (cut and name in self._beside)
+        }
         self.attempt += 1
         self.asked, self._speech, self._begun, self._names = None, Speech(), False, {}
         self._unknown, self._progress = "", None
@@ -157,7 +164,7 @@ class Jobs:
             before += self._launch_step(step, before[-1:])
         self._launch(Launch(self.simulation, before))
         for step in self._steps("beside"):
-            self._launch_step(step, before)
+            self._beside |= dict.fromkeys(self._launch_step(step, before), self.attempt)
         after: tuple[str, ...] = (self.simulation,)
         for step in self._steps("after") if "after" in self._phases else ():
             after += self._launch_step(step, after[-1:])
@@ -193,7 +200,11 @@ class Jobs:
         """Take a job's end; returns an outcome when nothing can follow it any more."""
         name, end = event.name, event.end
         self.live.discard(name)
-        self.ends[name] = end
+        attempt = self._beside.get(name, self.attempt)
+        if attempt == self.attempt or (end is not None and end.well):
+            self.ends[name] = end
+        elif end is not None:  # it ended with its attempt, which has a follower
+            self._state.alarm(f"{name} {end.text()}")
         if end is None:
             self._unknown = event.problem  # a job that it waited for failed, and reports that
             return None
@@ -205,7 +216,7 @@ class Jobs:
         known = self._history.jobs.get(name)
         if known is None or known.outcome is None:
             about: dict[str, Any] = {
-                "job": name, "attempt": self.attempt, "outcome": state, "message": message
+                "job": name, "attempt": attempt, "outcome": state, "message": message
             }  # fmt: skip
             if name == self.simulation:
                 self._state.outbox.append(ev.SimulationEnded(**about, **self._idle(end)))
@@ -306,10 +317,22 @@ class Jobs:
         )
         self._state.outbox.append(event)
 
+    def end_unstarted(self, why: str) -> None:
+        """The attempt cannot be started from its checkpoint, nor can another one: the run ends."""
+        self.ends[self.simulation] = Ended(None, None, "not started", why)
+        self.segments.problem = f"attempt {self.attempt} cannot be started: {why}"
+        self._begun = True
+        event = ev.SimulationEnded(
+            job=self.simulation, attempt=self.attempt, outcome="failed", message=why
+        )
+        self._state.outbox.append(event)
+
     @property
     def following(self) -> bool:
-        """Whether another attempt is to go on where this one has ended."""
-        return self.over and self.segments.follows(self._end)
+        """Whether another attempt is to resume where this one has ended. Steps beside it need not
+        have ended: the next attempt has its own."""
+        over = self._begun and not (self.live - self._beside.keys())
+        return over and not self.segments.problem and self.segments.follows(self._end)
 
     @property
     def _end(self) -> Ended | None:

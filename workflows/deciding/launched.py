@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from burstlens.cluster_configs.schedulers import LOCAL
-from burstlens.core.errors import GivenUpError, RunError
+from burstlens.core.errors import GivenUpError, RecipeError, RunError, SiteError
 from burstlens.core.exit_codes import STOPPED, leading
 from burstlens.core.outcome import Outcome, failure_code
 from burstlens.core.run import events as ev
@@ -127,7 +127,11 @@ class LaunchedRun(BufferedRun):
     def _start_jobs(self) -> None:
         assert self.buffer is not None
         self.state.snapshot.state = "starting"
-        self.jobs.describe(self.buffer)
+        jobs = self.jobs
+        jobs.describe(self.buffer)
+        self.guarding.resume(jobs.attempt, jobs.continuation.time, jobs.written_by)
+        if self.production is not None:
+            self.production.begin_attempt()
 
     # The jobs and their output.
 
@@ -227,14 +231,15 @@ class LaunchedRun(BufferedRun):
         judging = self.checkpoints.judging
         judging.next_one(self.buffer)
         self.checkpoints.prune(self.buffer, production)
-        over, follows = self._watch.ended and jobs.over, False
-        if over and jobs.following:
+        follows = False
+        if self._watch.ended and jobs.following:
             if self._goes_on(production):
                 return
             follows = not jobs.segments.problem
+        over = self._watch.ended and jobs.over
         if over and production.settled and not follows and judging.may_end(jobs.outcome()):
-            assert self.buffer is not None
-            self._homecoming.begin(self.buffer, production.space.stale_files())
+            space = production.space
+            self._homecoming.begin(self.buffer, space.stale_files(), space.shared(space.files))
         elif production.stuck(now, PATIENCE_S):
             if over:
                 self.state.finish(self._stuck(production))
@@ -258,7 +263,6 @@ class LaunchedRun(BufferedRun):
         if jobs.segments.problem:
             return False
         jobs.go_on(record)
-        production.promised.forget()
         self._start_jobs()
         return True
 
@@ -361,6 +365,11 @@ class LaunchedRun(BufferedRun):
                 self._homecoming.free(buffer, Outcome("failed", failure_code(error), message))
             case todo.DescribeJobs() if isinstance(error, NothingLeftError):
                 self.jobs.end_with_nothing_left(str(error))
+                self._watch.ended = True
+            case todo.DescribeJobs(continuation=begin) if begin.time is not None and isinstance(
+                error, RecipeError | SiteError
+            ):
+                self.jobs.end_unstarted(str(error))
                 self._watch.ended = True
             case todo.DescribeJobs() if isinstance(error, Exception):
                 state.fail(error)

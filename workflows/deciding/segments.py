@@ -1,4 +1,4 @@
-"""Whether another attempt follows one that has ended, and from which checkpoint it goes on."""
+"""Whether another attempt follows one that has ended, and from which checkpoint it resumes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SAME_S = 1e-3
 """Model times that differ by less are the same: keys of elapsed times have milliseconds."""
 CUT = "cut"
-"""The outcome of an attempt whose job's time was over, so that another one goes on."""
+"""The outcome of an attempt whose job's time was over, so that another one resumes."""
 NO_PROGRAM = (126, 127)
 """Exit codes of a shell and of launchers that could not start the program."""
 CUTS = {WALLTIME, STOP_BY, PREEMPTED, TIME_OVER}
@@ -158,13 +158,13 @@ class Segments:
         return [one for one in history.checkpoints.on(history.lineage) if not one.suspect]
 
     def choose(self, attempt: int, end: Ended) -> CheckpointRecord | None:
-        """The checkpoint from which the attempt after that one goes on: the newest that is not
+        """The checkpoint from which the attempt after that one resumes: the newest that is not
         suspect. None where it starts afresh; with a ``problem`` where none can follow, as there is
         no checkpoint later than the attempt's own begin."""
         asked, begin = self._history.submitting, self._history.lineage.begin_of(attempt)
         failed = not end.well and not self.is_cut_by(end)
         if failed and asked is not None and self._is_unusable(asked, end):
-            why = f"attempt {attempt} could not go on from it: {end.text()}"
+            why = f"attempt {attempt} could not continue from it: {end.text()}"
             self._state.outbox.append(
                 ev.CheckpointSuspect(attempt=asked.written_by or 0, time=begin, reason=why)
             )
@@ -204,7 +204,7 @@ class Segments:
         self, attempt: int, end: Ended, newest: Sequence[CheckpointRecord], lost: LostWork
     ) -> str:
         where = "afresh" if not newest else f"from {valid_time.label(newest[0].time)}"
-        return f"attempt {attempt} {end.text()}; {lost.text()}; the next one goes on {where}"
+        return f"attempt {attempt} {end.text()}; {lost.text()}; the next one resumes {where}"
 
     def changes(self, end: Ended) -> dict[str, str]:
         """The settings that the recipe changes after such an end."""

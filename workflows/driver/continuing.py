@@ -1,4 +1,4 @@
-"""A run that goes on from a checkpoint because a person says so: which one, and whether it can.
+"""A run that a person resumes from a checkpoint: which one, and whether it can.
 
 ``burstlens resume RUN --from TIME`` notes what is wanted; the next driver journals it as a part of
 its ``run.resumed``.
@@ -35,9 +35,9 @@ def want_continuation(
     walltime_s: float | None = None,
     force: bool = False,
 ) -> ContinuationWanted:
-    """Have the next driver go on from the checkpoint of that time, or the ``latest`` that is not
+    """Have the next driver resume from the checkpoint of that time, or the ``latest`` that is not
     suspect; ``force``: also from a suspect one. Raises RunError where a driver lives, where there
-    is no such checkpoint, or where the model cannot go on so (RecipeError); OSError."""
+    is no such checkpoint, or where the model cannot continue so (RecipeError); OSError."""
     free_epoch(run)
     history = history_of(run.journal)
     if facts_of(run).attached is not None:
@@ -47,7 +47,7 @@ def want_continuation(
     if job is not None and job.outcome is None and not surely_exists(run.job(attempt) / ENDED):
         raise RunError(
             f"{attempt} of run {run.id} may still run, without a driver: burstlens resume {run.id} "
-            f"takes it up; burstlens stop {run.id} ends it"
+            f"continues it; burstlens stop {run.id} ends it"
         )
     found = _choose(history, time, force=force)
     if history.buffer_released:
@@ -76,7 +76,7 @@ def changes_of(settings: Iterable[str]) -> dict[str, str]:
 def _choose(history: History, time: str, *, force: bool) -> CheckpointRecord:
     known = history.checkpoints.on(history.lineage)
     if not known:
-        raise RunError("no checkpoint of this run is known from which it could go on")
+        raise RunError("no checkpoint of this run is known from which it could resume")
     if time == LATEST:
         good = [one for one in known if force or not one.suspect]
         if not good:
@@ -96,7 +96,7 @@ def _choose(history: History, time: str, *, force: bool) -> CheckpointRecord:
     raise RunError(f"there is no checkpoint of {valid_time.label(key)}: {_near(known, key)}")
 
 
-_FORCE = "--force goes on from it all the same"
+_FORCE = "--force resumes from it all the same"
 
 
 def _near(known: Sequence[CheckpointRecord], key: str) -> str:

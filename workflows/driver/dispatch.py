@@ -74,7 +74,7 @@ class Dispatch:
         self._graph.view(
             node, buffers.bring_all_home, node.buffer, node.attempts, self._recipe.model,
             wanted(self._recipe, set(node.streams)), str(self._run.output), str(self._run.logs),
-            node.stale, node.given_up,
+            node.stale, node.given_up, node.shared,
         )  # fmt: skip
 
     def make(self, node: Make) -> None:
@@ -100,7 +100,7 @@ class Dispatch:
     def release(self, node: Release) -> None:
         """Have raw frames deleted."""
         paths = [path for frame in node.frames for path in frame.paths]
-        what = node.buffer, paths, node.keep, str(self._run.output)
+        what = node.buffer, paths, node.keep, str(self._run.output), dict(node.shared)
         self._graph.view(node, buffers.release, *what)
 
     def publish(self, node: Publish, now: float) -> ProductsPublished:

@@ -127,6 +127,10 @@ class PartScan:
             whole = self._structure(entry, paths, "", thorough=False)
             if whole.reason:
                 return _contradicted(entry, evidence, whole.reason, unread=whole.unread)
+        elif not (evidence.later or evidence.ended or evidence.quiet_s >= ready.QUIET_S):
+            return _judged(entry, reason=_NO_SIGN)  # an HDF5 file is closed after its line
+        elif any(map(_is_short, paths)):
+            return _contradicted(entry, evidence, f"{_which(entry, entry.files[0])} is cut short")
         return self._proven(entry, paths, signal, self._missing_tiles(entry, evidence))
 
     def _by_bytes(
@@ -204,6 +208,12 @@ def _flag(evidence: Evidence) -> tuple[str | None, str]:
     if evidence.quiet_s >= ready.QUIET_S or evidence.ended:
         return "flag", ""
     return None, "it was written a moment ago"
+
+
+def _is_short(path: str) -> bool:
+    """Whether an HDF5 file has fewer bytes than its superblock says. Raises OSError."""
+    block = superblock_of(path)
+    return block is not None and os.stat(path).st_size < block.end
 
 
 def _judged(entry: Open, signal: str = "", reason: str = "") -> OpenPart:

@@ -298,6 +298,7 @@ class Watcher:
         return Damage(
             self._run, self._attempt, entry.unit.stream, time_key, self._paths(entry),
             entry.declared, reason, self._fingerprint(entry),
+            entry.mtime_ns / 1e9 if entry.stats else None,
         )  # fmt: skip
 
     def _paths(self, entry: Open) -> tuple[str, ...]:

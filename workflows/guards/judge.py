@@ -14,7 +14,13 @@ from dataclasses import dataclass, field, replace
 from burstlens.core import valid_time
 from burstlens.core.digits import format_number
 from burstlens.core.errors import FrameError
-from burstlens.core.run.events import Event, FrameInspected, GuardTripped
+from burstlens.core.run.events import (
+    Event,
+    FrameInspected,
+    GuardsContinued,
+    GuardTripped,
+    SimulationSubmitting,
+)
 from burstlens.core.run.status_file import GuardPart
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.guards import finding
@@ -24,7 +30,7 @@ from burstlens.workflows.guards.reports import ReportGuards, Room
 from burstlens.workflows.guards.shown_units import ShownUnits
 
 Remark = Trip | Trouble
-RECALLED = (FrameInspected, GuardTripped)
+RECALLED = (FrameInspected, GuardTripped, GuardsContinued, SimulationSubmitting)
 """The events that the judge's state is restored from."""
 KEPT = 64
 """Readings kept per series: frames may come newest first."""
@@ -55,6 +61,11 @@ class Series:
         del self.latest[:-KEPT]
         return before, after
 
+    def up_to(self, time: str) -> Series:
+        """The series as it was at that valid time."""
+        first = self.first if self.first is not None and self.first.time <= time else None
+        return Series(first, [one for one in self.latest if one.time <= time])
+
     def breaches(self, guard: Guard, reading: Reading) -> Iterator[tuple[Reading, Breach]]:
         """Add a reading; yields its breach, and those of its and its neighbours' changes, each with
         the reading that it is of. Raises FrameError if the limit is a part of a mean of 0."""
@@ -75,12 +86,16 @@ class Judge:
     def __init__(self, guards: Sequence[Guard], main: str | None) -> None:
         self.guards = {guard.called: guard for guard in guards}
         self.standings = {name: Standing() for name in self.guards}
-        # One per attempt: frames of different attempts are not neighbours.
+        # One per attempt; one that resumes from a checkpoint begins with the frames up to it.
         self._series: defaultdict[tuple[str, int], Series] = defaultdict(Series)
         self._shown: dict[str, ShownUnits] = {}
         self._main = main
         self._attempt = 0
         self._report_guards = ReportGuards((), main)
+        self._lines: dict[int, dict[str, int]] = {}
+        """Matching lines of the log up to the checkpoint from which an attempt resumes."""
+        self.continued: set[int] = set()
+        """The attempts that have begun, of those that Burstlens starts."""
 
     def recall(self, events: Iterable[Event]) -> list[Trip]:
         """Restore the state from the journal's events; returns the trips among them."""
@@ -92,10 +107,44 @@ class Judge:
                         reading = finding.journalled_reading(name, event, numbers)
                         self._series[name, reading.attempt].add(reading)
                         self._begin_with(name, reading.error)
+            elif isinstance(event, GuardsContinued):
+                self._lines[event.attempt] = dict(event.lines)
+            elif isinstance(event, SimulationSubmitting):
+                self.resume(event.attempt, event.checkpoint, event.written_by or 0)
             elif isinstance(event, GuardTripped):
                 trips.append(finding.journalled_trip(event))
                 self.mark_tripped(trips[-1])
         return trips
+
+    def resume(self, attempt: int, time: str | None, written_by: int) -> None:
+        """An attempt begins: from the checkpoint of that time that ``written_by`` wrote, with the
+        state of that time; None: afresh. What was found after it is computed again."""
+        if attempt in self.continued:
+            return
+        self.continued.add(attempt)
+        if time is None:
+            return
+        self._lines.setdefault(attempt, self._lines_up_to(time, written_by))
+        for name, guard in self.guards.items():
+            self._series[name, attempt] = self._series[name, written_by].up_to(time)
+            standing = self.standings[name]
+            if not _lasts(guard) or standing.state != "tripped":
+                continue
+            if standing.since <= time:
+                standing.attempt, standing.last = attempt, min(standing.last, time)
+            else:
+                self.standings[name] = Standing("good", troubled=standing.troubled)
+
+    def lines_before(self, attempt: int) -> dict[str, int]:
+        """By log guard, how many lines matched up to the checkpoint from which it resumed."""
+        return self._lines.get(attempt, {})
+
+    def _lines_up_to(self, time: str, attempt: int) -> dict[str, int]:
+        """The same up to that time of an attempt."""
+        lines = dict(self._lines.get(attempt, {}))
+        if attempt == self._attempt:
+            lines |= self._report_guards.lines_up_to(time)
+        return {name: count for name, count in lines.items() if count}
 
     def _begin_with(self, name: str, error: str) -> None:
         """Set the state of a guard that has checked something, or tried to, for the first time."""
@@ -155,11 +204,13 @@ class Judge:
         return remarks
 
     def _begin(self, attempt: int) -> None:
-        """Reset the guards of logs, pace and room when a new attempt begins."""
+        """Reset the guards of pace and room, and of logs without a checkpoint, when a new attempt
+        begins."""
         if attempt == self._attempt:
             return
         self._attempt = attempt
-        self._report_guards = ReportGuards([*self.guards.values()], self._main)
+        lines = self._lines.get(attempt, {})
+        self._report_guards = ReportGuards([*self.guards.values()], self._main, lines)
         for name, guard in self.guards.items():
             if not guard.of_frames and self.standings[name].attempt != attempt:
                 self.standings[name] = Standing()
@@ -217,6 +268,11 @@ class Judge:
             )
             for (name, guard), at in zip(self.guards.items(), self.standings.values(), strict=True)
         ]  # fmt: skip
+
+
+def _lasts(guard: Guard) -> bool:
+    """Whether a guard's episode can last over a checkpoint: the pace of each job is its own."""
+    return guard.of_frames or isinstance(guard, LogGuard)
 
 
 def _drift(guard: VariableGuard, first: Reading | None, reading: Reading) -> Breach | None:

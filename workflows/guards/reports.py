@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from burstlens.core.quantity import show_bytes, show_duration
@@ -116,11 +116,16 @@ class Filling:
 
 
 class ReportGuards:
-    """The guards of one attempt that need no fields. ``main`` is the model's first stream."""
+    """The guards of one attempt that need no fields. ``main`` is the model's first stream,
+    ``lines`` how many lines of the log matched before the checkpoint from which it resumes."""
 
-    def __init__(self, guards: Sequence[Guard], main: str | None) -> None:
+    def __init__(
+        self, guards: Sequence[Guard], main: str | None, lines: Mapping[str, int] | None = None
+    ) -> None:
         self._logs = {guard.called: guard for guard in guards if isinstance(guard, LogGuard)}
-        self._lines = dict.fromkeys(self._logs, 0)
+        self._before = {name: (lines or {}).get(name, 0) for name in self._logs}
+        self._lines = dict(self._before)
+        self._matched: list[tuple[str, str, int]] = []
         self._paced = [
             (guard, Pace(guard.stall if isinstance(guard, StallGuard) else guard.silence))
             for guard in guards
@@ -146,12 +151,21 @@ class ReportGuards:
         if not (ended or report.stopping):
             yield from self._of_pace(report, now)
 
+    def lines_up_to(self, time: str) -> dict[str, int]:
+        """How many lines of the log matched up to that model time, by guard."""
+        lines = dict(self._before)
+        for guard, moment, count in self._matched:
+            if moment <= time:
+                lines[guard] += count
+        return lines
+
     def _of_logs(self, report: Report) -> Iterator[Verdict]:
         for hit in report.hits:
             guard = self._logs.get(hit.guard)
             if guard is None:
                 continue
             self._lines[hit.guard] += hit.lines
+            self._matched.append((hit.guard, hit.time, hit.lines))
             value = hit.points or self._lines[hit.guard]
             if value < guard.count:
                 continue

@@ -62,22 +62,34 @@ def _is_open(settings: Namelist, domain: int, time: str) -> bool:
 
 
 def cuts(settings: Namelist, count: int, every_s: float | None = None) -> list[float]:
-    """Seconds of the run between so many stretches, each a time of restart files."""
+    """Seconds of the run between so many stretches, each a time of restart files; not the start of
+    a nest: WRF that stops there has not opened it, and the next attempt needs its file."""
     total_s = wrf_times.total_s(settings)
     if total_s is None:
         raise RecipeError(f"{wrf_names.FILE} does not say how long the run is: it cannot be cut")
     every_s = every_s or _restart_interval_s(settings)
     last = -int(-total_s // every_s) - 1
-    if last < count - 1:
+    nests = _nest_starts_s(settings)
+    rings = [ring * every_s for ring in range(1, last + 1) if ring * every_s not in nests]
+    if len(rings) < count - 1:
         raise RecipeError(
             f"a run of {total_s:g} s with restart files every {every_s:g} s cannot be cut into "
-            f"{count} stretches; the most is {last + 1}: ask for fewer, or for more restart files"
+            f"{count} stretches; the most is {len(rings) + 1}: ask for fewer, or for more restart "
+            "files"
         )
-    found: list[int] = []
+    found: list[float] = []
     for cut in range(1, count):
-        nearest = round(total_s * cut / count / every_s)
-        found.append(max(nearest, found[-1] + 1 if found else 1))
-    return [ring * every_s for ring in found]
+        wanted_s, later = total_s * cut / count, len(rings) - (count - 1 - cut)
+        left = [ring for ring in rings[:later] if not found or ring > found[-1]]
+        found.append(min(left, key=lambda ring: abs(ring - wanted_s)))
+    return found
+
+
+def _nest_starts_s(settings: Namelist) -> set[float]:
+    """Seconds of the run at which nests begin."""
+    start = wrf_times.date(settings, "start")
+    nests = (wrf_times.date(settings, "start", n - 1) for n in wrf_names.domains(settings) if n > 1)
+    return {(one - start).total_seconds() for one in nests if one is not None and start is not None}
 
 
 def start(inputs: Path, wanted: Continuation, command: list[str]) -> Start:

@@ -21,7 +21,7 @@ _FRAME_FIELDS = (
     "attempt", "stream", "time", "record", "bytes", "written", "detected", "signal", "fingerprint",
     "calendar",
 )  # fmt: skip
-_DAMAGE_FIELDS = ("attempt", "stream", "time", "record", "reason", "fingerprint")
+_DAMAGE_FIELDS = ("attempt", "stream", "time", "record", "reason", "fingerprint", "written")
 
 
 class Arrivals:

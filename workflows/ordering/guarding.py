@@ -118,6 +118,15 @@ class Guarding:
         asked = tuple(why.get(name) for name in ("guard", "stream", "time", "attempt"))
         return [trip] if asked == trip.key else []
 
+    def resume(self, attempt: int, time: str | None, written_by: int) -> None:
+        """An attempt is to begin, from the checkpoint of that time, or afresh: what its guards
+        count and compare with is carried over."""
+        if attempt in self.judge.continued:
+            return
+        self.judge.resume(attempt, time, written_by)
+        if lines := self.judge.lines_before(attempt):
+            self.outbox.append(ev.GuardsContinued(attempt=attempt, lines=lines))
+
     def heard(self, report: Report, space: Space, free_bytes: int | None, attempt: int) -> None:
         """Judge what the watcher saw: the logs, the pace, and the room on the buffer."""
         if not self.judge.guards:

@@ -7,7 +7,7 @@ an instruction as well: it goes into the journal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar
@@ -124,12 +124,13 @@ class Make:
 @dataclass(frozen=True, slots=True)
 class Release:
     """Delete raw frames from the buffer, as soon as the journal is on disk. What the patterns
-    ``keep`` name is brought home first. Ends with FramesReleased."""
+    ``keep`` name is brought home first; ``shared`` as in BringHome. Ends with FramesReleased."""
 
     kind: ClassVar[str] = "released"
     buffer: BufferRef
     frames: tuple[Frame, ...]
     keep: tuple[str, ...]
+    shared: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +144,8 @@ class Warm:
 @dataclass(frozen=True, slots=True)
 class BringHome:
     """Bring home what the recipe keeps of these streams, and the logs, of these attempts; of each
-    without its ``stale`` files. Those that are ``given_up`` may be home since an earlier end. Ends
-    with BroughtHome."""
+    without its ``stale`` files. Those that are ``given_up`` may be home since an earlier end. Files
+    of the ``shared`` names hold frames of several attempts. Ends with BroughtHome."""
 
     kind: ClassVar[str] = "home"
     buffer: BufferRef
@@ -152,6 +153,7 @@ class BringHome:
     streams: frozenset[str]
     stale: Mapping[int, frozenset[str]] = field(default_factory=dict)
     given_up: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    shared: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from burstlens.workflows.making.order import Order, OrderResult
 from burstlens.workflows.ordering.arrivals import Arrivals
 from burstlens.workflows.ordering.backlog import Backlog
 from burstlens.workflows.ordering.batches import BATCH_S, MOST, batches
+from burstlens.workflows.ordering.colour_limits import ColourLimits
 from burstlens.workflows.ordering.events import ProductsPublished, ResultsRead, WorkReturned
 from burstlens.workflows.ordering.guarding import Guarding
 from burstlens.workflows.ordering.instructions import LAST, NEXT, URGENT, Discard, Publish, Warm
@@ -79,6 +80,7 @@ class Production:
         self.promised = Promised(run.id, buffer.folder, recipe.model, history, facts.streams)
         self.arrivals = Arrivals(outbox, history, self.snapshot, self.backlog, self.space)
         self.outputs = Outputs(outbox, history)
+        self.limits = ColourLimits(outbox, history, self.backlog)
         self.trouble = ""
         self.slots = 2
         self.workers, self.early, self.broken = 1, False, False
@@ -123,6 +125,20 @@ class Production:
                 self._receipts.remove(receipt)
                 self._discard(receipt)
             self._failures = [one for one in self._failures if not self._is_outdated(one)]
+
+    def begin_attempt(self) -> None:
+        """Another attempt begins: what is made of frames that it owns by now is dropped, and
+        pictures whose colours followed such frames are made again."""
+        self.promised.forget()
+        for receipt in [one for one in self._receipts if self._is_stale(one)]:
+            self._receipts.remove(receipt)
+            self._discard(receipt)
+            self.backlog.needs.settled(*receipt.key, receipt.attempt)
+        self._failures = [one for one in self._failures if not self._is_stale(one)]
+        self._refresh()
+
+    def _is_stale(self, about: Receipt | Failure) -> bool:
+        return self.history.is_stale(about.stream, about.time, about.attempt)
 
     def enter(self, products: tuple[MadeProduct, ...]) -> None:
         """Make these products as well, of each frame on the buffer that they do not pass over."""
@@ -199,7 +215,7 @@ class Production:
         elif order.piece is not None:
             if not self.backlog.take_piece(order, receipt):
                 self._discard(receipt)
-        elif self.backlog.shown.is_other(order, receipt):
+        elif self.backlog.shown.is_other(order, receipt) or self.limits.is_too_wide(order):
             self._discard(receipt)
             self.backlog.put_back(order)
         else:
@@ -214,7 +230,8 @@ class Production:
         self.backlog.note_size(receipt)
         if text := self.backlog.shown.note(receipt):
             self.snapshot.alarm(text, product=receipt.product, stream=receipt.stream)
-        self._widen(receipt)
+        if self.limits.widen(receipt):
+            self._refresh()
 
     def _drop_stale(self, order: Order, result: OrderResult | None) -> None:
         """Drop what was made of a record whose time a later one has: that is ordered already. Of a
@@ -240,23 +257,6 @@ class Production:
         self._discard(failure.placeholder)
         place = f"{failure.product} of {failure.stream} {failure.time}"
         self.snapshot.note(f"{place} keeps its narrower colour limits: {failure.reason}")
-
-    def _widen(self, receipt: Receipt) -> None:
-        """Widen the limits of a series by those of a picture, if they reach further."""
-        product, limits = receipt.product, receipt.limits
-        if limits is None or not self.backlog.widens(product):
-            return
-        before = self.history.limits.get(product, limits)
-        wider = min(before[0], limits[0]), max(before[1], limits[1])
-        if wider == self.history.limits.get(product):
-            return
-        # On disk with the first product.publishing that shows them.
-        self.outbox.append(
-            ev.ProductLimits(
-                product=product, limits=wider, stream=receipt.stream, time=receipt.time
-            )
-        )
-        self._refresh()
 
     def _refresh(self) -> None:
         """Order pictures again whose limits their series has outgrown."""

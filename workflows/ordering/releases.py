@@ -62,7 +62,8 @@ class Releases:
             ):
                 if part:
                     self.under_way += 1
-                    self._outbox.do(Release(self._buffer, tuple(part), kept))
+                    shared = self._space.shared(frame.paths for frame in part) if kept else {}
+                    self._outbox.do(Release(self._buffer, tuple(part), kept, shared))
 
     def stuck(self, *, held: bool) -> str:
         """Why no raw frame can go before the model ends; empty where one can, or is about to."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from burstlens.core.model import Frame, in_model_folder
@@ -43,6 +43,8 @@ class Space:
     """Whether room is short: then nothing is kept for a later resume."""
     _superseded: set[tuple[tuple[str, ...], int]] = field(default_factory=set)
     """Files and number of records that never had their time, as another one has it."""
+    _stale_gone: set[tuple[str, ...]] = field(default_factory=set)
+    """Files that were released with stale frames alone: nothing of them is at home."""
     _same: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -84,6 +86,31 @@ class Space:
                 found.setdefault(frames[0][0].attempt, set()).update(names)
         return {attempt: frozenset(names) for attempt, names in found.items()}
 
+    def shared(self, files: Iterable[tuple[str, ...]]) -> dict[str, tuple[int, ...]]:
+        """Of these files, by their names in the model's folder, those that hold frames of several
+        attempts, each its own; with the attempts in order. What has been released counts."""
+        found: dict[str, tuple[int, ...]] = {}
+        if self.history.lineage.is_forked:
+            for paths in files:
+                holders = tuple(self._holders([in_model_folder(path) for path in paths]))
+                if len(holders) > 1:
+                    found |= {in_model_folder(path): holders for path in paths}
+        return found
+
+    def _holders(self, names: Sequence[str]) -> Iterator[int]:
+        """The attempts on the lineage whose files of these names hold frames that count."""
+        for segment in self.history.lineage.segments:
+            attempt = segment.attempt
+            paths = tuple(f"{self.buffer.folder}/{attempt}/{name}" for name in names)
+            frames = self.files.get(paths)
+            if frames is None:
+                known = self.history.holds_frames(names[0], attempt)
+                counts = known and paths not in self._stale_gone
+            else:
+                counts = not all(self.is_stale(frame) for frame, _ in frames)
+            if counts:
+                yield attempt
+
     def frames(self) -> list[Frame]:
         """The frames on the buffer."""
         found = [frame for frames in self.files.values() for frame, _ in frames]
@@ -118,6 +145,8 @@ class Space:
             if busy or not all(self._settled(frame, wanted) for frame, wanted in frames):
                 continue
             del self.files[paths]
+            if all(self.is_stale(frame) for frame, _ in frames):
+                self._stale_gone.add(paths)
             self.raw_bytes -= sum(frame.bytes for frame, _ in frames)
             group += [frame for frame, _ in frames if not self._gone(frame)]
             if len(group) >= GROUP:

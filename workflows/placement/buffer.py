@@ -31,6 +31,7 @@ from burstlens.workflows.hints.stripes import FolderStripes
 from burstlens.workflows.hints.striping import set_stripes
 from burstlens.workflows.models.base import SIMULATION_LOG, Model
 from burstlens.workflows.models.inputs import selected
+from burstlens.workflows.placement.attempt_places import Shared, make_way, place_of
 from burstlens.workflows.recipe.wanted import Wanted, remarks
 
 _log = logging.getLogger(__name__)
@@ -261,15 +262,17 @@ class Home:
 def bring_all_home(
     buffer: BufferRef, attempts: Sequence[int], model: Model, what: Wanted, output: str, logs: str,
     stale: Mapping[int, Collection[str]] | None = None,
-    given_up: Mapping[int, Collection[str]] | None = None,
+    given_up: Mapping[int, Collection[str]] | None = None, shared: Shared | None = None,
 ) -> Home:  # fmt: skip
     """What the recipe keeps of these attempts, to ``output``, and their logs, below ``logs``; of
     each without its ``stale`` files. Those that are ``given_up`` and home since an earlier end move
     to ``attempt-1/NAME`` there.
 
     Of a file that several attempts have left the newest counts; where it holds frames, that of an
-    earlier attempt comes as well, as ``attempt-1/NAME``. See bring_home.
+    earlier attempt comes as well, as ``attempt-1/NAME``: ``shared`` are names of which some may be
+    home already. See bring_home.
     """
+    shared = shared or {}
     base = buffer.root() / buffer.folder
     files: list[tuple[str, int]] = []
     known: set[str] = set()
@@ -278,9 +281,13 @@ def bring_all_home(
         bring_home(buffer, folder, (*model.keep_patterns, SIMULATION_LOG), f"{logs}/{place}")
         left, here = (stale or {}).get(attempt, ()), model.configured(base / folder)
         names = [name for name in _matching(base / folder, what.keep) if name not in left]
-        places = {name: name for name in names if name not in known}
-        both = (name for name in names if name in known and here.identify(name) is not None)
-        places |= {name: f"{place}/{name}" for name in both}
+        places = {}
+        for name in names:
+            if name not in known and place_of(name, attempt, shared) == name:
+                make_way(Path(output), base, name, attempt, shared)
+                places[name] = name
+            elif here.identify(name) is not None:
+                places[name] = f"{place}/{name}"
         files += _bring_named(buffer, folder, places, Path(output))
         known.update(names)
     _set_aside(Path(output), given_up or {})
@@ -323,9 +330,13 @@ class Released:
     links: tuple[str, ...] = ()
 
 
-def release(buffer: BufferRef, paths: Sequence[str], keep: Sequence[str], output: str) -> Released:
-    """Delete raw frames, each only when what ``keep`` names of it is home and verified. Raises
-    StagingError."""
+def release(
+    buffer: BufferRef, paths: Sequence[str], keep: Sequence[str], output: str,
+    shared: Shared | None = None,
+) -> Released:  # fmt: skip
+    """Delete raw frames, each only when what ``keep`` names of it is home and verified; ``shared``
+    as in bring_all_home. Raises StagingError."""
+    base, target = buffer.root() / buffer.folder, Path(output)
     count = home = freed = 0
     links = []
     for path in dict.fromkeys(paths):
@@ -337,7 +348,12 @@ def release(buffer: BufferRef, paths: Sequence[str], keep: Sequence[str], output
                 links.append(path)
                 continue
             if any(fnmatch.fnmatch(relative, pattern) for pattern in keep):
-                _bring_one(buffer.stager(), source, Path(output) / relative, Path(output).parent)
+                place = relative
+                if shared and relative in shared:
+                    attempt = int(path.split("/")[1])
+                    make_way(target, base, relative, attempt, shared)
+                    place = place_of(relative, attempt, shared)
+                _bring_one(buffer.stager(), source, target / place, target.parent)
                 home += 1
             source.unlink()
         except FileNotFoundError:

@@ -28,7 +28,7 @@ from burstlens.core.whole_copy import copy_whole, rename
 
 def make(base: Path, job: Mapping[str, Any]) -> Path:
     """The folder of that job below the buffer's root ``base``, with the small files that the job
-    brings along, a link to each input, and the checkpoint that the model goes on from. Raises
+    brings along, a link to each input, and the checkpoint that the model continues from. Raises
     OSError, and ValueError where that is gone."""
     folder: Path = base / job["folder"]
     folder.mkdir(parents=True, exist_ok=True)

@@ -120,8 +120,8 @@ def assemble(
 def _stretches(segments: int | str, batch: bool) -> str:
     """How the model's time is cut."""
     if not isinstance(segments, int):
-        return "in attempts that go on from each other until it is done"
-    return f"in {'at most ' if batch else ''}{segments} attempts that go on from each other"
+        return "in attempts that continue from each other until it is done"
+    return f"in {'at most ' if batch else ''}{segments} attempts that continue from each other"
 
 
 def word_nodes(recipe: Recipe, asked: Sequence[str]) -> tuple[Node, ...]:

@@ -42,7 +42,7 @@ class RunContext:
     facts: Facts
     main_stream: str | None
     cuts: tuple[float, ...] = ()
-    """Seconds of the run at which attempts stop, so that the next goes on from there."""
+    """Seconds of the run at which attempts stop, so that the next resumes from there."""
 
     @classmethod
     def of(

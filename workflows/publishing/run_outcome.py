@@ -48,7 +48,7 @@ def _unmade(history: History, streams: Mapping[str, str | None], alarm: Alarm) -
     made = {key[0] for key in history.published if key not in history.holes}
     whole = {stream for stream, *_ in history.frames}
     undecoded = _undecoded(history)
-    there = whole | {stream for stream, *_ in history.damaged | history.undated}
+    there = whole | {stream for stream, *_ in (*history.damaged, *history.undated)}
     waiting: dict[str | None, list[str]] = {}
     for product in dict.fromkeys((*streams, *history.reasons)):
         stream = streams.get(product)

@@ -1,4 +1,4 @@
-"""What keeps a run from being cut into attempts that go on from each other's checkpoints."""
+"""What keeps a run from being cut into attempts that resume from each other's checkpoints."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def continuing(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
     path = _PATH if simulation.is_cut else "checkpoint.every"
     if type(model).start is Model.start:
         own = model.checkpoint_faults(recipe.inputs)
-        text = own[0] if own else f"{model.name} cannot go on from a checkpoint"
+        text = own[0] if own else f"{model.name} cannot continue from a checkpoint"
         yield Finding(ERROR, f"{path}: {text}", path)
         return
     needs_checkpoints = simulation.is_cut or recipe.checkpoint.every

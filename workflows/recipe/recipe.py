@@ -101,7 +101,7 @@ class Simulation:
     leave: tuple[Pattern, ...] = ()
     """Globs of input files not to stage in; output of earlier runs is never staged in."""
     segments: Annotated[int, Field(ge=1, le=MOST_SEGMENTS)] | Literal["until done"] = 1
-    """Into how many stretches the model's time is cut, each an attempt that goes on from the
+    """Into how many stretches the model's time is cut, each an attempt that resumes from the
     checkpoint of the one before; with a scheduler the most jobs, each as long as `walltime`."""
     retries: Annotated[int, Field(ge=0, le=100)] = 0
     """How many attempts that fail are followed by another one, from the newest good checkpoint."""
@@ -114,7 +114,7 @@ class Simulation:
 
     @property
     def is_cut(self) -> bool:
-        """Whether it may take several attempts that go on from each other."""
+        """Whether it may take several attempts that resume from each other."""
         return self.segments != 1
 
     @property
@@ -186,7 +186,7 @@ WitnessOfFiles = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """``[checkpoint]``: what the model writes so that a later attempt can go on from there."""
+    """``[checkpoint]``: what the model writes so that a later attempt can resume from there."""
 
     every: Seconds | None = None
     """Model time from one checkpoint to the next, such as "30 min"; by default as the model's own

@@ -56,7 +56,8 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A frame that will never be whole, and why. ``time`` is None when the file lacks it."""
+    """A frame that will never be whole, and why. ``time`` is None when the file lacks it;
+    ``written`` is when its file was written last."""
 
     run: str
     attempt: int
@@ -66,6 +67,7 @@ class Damage:
     record: int
     reason: str
     fingerprint: Fingerprint | None = None
+    written: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

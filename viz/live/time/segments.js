@@ -10,7 +10,7 @@ import { objects } from "./marks.js";
  * @typedef {{ attempt: number, begin: string, end: string, text: string }} Segment
  */
 
-/** Which attempt owns a valid time, where attempts of the model go on from each other's checkpoints. */
+/** Which attempt owns a valid time, where attempts of the model resume from each other's checkpoints. */
 export class Segments {
   /** @type {Segment[]} in order of model time; none for a run in one piece */
   all;
@@ -43,7 +43,7 @@ export class Segments {
 
   /**
    * Whether what a published product shows was computed by an attempt that no longer owns its time.
-   * At a checkpoint's own time that of the attempt that goes on from there counts, where it stands
+   * At a checkpoint's own time that of the attempt that resumes there counts, where it stands
    * published: then the earlier one has no whole frame.
    * @param {IndexLine} line
    */

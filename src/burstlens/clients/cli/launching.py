@@ -129,7 +129,7 @@ def resume(
     end (7), is left as it is: only a new run writes other frames. One that is done and could not
     give its buffer back (8) gives it back.
 
-    --from goes on from a checkpoint of the run instead, whatever its end was: what was computed
+    --from resumes from a checkpoint of the run instead, whatever its end was: what was computed
     after it is computed again. --walltime and --set change the jobs, and the attempt's own copy of
     the model's settings, from then on.
 
@@ -164,14 +164,15 @@ def resume(
     ask(found, notify or ())
     note = ""
     if outcome.get("exit_code") == STOPPED_BY_GUARD:
-        note = printable(f"{found.id} was {outcome.get('message')}; it goes on now, as asked")
+        how = f"{found.id} was {outcome.get('message')}"
+        note = printable(f"{how}; it is resumed now, as requested")
     start(found, detach=detach, batch=batch, as_json=as_json, note=note)
 
 
 def _go_on(
     run: RunDir, time: str, walltime: str | None, settings: Sequence[str], *, force: bool
 ) -> None:
-    """Have the next driver go on from that checkpoint. Raises BurstlensError."""
+    """Have the next driver resume from that checkpoint. Raises BurstlensError."""
     from burstlens.core.quantity import parse_duration
     from burstlens.workflows.driver.continuing import changes_of, want_continuation
 
@@ -181,7 +182,7 @@ def _go_on(
         raise typer.BadParameter(f"--walltime: {error}") from None
     changes = changes_of(settings)
     wanted = want_continuation(run, time, settings=changes, walltime_s=seconds, force=force)
-    print_stderr(f"burstlens: {run.id} goes on from {label(wanted.checkpoint)}")
+    print_stderr(f"burstlens: {run.id} resumes from {label(wanted.checkpoint)}")
 
 
 @app.command(hidden=True)

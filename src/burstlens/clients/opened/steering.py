@@ -84,7 +84,7 @@ def nothing_to_stop(run: str, status: RunStatus) -> str | None:
         return f"the driver of {run} is gone: nobody looks; burstlens resume {run} looks again"
     if status.model_ended:
         ended = f"the model of {run} has ended already; its driver is gone"
-        return f"{ended}, burstlens resume {run} goes on with it"
+        return f"{ended}, burstlens resume {run} continues it"
     return None
 
 
@@ -228,7 +228,7 @@ def _going_on(name: str) -> RunDir:
     status = read_status(str(run.path))
     if has_ended(status):
         complete = status.outcome is not None and status.outcome.exit_code in COMPLETE
-        verb = "looks again" if status.attached else "goes on with it"
+        verb = "looks again" if status.attached else "continues it"
         hint = "" if status.state == "done" or complete else f"; burstlens resume {run.id} {verb}"
         raise RunError(f"{run.id} is over already: {status.state}{hint}")
     return run

@@ -10,7 +10,10 @@ from burstlens.core.run import events as ev
 from burstlens.core.run.checkpoint_record import Checkpoints
 from burstlens.core.run.job_record import JobRecord
 from burstlens.core.run.lineage import AFRESH, Lineage
-from burstlens.core.run.product_record import ProductHistory
+from burstlens.core.run.product_record import ProductHistory, narrow
+
+REPEATABLE = frozenset({"cut", "done"})
+"""Outcomes of an attempt whose frames come out the same when they are computed again."""
 
 REQUEUED = "requeued"
 """The outcome of an attempt whose job the scheduler has put back into its queue."""
@@ -22,11 +25,13 @@ class AttemptHistory(ProductHistory):
 
     jobs: dict[str, JobRecord] = field(default_factory=dict)
     lineage: Lineage = field(default_factory=Lineage)
-    """From where the attempts that Burstlens has started went on."""
+    """From where the attempts that Burstlens has started resumed."""
     submitting: ev.SimulationSubmitting | None = None
     """What the latest of them was to do."""
     wanted: ev.RunResumed | None = None
-    """What a person wants to go on from, until an attempt does."""
+    """What a person wants to resume from, until an attempt does."""
+    resumed_from: dict[int, float] = field(default_factory=dict)
+    """When the checkpoints were written from which attempts resumed, by attempt."""
     settings: dict[str, str] = field(default_factory=dict)
     """The settings of the model that a person has changed since the run began."""
     walltime_s: float | None = None
@@ -53,6 +58,21 @@ class AttemptHistory(ProductHistory):
         return self.lineage.is_stale(stream, time, attempt, self.frames)
 
 
+def is_computed_again(history: AttemptHistory, attempt: int, written: float | None) -> bool:
+    """Whether what an attempt wrote last at that time, whatever its valid time, is computed again
+    or was given up: by a later attempt that resumed from a checkpoint written before. One that has
+    ended well ended with its checkpoint."""
+    owners = [segment.attempt for segment in history.lineage.segments]
+    if attempt not in owners:
+        return attempt != history.attempt
+    follower = next(iter(owners[owners.index(attempt) + 1 :]), None)
+    job = history.jobs.get(f"attempt-{attempt}")
+    if follower is None or (job is not None and job.outcome == "done"):
+        return False
+    checkpoint = history.resumed_from.get(follower)
+    return written is None or checkpoint is None or written >= checkpoint
+
+
 def resumed(history: AttemptHistory, event: ev.RunResumed, *, ended: bool) -> bool:
     """Note what a person wants to change from now on, of a run that had ``ended`` or whose driver
     had died; whether it is to resume from a checkpoint."""
@@ -77,6 +97,7 @@ def _job_ended(history: AttemptHistory, event: ev.JobEvent) -> None:
 
 def submitting(history: AttemptHistory, event: ev.SimulationSubmitting) -> None:
     """An attempt begins."""
+    changes = event.settings or (history.wanted and history.wanted.settings)
     history.submitting, history.wanted, history.fresh_buffer = event, None, False
     history.settings.update(event.settings or {})
     if event.attempt not in history.lineage.begins:
@@ -84,6 +105,12 @@ def submitting(history: AttemptHistory, event: ev.SimulationSubmitting) -> None:
         history.submitted += 1
         if event.checkpoint is not None:  # a program of the user's may resume by itself
             history.states.begin_after(event.checkpoint)
+            before = history.jobs.get(f"attempt-{event.attempt - 1}")
+            if changes or before is None or before.outcome not in REPEATABLE:
+                narrow(history, lambda frame: history.is_stale(*frame), event.t)
+            record = history.checkpoints.find(event.written_by or 0, event.checkpoint)
+            if record is not None and record.written is not None:
+                history.resumed_from[event.attempt] = record.written
     _submitted(history, event)
 
 

@@ -15,7 +15,7 @@ from burstlens.core.run.occasional_events import (
 
 @dataclass(slots=True)
 class CheckpointRecord:
-    """A whole checkpoint, by the journal; ``suspect`` says why it is not to be gone on from.
+    """A whole checkpoint, by the journal; ``suspect`` says why none is to resume from it.
     ``sizes`` are the bytes of each file, where known. ``judged``: its own fields were read, and are
     finite."""
 

@@ -1,4 +1,4 @@
-"""What a person wants the next driver to go on from: ``continuation.json`` in the run directory."""
+"""What a person wants the next driver to resume from: ``continuation.json`` of the run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from burstlens.core.run.record import read_record
 
 
 class ContinuationWanted(Struct, frozen=True, omit_defaults=True):
-    """The checkpoint to go on from, by its time and the attempt that wrote it, and what changes
+    """The checkpoint to resume from, by its time and the attempt that wrote it, and what changes
     from then on: settings of the model by name, the longest time of a job."""
 
     checkpoint: str
@@ -21,7 +21,7 @@ class ContinuationWanted(Struct, frozen=True, omit_defaults=True):
 
 
 def note_wanted(run: RunDir, wanted: ContinuationWanted) -> None:
-    """Have the next driver go on so. Raises OSError."""
+    """Have the next driver resume so. Raises OSError."""
     write_json(run.continuation, record(wanted))
 
 

@@ -131,7 +131,7 @@ class RunDir:
 
     @property
     def continuation(self) -> Path:
-        """The checkpoint that the next driver is to go on from, where a person wants that;
+        """The checkpoint that the next driver is to resume from, where a person wants that;
         burstlens/workflows/driver/continuing.py reads and writes it."""
         return self.path / "continuation.json"
 
@@ -254,7 +254,7 @@ def taken(run: RunDir) -> RunError:
     """The error for a run whose directory exists already."""
     return RunError(
         f"{run.path} exists already; --name takes another name, and "
-        f"`burstlens resume {run.id}` goes on with that run"
+        f"`burstlens resume {run.id}` continues that run"
     )
 
 

@@ -29,6 +29,7 @@ from burstlens.core.run.occasional_events import CheckpointRemoved as Checkpoint
 from burstlens.core.run.occasional_events import CheckpointSuspect as CheckpointSuspect
 from burstlens.core.run.occasional_events import CheckpointWhole as CheckpointWhole
 from burstlens.core.run.occasional_events import FrameFingerprint as FrameFingerprint
+from burstlens.core.run.occasional_events import GuardsContinued as GuardsContinued
 from burstlens.core.run.occasional_events import ModelObserved as ModelObserved
 from burstlens.core.run.occasional_events import NoticeDue as NoticeDue
 from burstlens.core.run.occasional_events import NoticeFailed as NoticeFailed
@@ -55,7 +56,7 @@ class RunStarted(_DriverBegan, frozen=True, tag="run.started"):
 
 
 class RunResumed(_DriverBegan, frozen=True, tag="run.resumed"):
-    """A later driver began; for ``idle_s`` seconds before no model ran. A person wants it to go on
+    """A later driver began; for ``idle_s`` seconds before no model ran. A person wants it to resume
     from the ``checkpoint`` of that time, which the attempt ``written_by`` wrote, with changed
     ``settings`` of the model and another walltime of its jobs."""
 
@@ -135,7 +136,7 @@ class _Simulation(JobEvent, frozen=True):
 
 
 class SimulationSubmitting(_Simulation, frozen=True, tag="simulation.submitting"):
-    """An attempt is about to be submitted. It goes on from the checkpoint of that time that an
+    """An attempt is about to be submitted. It resumes from the checkpoint of that time that an
     earlier attempt has written, stops after so many seconds of the run, and changes these settings
     of the model from then on."""
 
@@ -194,7 +195,8 @@ class FrameReady(Event, frozen=True, tag="frame.ready", omit_defaults=True):
 
 
 class FrameDamaged(Event, frozen=True, tag="frame.damaged"):
-    """A frame will never be whole; ``time`` is None where neither name nor log shows it."""
+    """A frame will never be whole; ``time`` is None where neither name nor log shows it. Its file
+    was ``written`` last then."""
 
     attempt: Count
     stream: str
@@ -203,6 +205,7 @@ class FrameDamaged(Event, frozen=True, tag="frame.damaged"):
     reason: str | None = None
     paths: list[str] | None = None
     fingerprint: Fingerprint | None = None
+    written: Clock | None = None
 
 
 class _OfFrame(Event, frozen=True):
@@ -289,6 +292,7 @@ class ProductLimits(Event, frozen=True, tag="product.limits", omit_defaults=True
     limits: Limits
     stream: str | None = None
     time: str | None = None
+    attempt: Count | None = None
 
 
 class _Product(Event, frozen=True):
@@ -391,7 +395,7 @@ AnyEvent = Union[  # noqa: UP007  (its members are listed below)
     SimulationSubmitting, SimulationSubmitted, SimulationEnded, AheadSubmitted, AheadEnded,
     ViewingQueued, ViewingStarted,
     ViewingEnded, FrameReady, FrameDamaged, StreamUndecoded, FrameReleased, FrameInspected,
-    ReleaseDone, GuardTripped, ProductLimits,
+    ReleaseDone, GuardTripped, GuardsContinued, ProductLimits,
     ProductPublishing, ProductPublished, ProductKept, ProductSuperseded, ProductFailed,
     ProductAdded, ProductRefused, ControlReceived, Alarm, NoticeDue, NoticeSent, NoticeFailed,
     OutputTimed, OutputReported, TrialSubmitting, TrialSubmitted, TrialEnded, TuningEnded,

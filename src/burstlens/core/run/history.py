@@ -48,8 +48,9 @@ class History(AttemptHistory):
     times: Times = field(default_factory=Times)
     """The valid times that the columns share."""
     damaged: FrameSet = field(default_factory=FrameSet)
-    undated: set[tuple[str, str, int, int]] = field(default_factory=set)
-    """Damaged frames of unknown valid time: stream, file, record, attempt."""
+    undated: dict[tuple[str, str, int, int], float | None] = field(default_factory=dict)
+    """Damaged frames of unknown valid time (stream, file, record, attempt), and when each file was
+    written last."""
     undecoded: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Streams whose times cannot be decoded: the latest attempt of which it is known, and the file
     and the reason."""
@@ -85,6 +86,8 @@ class History(AttemptHistory):
     """The trials of a tuning, by the name of their job, in order."""
     concluded: bool = False
     """Whether a tuning has its verdict: no further trial can change it."""
+    newest: dict[tuple[str, int], str] = field(default_factory=dict)
+    """The latest valid time of the frames of a stream in an attempt."""
     ready: TimeSet = field(default_factory=TimeSet)
     """Stream and valid time of the frames that are ready, of any attempt."""
     output: Output = field(default_factory=Output)
@@ -108,18 +111,27 @@ class History(AttemptHistory):
 
     def lost_frames(self) -> list[tuple[str, str]]:
         """Stream and valid time (or file), as text, of each lost or damaged frame, in order. Those
-        of the attempts that own these times, and those that no attempt has written whole."""
+        of the attempts that own these times, and those that no attempt has written whole, or has
+        passed over where its times are others."""
         dated = {
             (stream, time)
             for stream, time, attempt in self.damaged
-            if self.owns(stream, time, attempt) or (stream, time) not in self.ready
+            if self.owns(stream, time, attempt)
+            or not ((stream, time) in self.ready or self._is_passed(stream, time, attempt))
         }
         undated = [
             (stream, f"{file} record {record}")
-            for stream, file, record, attempt in sorted(self.undated)
-            if attempt == self.attempt
+            for (stream, file, record, attempt), written in sorted(
+                self.undated.items(), key=lambda one: one[0]
+            )
+            if not attempts.is_computed_again(self, attempt, written)
         ]
         return [(stream, valid_time.label(time)) for stream, time in sorted(dated)] + undated
+
+    def _is_passed(self, stream: str, time: str, attempt: int) -> bool:
+        """Whether another attempt owns that frame, and has later ones of its stream."""
+        owner = self.lineage.frame_owner(stream, time, self.frames)
+        return owner not in {None, attempt} and time < self.newest.get((stream, owner or 0), "")
 
     def counts(self) -> dict[str, int]:
         """How many frames are ready (each valid time of a stream counts once, also when a later
@@ -268,6 +280,8 @@ def _ready(history: History, event: ev.FrameReady) -> None:
     if event.repeated or frame not in history.frames:
         history.frames.add(frame)
         history.ready.add(frame[:2])
+        of = event.stream, event.attempt
+        history.newest[of] = max(event.time, history.newest.get(of, ""))
         history.noticed.note_frame(*frame[:2])
         history.raw_bytes += event.bytes or 0
         _reach(history, event.attempt, event.file or "", event.record)
@@ -294,7 +308,7 @@ def _damaged(history: History, event: ev.FrameDamaged) -> None:
     if event.time:
         history.damaged.add((event.stream, event.time, event.attempt))
     else:
-        history.undated.add((event.stream, file, event.record or 0, event.attempt))
+        history.undated[event.stream, file, event.record or 0, event.attempt] = event.written
 
 
 def _undecoded(history: History, event: ev.StreamUndecoded) -> None:

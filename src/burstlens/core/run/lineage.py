@@ -1,8 +1,8 @@
-"""Attempts of the model that go on from each other's checkpoints, and who owns a valid time.
+"""Attempts of the model that resume from each other's checkpoints, and who owns a valid time.
 
-An attempt that goes on from a checkpoint owns what comes after the checkpoint's time; what an
+An attempt that resumes from a checkpoint owns what comes after the checkpoint's time; what an
 earlier attempt has computed there is stale. One that starts afresh owns all times. A checkpoint of
-which an attempt goes on lies on the stretch that its writer owns, so that the newest attempt with
+which an attempt resumes lies on the stretch that its writer owns, so that the newest attempt with
 an earlier begin is the owner.
 """
 
@@ -42,7 +42,7 @@ class Lineage:
         self.segments = self._segments()
 
     def begin_of(self, attempt: int) -> str:
-        """The time of the checkpoint from which an attempt goes on; ``AFRESH`` for none."""
+        """The time of the checkpoint from which an attempt resumes; ``AFRESH`` for none."""
         return self.begins.get(attempt, AFRESH)
 
     @property
@@ -65,15 +65,15 @@ class Lineage:
 
     def owner(self, time: str) -> int | None:
         """The attempt that owns a valid time; None where none does. At a checkpoint's own time it
-        is the one that wrote the checkpoint: a model that writes a frame there again as it goes on
+        is the one that wrote the checkpoint: a model that writes a frame there again as it resumes
         lacks in it what it only computes in a step."""
         place = bisect.bisect_left(self.segments, time, key=lambda one: one.begin)
         return self.segments[place - 1].attempt if place else None
 
     def frame_owner(self, stream: str, time: str, whole: Container[FrameKey]) -> int | None:
         """The attempt that owns a frame, where these are whole. A stream whose frame of a
-        checkpoint's own time was not whole when its writer ended has it of the attempt that goes
-        on from there."""
+        checkpoint's own time was not whole when its writer ended has it of the attempt that
+        resumes there."""
         owner = self.owner(time)
         if (stream, time, owner) in whole:
             return owner

@@ -117,7 +117,7 @@ class _Checkpoint(Event, frozen=True):
 
 
 class CheckpointWhole(_Checkpoint, frozen=True, tag="checkpoint.whole", omit_defaults=True):
-    """All files of a checkpoint are whole, by that ``signal``: an attempt may go on from it.
+    """All files of a checkpoint are whole, by that ``signal``: an attempt may resume from it.
     ``files`` are their names in the model's folder, ``sizes`` the bytes of each, ``bytes`` those of
     all."""
 
@@ -136,14 +136,21 @@ class CheckpointJudged(_Checkpoint, frozen=True, tag="checkpoint.judged"):
 
 
 class CheckpointSuspect(_Checkpoint, frozen=True, tag="checkpoint.suspect"):
-    """A guard has tripped on a frame up to the checkpoint's time, or its own fields are bad: it is
-    not gone on from unless a person insists."""
+    """A guard has tripped on a frame up to the checkpoint's time, or its own fields are bad: no
+    attempt resumes from it unless a person insists."""
 
     reason: str
 
 
 class CheckpointRemoved(_Checkpoint, frozen=True, tag="checkpoint.removed"):
     """The files of a checkpoint are deleted, as newer good ones are there."""
+
+
+class GuardsContinued(Event, frozen=True, tag="guards.continued"):
+    """By log guard, how many lines matched up to the checkpoint from which an attempt resumes."""
+
+    attempt: Count
+    lines: dict[str, Count]
 
 
 class _Notice(Event, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from burstlens.core.run import events as ev
@@ -13,6 +13,7 @@ from burstlens.core.run.columns import FrameSet, LimitsOf, ProductNumbers
 from burstlens.core.run.events import FrameKey, Key
 from burstlens.core.run.noticed import Noticed
 
+Widening = tuple[FrameKey, tuple[float, float]]
 HELD_BYTES = 256 << 20
 """The states of one product on one stream take at most this many bytes."""
 LEAST = 8
@@ -39,7 +40,7 @@ class States:
     """Those that are of no use any more, and are not deleted yet."""
 
     def begin_after(self, time: str) -> None:
-        """An attempt goes on from that time: forget what others have added up to later ones."""
+        """An attempt resumes from that time: forget what others have added up to later ones."""
         for series in self.series.values():
             while series.times and series.times[-1] > time:
                 name, size = series.names.pop(series.times.pop())
@@ -69,7 +70,7 @@ class States:
 
     def surplus(self, product: str, stream: str, held: Iterable[str] = ()) -> list[str]:
         """What is of no use any more, and the oldest states of that series beyond the limits,
-        forgotten here; the caller deletes them. An attempt may go on from each of the times
+        forgotten here; the caller deletes them. An attempt may resume from each of the times
         ``held``: the newest state up to it stays."""
         series = self.series.get((product, stream), SeriesStates())
         gone, self.gone = self.gone, []
@@ -111,6 +112,10 @@ class ProductHistory(Attached):
     """The latest reason why a product failed."""
     limits: dict[str, tuple[float, float]] = field(default_factory=dict)
     """The colour limits of each product whose limits follow its frames."""
+    widenings: dict[str, list[Widening]] = field(default_factory=dict)
+    """How these have widened, in order: the limits, and the frame that needed them."""
+    narrowed: dict[str, float] = field(default_factory=dict)
+    """When widenings of a product were undone: what was ordered before has the wider limits."""
     drawn: LimitsOf = field(default_factory=LimitsOf)
     """The limits that pictures of these products are drawn with."""
     states: States = field(default_factory=States)
@@ -141,6 +146,23 @@ def outdate(history: ProductHistory, frame: FrameKey) -> None:
 
 def limits(history: ProductHistory, event: ev.ProductLimits) -> None:
     history.limits[event.product] = event.limits
+    frame = event.stream or "", event.time or "", event.attempt or 0
+    history.widenings.setdefault(event.product, []).append((frame, event.limits))
+
+
+def narrow(history: ProductHistory, is_stale: Callable[[FrameKey], bool], t: float) -> None:
+    """Undo the widenings by frames that are stale, with all that came after: each is based on the
+    one before, and the pictures that need more say so when they are made again."""
+    for product, widenings in history.widenings.items():
+        stale = next((n for n, (frame, _) in enumerate(widenings) if is_stale(frame)), None)
+        if stale is None:
+            continue
+        del widenings[stale:]
+        history.narrowed[product] = t
+        if widenings:
+            history.limits[product] = widenings[-1][1]
+        else:
+            history.limits.pop(product, None)
 
 
 def publishing(history: ProductHistory, event: ev.ProductPublishing) -> None:

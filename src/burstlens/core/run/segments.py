@@ -1,7 +1,7 @@
 """The segments of a run, as its readers have them, and which of its products are stale by them.
 
-A product is stale where the attempt that computed it no longer owns its valid time: the run has
-gone on from an earlier checkpoint, and the owner's product replaces it as soon as there is one.
+A product is stale where the attempt that computed it no longer owns its valid time: the run was
+resumed from an earlier checkpoint, and the owner's product replaces it as soon as there is one.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Segments:
 
     def is_stale(self, time: str, attempt: int) -> bool:
         """Whether a published product of that attempt is stale; one of an unknown attempt, 0, is
-        not. At a checkpoint's own time a product of the attempt that goes on from there is only
+        not. At a checkpoint's own time a product of the attempt that resumes there is only
         published where the earlier one has no whole frame: it counts."""
         owner = self.owner(time)
         if owner is None or not attempt or attempt == owner.attempt:

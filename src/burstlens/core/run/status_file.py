@@ -311,6 +311,8 @@ class StatusFile(Struct, frozen=True, kw_only=True):
     raw: RawPart | UnsetType = UNSET
     segments: list[SegmentPart] | UnsetType = UNSET
     checkpoints: list[CheckpointPart] | UnsetType = UNSET
+    checkpoint: str | UnsetType = UNSET
+    """The newest one from which a run that is over can be resumed."""
     format: Count | None = None
     burstlens: str | None = None
 

@@ -70,6 +70,10 @@ def next_steps(status: RunStatus) -> list[str]:
         steps = ["only the model can write the lost frames again: start a new run"]
     elif code == TRIPPED_AFTER_END:
         steps = ["correct the model's settings and start a new run"]
+    if status.checkpoint:
+        at = valid_time.label(status.checkpoint)
+        again = f"burstlens resume {status.run} --from latest"
+        steps.append(f"from its checkpoint of {at}, with --set for other settings: {again}")
     return [*steps, printable(left)] if left else steps + _buffer_steps(status)
 
 
