@@ -5,11 +5,13 @@ from __future__ import annotations
 from launched_case import WELL as WELL
 from launched_case import Case
 
+from burstlens.workflows.deciding.home_copies import COPY
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report, WholeCheckpoint
 from burstlens.workflows.frames.speech import Speech
 from burstlens.workflows.ordering import events as happened
 from burstlens.workflows.ordering import instructions as todo
+from burstlens.workflows.placement.checkpoint_home import CheckpointCopy
 from burstlens.workflows.placement.supervised import Ended
 
 RECIPE = """\
@@ -83,7 +85,27 @@ def end(run: Case, attempt: int, how: Ended, *checkpoints: float, said_end: bool
     ended = Report((), (), Cursor(speech=speech), ended=True, checkpoints=found)
     done = run.tell(happened.FramesFound(ended))
     run.tell(happened.Turn())
-    return done + run.tell(happened.ProductsPublished())
+    return done + brought(run, run.tell(happened.ProductsPublished()))
+
+
+def copies(done) -> list[todo.Ask]:
+    """The checkpoints that are to be brought home."""
+    return [one for one in done if isinstance(one, todo.Ask) and one.kind == COPY]
+
+
+def copied(ask: todo.Ask) -> CheckpointCopy:
+    """What a worker answers that has brought one home."""
+    *_, attempt, time, names = ask.args
+    return CheckpointCopy(attempt, time, [(name, 500, 7) for name in names], 0.1)
+
+
+def brought(run: Case, done) -> list[todo.Instruction]:
+    """What is to be done when those are home that are to be brought."""
+    for ask in copies(done):
+        done = done + run.tell(happened.QuestionAnswered(ask, copied(ask)))
+        run.tell(happened.Turn())
+        done = done + brought(run, run.tell(happened.ProductsPublished()))
+    return done
 
 
 def described(done) -> todo.DescribeJobs:

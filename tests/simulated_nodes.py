@@ -18,6 +18,7 @@ from burstlens.workflows.ordering import instructions as todo
 from burstlens.workflows.ordering.events import StateEvent
 from burstlens.workflows.placement.buffer import BufferRef, Home
 from burstlens.workflows.placement.buffer import Released as Deleted
+from burstlens.workflows.placement.checkpoint_home import CheckpointCopy
 from burstlens.workflows.placement.supervised import Ended
 from burstlens.workflows.tuning.driving.collected import Collected
 from burstlens.workflows.tuning.space import Measured
@@ -96,8 +97,11 @@ class SimulatedNodes:
     def _worker_answer(self, ask: todo.Ask, number: int) -> Any:
         if ask.kind == "collected":
             return Collected(Measured({"out": 1.0 + number}, {"out": 3}), "", 0.1)
-        if ask.kind == "checkpoint":
+        if ask.kind in {"checkpoint", "checkpoint-home-removal"}:
             return None
+        if ask.kind == "checkpoint-home":
+            *_, attempt, time, names = ask.args
+            return CheckpointCopy(attempt, time, [(name, 1, 7) for name in names])
         if ask.kind == "compare":
             order = ask.about.orders[0]
             return OrderResult(self._stage(order, alike=number % 2 == 0))

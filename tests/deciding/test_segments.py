@@ -12,6 +12,7 @@ from segments_case import (
     FAILED,
     WALLTIME,
     WELL,
+    brought,
     checkpoint,
     described,
     end,
@@ -207,7 +208,7 @@ def test_an_attempt_with_nothing_left_to_compute_ends_the_run_well(case):
     (node,) = (one for one in done if isinstance(one, todo.DescribeJobs))
     run.tell(happened.NodeFailed(node, NothingLeftError.at(key(4))))
     run.tell(happened.Turn())
-    assert "BringHome" in kinds(run.tell(happened.ProductsPublished()))
+    assert "BringHome" in kinds(brought(run, run.tell(happened.ProductsPublished())))
     assert run.state.policy.jobs.outcome() == Outcome("done", 0)
 
 
@@ -278,8 +279,7 @@ def test_a_checkpoint_after_a_guard_has_tripped_is_suspect_and_none_follows(case
     run.state.history.apply(tripped(0.7))
     done = end(run, 1, WALLTIME, 0.5, 1.0)
     assert "BringHome" in kinds(done)
-    run.state.policy.checkpoints.judge()
-    (suspect,) = (one for one in run.state.outbox.take() if isinstance(one, ev.CheckpointSuspect))
+    (suspect,) = (one for one in done if isinstance(one, ev.CheckpointSuspect))
     assert (suspect.time, suspect.reason) == (key(1), "stable: vz = 9")
 
 

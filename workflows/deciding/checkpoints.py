@@ -1,4 +1,5 @@
-"""The checkpoints of a run: journalled, judged, and deleted when newer good ones are there."""
+"""The checkpoints of a run: journalled, judged, brought home, and deleted when newer good ones are
+there."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from burstlens.core.run import events as ev
 from burstlens.core.run.checkpoint_record import CheckpointRecord
+from burstlens.workflows.deciding.home_copies import HomeCopies
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.ordering.events import QuestionAnswered
 from burstlens.workflows.ordering.instructions import LAST, Ask
@@ -20,9 +22,11 @@ _REMOVAL = "checkpoint"
 
 
 class CheckpointKeeping:
-    """Takes what the watcher finds, and decides which of them stay."""
+    """Takes what the watcher finds, and decides which of them stay. ``lasts``: the buffer outlives
+    its job."""
 
-    def __init__(self, state: RunState) -> None:
+    def __init__(self, state: RunState, *, lasts: bool = True) -> None:
+        self.home = HomeCopies(state, lasts=lasts)
         self._state, self._history = state, state.history
         self._keep = state.recipe.checkpoint.keep
         self._going: set[tuple[int, str]] = set()
@@ -54,13 +58,20 @@ class CheckpointKeeping:
                     )
 
     def prune(self, buffer: BufferRef, production: Production) -> None:
-        """Have those deleted before which there are enough good ones. While newer ones are not
-        judged yet, or are suspect, the last good one stays."""
-        records = self._history.checkpoints.records
-        if len(records) <= self._keep:
+        """Have the newest brought home where it is due, and those deleted before which there are
+        enough good ones. While newer ones are not judged yet, or are suspect, the last good one
+        stays."""
+        if not self._history.checkpoints.records:
             return
         self.judge()
-        known = self._history.checkpoints.on(self._history.lineage)
+        self.home.look(buffer, production)
+        self.home.prune()
+        records = [one for one in self._history.checkpoints.records if one.on_buffer]
+        if len(records) <= self._keep:
+            return
+        known = [
+            one for one in self._history.checkpoints.on(self._history.lineage) if one.on_buffer
+        ]
         unread = production.oldest_unread()
         good = [one for one in known if not one.suspect and (unread is None or one.time < unread)]
         oldest = good[-self._keep].time if len(good) >= self._keep else ""
@@ -68,7 +79,7 @@ class CheckpointKeeping:
         # Those of a branch that was given up are of no use.
         gone += [one for one in records if one not in known]
         for record in gone:
-            if _key(record) not in self._going:
+            if _key(record) not in self._going and _key(record) != self.home.under_way:
                 self._going.add(_key(record))
                 folders = [str(one) for one in self._holders(record)]
                 about = buffer, folders, tuple(record.files)
@@ -79,10 +90,12 @@ class CheckpointKeeping:
     def _holders(self, record: CheckpointRecord) -> list[int]:
         """The attempt that wrote it, and those that went on from it, which have links to it."""
         begins = self._history.lineage.begins.items()
-        return [record.attempt, *(n for n, time in begins if time == record.time)]
+        first = self._history.first_on_buffer
+        return [record.attempt, *(n for n, time in begins if time == record.time and n >= first)]
 
     def answered(self, event: QuestionAnswered) -> None:
-        """One is deleted."""
+        """One is deleted, or at home."""
+        self.home.answered(event)
         if event.ask.kind == _REMOVAL:
             attempt, time = event.ask.about
             self._state.outbox.append(ev.CheckpointRemoved(attempt=attempt, time=time))

@@ -28,6 +28,9 @@ MOST_DIRECTIVES = 200
 SENTINEL_S = 10.0
 """How long a driver's heartbeat stands still before the sentinel evaluates the guards."""
 
+HOME_S = 600.0
+"""Left of a job's walltime, at most a quarter of it, for what comes home before its buffer goes."""
+
 
 def hints_of(recipe: Recipe, site: Site) -> Delivery:
     """How the model gets the recipe's MPI-IO hints on that site."""
@@ -115,21 +118,37 @@ class JobFile:
         return job | {
             "folder": folder,
             "files": {**files, **start.files},
-            "checkpoint": [
-                [f"{self.buffer.folder}/{self.written_by}/{name}", name]
-                for name in self.continuation.files
-            ],
+            **self._checkpoint(),
             "stripes": [one.job() for one in folder_stripes(simulation.stripes, self.recipe.ranks)],
             "inputs": f"{self.buffer.folder}/inputs",
             "executables": [name for path, name in input_files(inputs) if os.access(path, os.X_OK)],
             "argv": [*self._mpi_prefix(), *start.command],
-            "walltime_s": simulation.walltime,
+            "walltime_s": simulation.walltime - self._home_s(),
             "log": SIMULATION_LOG,
             "unlinked": list(model.log_patterns),
             "copied": model.configured(inputs).output_names(inputs).copied,
             "keep_logs": [*model.keep_patterns, SIMULATION_LOG],
             **self._sentinel(),
         }
+
+    def _home_s(self) -> float:
+        """What is left of the walltime for products, kept files and the checkpoint to come home,
+        where the buffer ends with its job and another one is to follow."""
+        simulation = self.recipe.simulation
+        if not (simulation.is_cut and self.site.viewing.placement == "same-job"):
+            return 0.0
+        return min(HOME_S, simulation.walltime / 4)
+
+    def _checkpoint(self) -> dict[str, Any]:
+        """The files of the checkpoint that the model continues from: linked on the buffer, or
+        copied from the run directory where the buffer is another one than its writer's."""
+        time = self.continuation.time or ""
+        record = self.history.checkpoints.find(self.written_by, time)
+        if record is not None and not record.on_buffer:
+            home = self.run.checkpoint(record.attempt, record.time)
+            return {"home": [[str(home / name), name, *sums] for name, *sums in record.home]}
+        folder = f"{self.buffer.folder}/{self.written_by}"
+        return {"checkpoint": [[f"{folder}/{name}", name] for name in self.continuation.files]}
 
     def _sentinel(self) -> dict[str, Any]:
         """When the sentinel is to watch, and what for: guards that may have to stop the model,

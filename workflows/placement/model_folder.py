@@ -23,7 +23,7 @@ if not __package__:  # started by its path: a package of the files here, without
     sys.modules["burstlens"] = package = ModuleType("burstlens")
     package.__path__ = [str(Path(__file__).parents[2])]
 
-from burstlens.core.whole_copy import copy_whole, rename
+from burstlens.core.whole_copy import Checksum, copy_whole, rename
 
 
 def make(base: Path, job: Mapping[str, Any]) -> Path:
@@ -46,6 +46,8 @@ def make(base: Path, job: Mapping[str, Any]) -> Path:
                 path.chmod(path.stat().st_mode | 0o111 & ~_umask())
     for source, name in job.get("checkpoint", ()):
         link_checkpoint(base / source, folder / name)
+    for path, name, *sums in job.get("home", ()):
+        copy_checkpoint(Path(path), folder / name, Checksum(*sums))
     return folder
 
 
@@ -104,6 +106,26 @@ def link_checkpoint(source: Path, link: Path) -> None:
         raise ValueError(f"the checkpoint's file {source} is gone") from None
     except OSError:
         copy_whole(source, link)
+
+
+def copy_checkpoint(source: Path, target: Path, sums: Checksum) -> None:
+    """Give the model a file of a checkpoint from the run directory, a copy: what the model writes
+    under this name must not change the one at home. Raises ValueError where that is gone or is not
+    what was brought there, OSError."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if _stands(target):
+        return
+    part = target.with_name(f".{target.name}.part")
+    try:
+        copied = copy_whole(source, part)
+    except FileNotFoundError as error:
+        if error.filename != os.fspath(source):
+            raise
+        raise ValueError(f"the checkpoint's file {source} is gone") from None
+    if copied != sums:
+        part.unlink()
+        raise ValueError(f"the checkpoint's file {source} is damaged")
+    rename(part, target)
 
 
 def remove_link(path: Path) -> None:
@@ -170,6 +192,9 @@ def main(what: str, job_folder: Path, base: Path) -> int:
                 bring_home(base, job, log)
     except OSError as error:
         print(f"{error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
+    except ValueError as error:
+        print(error, file=sys.stderr)
         return 1
     return 0
 

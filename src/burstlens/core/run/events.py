@@ -22,6 +22,7 @@ from burstlens.core.run.occasional_events import BufferCreated as BufferCreated
 from burstlens.core.run.occasional_events import BufferObserved as BufferObserved
 from burstlens.core.run.occasional_events import BufferReleased as BufferReleased
 from burstlens.core.run.occasional_events import BufferRequested as BufferRequested
+from burstlens.core.run.occasional_events import CheckpointHome as CheckpointHome
 from burstlens.core.run.occasional_events import CheckpointRemoved as CheckpointRemoved
 from burstlens.core.run.occasional_events import CheckpointSuspect as CheckpointSuspect
 from burstlens.core.run.occasional_events import CheckpointWhole as CheckpointWhole
@@ -373,7 +374,7 @@ AnyEvent = Union[  # noqa: UP007  (its members are listed below)
     RunStarted, RunResumed, RunEnded, JournalContinued, RunAttached, AttemptObserved,
     ModelObserved, FrameFingerprint, PathLost, PathBack, BufferRequested, BufferObserved,
     BufferCreated, BufferAdopted, BufferReleased, CheckpointWhole, CheckpointSuspect,
-    CheckpointRemoved, StageInDone, StageOutDone, StepSubmitting,
+    CheckpointHome, CheckpointRemoved, StageInDone, StageOutDone, StepSubmitting,
     StepStarted, StepEnded,
     SimulationSubmitting, SimulationSubmitted, SimulationEnded, ViewingQueued, ViewingStarted,
     ViewingEnded, FrameReady, FrameDamaged, StreamUndecoded, FrameReleased, FrameInspected,

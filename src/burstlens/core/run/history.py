@@ -201,7 +201,8 @@ def _buffer(history: History, event: ev.BufferCreated | ev.BufferAdopted) -> Non
     history.buffer_requested = True
     if isinstance(event, ev.BufferCreated):
         history.fresh_buffer = True
-        history.checkpoints.records.clear()
+        history.first_on_buffer = history.attempt + 1
+        history.checkpoints.lose_buffer()
     names = ("kind", "path", "folder", "name", "owned", "by", "created")
     fields = {name: getattr(event, name) for name in names}
     history.buffer = {name: value for name, value in fields.items() if value is not None}
@@ -212,6 +213,7 @@ def _buffer_released(history: History, event: ev.BufferReleased) -> None:
     history.buffer_released = True
     history.buffer_requested = False
     history.staged_in = False
+    history.checkpoints.lose_buffer()
     if history.outcome is not None and history.outcome.get("left"):  # by `free`, after the end
         code = history.outcome["exit_code"]
         code = DONE if code == BUFFER_LEFT else code
