@@ -114,8 +114,8 @@ class LaunchedKind(RunKind):
         """From a buffer to the end of the run, or to the end of the job that has the buffer."""
         from burstlens.workflows.deciding.launched import LaunchedRun
         from burstlens.workflows.deciding.state import RunState
-        from burstlens.workflows.driver.checkpoints_at_home import settle_home
         from burstlens.workflows.driver.dispatch import Dispatch
+        from burstlens.workflows.driver.home_taken import settle_home
         from burstlens.workflows.driver.inbox import Inbox
         from burstlens.workflows.driver.launching import Launching
         from burstlens.workflows.driver.loop import Loop

@@ -1,16 +1,22 @@
-"""What the run directory has of checkpoints, as against the journal: a driver may have died between
-a copy, or a deletion, and its line, and the host of a job brings checkpoints home without one."""
+"""What came home as against the journal: a driver may have died between a copy of a checkpoint, or
+its deletion, and the line; the host of a job brings results home without a driver."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
+from burstlens.core.durable import read_json
 from burstlens.core.run import events as ev
+from burstlens.core.run.directory import RunDir
 from burstlens.workflows.deciding.home_copies import home_event
 from burstlens.workflows.placement.checkpoint_home import copies_at_home
+from burstlens.workflows.placement.host import HOME
 from burstlens.workflows.publishing.context import RunContext
 
 
 def settle_home(context: RunContext) -> None:
-    """Journal the checkpoints that came home or went since the last driver. No worker of an earlier
+    """Journal what came home or went since the last driver. No worker of an earlier
     driver may live. Raises OSError."""
     checkpoints, journal = context.history.checkpoints, context.journal
     there = set()
@@ -30,3 +36,15 @@ def settle_home(context: RunContext) -> None:
             journal.append(
                 ev.CheckpointRemoved(attempt=record.attempt, time=record.time, home=True)
             )
+    for report, files in _left_files(context.run):
+        journal.append(ev.StageOutDone(outcome="left", files=files))
+        report.rename(report.with_suffix(".taken"))
+
+
+def _left_files(run: RunDir) -> Iterator[tuple[Path, list[tuple[str, int]]]]:
+    """The reports of hosts that have brought files home, and these: names and bytes. Raises
+    OSError."""
+    for path in sorted(run.path.glob(f"steps/host-*/{HOME}")):
+        found = read_json(path)
+        if found is not None:
+            yield path, [(str(name), int(size)) for name, size in found["files"]]
