@@ -72,8 +72,7 @@ def test_a_model_without_checkpoints_is_refused(findings):
 
 
 def test_a_buffer_that_ends_with_its_job_is_as_good_as_another_one(findings):
-    found = findings(segments=3, more=EVERY, batch=True, placement="same-job")
-    assert [level for level, _ in found] == [NOTE]
+    assert findings(segments=3, more=EVERY, batch=True, placement="same-job") == []
 
 
 def test_a_step_after_the_simulation_is_warned_of(findings):

@@ -122,11 +122,13 @@ class Segments:
         )
 
     def _is_unusable(self, asked: ev.SimulationSubmitting, end: Ended) -> bool:
-        """Whether an attempt could not begin with its checkpoint, and there is an earlier one: the
-        supervisor or the model itself has refused it."""
+        """Whether an attempt could not begin with its checkpoint, as the supervisor has seen, or as
+        the model itself says where there is an earlier one."""
         begin = asked.checkpoint
         if begin is None or self._has_written(asked.attempt):
             return False
+        if end.reason == "not started" and "checkpoint's file" in end.message:
+            return True  # damaged or gone, as the supervisor has seen
         refused = end.reason == "exited" and end.exit_code not in NO_PROGRAM
         if not (refused or "checkpoint" in end.message):
             return False
