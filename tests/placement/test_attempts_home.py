@@ -49,6 +49,22 @@ def test_frames_of_all_attempts_come_home_and_of_other_files_the_newest(buffer, 
     }  # fmt: skip
 
 
+def test_frames_that_are_home_from_another_buffer_are_put_aside_once(buffer, tmp_path):
+    home, logs = tmp_path / "home" / "output", tmp_path / "home" / "logs"
+    logs.mkdir(parents=True)
+    what, names = (
+        Wanted(("*.nc", "*.txt")),
+        {"surface.nc": 1, "surface_000001.nc": 1, "table.txt": 1},
+    )
+    bring_all_home(buffer, (1,), MODEL, what, str(home), str(logs))
+    for _ in range(2):
+        bring_all_home(buffer, (2,), MODEL, what, str(home), str(logs), earlier=names)
+        assert content(home) == {
+            "surface.nc": b"two", "attempt-1/surface.nc": b"one",
+            "surface_000001.nc": b"1", "surface_000002.nc": b"2", "table.txt": b"longer",
+        }  # fmt: skip
+
+
 def test_stale_files_stay_where_they_are(buffer, tmp_path):
     home, logs = tmp_path / "home" / "output", tmp_path / "home" / "logs"
     logs.mkdir(parents=True)

@@ -86,7 +86,9 @@ class HomeCopies:
     def _bring(self, buffer: BufferRef, record: CheckpointRecord) -> None:
         self.under_way = _key(record)
         about = buffer, self._state.run, record.attempt, record.time, tuple(record.files)
-        self._state.do(Ask(COPY, bring_checkpoint, about, about=_key(record), priority=LAST))
+        self._state.do(
+            Ask(COPY, bring_checkpoint, about, about=_key(record), priority=LAST, again=True)
+        )
 
     def _known(self) -> list[CheckpointRecord]:
         known = self._history.checkpoints.on(self._history.lineage)

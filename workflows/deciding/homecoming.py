@@ -77,7 +77,7 @@ class Homecoming:
         lineage = [one.attempt for one in history.lineage.segments]
         on_buffer = tuple(one for one in lineage if one >= history.first_on_buffer)
         attempts = on_buffer or (self._jobs.attempt,)
-        self._state.do(BringHome(buffer, attempts, streams, stale))
+        self._state.do(BringHome(buffer, attempts, streams, stale, dict(history.home_names)))
 
     def take(self, event: BroughtHome) -> None:
         """All is home."""

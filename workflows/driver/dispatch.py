@@ -74,7 +74,7 @@ class Dispatch:
         self._graph.view(
             node, buffers.bring_all_home, node.buffer, node.attempts, self._recipe.model,
             wanted(self._recipe, set(node.streams)), str(self._run.output), str(self._run.logs),
-            node.stale,
+            node.stale, node.earlier,
         )  # fmt: skip
 
     def make(self, node: Make) -> None:

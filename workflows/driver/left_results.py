@@ -56,7 +56,9 @@ def bring_left(host: Path) -> dict[str, object]:
                 bring_checkpoint(buffer, run, attempt, newest.time, files, ahead=True)
             break
     keep, output, logs = Wanted(recipe.stage_out.keep), str(run.output), str(run.logs)
-    home = bring_all_home(buffer, attempts, recipe.model, keep, output, logs)
+    home = bring_all_home(
+        buffer, attempts, recipe.model, keep, output, logs, earlier=history.home_names
+    )
     return {"files": home.files, "checkpoint": brought}
 
 

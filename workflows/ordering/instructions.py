@@ -132,13 +132,15 @@ class Warm:
 @dataclass(frozen=True, slots=True)
 class BringHome:
     """Bring home what the recipe keeps of these streams, and the logs, of these attempts; of each
-    without its ``stale`` files. Ends with BroughtHome."""
+    without its ``stale`` files. ``earlier`` names files at home by the attempt that left them on
+    another buffer. Ends with BroughtHome."""
 
     kind: ClassVar[str] = "home"
     buffer: BufferRef
     attempts: tuple[int, ...]
     streams: frozenset[str]
     stale: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    earlier: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 ``launch`` is the seam of launchers (here, in a batch job, inside the job that holds the driver),
 ``supervisor`` the program that runs beside the model, ``sentinel`` for a driver that has died,
-``provision`` makes the buffer, ``stage_in`` brings the inputs. Imports ``recipe``, ``guards``,
+``provision`` makes the buffer, ``stage_in`` brings the inputs, ``checkpoint_home`` brings
+checkpoints home, ``host`` serves a job that has its own buffer. Imports ``recipe``, ``guards``,
 ``frames``, ``models``, ``notify``, ``cluster_configs``, ``stagers`` and ``core``.
 """
 
@@ -11,7 +12,9 @@ __all__ = [
     "batch",
     "buffer",
     "buffer_origin",
+    "checkpoint_home",
     "direct_requests",
+    "host",
     "job_buffer",
     "job_file",
     "job_folder",

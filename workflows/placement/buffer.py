@@ -260,13 +260,14 @@ class Home:
 
 def bring_all_home(
     buffer: BufferRef, attempts: Sequence[int], model: Model, what: Wanted, output: str, logs: str,
-    stale: Mapping[int, Collection[str]] | None = None,
+    stale: Mapping[int, Collection[str]] | None = None, earlier: Mapping[str, int] | None = None,
 ) -> Home:  # fmt: skip
     """What the recipe keeps of these attempts, to ``output``, and their logs, below ``logs``; of
     each without its ``stale`` files.
 
     Of a file that several attempts have left the newest counts; where it holds frames, that of an
-    earlier attempt comes as well, as ``attempt-1/NAME``. See bring_home.
+    earlier attempt comes as well, as ``attempt-1/NAME``. So does one that is home from another
+    buffer: ``earlier`` has the attempts that left these. See bring_home.
     """
     base = buffer.root() / buffer.folder
     files: list[tuple[str, int]] = []
@@ -279,10 +280,26 @@ def bring_all_home(
         places = {name: name for name in names if name not in known}
         both = (name for name in names if name in known and here.identify(name) is not None)
         places |= {name: f"{place}/{name}" for name in both}
+        for name in [one for one in places if places[one] == one]:
+            left_by = (earlier or {}).get(name, attempt)
+            if left_by not in attempts and here.identify(name) is not None:
+                _put_aside(Path(output), name, f"attempt-{left_by}")
         files += _bring_named(buffer, folder, places, Path(output))
         known.update(names)
     missing = remarks(what, base / str(max(attempts)), model, Path(output))
     return Home(sorted(files), missing, _others(buffer))
+
+
+def _put_aside(home: Path, name: str, place: str) -> None:
+    """Rename a file at home that another one's name is about to come to, once. Raises
+    StagingError."""
+    aside = home / place / name
+    try:
+        if (home / name).exists() and not aside.exists():
+            make_folders(aside.parent, below=home)
+            rename(home / name, aside)
+    except OSError as error:
+        raise StagingError.of(error, "cannot put aside", home / name) from error
 
 
 def _others(buffer: BufferRef) -> tuple[str, ...]:

@@ -45,6 +45,8 @@ class History(AttemptHistory):
     """Whether the files of ``[stage_out]`` came home after the model ended, well or not."""
     home: tuple[int, int] = (0, 0)
     """How many of them came, and their bytes."""
+    home_names: dict[str, int] = field(default_factory=dict)
+    """The files that came home when a job ended with its buffer, and the attempt that left each."""
     times: Times = field(default_factory=Times)
     """The valid times that the columns share."""
     damaged: FrameSet = field(default_factory=FrameSet)
@@ -228,6 +230,7 @@ def _brought_home(history: History, event: ev.StageOutDone) -> None:
     history.brought_home = event.outcome == "done" or event.exit_code in COMPLETE
     history.kept_home = True
     history.others = event.others or []
+    history.home_names |= {name: history.attempt for name, _ in event.files or ()}
     sizes = [size for _, size in event.files or ()]
     history.home = len(sizes), sum(sizes)
 
