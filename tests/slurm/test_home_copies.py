@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from batch_case import BatchCase
+from testbed import Testbed
 
 pytestmark = pytest.mark.slow
 
@@ -126,3 +127,27 @@ def test_jobs_with_buffers_of_their_own_give_what_one_job_gives(make_case: Any, 
     assert json.loads((case.run / "status.json").read_text())["state"] == "done"
     assert not list(case.scheduler_faults())
     assert not list((case.folder / "disk").iterdir())
+
+
+def test_a_dead_driver_costs_no_results_when_its_job_ends(slurm: Testbed, make_case: Any) -> None:
+    case = waves(make_case, "jobdw")
+    driver = case.launch()
+    case.await_event("checkpoint.home")
+    driver.kill()
+    driver.wait()
+    seen = {line["time"] for line in case.journal() if line["event"] == "checkpoint.whole"}
+    (job,) = (one for one in case.jobs("host-") if one["JobState"] == "RUNNING")
+    host = case.run / "steps" / "host-1"
+    folder = case.run / "attempts" / "1"
+    case.await_that((folder / "ended.json").exists, "the end of the attempt", 120.0)
+    slurm.run(["scancel", "--full", "--signal=TERM", job["JobId"]])
+    slurm.wait(job["JobId"])
+    left = json.loads((host / "home.json").read_text())
+    assert left["files"], "kept files came home"
+    attempt, newest = left["checkpoint"]
+    assert newest not in seen, "the model wrote one after its driver had died"
+    assert list((case.run / "checkpoints" / str(attempt) / newest).glob("*.awm"))
+    assert case.burstlens("resume", "r").code == 0, case.said()
+    assert pictures(case.folder / "whole" / "r") == pictures(case.run)
+    alarms = [line["text"] for line in case.journal() if line["event"] == "alarm"]
+    assert any("frames before it were not published" in text for text in alarms), alarms
