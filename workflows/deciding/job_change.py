@@ -101,5 +101,5 @@ class JobChange:
             label, run = valid_time.label(newest.time), self._state.run.id
             self._state.alarm(
                 f"a checkpoint of {label} is at home as well, but frames before it were not "
-                f"published: burstlens resume {run} --from '{label}' continues without these"
+                f"published: burstlens resume {run} --from latest continues without these"
             )
