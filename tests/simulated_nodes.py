@@ -51,13 +51,18 @@ class SimulatedNodes:
         self.quiet_s = 0.0
         self.freed = False
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether the run has several attempts: in jobs beside a buffer, or each with its own."""
+        return self.kind in {"cut", "jobs"}
+
     def begin_of(self, attempt: int) -> int:
         """The number of the attempt's first frame."""
         return 0
 
     def end_of(self, attempt: int) -> int:
         """The number after that of its last frame."""
-        if self.kind != "cut":
+        if not self.is_cut:
             return FRAMES
         return min(self.begin_of(attempt) + FRAMES, ALL_FRAMES)
 
@@ -66,7 +71,7 @@ class SimulatedNodes:
         if self.control is not None:
             return Ended(None, "SIGTERM", self.control, why=self.reason)
         kind, _, number = name.partition("-")
-        is_attempt = self.kind == "cut" and kind == "attempt" and how == "good"
+        is_attempt = self.is_cut and kind == "attempt" and how == "good"
         if is_attempt and self.end_of(int(number)) < ALL_FRAMES:
             return Ended(None, "SIGTERM", "walltime")
         reason = "lost" if how == "lost" else "exited"
@@ -116,7 +121,7 @@ class SimulatedNodes:
         first, last = self.reported[attempt], min(written, self.reported[attempt] + 2)
         self.reported[attempt] = last
         frames = tuple(self._frame(attempt, begin + n) for n in range(first, last))
-        found = [frame.time for frame in frames if self.kind == "cut" and int(frame.time[1:9]) % 2]
+        found = [frame.time for frame in frames if self.is_cut and int(frame.time[1:9]) % 2]
         checkpoints = tuple(WholeCheckpoint(time, ("rst",), 1, 1.0, "name") for time in found)
         all_out = job_over and last == written
         folder = None
