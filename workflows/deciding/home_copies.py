@@ -57,10 +57,10 @@ class HomeCopies:
         now = self._state.now
         if self._lasts or self.under_way or now < self._again_at:
             return
+        self._again_at = now + PAUSE_S
         record = self._newest_good(production)
         if record is None or record.home:
             return
-        self._again_at = now + PAUSE_S
         unsettled = production.space.oldest_unsettled()
         for one in self._good(production)[::-1]:
             if one.home:
@@ -145,8 +145,10 @@ class HomeCopies:
         if ask.kind != COPY:
             return
         self.under_way = None
-        self._failed.add(ask.about)
         self._again_at = self._state.now + AGAIN_S
+        if ask.about in self._failed:
+            return  # it was said
+        self._failed.add(ask.about)
         what = f"the checkpoint of {valid_time.label(ask.about[1])}"
         self._state.snapshot.alarm(f"{what} could not be brought home: {error}")
 

@@ -150,7 +150,8 @@ class Checkpoint:
     """Model time from one checkpoint to the next, such as "30 min"; by default as the model's own
     settings say."""
     keep: Annotated[int, Field(ge=1)] = 2
-    """How many good ones stay on the buffer, the newest; older ones are deleted."""
+    """How many good ones stay on the buffer, and of those that came home there; older ones are
+    deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
