@@ -34,20 +34,26 @@ class Case:
     """A run whose journal has these events; ``tell`` gives what is to be done about an event."""
 
     def __init__(
-        self, run: RunDir, recipe: Recipe, events: Sequence[Event] = (), *, batch: bool = False
+        self,
+        run: RunDir,
+        recipe: Recipe,
+        events: Sequence[Event] = (),
+        *,
+        batch: bool = False,
+        lasts: bool = True,
     ) -> None:
         history = replay(events)
         journal = Journal(run.journal, 1, history.apply)
         site = choose("local")
         if batch:
-            viewing = replace(site.viewing, placement="separate")
+            viewing = replace(site.viewing, placement="separate" if lasts else "same-job")
             site = replace(site, scheduler="slurm", viewing=viewing)
         context = RunContext.of(run, recipe, site, journal, history)
         self.run, self.now, self.snapshot = run, 0.0, context.snapshot
         self.events = list(events)
         """What is journalled."""
         self.state = RunState(
-            context, lambda state: LaunchedRun(state, ShownPoints(), buffer_name="", lasts=True)
+            context, lambda state: LaunchedRun(state, ShownPoints(), buffer_name="", lasts=lasts)
         )
 
     def tell(self, event: StateEvent, after_s: float = 0.01) -> list[todo.Instruction]:

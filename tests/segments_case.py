@@ -8,12 +8,14 @@ from types import MappingProxyType
 from launched_case import WELL as WELL
 from launched_case import Case
 
+from burstlens.workflows.deciding.home_copies import COPY
 from burstlens.workflows.deciding.judging import JUDGEMENT
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report, WholeCheckpoint
 from burstlens.workflows.frames.speech import Speech
 from burstlens.workflows.ordering import events as happened
 from burstlens.workflows.ordering import instructions as todo
+from burstlens.workflows.placement.checkpoint_home import CheckpointCopy
 from burstlens.workflows.placement.supervised import Ended
 
 RECIPE = """\
@@ -89,18 +91,33 @@ def end(run: Case, attempt: int, how: Ended, *checkpoints: float, said_end: bool
     return done + settle(run)
 
 
+_ANSWERED = {JUDGEMENT, COPY}
+
+
 def settle(run: Case, faults: Mapping[str, str] = MappingProxyType({})):
-    """All is published, and each checkpoint that is to be read is good, but those at these times;
-    returns what is to be done then."""
+    """All is published, each checkpoint that is to be read is good, but those at these times, and
+    those are home that are to come; returns what is to be done then."""
     done = []
     while True:
         run.tell(happened.Turn())
         done += (news := run.tell(happened.ProductsPublished()))
-        asks = [one for one in news if isinstance(one, todo.Ask) and one.kind == JUDGEMENT]
+        asks = [one for one in news if isinstance(one, todo.Ask) and one.kind in _ANSWERED]
         if not asks:
             return done
         for ask in asks:
-            run.tell(happened.QuestionAnswered(ask, faults.get(ask.about[1], "")))
+            answer = copied(ask) if ask.kind == COPY else faults.get(ask.about[1], "")
+            run.tell(happened.QuestionAnswered(ask, answer))
+
+
+def copies(done) -> list[todo.Ask]:
+    """The checkpoints that are to be brought home."""
+    return [one for one in done if isinstance(one, todo.Ask) and one.kind == COPY]
+
+
+def copied(ask: todo.Ask) -> CheckpointCopy:
+    """What a worker answers that has brought one home."""
+    *_, attempt, time, names = ask.args
+    return CheckpointCopy(attempt, time, [(name, 500, 7) for name in names], 0.1)
 
 
 def described(done) -> todo.DescribeJobs:

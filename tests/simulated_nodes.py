@@ -18,6 +18,7 @@ from burstlens.workflows.ordering import instructions as todo
 from burstlens.workflows.ordering.events import StateEvent
 from burstlens.workflows.placement.buffer import BufferRef, Home
 from burstlens.workflows.placement.buffer import Released as Deleted
+from burstlens.workflows.placement.checkpoint_home import CheckpointCopy
 from burstlens.workflows.placement.supervised import Ended
 from burstlens.workflows.tuning.driving.collected import Collected
 from burstlens.workflows.tuning.space import Measured
@@ -50,13 +51,18 @@ class SimulatedNodes:
         self.quiet_s = 0.0
         self.freed = False
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether the run has several attempts: in jobs beside a buffer, or each with its own."""
+        return self.kind in {"cut", "jobs"}
+
     def begin_of(self, attempt: int) -> int:
         """The number of the attempt's first frame."""
         return 0
 
     def end_of(self, attempt: int) -> int:
         """The number after that of its last frame."""
-        if self.kind != "cut":
+        if not self.is_cut:
             return FRAMES
         return min(self.begin_of(attempt) + FRAMES, ALL_FRAMES)
 
@@ -65,7 +71,7 @@ class SimulatedNodes:
         if self.control is not None:
             return Ended(None, "SIGTERM", self.control, why=self.reason)
         kind, _, number = name.partition("-")
-        is_attempt = self.kind == "cut" and kind == "attempt" and how == "good"
+        is_attempt = self.is_cut and kind == "attempt" and how == "good"
         if is_attempt and self.end_of(int(number)) < ALL_FRAMES:
             return Ended(None, "SIGTERM", "walltime")
         reason = "lost" if how == "lost" else "exited"
@@ -96,8 +102,13 @@ class SimulatedNodes:
     def _worker_answer(self, ask: todo.Ask, number: int) -> Any:
         if ask.kind == "collected":
             return Collected(Measured({"out": 1.0 + number}, {"out": 3}), "", 0.1)
-        if ask.kind in {"checkpoint", "judgement"}:
-            return None if ask.kind == "checkpoint" else ""
+        if ask.kind in {"checkpoint", "checkpoint-home-removal"}:
+            return None
+        if ask.kind == "judgement":
+            return ""
+        if ask.kind == "checkpoint-home":
+            *_, attempt, time, names = ask.args
+            return CheckpointCopy(attempt, time, [(name, 1, 7) for name in names])
         if ask.kind == "compare":
             order = ask.about.orders[0]
             return OrderResult(self._stage(order, alike=number % 2 == 0))
@@ -112,7 +123,7 @@ class SimulatedNodes:
         first, last = self.reported[attempt], min(written, self.reported[attempt] + 2)
         self.reported[attempt] = last
         frames = tuple(self._frame(attempt, begin + n) for n in range(first, last))
-        found = [frame.time for frame in frames if self.kind == "cut" and int(frame.time[1:9]) % 2]
+        found = [frame.time for frame in frames if self.is_cut and int(frame.time[1:9]) % 2]
         checkpoints = tuple(WholeCheckpoint(time, ("rst",), 1, 1.0, "name") for time in found)
         all_out = job_over and last == written
         folder = None

@@ -16,7 +16,7 @@ from no_system_calls import nothing_asked
 from simulated_nodes import ALL_FRAMES, SimulatedNodes
 
 from burstlens.cluster_configs.site import Site
-from burstlens.core.errors import SiteError, StagingError
+from burstlens.core.errors import RunError, SiteError, StagingError
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
@@ -24,6 +24,7 @@ from burstlens.core.run.event import Event
 from burstlens.core.run.history import History, replay
 from burstlens.core.run.journal import Journal
 from burstlens.core.run.requests import STOPS
+from burstlens.workflows.deciding.job_change import NEXT_JOB
 from burstlens.workflows.deciding.launched import LaunchedRun
 from burstlens.workflows.deciding.state import Policy, RunState
 from burstlens.workflows.look.driving.attached_run import AttachedRun
@@ -53,7 +54,7 @@ class World(SimulatedNodes):
 
     def __init__(self, kind: str, recipe: Recipe, site: Site, folder: Path, course: Course) -> None:
         super().__init__(kind)
-        if kind == "cut":
+        if self.is_cut:
             cut = replace(recipe.simulation, segments="until done", retries=1)
             recipe = replace(recipe, simulation=cut)
         self.recipe, self.site, self.course = recipe, site, course
@@ -90,8 +91,9 @@ class World(SimulatedNodes):
         self.take(happened.LoopBegun())
 
     def _policy(self, state: RunState) -> Policy:
-        if self.kind in {"launched", "cut"}:
-            return LaunchedRun(state, ShownPoints(), buffer_name="", lasts=True)
+        if self.kind == "launched" or self.is_cut:
+            lasts = self.kind != "jobs"
+            return LaunchedRun(state, ShownPoints(), buffer_name="", lasts=lasts)
         if self.kind == "attached":
             look = Look("/model", "command", "its files", page=False)
             return AttachedRun(
@@ -175,6 +177,9 @@ class World(SimulatedNodes):
                 self.control, self.reason = None, {}
             case todo.Fail():
                 self.failed = instruction.error
+            case todo.End(outcome=outcome) if outcome == NEXT_JOB:
+                assert not self._unsettled(), "products are lost with the buffer"
+                self.failed = RunError("the next driver has another buffer")
             case todo.End():
                 self.outcomes.append(instruction.outcome)
             case _ if isinstance(instruction, todo.Node):
@@ -204,7 +209,7 @@ class World(SimulatedNodes):
                 assert name not in under_way, f"{name} is launched twice"
                 known = self.history.jobs.get(name)
                 # A resume looks for the end of an attempt that was done, or is to be followed.
-                again = {None, "done"} | ({"cut", "failed"} if self.kind == "cut" else set())
+                again = {None, "done"} | ({"cut", "failed"} if self.is_cut else set())
                 assert known is None or known.outcome in again, f"{name} has ended already"
             case todo.Destroy():
                 assert not kinds[node.kind], "the space is freed twice"
@@ -310,7 +315,7 @@ class World(SimulatedNodes):
         if outcome.state == "done" and self.kind != "trials":
             assert not self._unsettled()
             assert self.kind == "attached" or self.freed or outcome.left
-        if outcome.state == "done" and self.kind == "cut":
+        if outcome.state == "done" and self.is_cut:
             assert len(self.history.ready) == ALL_FRAMES, "frames are missing"
         twice = [key for key, times in self.published.items() if times > 1 and "plain" in key]
         assert not twice, f"published twice: {twice}"

@@ -18,6 +18,7 @@ from segments_case import (
     key,
     launches,
     segmented,
+    settle,
 )
 from simulated_nodes import BUFFER
 
@@ -219,8 +220,7 @@ def test_an_attempt_with_nothing_left_to_compute_ends_the_run_well(case):
     done = end(run, 1, WALLTIME, 4.0)
     (node,) = (one for one in done if isinstance(one, todo.DescribeJobs))
     run.tell(happened.NodeFailed(node, NothingLeftError.at(key(4))))
-    run.tell(happened.Turn())
-    assert "BringHome" in kinds(run.tell(happened.ProductsPublished()))
+    assert "BringHome" in kinds(settle(run))
     assert run.state.policy.jobs.outcome() == Outcome("done", 0)
 
 

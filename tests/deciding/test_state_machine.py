@@ -61,7 +61,7 @@ KEY = "simulation.environment.X"
 COURSE = Course(
     Space((Factor(KEY, ("a", "b")),)), (Guess(Configuration(((KEY, "b"),)), "a rule"),), runs=1
 )
-KINDS = ("launched", "attached", "trials", "cut")
+KINDS = ("launched", "attached", "trials", "cut", "jobs")
 ENDS = (*("good",) * 10, "lost", "lost", "refused")
 STRIKES = (*("",) * 60, "stop", "stop-now", *("kill", "refuse", "block", "quiet", "late") * 3)
 """What happens beside what comes back: mostly nothing."""

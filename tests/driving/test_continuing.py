@@ -16,6 +16,7 @@ from burstlens.core.run.journal import Journal
 from burstlens.core.run.record import stamp
 from burstlens.workflows.driver.claim import take_over
 from burstlens.workflows.driver.continuing import changes_of, want_continuation
+from burstlens.workflows.driver.free import free
 
 MODEL = """
 [grid]
@@ -219,3 +220,35 @@ def test_a_run_that_is_driven_is_refused(run):
     with pytest.raises(RunError, match="driver"):
         want_continuation(run, "latest", settings={})
     assert read_wanted(run) is None
+
+
+def test_a_run_whose_buffer_is_gone_continues_from_a_checkpoint_at_home_alone(run):
+    files = [("checkpoint_0000100.awm", 10, 7)]
+    write(run, ev.CheckpointHome(attempt=1, time=key(1.0), files=files, bytes=10))
+    write(run, ev.BufferReleased())
+    assert want_continuation(run, "latest", settings={}).checkpoint == key(1.0)
+    with pytest.raises(RunError, match="no checkpoint of t = 2 s: the one before is of t = 1 s"):
+        want_continuation(run, "2", settings={})
+
+
+def test_free_brings_the_newest_good_checkpoint_home_first(run, tmp_path):
+    buffer = {"kind": "posix", "path": str(tmp_path / "buffer"), "folder": "f"}
+    folder = tmp_path / "buffer" / "f" / "1"
+    folder.mkdir(parents=True)
+    for second in (100, 200, 300):
+        (folder / f"checkpoint_{second:07d}.awm").write_bytes(b"ten bytes.")
+    write(run, ev.BufferAdopted(**buffer))
+    assert free(run) == f"freed {tmp_path}/buffer/f"
+    assert not folder.exists()
+    (record,) = history_of(run.journal).checkpoints.records
+    assert (record.time, record.on_buffer) == (key(2.0), False)
+    assert (run.checkpoint(1, key(2.0)) / "checkpoint_0000200.awm").read_bytes() == b"ten bytes."
+
+
+def test_free_with_discard_brings_none(run, tmp_path):
+    buffer = {"kind": "posix", "path": str(tmp_path / "buffer"), "folder": "f"}
+    (tmp_path / "buffer" / "f" / "1").mkdir(parents=True)
+    write(run, ev.BufferAdopted(**buffer))
+    free(run, discard=True)
+    assert not run.checkpoints.exists()
+    assert history_of(run.journal).checkpoints.records == []

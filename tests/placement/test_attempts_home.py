@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from burstlens.workflows.placement.buffer import BufferRef, bring_all_home, rele
 from burstlens.workflows.recipe.wanted import Wanted
 
 MODEL = Awm()
+SHARED = {"surface.nc": (1, 2)}
 
 
 @pytest.fixture
@@ -47,6 +49,20 @@ def test_frames_of_all_attempts_come_home_and_of_other_files_the_newest(buffer, 
     assert content(logs) == {
         "attempt-1/model.log": b"attempt 1", "attempt-2/model.log": b"attempt 2",
     }  # fmt: skip
+
+
+def test_frames_that_are_home_from_another_buffer_are_put_aside_once(buffer, tmp_path):
+    home, logs = tmp_path / "home" / "output", tmp_path / "home" / "logs"
+    logs.mkdir(parents=True)
+    what = Wanted(("*.nc", "*.txt"))
+    bring_all_home(buffer, (1,), MODEL, what, str(home), str(logs))
+    shutil.rmtree(tmp_path / "buffer" / "storm" / "1")
+    for _ in range(2):
+        bring_all_home(buffer, (2,), MODEL, what, str(home), str(logs), shared=SHARED)
+        assert content(home) == {
+            "surface.nc": b"two", "attempt-1/surface.nc": b"one",
+            "surface_000001.nc": b"1", "surface_000002.nc": b"2", "table.txt": b"longer",
+        }  # fmt: skip
 
 
 def test_stale_files_stay_where_they_are(buffer, tmp_path):
@@ -126,9 +142,6 @@ def test_a_file_of_a_branch_that_was_given_up_moves_aside_at_home(buffer, tmp_pa
         assert content(home) == {
             "surface.nc": b"two", "surface_000002.nc": b"2", "attempt-1/surface_000001.nc": b"1",
         }  # fmt: skip
-
-
-SHARED = {"surface.nc": (1, 2)}
 
 
 @pytest.mark.parametrize("first", [1, 2])

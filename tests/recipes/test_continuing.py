@@ -141,10 +141,8 @@ def test_settings_of_a_program_on_failure_are_refused(findings):
     assert "dt: no setting of a command can be changed" in text
 
 
-def test_a_buffer_that_ends_with_its_job_is_refused(findings):
-    ((level, text),) = findings(segments=3, more=EVERY, batch=True, placement="same-job")
-    assert level == ERROR
-    assert "ends with its job, and with it the checkpoint" in text
+def test_a_buffer_that_ends_with_its_job_is_as_good_as_another_one(findings):
+    assert findings(segments=3, more=EVERY, batch=True, placement="same-job") == []
 
 
 def test_a_step_after_the_simulation_is_warned_of(findings):

@@ -1,4 +1,5 @@
-"""The checkpoints of a run: journalled, judged, and deleted when newer good ones are there."""
+"""The checkpoints of a run: journalled, judged, brought home, and deleted when newer good ones are
+there."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING
 from burstlens.core.run import events as ev
 from burstlens.core.run.checkpoint_record import CheckpointRecord
 from burstlens.core.valid_time import has_time, is_calendar, is_elapsed, label
+from burstlens.workflows.deciding.home_copies import HomeCopies
 from burstlens.workflows.deciding.judging import JUDGEMENT, CheckpointJudging
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.ordering.events import QuestionAnswered
@@ -25,9 +27,11 @@ _MANY = 100
 
 
 class CheckpointKeeping:
-    """Takes what the watcher finds, and decides which of them stay."""
+    """Takes what the watcher finds, and decides which of them stay. ``lasts``: the buffer outlives
+    its job."""
 
-    def __init__(self, state: RunState) -> None:
+    def __init__(self, state: RunState, *, lasts: bool = True) -> None:
+        self.home = HomeCopies(state, lasts=lasts)
         self._state, self._history = state, state.history
         self._keep = state.recipe.checkpoint.keep
         self.judging = CheckpointJudging(state)
@@ -76,16 +80,21 @@ class CheckpointKeeping:
         self._state.outbox.append(event)
 
     def prune(self, buffer: BufferRef, production: Production) -> None:
-        """Have those deleted before which there are enough good ones. While newer ones are not
-        judged yet, or are suspect, the last good one stays."""
+        """Have the newest brought home where it is due, and those deleted before which there are
+        enough good ones. While newer ones are not judged yet, or are suspect, the last good one
+        stays."""
         self.judge()
-        records = self._history.checkpoints.records
-        if not records:
+        if not self._history.checkpoints.records:
             return
         unread = self._state.snapshot.unread = production.oldest_unread()
+        self.home.look(buffer, production)
+        self.home.prune()
+        records = [one for one in self._history.checkpoints.records if one.on_buffer]
         if len(records) <= self._keep:
             return
-        known = self._history.checkpoints.on(self._history.lineage)
+        known = [
+            one for one in self._history.checkpoints.on(self._history.lineage) if one.on_buffer
+        ]
         good = [
             one
             for one in known
@@ -97,7 +106,7 @@ class CheckpointKeeping:
         # Those of a branch that was given up are of no use.
         gone += [one for one in records if one not in known]
         for record in gone:
-            if _key(record) not in self._going:
+            if _key(record) not in self._going and _key(record) != self.home.under_way:
                 self._going.add(_key(record))
                 folders = [str(one) for one in self._holders(record)]
                 about = buffer, folders, tuple(record.files)
@@ -108,15 +117,18 @@ class CheckpointKeeping:
     def _holders(self, record: CheckpointRecord) -> list[int]:
         """The attempt that wrote it, and those that resumed from it, which have links to it."""
         begins = self._history.lineage.begins.items()
-        return [record.attempt, *(n for n, time in begins if time == record.time)]
+        first = self._history.first_on_buffer
+        return [record.attempt, *(n for n, time in begins if time == record.time and n >= first)]
 
     def refused(self, ask: Ask, error: BaseException) -> None:
         """A question about one failed for good."""
+        self.home.refused(ask, error)
         if ask.kind == JUDGEMENT:
             self.judging.answer(ask, f"it could not be read: {error}")
 
     def answered(self, event: QuestionAnswered) -> None:
-        """One is deleted, or its fields were read."""
+        """One is deleted, at home, or its fields were read."""
+        self.home.answered(event)
         if event.ask.kind == JUDGEMENT:
             self.judging.answer(event.ask, event.value)
         elif event.ask.kind == _REMOVAL:

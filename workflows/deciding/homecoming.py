@@ -41,14 +41,17 @@ class Homecoming:
     def __init__(self, state: RunState, jobs: Jobs, *, lasts: bool) -> None:
         self._state, self._jobs, self._lasts = state, jobs, lasts
         self._away_since: float | None = None
+        self._next: Outcome | None = None
+        """The outcome with which another job follows; None at the end of the run."""
         self.begun = self.gives_back = False
 
     def goes_back(self, buffer: BufferRef) -> bool:
         """Whether the scheduler takes the buffer back, with all that it holds."""
         return not self._lasts or bool(buffer.name and buffer.owned)
 
-    def lose_buffer(self, says: str) -> None:
-        """End a run whose jobs have ended, and the job that had its buffer before all was home."""
+    def lose_buffer(self, says: str, where: str = "") -> None:
+        """End a run whose jobs have ended, and the job that had its buffer before all was home.
+        ``where`` says from which time on it can be simulated again."""
         self._state.outbox.append(ev.BufferReleased())
         outcome = self._jobs.outcome()
         why = "" if says in (outcome.message or "") else f" ({says})"
@@ -56,7 +59,7 @@ class Homecoming:
         if outcome.advice:  # to simulate again in the same time would end the same way
             outcome = replace(outcome, advice=LONGER)
         else:
-            what += f"; to simulate again: burstlens resume {self._state.run.id}"
+            what += f"; to simulate again{where}: burstlens resume {self._state.run.id}"
         message = f"{outcome.message}; {what}" if outcome.message else what
         if outcome.state == "done":
             outcome = Outcome("failed", 1)
@@ -67,16 +70,19 @@ class Homecoming:
         buffer: BufferRef,
         stale: Mapping[int, frozenset[str]],
         shared: Mapping[str, Sequence[int]],
+        next_job: Outcome | None = None,
     ) -> None:
         """Bring home what the recipe keeps, without ``stale`` files, and the logs; files of the
-        ``shared`` names hold frames of several attempts."""
-        self.begun = True
+        ``shared`` names hold frames of several attempts. The run has that outcome, or another job
+        follows: ``next_job``."""
+        self.begun, self._next = True, next_job
         self._jobs.next_job.cancel()
         self._state.snapshot.state = "bringing home"
         history = self._state.history
         streams = frozenset(stream for stream, *_ in history.frames | history.damaged)
         lineage = [one.attempt for one in history.lineage.segments]
-        attempts = tuple(lineage) or (self._jobs.attempt,)
+        on_buffer = tuple(one for one in lineage if one >= history.first_on_buffer)
+        attempts = on_buffer or (self._jobs.attempt,)
         if self._jobs.outcome().state == "done" and (text := uncounted(history)):
             self._state.alarm(text)
         left = given_up_files(history, stale)
@@ -85,6 +91,12 @@ class Homecoming:
     def take(self, event: BroughtHome) -> None:
         """All is home."""
         state, home = self._state, event.home
+        if self._next is not None:
+            files, others = list(home.files), list(home.others)
+            event_home = ev.StageOutDone(outcome=self._next.state, files=files, others=others)
+            state.outbox.append(event_home)
+            self._give_back(event.buffer, self._next)
+            return
         ended = self._jobs.outcome()
         outcome = state.snapshot.judge(ended)
         # Of a model that ended badly, and of lost frames, it is said already.
@@ -160,7 +172,10 @@ class Homecoming:
         if not self.gives_back:
             # What was asked so far was for the run: the clean-up obeys only what is asked in it.
             state.clear_requests()
-        self.gives_back = True
+        self._give_back(buffer, outcome)
+
+    def _give_back(self, buffer: BufferRef, outcome: Outcome) -> None:
+        state, self.gives_back = self._state, True
         state.snapshot.state = "giving the buffer back"
         state.do(CloseBlock())
         others = tuple(state.history.others)

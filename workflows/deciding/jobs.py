@@ -81,8 +81,9 @@ class Jobs:
         history = self._history
         self.attempt, asked = history.attempt, history.submitting
         if self.fresh_buffer or history.fresh_buffer or asked is None:
-            self.attempt += 1
-            self._begin(self.segments.continuation(None))
+            record = self.at_home
+            self.attempt, self.written_by = self.attempt + 1, record.attempt if record else 0
+            self._begin(self.segments.continuation(record))
         elif history.wanted is not None:
             of = history.wanted.written_by or 0, history.wanted.checkpoint or ""
             self.attempt, self.written_by = self.attempt + 1, of[0]
@@ -94,6 +95,18 @@ class Jobs:
             record = self.segments.resumable(history.jobs[self.simulation].outcome)
             self.attempt, self.written_by = self.attempt + 1, record.attempt if record else 0
             self._begin(self.segments.continuation(record))
+
+    @property
+    def at_home(self) -> CheckpointRecord | None:
+        """The checkpoint at home from which the run continues on a new buffer: the one that a
+        person wants, else the newest; None: afresh."""
+        wanted = self._history.wanted
+        if wanted is not None:
+            of = wanted.written_by or 0, wanted.checkpoint or ""
+            record = self._history.checkpoints.find(*of)
+            if record is not None and record.home:
+                return record
+        return self.segments.newest_at_home()
 
     def go_on(self, record: CheckpointRecord | None) -> None:
         """Number an attempt that resumes from that checkpoint, or starts afresh; it is described as

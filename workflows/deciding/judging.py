@@ -60,7 +60,7 @@ class CheckpointJudging:
 
     def is_open(self, record: CheckpointRecord) -> bool:
         """Whether it is still to be read whether that checkpoint is good."""
-        return self._is_needed and not (record.judged or record.suspect)
+        return self._is_needed and record.on_buffer and not (record.judged or record.suspect)
 
     @property
     def is_done(self) -> bool:

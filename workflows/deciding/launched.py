@@ -12,6 +12,7 @@ from burstlens.core.run import events as ev
 from burstlens.workflows.deciding.buffered import BufferedRun
 from burstlens.workflows.deciding.checkpoints import CheckpointKeeping
 from burstlens.workflows.deciding.homecoming import Homecoming
+from burstlens.workflows.deciding.job_change import JobChange
 from burstlens.workflows.deciding.jobs import BY, Jobs
 from burstlens.workflows.deciding.output_watch import OutputWatch
 from burstlens.workflows.deciding.state import FIRST_S, RunState
@@ -39,10 +40,11 @@ class LaunchedRun(BufferedRun):
         self, state: RunState, shown: ShownPoints, *, buffer_name: str, lasts: bool
     ) -> None:
         super().__init__(state, buffer_name=buffer_name, lasts=lasts)
-        self.jobs, self.checkpoints = Jobs(state), CheckpointKeeping(state)
+        self.jobs, self.checkpoints = Jobs(state), CheckpointKeeping(state, lasts=lasts)
         self.guarding = Guarding(state.context, state.outbox)
         self._shown = shown
         self._homecoming = Homecoming(state, self.jobs, lasts=lasts)
+        self._change = JobChange(state, self.jobs, self.checkpoints, self._homecoming, lasts=lasts)
         self._pressure = Pressure(state.recipe, state.snapshot, state.outbox)
         self._target = Target(state)
         self._watch = OutputWatch(state)
@@ -90,7 +92,7 @@ class LaunchedRun(BufferedRun):
         state, history = self.state, self.state.history
         if not event.adopted:
             self.jobs.fresh_buffer = True
-            self._note_lost_frames()
+            self._change.note_lost_buffer()
         buffer = self.take_buffer(event)
         self.production = Production(
             state.context, state.outbox, buffer, self.guarding, self._shown
@@ -108,15 +110,6 @@ class LaunchedRun(BufferedRun):
             self._start_jobs()
         else:
             self.stage_in()
-
-    def _note_lost_frames(self) -> None:
-        """Report that an earlier attempt's raw frames cannot be read any more, and what follows."""
-        attempt = self.state.history.attempt
-        if self.state.history.frames:
-            self.state.alarm(
-                f"the buffer of attempt {attempt} is gone with its raw frames: the simulation "
-                f"starts again from its inputs, as attempt {attempt + 1}"
-            )
 
     def staged_in(self, event: happened.StagedIn) -> None:
         """Start the jobs."""
@@ -238,6 +231,9 @@ class LaunchedRun(BufferedRun):
             follows = not jobs.segments.problem
         over = self._watch.ended and jobs.over
         if over and production.settled and not follows and judging.may_end(jobs.outcome()):
+            done = jobs.outcome().state == "done"
+            if self.checkpoints.home.brings_last(self.buffer, production, done=done):
+                return
             space = production.space
             self._homecoming.begin(self.buffer, space.stale_files(), space.shared(space.files))
         elif production.stuck(now, PATIENCE_S):
@@ -259,6 +255,9 @@ class LaunchedRun(BufferedRun):
             or not self.checkpoints.judging.is_done
         ):
             return False
+        if self._change.is_due:
+            assert self.buffer is not None
+            return self._change.leave(self.buffer, production)
         record = jobs.segments.choose(jobs.attempt, end)
         if jobs.segments.problem:
             return False
@@ -284,7 +283,7 @@ class LaunchedRun(BufferedRun):
         state, jobs = self.state, self.jobs
         jobs.take_sight(event)
         if event.buffer_end and not jobs.live and not self._homecoming.gives_back:
-            self._homecoming.lose_buffer(event.buffer_end)
+            self._change.lose_buffer(event.buffer_end)
         if event.buffer_end == "":
             state.do(todo.MendBlock(state.kinds))
         self.stop_requested()

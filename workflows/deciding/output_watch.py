@@ -37,7 +37,8 @@ class OutputWatch:
         """Look at that attempt from now on; before it at those whose frames are still to be made
         into products, or released, by this driver."""
         history = self._state.history
-        earlier = {one.attempt for one in history.lineage.segments if one.attempt < attempt}
+        on_buffer = range(history.first_on_buffer, attempt)
+        earlier = {one.attempt for one in history.lineage.segments if one.attempt in on_buffer}
         left = {number for *_, number in history.frames - history.released}
         self._earlier = sorted((earlier & left) - self._seen)
         self._seen |= {attempt, *self._earlier}

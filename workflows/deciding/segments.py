@@ -88,6 +88,13 @@ class Segments:
         known = self._usable()
         return known[-1] if outcome in {CUT, REQUEUED} and known else None
 
+    def newest_at_home(self) -> CheckpointRecord | None:
+        """From where an attempt continues whose buffer is another one than that of the attempts
+        before: the newest checkpoint at home that is not suspect, all that was written up to its
+        time being published. None: afresh."""
+        found = [one for one in self._usable() if one.home and not one.ahead]
+        return found[-1] if found else None
+
     def _seconds(self, time: str) -> float:
         """How long after the run's start a model time is."""
         start = self._state.context.facts.start
@@ -126,11 +133,13 @@ class Segments:
         )
 
     def _is_unusable(self, asked: ev.SimulationSubmitting, end: Ended) -> bool:
-        """Whether an attempt could not begin with its checkpoint, and there is an earlier one: the
-        supervisor or the model itself has refused it."""
+        """Whether an attempt could not begin with its checkpoint, as the supervisor has seen, or as
+        the model itself says where there is an earlier one."""
         begin = asked.checkpoint
         if begin is None or self._has_written(asked.attempt):
             return False
+        if end.reason == "not started" and "checkpoint's file" in end.message:
+            return True  # damaged or gone, as the supervisor has seen
         refused = end.reason == "exited" and end.exit_code not in NO_PROGRAM
         if not (refused or "checkpoint" in end.message):
             return False
@@ -157,10 +166,11 @@ class Segments:
         history = self._history
         return [one for one in history.checkpoints.on(history.lineage) if not one.suspect]
 
-    def choose(self, attempt: int, end: Ended) -> CheckpointRecord | None:
+    def choose(self, attempt: int, end: Ended, *, at_home: bool = False) -> CheckpointRecord | None:
         """The checkpoint from which the attempt after that one resumes: the newest that is not
-        suspect. None where it starts afresh; with a ``problem`` where none can follow, as there is
-        no checkpoint later than the attempt's own begin."""
+        suspect, with ``at_home`` of those in the run directory. None where it starts afresh; with a
+        ``problem`` where none can follow, as there is no checkpoint later than the attempt's own
+        begin."""
         asked, begin = self._history.submitting, self._history.lineage.begin_of(attempt)
         failed = not end.well and not self.is_cut_by(end)
         if failed and asked is not None and self._is_unusable(asked, end):
@@ -168,16 +178,15 @@ class Segments:
             self._state.outbox.append(
                 ev.CheckpointSuspect(attempt=asked.written_by or 0, time=begin, reason=why)
             )
-        known = self._usable()
+        known = [one for one in self._usable() if one.home or not at_home]
         lost, anew = self.lost(attempt, end), failed or end.reason == REQUEUED
         if anew or (lost.is_any and known and known[-1].time > begin):
             self._state.alarm(self._said(attempt, end, known[-1:], lost))
         if anew or (known and known[-1].time > begin):
             return known[-1] if known else None
         since = f" after {valid_time.label(begin)}, where it began" if begin else ""
-        self.problem = (
-            f"attempt {attempt} wrote no checkpoint{since}, so none can follow it: {self._remedy}"
-        )
+        done = "brought no checkpoint home" if at_home else "wrote no checkpoint"
+        self.problem = f"attempt {attempt} {done}{since}, so none can follow it: {self._remedy}"
         return None
 
     @property

@@ -49,9 +49,9 @@ def want_continuation(
             f"{attempt} of run {run.id} may still run, without a driver: burstlens resume {run.id} "
             f"continues it; burstlens stop {run.id} ends it"
         )
-    found = _choose(history, time, force=force)
-    if history.buffer_released:
+    if history.buffer_released and not history.checkpoints.records:
         raise RunError(f"the buffer of run {run.id} was given back, and its checkpoints with it")
+    found = _choose(history, time, force=force)
     recipe, _ = recipe_of(run)
     changes = {**history.settings, **settings}
     recipe.model.start(

@@ -21,11 +21,14 @@ from burstlens.core.run.journal import Journal
 from burstlens.core.run.requests import catch_signals
 from burstlens.core.run.snapshot import read_snapshot
 from burstlens.core.run.status_file import OutcomePart
+from burstlens.core.valid_time import label
+from burstlens.workflows.deciding.home_copies import home_event
 from burstlens.workflows.driver.claim import require_host, take_over
 from burstlens.workflows.driver.run import recipe_of, show
 from burstlens.workflows.driver.scheduling import scheduled
 from burstlens.workflows.placement import buffer as buffers
 from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.placement.checkpoint_home import bring_checkpoint
 from burstlens.workflows.placement.leftovers import end_jobs
 from burstlens.workflows.placement.provision import Provision, provision
 from burstlens.workflows.recipe.recipe import Recipe
@@ -57,6 +60,8 @@ def free(run: RunDir, *, discard: bool = False) -> str:
         what = f"cancelled {', '.join(cancelled)}" if cancelled else ""
         if buffer is not None:
             _require_home(run, recipe, history, discard=discard)
+            if not discard:
+                _bring_checkpoint(run, buffer, history, journal)
             with catch_signals(run):
                 freed = _give_back(run, space, buffer, history, discard=discard)
             what = "; ".join(part for part in (freed, what) if part)
@@ -82,6 +87,22 @@ def _require_home(run: RunDir, recipe: Recipe, history: History, *, discard: boo
             f"{', '.join(recipe.stage_out.keep)} of {run.id} are not home: burstlens resume "
             f"{run.id} continues the run, --discard gives them up"
         )
+
+
+def _bring_checkpoint(run: RunDir, buffer: BufferRef, history: History, journal: Journal) -> None:
+    """Bring the newest checkpoint home that is not suspect, so that `resume` can continue from it.
+    Raises StagingError, and RunError where it is not home and cannot be seen from here."""
+    known = [one for one in history.checkpoints.on(history.lineage) if not one.suspect]
+    if not known or known[-1].home or not known[-1].on_buffer or history.state == "done":
+        return
+    newest = known[-1]
+    if buffer.path.startswith("$"):
+        raise RunError(
+            f"the checkpoint of {label(newest.time)} of {run.id} is not home: burstlens resume "
+            f"{run.id} continues the run, --discard gives it up"
+        )
+    copy = bring_checkpoint(buffer, run, newest.attempt, newest.time, newest.files)
+    journal.append(home_event(copy))
 
 
 def _give_back(

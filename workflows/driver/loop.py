@@ -22,6 +22,7 @@ from burstlens.workflows.deciding.state import RunState
 from burstlens.workflows.deciding.target import TICK_S
 from burstlens.workflows.driver.dispatch import Dispatch
 from burstlens.workflows.driver.driver_log import note_turn
+from burstlens.workflows.driver.home_taken import settle_home
 from burstlens.workflows.driver.inbox import Inbox
 from burstlens.workflows.driver.launching import Launching
 from burstlens.workflows.driver.presence import Presence
@@ -50,7 +51,7 @@ class Loop:
         provision: Provision | None = None,
         launching: Launching | None = None,
     ) -> None:
-        self._run, self._site = context.run, context.site
+        self._context, self._run, self._site = context, context.run, context.site
         self._journal, self._requests = context.journal, context.requests
         self._snapshot = context.snapshot
         self._graph, self._dispatch = graph, dispatch
@@ -190,6 +191,8 @@ class Loop:
     def _buffer_ready(self, buffer: BufferRef, adopted: bool) -> happened.BufferReady:
         """The buffer, of which later blocks know."""
         provision = self._provision_of_run
+        if not adopted:  # its job's host may have brought results home
+            settle_home(self._context)
         if isinstance(provision, JobBuffer):
             self._graph.enter(provision.inside())
         if self._site.scheduler != LOCAL:

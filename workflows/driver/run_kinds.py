@@ -95,10 +95,27 @@ class LaunchedKind(RunKind):
         early: EarlyWorker | None,
         tick: Callable[[Snapshot], None],
     ) -> Outcome:
-        """From its buffer to its products at home."""
+        """From its buffer to its products at home, on one buffer after another where each ends with
+        its job."""
+        from burstlens.workflows.deciding.job_change import NEXT_JOB
+
+        while (outcome := self._drive_on_buffer(context, early, tick)).state == NEXT_JOB.state:
+            if outcome.left:
+                context.snapshot.alarm(outcome.left)
+            early = None
+        return outcome
+
+    def _drive_on_buffer(
+        self,
+        context: RunContext,
+        early: EarlyWorker | None,
+        tick: Callable[[Snapshot], None],
+    ) -> Outcome:
+        """From a buffer to the end of the run, or to the end of the job that has the buffer."""
         from burstlens.workflows.deciding.launched import LaunchedRun
         from burstlens.workflows.deciding.state import RunState
         from burstlens.workflows.driver.dispatch import Dispatch
+        from burstlens.workflows.driver.home_taken import settle_home
         from burstlens.workflows.driver.inbox import Inbox
         from burstlens.workflows.driver.launching import Launching
         from burstlens.workflows.driver.loop import Loop
@@ -108,6 +125,7 @@ class LaunchedKind(RunKind):
 
         run, recipe, site = context.run, context.recipe, context.site
         launcher, block = scheduled(run, recipe, site)
+        settle_home(context)
         context.snapshot.note_scheduler(scheduler_of(launcher))
         with Graph(site, run, jobs=len(recipe.steps) + 2, block=block, early=early) as graph:
             leaving = graph.leaving.is_set

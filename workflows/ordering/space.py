@@ -77,6 +77,24 @@ class Space:
         """Whether another attempt owns the frame by now."""
         return self.history.is_stale(frame.stream, frame.time, frame.attempt)
 
+    def oldest_unsettled(self) -> str | None:
+        """The time of the oldest frame of which a product is still to be published; also one of an
+        earlier driver that the watcher has not found again. None where there is none."""
+        history = self.history
+        known, owed = set(), []
+        for frame, wanted in (one for frames in self.files.values() for one in frames):
+            known.add((frame.stream, frame.time, frame.attempt))
+            keys = ((product, frame.stream, frame.time) for product in wanted)
+            if not all(history.settled(key, frame.attempt) for key in keys):
+                owed.append(frame)
+        times = [frame.time for frame in owed if not self.is_superseded(frame)]
+        times += [
+            key[1]
+            for key in history.frames - history.released
+            if key[2] >= history.first_on_buffer and key not in known and not history.is_stale(*key)
+        ]
+        return min(times, default=None)
+
     def stale_files(self) -> dict[int, frozenset[str]]:
         """By attempt, the files in the model's folder of which each frame is stale."""
         found: dict[int, set[str]] = {}

@@ -3,7 +3,8 @@
 ``launch`` is the seam of launchers (here, in a batch job, inside the job that holds the driver),
 ``supervisor`` the program that runs beside the model; in a job without an attempt it waits for one
 (``go``; ``waiting_jobs`` are those jobs for the driver), ``sentinel`` for a driver that has died,
-``provision`` makes the buffer, ``stage_in`` brings the inputs. Imports ``recipe``, ``guards``,
+``host`` serves a job that has its own buffer, ``provision`` makes the buffer, ``stage_in`` brings
+the inputs, ``checkpoint_home`` brings checkpoints home. Imports ``recipe``, ``guards``,
 ``frames``, ``models``, ``notify``, ``cluster_configs``, ``stagers`` and ``core``.
 """
 
@@ -12,7 +13,9 @@ __all__ = [
     "batch",
     "buffer",
     "buffer_origin",
+    "checkpoint_home",
     "direct_requests",
+    "host",
     "job_buffer",
     "job_end",
     "job_file",

@@ -5,7 +5,8 @@ standard library alone. ``VARIABLE`` holds the buffer's root; with candidates, t
 with room for ``BYTES`` on this node becomes that root. It says in ``host.json`` of its folder of
 the run directory where the buffer is mounted, starts the supervisor of each job folder that a
 driver names in ``queue/``, and ends when it finds ``leave``, or when no driver has shown a sign of
-life for long and nothing runs any more: an idle job costs node-hours. By what the scheduler's jobs
+life for long and nothing runs any more: an idle job costs node-hours. Where no driver has asked it
+to leave, it has a program of the package bring results home first. By what the scheduler's jobs
 know their id, node and CPUs the driver wrote to ``job.json`` there.
 """
 
@@ -38,6 +39,8 @@ CLEANS_S = 60.0
 """How long the other nodes may take to delete what the run has there."""
 DRIVERLESS_S = 600.0
 """How long an idle job waits for a driver that is silent."""
+LEAVING, HOME = "leaving", "home.json"
+"""The mark of a host that brings results home by itself, and its report of what came."""
 
 
 def main(folder: Path, variable: str, run_folder: str, *choice: str) -> int:
@@ -70,6 +73,8 @@ def main(folder: Path, variable: str, run_folder: str, *choice: str) -> int:
 
     patiently(write)
     Host(folder).serve()
+    if not surely_exists(folder / "leave"):
+        bring_results_home(folder)
     # A job's own buffer goes with it; on a disk of the node no other process would clean up.
     shutil.rmtree(Path(root, run_folder), ignore_errors=True)
     if choice and job["each_node"]:
@@ -122,6 +127,17 @@ def _reason(error: OSError) -> str:
     if error.filename is None:
         return str(error)
     return f"cannot make {error.filename} on the buffer ({error.strerror})"
+
+
+def bring_results_home(folder: Path) -> None:
+    """Have the newest checkpoint and kept files brought home before the buffer goes. From then on
+    the job serves no driver: one that comes meanwhile waits for ``home.json``, or the job's end."""
+    with contextlib.suppress(OSError):
+        (folder / "leave").touch()
+        (folder / LEAVING).touch()
+    words = [sys.executable, "-P", "-m", "burstlens.workflows.driver.left_results", str(folder)]
+    with contextlib.suppress(OSError):
+        subprocess.run(words, stdin=subprocess.DEVNULL)
 
 
 class Host:

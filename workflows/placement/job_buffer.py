@@ -111,6 +111,10 @@ class JobBuffer:
         """The live host's buffer, else that of a new job, when it has begun."""
         batch = self.launcher.batch
         number = self._hosts()
+        while number and self._brings_home(self._host(number)):
+            if self.leaving() or self.run.stop_requested() is not None:
+                break
+            time.sleep(LOOK_S)
         found = bool(number) and self._serves(self._host(number))
         host = self._host(number if found else number + 1)
         if not found:
@@ -216,6 +220,13 @@ class JobBuffer:
             return False
         # Asked now: a job that `free` has cancelled a moment ago brings no buffer.
         return not self.launcher.batch.is_over(job_id)
+
+    def _brings_home(self, host: Path) -> bool:
+        """Whether a host without a driver is bringing results home: these are waited for."""
+        if not surely_exists(host / hosts.LEAVING) or surely_exists(host / hosts.HOME):
+            return False
+        job_id = self.launcher.batch.find(host)
+        return job_id is not None and not self.launcher.batch.is_over(job_id)
 
     def _of_scheduler(self) -> dict[str, Any]:
         """By what its jobs know their id, node and CPUs, and how a program starts on each node."""

@@ -113,8 +113,9 @@ class StopRequest:
 class JobEnd:
     """When the program is asked to stop, and when it is ended. Times are ``time.monotonic()``.
 
-    ``ends_at`` is when its job ends, by the scheduler: infinite for a process of this machine,
-    whose program is ended ``walltime_s`` after its start and has its full grace then.
+    ``ends_at`` is when its job ends, by the scheduler, less what results take to come home from a
+    buffer that ends with it (``home_s``): infinite for a process of this machine, whose program is
+    ended ``walltime_s`` after its start and has its full grace then.
     """
 
     def __init__(
@@ -126,7 +127,7 @@ class JobEnd:
         self._grace_s = float(job.get("preempt_grace_s") or GRACE_S)
         self.ends_at = math.inf
         if unix is not None and unix > time.time():
-            self.ends_at = now + unix - time.time()
+            self.ends_at = now + unix - time.time() - float(job.get("home_s") or 0.0)
         elif "batch" in job:
             self.ends_at = began + walltime_s
         over_at = now + walltime_s

@@ -31,6 +31,9 @@ _OF_WAITING = ("run_dir", "name", "log_level", "job_id_variable")
 SENTINEL_S = 10.0
 """How long a driver's heartbeat stands still before the sentinel evaluates the guards."""
 
+HOME_S = 600.0
+"""Left of a job's walltime, at most a quarter of it, for what comes home before its buffer goes."""
+
 
 def hints_of(recipe: Recipe, site: Site) -> Delivery:
     """How the model gets the recipe's MPI-IO hints on that site."""
@@ -115,13 +118,12 @@ class JobFile:
         return job | {
             "folder": folder,
             "files": {**files, **start.files},
-            "checkpoint": self._checkpoint(),
-            "checkpoint_copied": model.rewrites_checkpoint,
+            **self._checkpoint(),
             "stripes": [one.job() for one in folder_stripes(simulation.stripes, self.recipe.ranks)],
             "inputs": f"{self.buffer.folder}/inputs",
             "executables": [name for path, name in input_files(inputs) if os.access(path, os.X_OK)],
             "argv": [*self._mpi_prefix(), *start.command],
-            "walltime_s": simulation.walltime,
+            "walltime_s": simulation.walltime - self._home_s(),
             "log": SIMULATION_LOG,
             "unlinked": [*model.log_patterns, *([stop_by.file] if stop_by else [])],
             "copied": model.configured(inputs).output_names(inputs).copied,
@@ -143,7 +145,7 @@ class JobFile:
         recipe, stop_by, site = self.recipe, self.recipe.stop_by, self.site
         cost_s = self.history.checkpoints.longest_s if stop_by else None
         lead = lead_s(recipe.simulation.walltime, recipe.checkpoint.lead, cost_s)
-        found: dict[str, Any] = {"lead_s": lead}
+        found: dict[str, Any] = {"lead_s": lead, "home_s": self._home_s()}
         if site.scheduler != LOCAL:
             batch = scheduler(site.scheduler)
             variable, command = batch.variables.job_end, batch.end_command
@@ -153,15 +155,27 @@ class JobFile:
             found["stop_by"] = stop_by.job()
         return found
 
-    def _checkpoint(self) -> list[list[str | int | None]]:
-        """The checkpoint's files: where they are on the buffer, their names, and their sizes as
-        they were found whole."""
+    def _home_s(self) -> float:
+        """What is left of the job's time for products, kept files and the checkpoint to come home,
+        where the buffer ends with its job and another one is to follow."""
+        simulation = self.recipe.simulation
+        if not (simulation.is_cut and self.site.viewing.placement == "same-job"):
+            return 0.0
+        return min(HOME_S, simulation.walltime / 4)
+
+    def _checkpoint(self) -> dict[str, Any]:
+        """The files of the checkpoint that the model continues from, with their sizes as they were
+        found whole: linked on the buffer, or copied from the run directory where the buffer is
+        another one than its writer's."""
         time = self.continuation.time or ""
         record = self.history.checkpoints.find(self.written_by, time)
+        if record is not None and not record.on_buffer:
+            home = self.run.checkpoint(record.attempt, record.time)
+            return {"home": [[str(home / name), name, *sums] for name, *sums in record.home]}
         sizes = {} if record is None else record.size_of
         folder = f"{self.buffer.folder}/{self.written_by}"
-        files = self.continuation.files
-        return [[f"{folder}/{name}", name, sizes.get(name)] for name in files]
+        files = [[f"{folder}/{name}", name, sizes.get(name)] for name in self.continuation.files]
+        return {"checkpoint": files, "checkpoint_copied": self.recipe.model.rewrites_checkpoint}
 
     def _sentinel(self) -> dict[str, Any]:
         """When the sentinel is to watch, and what for: guards that may have to stop the model,

@@ -23,7 +23,7 @@ if not __package__:  # started by its path: a package of the files here, without
     sys.modules["burstlens"] = package = ModuleType("burstlens")
     package.__path__ = [str(Path(__file__).parents[2])]
 
-from burstlens.core.whole_copy import copy_whole, rename
+from burstlens.core.whole_copy import Checksum, copy_whole, rename
 
 
 def make(base: Path, job: Mapping[str, Any]) -> Path:
@@ -40,6 +40,8 @@ def make(base: Path, job: Mapping[str, Any]) -> Path:
     copied = job.get("checkpoint_copied", False)
     for source, name, *size in job.get("checkpoint", ()):
         give_checkpoint(base / source, folder / name, *size, copied=copied)
+    for path, name, *sums in job.get("home", ()):
+        copy_checkpoint(Path(path), folder / name, Checksum(*sums))
     if job.get("inputs"):
         inputs = base / job["inputs"]
         link_inputs(inputs, folder, job.get("unlinked", ()), job.get("copied", ""))
@@ -124,6 +126,26 @@ def _hard_link(source: Path, link: Path) -> None:
         copy_whole(source, link)
 
 
+def copy_checkpoint(source: Path, target: Path, sums: Checksum) -> None:
+    """Give the model a file of a checkpoint from the run directory, a copy: what the model writes
+    under this name must not change the one at home. Raises ValueError where that is gone or is not
+    what was brought there, OSError."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if _stands(target):
+        return
+    part = target.with_name(f".{target.name}.part")
+    try:
+        copied = copy_whole(source, part)
+    except FileNotFoundError as error:
+        if error.filename != os.fspath(source):
+            raise
+        raise ValueError(f"the checkpoint's file {source} is gone") from None
+    if copied != sums:
+        part.unlink()
+        raise ValueError(f"the checkpoint's file {source} is damaged")
+    rename(part, target)
+
+
 def remove_link(path: Path) -> None:
     """Remove a link of that name; anything else stays. Raises OSError."""
     with contextlib.suppress(FileNotFoundError):
@@ -188,6 +210,9 @@ def main(what: str, job_folder: Path, base: Path) -> int:
                 bring_home(base, job, log)
     except OSError as error:
         print(f"{error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
+    except ValueError as error:
+        print(error, file=sys.stderr)
         return 1
     return 0
 

@@ -40,13 +40,6 @@ def continuing(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
             yield Finding(ERROR, f"{_PATH}: {error}", _PATH)
     if not simulation.is_cut:
         return
-    if site is not None and (site.viewing.placement == "same-job" or site.buffer.node_local):
-        yield Finding(
-            ERROR,
-            f"{_PATH}: the buffer of site {site.name} ends with its job, and with it the "
-            "checkpoint: several jobs need one that outlives them",
-            _PATH,
-        )
     for step in recipe.steps:
         if step.phase != "before":
             path = f"step.{step.name}"

@@ -199,7 +199,8 @@ class Checkpoint:
     """How long before its job ends the model is asked to stop, such as "10 min". By default a
     minute, of a short job a quarter of its time; later as checkpoints take, with a margin."""
     keep: Annotated[int, Field(ge=1)] = 2
-    """How many good ones stay on the buffer, the newest; older ones are deleted."""
+    """How many good ones stay on the buffer, and of those that came home there; older ones are
+    deleted."""
     files: tuple[Pattern, ...] | Pattern = ()
     """Of the model `command`: the names of one checkpoint's files, with `{time}` or `{step}`, and
     `{rank}` where each rank writes one: `"restart_{step}_{rank}.bin"`."""

@@ -20,6 +20,7 @@ from burstlens.core.allowance import DEFAULT_MEMORY
 from burstlens.core.quantity import show_bytes
 from burstlens.core.version import answer
 from burstlens.workflows.models.inputs import MOST_SHOWN, dead_links, matches
+from burstlens.workflows.recipe.checkpoint_room import checkpoint_room
 from burstlens.workflows.recipe.continuing import continuing
 from burstlens.workflows.recipe.findings import ERROR, WARNING, Finding
 from burstlens.workflows.recipe.misfits import misfits
@@ -47,6 +48,7 @@ def survey(recipe: Recipe, site: Site | None = None) -> Iterator[Finding]:
         yield Finding(WARNING, _unhinted(recipe), "simulation.mpiio_hints")
     yield from _files(recipe)
     yield from continuing(recipe, site)
+    yield from checkpoint_room(recipe, facts, site)
     if site is not None and site.buffer.node_local and recipe.simulation.nodes > 1:
         yield from _unseen_writers(recipe, site)
     own = site.viewing.memory if site is not None else None

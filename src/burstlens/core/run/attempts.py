@@ -46,6 +46,8 @@ class AttemptHistory(ProductHistory):
     """Whether the run had an end when this driver resumed it."""
     fresh_buffer: bool = False
     """Whether the buffer holds nothing of any attempt yet."""
+    first_on_buffer: int = 1
+    """The first attempt whose files can be on the present buffer."""
 
     def owns(self, stream: str, time: str, attempt: int) -> bool:
         """Whether that attempt owns that frame."""
@@ -146,5 +148,6 @@ FOLDS: dict[type[ev.Event], Callable[[Any, Any], None]] = {
     ev.CheckpointWhole: lambda history, event: history.checkpoints.note_whole(event),
     ev.CheckpointJudged: lambda history, event: history.checkpoints.note_judged(event),
     ev.CheckpointSuspect: lambda history, event: history.checkpoints.note_suspect(event),
+    ev.CheckpointHome: lambda history, event: history.checkpoints.note_home(event),
     ev.CheckpointRemoved: lambda history, event: history.checkpoints.note_removed(event),
 }

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from burstlens.core.run.lineage import Lineage
 from burstlens.core.run.occasional_events import (
+    CheckpointHome,
     CheckpointJudged,
     CheckpointRemoved,
     CheckpointSuspect,
@@ -16,8 +17,11 @@ from burstlens.core.run.occasional_events import (
 @dataclass(slots=True)
 class CheckpointRecord:
     """A whole checkpoint, by the journal; ``suspect`` says why none is to resume from it.
+
     ``sizes`` are the bytes of each file, where known. ``judged``: its own fields were read, and are
-    finite."""
+    finite. ``home`` has name, bytes and CRC-32 of its files in the run directory, none where they
+    are not all there; ``ahead``: frames up to its time may lack their products.
+    """
 
     attempt: int
     time: str
@@ -28,6 +32,9 @@ class CheckpointRecord:
     """When its last byte was written, by the model's node."""
     sizes: list[int] = field(default_factory=list)
     judged: bool = False
+    on_buffer: bool = True
+    home: list[tuple[str, int, int]] = field(default_factory=list)
+    ahead: bool = False
 
     @property
     def size_of(self) -> dict[str, int | None]:
@@ -38,7 +45,8 @@ class CheckpointRecord:
 
 @dataclass(slots=True)
 class Checkpoints:
-    """The whole checkpoints whose files were not deleted, in the order in which they came."""
+    """The whole checkpoints whose files are on the buffer or in the run directory, in the order in
+    which they came."""
 
     records: list[CheckpointRecord] = field(default_factory=list)
     longest_s: float | None = None
@@ -75,9 +83,28 @@ class Checkpoints:
         if record := self.find(event.attempt, event.time):
             record.judged = True
 
+    def note_home(self, event: CheckpointHome) -> None:
+        """Note that its files are in the run directory."""
+        if record := self.find(event.attempt, event.time):
+            record.home, record.ahead = event.files, event.ahead
+
     def note_removed(self, event: CheckpointRemoved) -> None:
-        """Forget a checkpoint whose files are deleted."""
-        self._drop(event.attempt, event.time)
+        """Forget its files in that place, and the checkpoint where no others are left."""
+        if record := self.find(event.attempt, event.time):
+            if event.home:
+                record.home = []
+            else:
+                record.on_buffer = False
+            self._forget_lost()
+
+    def lose_buffer(self) -> None:
+        """The buffer is gone with the files that lay there."""
+        for record in self.records:
+            record.on_buffer = False
+        self._forget_lost()
+
+    def _forget_lost(self) -> None:
+        self.records = [one for one in self.records if one.on_buffer or one.home]
 
     def _drop(self, attempt: int, time: str) -> None:
         if record := self.find(attempt, time):

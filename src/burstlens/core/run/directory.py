@@ -9,6 +9,7 @@ import contextlib
 import errno
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,6 +103,15 @@ class RunDir:
     def output(self) -> Path:
         """Raw files that the recipe keeps."""
         return self.path / "output"
+
+    @property
+    def checkpoints(self) -> Path:
+        """Checkpoints that were brought home, each in a folder of its own."""
+        return self.path / "checkpoints"
+
+    def checkpoint(self, attempt: int, time: str) -> Path:
+        """The folder of the checkpoint that an attempt has written at that valid time."""
+        return self.checkpoints / str(attempt) / time
 
     @property
     def sentinel(self) -> Path:
@@ -248,6 +258,8 @@ class RunDir:
         for path in left:
             with contextlib.suppress(OSError):
                 path.unlink()
+        for unfinished in self.checkpoints.glob("*/.*.part"):
+            shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def taken(run: RunDir) -> RunError:

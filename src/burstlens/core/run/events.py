@@ -24,6 +24,7 @@ from burstlens.core.run.occasional_events import BufferCreated as BufferCreated
 from burstlens.core.run.occasional_events import BufferObserved as BufferObserved
 from burstlens.core.run.occasional_events import BufferReleased as BufferReleased
 from burstlens.core.run.occasional_events import BufferRequested as BufferRequested
+from burstlens.core.run.occasional_events import CheckpointHome as CheckpointHome
 from burstlens.core.run.occasional_events import CheckpointJudged as CheckpointJudged
 from burstlens.core.run.occasional_events import CheckpointRemoved as CheckpointRemoved
 from burstlens.core.run.occasional_events import CheckpointSuspect as CheckpointSuspect
@@ -390,7 +391,8 @@ AnyEvent = Union[  # noqa: UP007  (its members are listed below)
     RunStarted, RunResumed, RunEnded, JournalContinued, RunAttached, AttemptObserved,
     ModelObserved, FrameFingerprint, PathLost, PathBack, BufferRequested, BufferObserved,
     BufferCreated, BufferAdopted, BufferReleased, CheckpointWhole, CheckpointJudged,
-    CheckpointSuspect, CheckpointRemoved, StageInDone, StageOutDone, StepSubmitting,
+    CheckpointSuspect, CheckpointHome, CheckpointRemoved, StageInDone, StageOutDone,
+    StepSubmitting,
     StepStarted, StepEnded,
     SimulationSubmitting, SimulationSubmitted, SimulationEnded, AheadSubmitted, AheadEnded,
     ViewingQueued, ViewingStarted,

@@ -45,6 +45,8 @@ class History(AttemptHistory):
     """Whether the files of ``[stage_out]`` came home after the model ended, well or not."""
     home: tuple[int, int] = (0, 0)
     """How many of them came, and their bytes."""
+    home_names: dict[str, int] = field(default_factory=dict)
+    """The files that came home when a job ended with its buffer, and the attempt that left each."""
     times: Times = field(default_factory=Times)
     """The valid times that the columns share."""
     damaged: FrameSet = field(default_factory=FrameSet)
@@ -213,7 +215,8 @@ def _buffer(history: History, event: ev.BufferCreated | ev.BufferAdopted) -> Non
     history.buffer_requested = True
     if isinstance(event, ev.BufferCreated):
         history.fresh_buffer = True
-        history.checkpoints.records.clear()
+        history.first_on_buffer = history.attempt + 1
+        history.checkpoints.lose_buffer()
     names = ("kind", "path", "folder", "name", "owned", "by", "created")
     fields = {name: getattr(event, name) for name in names}
     history.buffer = {name: value for name, value in fields.items() if value is not None}
@@ -224,6 +227,7 @@ def _buffer_released(history: History, event: ev.BufferReleased) -> None:
     history.buffer_released = True
     history.buffer_requested = False
     history.staged_in = False
+    history.checkpoints.lose_buffer()
     if history.outcome is not None and history.outcome.get("left"):  # by `free`, after the end
         code = history.outcome["exit_code"]
         code = DONE if code == BUFFER_LEFT else code
@@ -238,6 +242,7 @@ def _brought_home(history: History, event: ev.StageOutDone) -> None:
     history.brought_home = event.outcome == "done" or event.exit_code in COMPLETE
     history.kept_home = True
     history.others = event.others or []
+    history.home_names |= {name: history.attempt for name, _ in event.files or ()}
     sizes = [size for _, size in event.files or ()]
     history.home = len(sizes), sum(sizes)
 

@@ -142,8 +142,22 @@ class CheckpointSuspect(_Checkpoint, frozen=True, tag="checkpoint.suspect"):
     reason: str
 
 
-class CheckpointRemoved(_Checkpoint, frozen=True, tag="checkpoint.removed"):
-    """The files of a checkpoint are deleted, as newer good ones are there."""
+class CheckpointHome(_Checkpoint, frozen=True, tag="checkpoint.home", omit_defaults=True):
+    """All files of a checkpoint are in the run directory, verified: of each its name, bytes and
+    CRC-32; ``bytes`` of all. ``ahead``: the job's host brought it without a driver, so that frames
+    up to its time may lack their products."""
+
+    files: list[tuple[str, Count, Count]]
+    bytes: Count
+    seconds: float | None = None
+    ahead: bool = False
+
+
+class CheckpointRemoved(_Checkpoint, frozen=True, tag="checkpoint.removed", omit_defaults=True):
+    """The files of a checkpoint are deleted from the buffer, or from the run directory (``home``),
+    as newer good ones are there."""
+
+    home: bool = False
 
 
 class GuardsContinued(Event, frozen=True, tag="guards.continued"):
