@@ -38,7 +38,8 @@ def test_an_end_that_nobody_asked_for_is_a_failure_that_retries_cover(case, how)
     done = end(run, 1, how, 1.0)
     assert described(done).continuation.time == key(1)
     (alarm,) = (one for one in done if isinstance(one, ev.Alarm))
-    assert alarm.text == f"attempt 1 {how.text()}; the next one resumes from t = 1 s"
+    lost = "nothing is lost after its checkpoint of t = 1 s"
+    assert alarm.text == f"attempt 1 {how.text()}; {lost}; the next one resumes from t = 1 s"
 
 
 @pytest.mark.parametrize("how", [CANCELLED, LOST, FULL])

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from burstlens.core.errors import RecipeError, SiteError
 from burstlens.core.exit_codes import NO_SPACE, STOPPED, STOPPED_BY_GUARD
 from burstlens.core.model import Progress
 from burstlens.core.outcome import Outcome, failure_code
@@ -14,14 +15,14 @@ from burstlens.core.run.attempts import REQUEUED
 from burstlens.core.run.checkpoint_record import CheckpointRecord
 from burstlens.workflows.deciding.next_job import AHEAD, NextJob, core_hours
 from burstlens.workflows.deciding.segments import CUT, CUTS, Segments
+from burstlens.workflows.deciding.steps import Steps
 from burstlens.workflows.deciding.time_over import advice
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.frames.speech import Speech
-from burstlens.workflows.models.continuation import Continuation
+from burstlens.workflows.models.continuation import Continuation, NothingLeftError
 from burstlens.workflows.ordering.events import JobEnded, JobsSeen, JobSubmitted
 from burstlens.workflows.ordering.instructions import (
     DescribeJobs,
-    Launch,
     Request,
     SeeJobs,
     Sync,
@@ -29,7 +30,6 @@ from burstlens.workflows.ordering.instructions import (
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.job_end import STOP_BY
 from burstlens.workflows.placement.supervised import Ended
-from burstlens.workflows.recipe.recipe import Step
 
 if TYPE_CHECKING:
     from burstlens.workflows.deciding.state import RunState
@@ -48,7 +48,7 @@ class Jobs:
         self.asked: str | None = None
         self.live: set[str] = set()
         self.ends: dict[str, Ended | None] = {}
-        self.segments, self.next_job = Segments(state), NextJob(state)
+        self.segments, self.next_job, self.steps = Segments(state), NextJob(state), Steps(state)
         self.continuation, self.written_by = Continuation(), 0
         self.fresh_buffer = False
         """Whether the buffer of earlier attempts is gone, with all that lay there."""
@@ -58,10 +58,6 @@ class Jobs:
         self._why: dict[str, Any] = {}
         self._progress: Progress | None = None
         self._begun = False
-        self._beside: dict[str, int] = {}
-        """The names of the jobs of steps beside an attempt, and its number."""
-        self._names: dict[str, str] = {}
-        """The names of the steps' jobs, by step; none of a step that has ended well."""
 
     @property
     def simulation(self) -> str:
@@ -72,7 +68,7 @@ class Jobs:
         """Number the attempt, once, and have each job that has not ended well described."""
         if not self.attempt:
             self._take_up()
-        steps = tuple((name, step) for step, name in self._names.items())
+        steps = tuple((name, step) for step, name in self.steps.jobs.items())
         what = self.attempt, self.simulation, steps, self.fresh_buffer
         self._state.do(DescribeJobs(buffer, *what, self.continuation, self.written_by))
 
@@ -118,10 +114,11 @@ class Jobs:
         self.ends = {
             name: other
             for name, other in self.ends.items()
-            if other is not None and not (cut and name in self._beside)
+            if other is not None and not (cut and name in self.steps.beside)
         }
         self.attempt += 1
-        self.asked, self._speech, self._begun, self._names = None, Speech(), False, {}
+        self.asked, self._speech, self._begun = None, Speech(), False
+        self.steps.jobs = {}
         self._unknown, self._progress = "", None
         self.fresh_buffer = self.next_job.is_requeued = False
         self.written_by = 0 if record is None else record.attempt
@@ -131,11 +128,7 @@ class Jobs:
         """Journal what will be submitted."""
         self.continuation = continuation
         for phase in self._phases:
-            for step in self._steps(phase):
-                name = self._name(step)
-                if name is not None:
-                    self._names[step.name] = name
-                    self._state.outbox.append(ev.StepSubmitting(job=name, step=step.name))
+            self.steps.begin(phase, self.attempt, anew=self.fresh_buffer)
             if phase == "before":
                 event = ev.SimulationSubmitting(
                     job=self.simulation, attempt=self.attempt,
@@ -151,49 +144,14 @@ class Jobs:
         cut = self.continuation.until_s is not None
         return ("before", "beside") if cut else ("before", "beside", "after")
 
-    def _steps(self, phase: str) -> list[Step]:
-        return [step for step in self._recipe.steps if step.phase == phase]
-
-    def _name(self, step: Step) -> str | None:
-        """The name of the step's job; None when it has ended well under an earlier driver."""
-        times = 1
-        while True:
-            name = (
-                f"step-{step.name}-{times}"
-                if step.phase == "before"
-                else (f"step-{step.name}-{self.attempt}.{times}")
-            )
-            record = self._history.jobs.get(name)
-            if record is None or (record.outcome is None and not self.fresh_buffer):
-                return name
-            if record.outcome == "done" and not self.fresh_buffer:
-                return None
-            times += 1
-
     def launch(self) -> None:
         """Have each of them started, after those that it needs."""
-        before: tuple[str, ...] = ()
-        for step in self._steps("before"):
-            before += self._launch_step(step, before[-1:])
-        self._launch(Launch(self.simulation, before))
-        for step in self._steps("beside"):
-            self._beside |= dict.fromkeys(self._launch_step(step, before), self.attempt)
-        after: tuple[str, ...] = (self.simulation,)
-        for step in self._steps("after") if "after" in self._phases else ():
-            after += self._launch_step(step, after[-1:])
+        for launch in self.steps.launches(self.simulation, self._phases):
+            self.live.add(launch.name)
+            self._state.do(launch)
+        beside = (self.steps.jobs.get(step.name) for step in self.steps.of("beside"))
+        self.steps.beside |= dict.fromkeys(filter(None, beside), self.attempt)
         self._begun = True
-
-    def _launch_step(self, step: Step, after: tuple[str, ...]) -> tuple[str, ...]:
-        """The name of its job; none when it has ended well under an earlier driver."""
-        if step.name not in self._names:
-            return ()
-        name = self._names[step.name]
-        self._launch(Launch(name, after, on_login=step.where == "login"))
-        return (name,)
-
-    def _launch(self, launch: Launch) -> None:
-        self.live.add(launch.name)
-        self._state.do(launch)
 
     def submitted(self, event: JobSubmitted) -> None:
         """A job's id is known: journal it before anything else happens."""
@@ -213,7 +171,7 @@ class Jobs:
         """Take a job's end; returns an outcome when nothing can follow it any more."""
         name, end = event.name, event.end
         self.live.discard(name)
-        attempt = self._beside.get(name, self.attempt)
+        attempt = self.steps.beside.get(name, self.attempt)
         if attempt == self.attempt or (end is not None and end.well):
             self.ends[name] = end
         elif end is not None:  # it ended with its attempt, which has a follower
@@ -236,8 +194,7 @@ class Jobs:
             else:
                 self._state.outbox.append(ev.StepEnded(**about))
             self._state.do(Sync())
-        before = {f"step-{step.name}" for step in self._steps("before")}
-        if state != "done" and name.rpartition("-")[0] in before:
+        if state != "done" and self.steps.is_before(name):
             code = failure_code(event.said, message)
             if state == "stopped":
                 code = self._stopped().exit_code
@@ -321,30 +278,29 @@ class Jobs:
         unfinished = {name for name, end in self.ends.items() if end is None or not end.well}
         return any(not name.startswith("attempt-") for name in self.live | unfinished)
 
-    def end_with_nothing_left(self, why: str) -> None:
-        """The attempt has nothing to compute: the one before was ended in its last step."""
-        self.ends[self.simulation] = Ended(0, None, "exited")
-        self._speech, self._begun = Speech(ended_well=True), True
+    def is_ended_by(self, node: DescribeJobs, error: BaseException) -> bool:
+        """Whether the attempt ends by that error of its description: it has nothing to compute, as
+        the one before was ended in its last step, or cannot be started from its checkpoint."""
+        if isinstance(error, NothingLeftError):
+            end, outcome = Ended(0, None, "exited"), "done"
+            self._speech = Speech(ended_well=True)
+        elif node.continuation.time is not None and isinstance(error, RecipeError | SiteError):
+            end, outcome = Ended(None, None, "not started", str(error)), "failed"
+            self.segments.problem = f"attempt {self.attempt} cannot be started: {error}"
+        else:
+            return False
+        self.ends[self.simulation], self._begun = end, True
         event = ev.SimulationEnded(
-            job=self.simulation, attempt=self.attempt, outcome="done", message=why
+            job=self.simulation, attempt=self.attempt, outcome=outcome, message=str(error)
         )
         self._state.outbox.append(event)
-
-    def end_unstarted(self, why: str) -> None:
-        """The attempt cannot be started from its checkpoint, nor can another one: the run ends."""
-        self.ends[self.simulation] = Ended(None, None, "not started", why)
-        self.segments.problem = f"attempt {self.attempt} cannot be started: {why}"
-        self._begun = True
-        event = ev.SimulationEnded(
-            job=self.simulation, attempt=self.attempt, outcome="failed", message=why
-        )
-        self._state.outbox.append(event)
+        return True
 
     @property
     def following(self) -> bool:
         """Whether another attempt is to resume where this one has ended. Steps beside it need not
         have ended: the next attempt has its own."""
-        over = self._begun and not (self.live - self._beside.keys())
+        over = self._begun and not (self.live - self.steps.beside.keys())
         return over and not self.segments.problem and self.segments.follows(self._end)
 
     @property

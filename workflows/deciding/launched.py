@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from burstlens.cluster_configs.schedulers import LOCAL
-from burstlens.core.errors import GivenUpError, RecipeError, RunError, SiteError
+from burstlens.core.errors import GivenUpError, RunError
 from burstlens.core.exit_codes import STOPPED, leading
 from burstlens.core.outcome import Outcome, failure_code
 from burstlens.core.run import events as ev
@@ -17,7 +17,6 @@ from burstlens.workflows.deciding.jobs import BY, Jobs
 from burstlens.workflows.deciding.output_watch import OutputWatch
 from burstlens.workflows.deciding.state import FIRST_S, RunState
 from burstlens.workflows.deciding.target import PATIENCE_S, Target
-from burstlens.workflows.models.continuation import NothingLeftError
 from burstlens.workflows.ordering import events as happened
 from burstlens.workflows.ordering import instructions as todo
 from burstlens.workflows.ordering.guarding import Guarding
@@ -249,11 +248,8 @@ class LaunchedRun(BufferedRun):
         jobs = self.jobs
         end = jobs.ends[jobs.simulation]
         assert end is not None
-        if (
-            production.oldest_unread() is not None
-            or jobs.next_job.pending
-            or not self.checkpoints.judging.is_done
-        ):
+        judging = self.checkpoints.judging
+        if production.oldest_unread() is not None or jobs.next_job.pending or not judging.is_done:
             return False
         if self._change.is_due:
             assert self.buffer is not None
@@ -362,13 +358,7 @@ class LaunchedRun(BufferedRun):
             case todo.StageIn(buffer=buffer):
                 message = f"stage in failed: {error}"
                 self._homecoming.free(buffer, Outcome("failed", failure_code(error), message))
-            case todo.DescribeJobs() if isinstance(error, NothingLeftError):
-                self.jobs.end_with_nothing_left(str(error))
-                self._watch.ended = True
-            case todo.DescribeJobs(continuation=begin) if begin.time is not None and isinstance(
-                error, RecipeError | SiteError
-            ):
-                self.jobs.end_unstarted(str(error))
+            case todo.DescribeJobs() as node if self.jobs.is_ended_by(node, error):
                 self._watch.ended = True
             case todo.DescribeJobs() if isinstance(error, Exception):
                 state.fail(error)

@@ -6,13 +6,13 @@ earlier ones are ``attempt-1/NAME``. ``shared`` are these names, with the attemp
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from burstlens.core.durable import make_folders
 from burstlens.core.errors import StagingError
 from burstlens.core.existence import check_existence
+from burstlens.core.whole_copy import rename
 
 Shared = Mapping[str, Sequence[int]]
 
@@ -35,6 +35,20 @@ def make_way(output: Path, folder: Path, name: str, attempt: int, shared: Shared
         gone = not check_existence(folder / str(max(earlier)) / name)
         if gone and check_existence(place) and not check_existence(aside):
             make_folders(aside.parent, output.parent)
-            os.rename(place, aside)
+            rename(place, aside)
     except OSError as error:
         raise StagingError.of(error, "cannot bring home", place) from error
+
+
+def set_aside(output: Path, given_up: Mapping[int, Collection[str]]) -> None:
+    """Move aside what attempts that were given up have brought home, to ``attempt-1/NAME``. Raises
+    StagingError."""
+    for attempt in sorted(given_up, reverse=True):
+        for name in sorted(given_up[attempt]):
+            source, place = output / name, output / f"attempt-{attempt}" / name
+            try:
+                if check_existence(source):
+                    make_folders(place.parent, output.parent)
+                    rename(source, place)
+            except OSError as error:
+                raise StagingError.of(error, "cannot move", source) from error

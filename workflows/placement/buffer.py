@@ -31,7 +31,7 @@ from burstlens.workflows.hints.stripes import FolderStripes
 from burstlens.workflows.hints.striping import set_stripes
 from burstlens.workflows.models.base import SIMULATION_LOG, Model
 from burstlens.workflows.models.inputs import selected
-from burstlens.workflows.placement.attempt_places import Shared, make_way, place_of
+from burstlens.workflows.placement.attempt_places import Shared, make_way, place_of, set_aside
 from burstlens.workflows.recipe.wanted import Wanted, remarks
 
 _log = logging.getLogger(__name__)
@@ -290,21 +290,9 @@ def bring_all_home(
                 places[name] = f"{place}/{name}"
         files += _bring_named(buffer, folder, places, Path(output))
         known.update(names)
-    _set_aside(Path(output), given_up or {})
+    set_aside(Path(output), given_up or {})
     missing = remarks(what, base / str(max(attempts)), model, Path(output))
     return Home(sorted(files), missing, _others(buffer))
-
-
-def _set_aside(output: Path, given_up: Mapping[int, Collection[str]]) -> None:
-    for attempt in sorted(given_up, reverse=True):
-        for name in sorted(given_up[attempt]):
-            source, place = output / name, output / f"attempt-{attempt}" / name
-            try:
-                if check_existence(source):
-                    make_folders(place.parent, output.parent)
-                    rename(source, place)
-            except OSError as error:
-                raise StagingError.of(error, "cannot move", source) from error
 
 
 def _others(buffer: BufferRef) -> tuple[str, ...]:

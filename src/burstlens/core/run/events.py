@@ -39,6 +39,8 @@ from burstlens.core.run.occasional_events import OutputReported as OutputReporte
 from burstlens.core.run.occasional_events import OutputTimed as OutputTimed
 from burstlens.core.run.occasional_events import PathBack as PathBack
 from burstlens.core.run.occasional_events import PathLost as PathLost
+from burstlens.core.run.occasional_events import ProductAdded as ProductAdded
+from burstlens.core.run.occasional_events import ProductRefused as ProductRefused
 from burstlens.core.run.occasional_events import RunAttached as RunAttached
 from burstlens.core.run.occasional_events import TrialEnded as TrialEnded
 from burstlens.core.run.occasional_events import TrialSubmitted as TrialSubmitted
@@ -351,24 +353,6 @@ class ProductSuperseded(_Product, frozen=True, tag="product.superseded"):
 class ProductFailed(_Product, frozen=True, tag="product.failed"):
     """A product cannot be made of a frame."""
 
-    reason: str | None = None
-
-
-class ProductAdded(Event, frozen=True, tag="product.added"):
-    """A product was added to the running run; ``gone`` frames are not on the buffer any more."""
-
-    product: str
-    table: dict[str, Any]
-    request: str | None = None
-    all_frames: bool | None = None
-    gone: Count | None = None
-    user: str | None = None
-
-
-class ProductRefused(Event, frozen=True, tag="product.refused"):
-    """A request to add products is not valid."""
-
-    request: str | None = None
     reason: str | None = None
 
 

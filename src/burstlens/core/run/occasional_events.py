@@ -1,5 +1,6 @@
 """Events of the journal about what only some runs have: a folder in which others started a model,
-space on the buffer, checkpoints, word to people and programs, timed output, the trials of a tuning.
+space on the buffer, checkpoints, added products, word to people and programs, timed output, the
+trials of a tuning.
 """
 
 from __future__ import annotations
@@ -241,6 +242,24 @@ class OutputReported(Event, frozen=True, tag="output.reported", omit_defaults=Tr
     stripe_sized: float | None = None
     mean_write: float | None = None
     rate: float | None = None
+
+
+class ProductAdded(Event, frozen=True, tag="product.added"):
+    """A product was added to the running run; ``gone`` frames are not on the buffer any more."""
+
+    product: str
+    table: dict[str, Any]
+    request: str | None = None
+    all_frames: bool | None = None
+    gone: Count | None = None
+    user: str | None = None
+
+
+class ProductRefused(Event, frozen=True, tag="product.refused"):
+    """A request to add products is not valid."""
+
+    request: str | None = None
+    reason: str | None = None
 
 
 class TrialSubmitting(Event, frozen=True, tag="trial.submitting", omit_defaults=True):
