@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from deflate import crc32
 from numpy.typing import NDArray
 
-from burstlens.workflows.awm.checkpoint import _write, read_head
+from burstlens.workflows.awm.checkpoint import _line, _write, read_head
 from burstlens.workflows.awm.checkpoint_files import HEAD_BYTES
 
 SHAPE = 4, 5, 6
@@ -27,13 +28,18 @@ def write(path: Path, state: dict[str, NDArray[Any]]) -> Path:
     return path
 
 
-def plant(path: Path, name: str, value: float) -> None:
-    """Write a checkpoint anew, with that value in the middle of a field."""
-    head, state = read_head(path), {}
-    data, offset = path.read_bytes(), HEAD_BYTES
-    for one in head.pop("fields"):
+def plant(path: Path, name: str, value: float, *places: tuple[int, ...]) -> None:
+    """Give a field of a checkpoint that value at these places, by default in its middle, with the
+    CRC that belongs to it: awm itself writes none that is not finite."""
+    head, data, offset = read_head(path), bytearray(path.read_bytes()), HEAD_BYTES
+    for one in head["fields"]:
         count = int(np.prod(one["shape"], dtype=np.int64))
-        values = np.frombuffer(data, one["type"], count, offset).reshape(one["shape"]).copy()
-        state[one["name"]], offset = values, offset + values.nbytes
-    state[name].reshape(-1)[state[name].size // 2] = value
-    _write(path, head, state)
+        values = np.frombuffer(data, one["type"], count, offset).reshape(one["shape"])
+        if one["name"] == name:
+            for place in places or [np.unravel_index(count // 2, one["shape"])]:
+                values[place] = value
+            one["crc32"] = crc32(values.tobytes())
+        offset += values.nbytes
+    line = _line(head)
+    data[: len(line)] = line
+    path.write_bytes(data)

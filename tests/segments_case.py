@@ -109,6 +109,17 @@ def settle(run: Case, faults: Mapping[str, str] = MappingProxyType({})):
             run.tell(happened.QuestionAnswered(ask, answer))
 
 
+def judge(run: Case, done) -> list[todo.Instruction]:
+    """What is to be done when the checkpoints that are to be read, now and then, are good."""
+    asks = [one for one in done if isinstance(one, todo.Ask) and one.kind == JUDGEMENT]
+    for ask in asks:
+        run.tell(happened.QuestionAnswered(ask, ""))
+    if asks:
+        run.tell(happened.Turn(), after_s=2.0)
+        done = [*done, *judge(run, run.tell(happened.ProductsPublished()))]
+    return done
+
+
 def copies(done) -> list[todo.Ask]:
     """The checkpoints that are to be brought home."""
     return [one for one in done if isinstance(one, todo.Ask) and one.kind == COPY]

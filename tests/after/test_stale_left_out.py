@@ -58,8 +58,8 @@ def test_a_report_has_the_segments_and_leaves_stale_products_out(forked, tmp_pat
     page = made.path.read_text()
     fork = "2005-08-28 03:00:00 UTC"
     assert words_of(page, "Attempts of the model") == [
-        *("1", "4711", "the beginning", fork, "failed"),
-        *("2", "4712", fork, "", ""),
+        *("1", "4711", "the beginning", fork, "failed", "", ""),
+        *("2", "4712", fork, "", "", "", ""),
     ]
     assert made.pictures == 1 + 5  # the newest large, all five small
     assert "2005-08-28 05:00:00 UTC" not in page

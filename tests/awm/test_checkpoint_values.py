@@ -25,10 +25,7 @@ def test_a_good_one_has_no_fault(path):
 @pytest.mark.parametrize(("value", "word"), [(np.nan, "nan"), (-np.inf, "-inf")])
 def test_a_value_that_is_not_finite_is_named_with_its_place(path, monkeypatch, slab, value, word):
     monkeypatch.setattr(checkpoint_values, "SLAB_BYTES", slab)
-    state = planted.fields()
-    state["vy"][2, 3, 1] = value
-    state["vy"][3, 0, 0] = value
-    planted.write(path, state)
+    planted.plant(path, "vy", value, (2, 3, 1), (3, 0, 0))
     assert Awm().checkpoint_fault(path) == f"vy is {word} at 2, 3, 1"
 
 

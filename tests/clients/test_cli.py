@@ -157,7 +157,7 @@ def test_a_second_driver_is_refused_whichever_way_it_comes(standing):
     )
     assert again.returncode == 1
     assert (
-        "exists already; --name takes another name, and `burstlens resume live` goes on"
+        "exists already; --name takes another name, and `burstlens resume live` continues that run"
         in again.stderr
     )
     assert sorted(path.name for path in (standing.runs / "live").glob("driver-*")) == epochs

@@ -104,13 +104,18 @@ def test_segments_have_the_job_of_their_attempt_and_how_it_ended():
             ev.SimulationSubmitting(job="attempt-1", attempt=1),
             ev.SimulationSubmitted(job="attempt-1", attempt=1, job_id="4711"),
             ev.SimulationEnded(
-                job="attempt-1", attempt=1, outcome="failed", idle_s=90.0, lost_core_hours=0.1
+                job="attempt-1",
+                attempt=1,
+                outcome="failed",
+                core_hours=2.0,
+                idle_s=90.0,
+                lost_core_hours=0.1,
             ),
             ev.SimulationSubmitting(job="attempt-2", attempt=2, checkpoint=key(5)),
         ]
     )
     assert segment_parts(history) == [
-        SegmentPart(1, "", key(5), "4711", "failed", 0.1), SegmentPart(2, key(5)),
+        SegmentPart(1, "", key(5), "4711", "failed", 2.0, 0.1), SegmentPart(2, key(5)),
     ]  # fmt: skip
     history.lineage = Lineage({1: ""})
     assert segment_parts(history) == []

@@ -8,7 +8,17 @@ from functools import partial
 
 import pytest
 from launched_case import Case, kinds
-from segments_case import WALLTIME, WELL, checkpoint, described, end, key, launches, segmented
+from segments_case import (
+    WALLTIME,
+    WELL,
+    checkpoint,
+    described,
+    end,
+    judge,
+    key,
+    launches,
+    segmented,
+)
 from simulated_nodes import BUFFER
 
 from burstlens.core.exit_codes import NO_SPACE
@@ -70,7 +80,7 @@ def test_a_walltime_that_is_too_short_for_one_checkpoint_ends_the_run_at_once(ca
     run.start()
     assert "BringHome" in kinds(end(run, 1, WALLTIME))
     message = run.state.policy.jobs.outcome().message
-    assert message.startswith("attempt 1 wrote no checkpoint, so none can follow it: write")
+    assert message.startswith("attempt 1 wrote no checkpoint, so none can follow it: use a longer")
 
 
 def test_a_driver_killed_while_a_checkpoint_is_deleted_is_followed_by_one_that_deletes_it(case):
@@ -90,9 +100,10 @@ def test_a_driver_killed_while_a_checkpoint_is_deleted_is_followed_by_one_that_d
 
 
 def removals(run: Case) -> list[tuple[int, str]]:
+    """The checkpoints that are to be deleted when all are judged."""
     run.tell(happened.Turn())
-    done = run.tell(happened.ProductsPublished())
-    return [one.about for one in done if isinstance(one, todo.Ask)]
+    done = judge(run, run.tell(happened.ProductsPublished()))
+    return [one.about for one in done if isinstance(one, todo.Ask) and one.kind == "checkpoint"]
 
 
 def test_a_driver_killed_after_it_numbered_the_next_attempt_is_followed_by_one_that_starts_it(case):

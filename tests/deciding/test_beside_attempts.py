@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 from launched_case import Case, kinds
-from segments_case import WALLTIME, WELL, described, end, launches, segmented
+from segments_case import WALLTIME, WELL, described, end, launches, segmented, settle
 
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
@@ -51,8 +51,7 @@ def test_the_run_ends_when_all_of_them_have_ended(case):
     run.tell(happened.JobEnded("step-monitor-2.1", WELL))
     assert "BringHome" not in kinds(end(run, 2, WELL, said_end=True))
     run.tell(happened.JobEnded("step-monitor-1.1", WELL))
-    run.tell(happened.Turn())
-    assert "BringHome" in kinds(run.tell(happened.ProductsPublished()))
+    assert "BringHome" in kinds(settle(run))
 
 
 @pytest.mark.parametrize("late", [False, True])

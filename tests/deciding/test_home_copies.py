@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 from launched_case import Case, kinds
-from segments_case import FAILED, WALLTIME, copied, copies, key, segmented
+from segments_case import FAILED, WALLTIME, copied, copies, judge, key, segmented
 from simulated_nodes import BUFFER
 
 from burstlens.core.errors import StagingError
@@ -52,7 +52,7 @@ def report(run: Case, *seconds: float, frames: tuple[Frame, ...] = ()) -> list[t
 
 def look(run: Case, after_s: float = 2.0) -> list[todo.Instruction]:
     run.tell(happened.Turn(), after_s=after_s)
-    return run.tell(happened.ProductsPublished())
+    return judge(run, run.tell(happened.ProductsPublished()))
 
 
 def publish(run: Case, *seconds: float) -> None:

@@ -15,6 +15,7 @@ from segments_case import (
     copied,
     copies,
     described,
+    judge,
     key,
     segmented,
 )
@@ -41,7 +42,7 @@ def case(recipe, run_dir: RunDir) -> Callable[..., Case]:
 
 def turn(run: Case) -> list[todo.Instruction]:
     run.tell(happened.Turn(), after_s=2.0)
-    return run.tell(happened.ProductsPublished())
+    return judge(run, run.tell(happened.ProductsPublished()))
 
 
 def end(run: Case, how: Ended, *checkpoints: float) -> list[todo.Instruction]:

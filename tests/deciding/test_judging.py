@@ -8,7 +8,7 @@ import numpy as np
 import planted
 import pytest
 from launched_case import Case
-from segments_case import FAILED, WELL, checkpoint, described, end, key, segmented
+from segments_case import FAILED, WELL, checkpoint, described, end, key, segmented, settle
 
 from burstlens.core.run import events as ev
 from burstlens.workflows.deciding.judging import JUDGEMENT, guards_judge
@@ -189,9 +189,7 @@ def test_a_run_that_failed_ends_when_its_newest_checkpoint_is_judged(recipe, run
     (ask,) = (one for one in done if isinstance(one, todo.Ask))
     assert not any(isinstance(one, todo.BringHome) for one in done)
     answer(run, ask)
-    run.tell(happened.Turn())
-    done = run.tell(happened.ProductsPublished())
-    assert any(isinstance(one, todo.BringHome) for one in done)
+    assert any(isinstance(one, todo.BringHome) for one in settle(run))
 
 
 def test_each_cut_is_judged_before_the_next_attempt(recipe, run_dir):

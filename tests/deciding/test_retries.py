@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 from launched_case import Case, kinds
-from segments_case import FAILED, WALLTIME, described, end, key, segmented
+from segments_case import FAILED, WALLTIME, described, end, key, segmented, settle
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.run import events as ev
@@ -88,8 +88,7 @@ def test_an_attempt_that_the_model_refuses_to_begin_so_ends_the_run_with_the_rea
     node = described(end(run, 1, WALLTIME, 1.0, 2.0))
     refusal = RecipeError("the checkpoint has a file of each of 4 ranks, and the simulation has 2")
     run.tell(happened.NodeFailed(node, refusal))
-    run.tell(happened.Turn())
-    done = run.tell(happened.ProductsPublished())
+    done = settle(run)
     assert "BringHome" in kinds(done)
     assert "DescribeJobs" not in kinds(done)
     outcome = run.state.policy.jobs.outcome()

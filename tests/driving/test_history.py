@@ -41,7 +41,7 @@ def test_how_a_run_ended_is_forgotten_when_it_is_resumed():
     history = folded({"event": "run.started"}, ended)
     assert history.outcome == {
         "state": "failed", "exit_code": 1, "message": "no", "line": "7",
-        "saved_node_hours": None, "left": None,
+        "saved_node_hours": None, "left": None, "advice": None,
     }  # fmt: skip
     history.apply(event({"event": "run.resumed", "t": 9.0}))
     assert (history.state, history.outcome) == ("running", None)

@@ -43,9 +43,13 @@ def test_times_beside_each_other_are_short():
     part = {"attempt": 2, "begin": times[0], "end": times[1]}
     [segment] = computed("new segments.Segments({ segments: given }).all", [part, {"attempt": "x"}])
     assert segment["text"] == "attempt 2, from 2005-08-28 12:00 to 18:00:30"
-    [segment] = computed("new segments.Segments({ segments: given }).all",
-                         [part | {"outcome": "done", "lost_core_hours": 0.2}])  # fmt: skip
-    assert segment["text"].endswith("ended: done, 0.2 core-hours lost while its job waited")
+    [segment] = computed(
+        "new segments.Segments({ segments: given }).all",
+        [part | {"outcome": "done", "core_hours": 4, "lost_core_hours": 0.2}],
+    )
+    assert segment["text"].endswith(
+        "ended: done, 4 core-hours, 0.2 of them lost while its job waited"
+    )
 
 
 def computed(code, given):

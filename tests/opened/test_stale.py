@@ -25,6 +25,8 @@ from burstlens.clients.serving.rows import Rows
 from burstlens.clients.serving.shelf import shelf_of
 from burstlens.workflows.notify.picture import newest_picture
 
+COST = {"core_hours": 64.0, "lost_core_hours": 1.5}
+
 
 @pytest.fixture
 def forked(tmp_path):
@@ -100,9 +102,11 @@ def test_the_status_shows_each_segment_in_a_line_of_its_own(forked):
         "attempt 1 to 2005-08-28 03:00:00 UTC, job 4711, failed",
         "attempt 2 from 2005-08-28 03:00:00 UTC, job 4712",
     ]
-    forked.update_status(segments=[SEGMENTS[0] | {"lost_core_hours": 1.5}, SEGMENTS[1]])
-    assert "failed, 1.5 core-hours lost while its job waited" in text(forked.view.read_status())
-    assert [row[-1] for row in segment_rows(forked.view.read_status())] == ["1.5", "0"]
+    forked.update_status(segments=[SEGMENTS[0] | COST, SEGMENTS[1]])
+    cost = "failed, 64 core-hours, 1.5 of them lost while its job waited"
+    assert cost in text(forked.view.read_status())
+    rows = [row[-2:] for row in segment_rows(forked.view.read_status())]
+    assert rows == [("64", "1.5"), ("", "")]
     forked.update_status(segments=[{"attempt": 2}])
     assert "attempt" not in text(forked.view.read_status())
     assert segment_rows(forked.view.read_status()) == []

@@ -58,9 +58,9 @@ def test_a_whole_checkpoint_has_its_files_their_size_their_time_and_the_models_s
     run.step(2, "d01", "d02", took_s=0.75)
     run.scan()
     names = tuple(run.path(2, part).name for part in NESTED.domains)
-    size = sum(run.path(2, part).stat().st_size for part in NESTED.domains)
+    sizes = tuple(run.path(2, part).stat().st_size for part in NESTED.domains)
     assert run.scan(0.5).checkpoints == (
-        WholeCheckpoint(key(2), names, size, 1_000_000_005.5, "quiet", 1.5),
+        WholeCheckpoint(key(2), names, sum(sizes), 1_000_000_005.5, "quiet", 1.5, sizes),
     )
 
 

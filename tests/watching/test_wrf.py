@@ -135,7 +135,8 @@ def test_trouble_is_read_from_every_rank_and_progress_from_the_first(logs, tmp_p
 
 def test_speed_and_time_left_follow_the_log(tmp_path, prober):
     (tmp_path / "namelist.input").write_text(
-        "&time_control start_year = 2005, start_month = 8, start_day = 28, run_hours = 1 /"
+        "&time_control start_year = 2005, start_month = 8, start_day = 28, start_hour = 0, "
+        "run_hours = 1 /"
     )
     log = tmp_path / "rsl.error.0000"
     watcher = launched_watcher(tmp_path, ".", Wrf(), "run", 1, Cursor(), prober=prober)

@@ -45,7 +45,6 @@ export interface RunStatus {
   raw?: RawPart;
   segments?: SegmentPart[];
   checkpoints?: CheckpointPart[];
-  checkpoint?: string;
   format?: number | null;
   burstlens?: string | null;
   driver_alive?: boolean | null;
@@ -290,8 +289,9 @@ export interface RawPart {
 
 /**
  * A stretch of model time and the attempt that owns it: after the valid time `begin`, up to
- * `end`, which the newest one lacks; the id of its job, how that ended, and what its wait
- * for the attempt has cost. What other attempts have computed there is stale.
+ * `end`, which the newest one lacks; the id of its job, how that ended, what it has cost, and
+ * what of that while it waited for the attempt. What other attempts have computed there is
+ * stale.
  */
 export interface SegmentPart {
   attempt: number;
@@ -299,13 +299,15 @@ export interface SegmentPart {
   end?: string;
   job_id?: string;
   outcome?: string;
+  core_hours?: number;
   lost_core_hours?: number;
 }
 
 /**
  * A whole checkpoint from which the run can continue: its valid `time`, the attempt that
  * wrote it, how many files it has and their size. `state` is `good`; `unjudged` while guards
- * have not read every frame up to its time; or `suspect`, and then `why`.
+ * have not read every frame up to its time; or `suspect`, and then `why`. `home`: its files
+ * are in the run directory.
  */
 export interface CheckpointPart {
   time: string;
@@ -314,6 +316,7 @@ export interface CheckpointPart {
   files: number;
   bytes: number;
   why?: string;
+  home?: boolean;
 }
 
 /** A buffer that a dead driver had requested and not seen, and the job that makes it. */

@@ -31,10 +31,10 @@ class CheckpointKeeping:
     its job."""
 
     def __init__(self, state: RunState, *, lasts: bool = True) -> None:
-        self.home = HomeCopies(state, lasts=lasts)
+        self.judging = CheckpointJudging(state)
+        self.home = HomeCopies(state, self.judging, lasts=lasts)
         self._state, self._history = state, state.history
         self._keep = state.recipe.checkpoint.keep
-        self.judging = CheckpointJudging(state)
         self._going: set[tuple[int, str]] = set()
 
     def take(self, report: Report, attempt: int) -> None:
@@ -86,7 +86,8 @@ class CheckpointKeeping:
         self.judge()
         if not self._history.checkpoints.records:
             return
-        unread = self._state.snapshot.unread = production.oldest_unread()
+        unread = production.oldest_unread()
+        self._state.snapshot.unread = self.judging.first_open(unread)
         self.home.look(buffer, production)
         self.home.prune()
         records = [one for one in self._history.checkpoints.records if one.on_buffer]
@@ -95,12 +96,7 @@ class CheckpointKeeping:
         known = [
             one for one in self._history.checkpoints.on(self._history.lineage) if one.on_buffer
         ]
-        good = [
-            one
-            for one in known
-            if not (one.suspect or self.judging.is_open(one))
-            and (unread is None or one.time < unread)
-        ]
+        good = [one for one in self.judging.good(unread) if one.on_buffer]
         oldest = good[-self._keep].time if len(good) >= self._keep else ""
         gone = [one for one in known if one.time < oldest]
         # Those of a branch that was given up are of no use.

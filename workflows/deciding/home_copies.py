@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from burstlens.core import valid_time
 from burstlens.core.run import events as ev
 from burstlens.core.run.checkpoint_record import CheckpointRecord
+from burstlens.workflows.deciding.judging import CheckpointJudging
 from burstlens.workflows.ordering.events import QuestionAnswered
 from burstlens.workflows.ordering.instructions import LAST, Ask, AskPlace
 from burstlens.workflows.ordering.production import Production
@@ -40,8 +41,9 @@ class HomeCopies:
     would be missing in a run that continues from it on another buffer.
     """
 
-    def __init__(self, state: RunState, *, lasts: bool) -> None:
+    def __init__(self, state: RunState, judging: CheckpointJudging, *, lasts: bool) -> None:
         self._state, self._history, self._lasts = state, state.history, lasts
+        self._judging = judging
         simulation, checkpoint = state.recipe.simulation, state.recipe.checkpoint
         self._keep = checkpoint.keep
         self._is_wanted = simulation.is_cut or checkpoint.every is not None
@@ -58,11 +60,8 @@ class HomeCopies:
         if self._lasts or self.under_way or now < self._again_at:
             return
         self._again_at = now + PAUSE_S
-        record = self._newest_good(production)
-        if record is None or record.home:
-            return
         unsettled = production.space.oldest_unsettled()
-        for one in self._good(production)[::-1]:
+        for one in reversed(self._good(production)):
             if one.home:
                 return
             if one.on_buffer and _before(one.time, unsettled) and not self._awaits(one):
@@ -77,7 +76,7 @@ class HomeCopies:
             return True
         if done and not self._is_wanted:
             return False
-        record = self._newest_good(production)
+        record = next(reversed(self._good(production)), None)
         if record is None or record.home or not record.on_buffer or _key(record) in self._failed:
             return False
         self._bring(buffer, record)
@@ -95,12 +94,7 @@ class HomeCopies:
         return [one for one in known if not one.suspect]
 
     def _good(self, production: Production) -> list[CheckpointRecord]:
-        """Those on the lineage up to whose time guards have read all frames."""
-        unread = production.oldest_unread()
-        return [one for one in self._known() if _before(one.time, unread)]
-
-    def _newest_good(self, production: Production) -> CheckpointRecord | None:
-        return next(reversed(self._good(production)), None)
+        return self._judging.good(production.oldest_unread())
 
     def _awaits(self, record: CheckpointRecord) -> bool:
         """Whether a stream's next frame lies before the checkpoint, by its interval so far: the

@@ -13,10 +13,10 @@ from burstlens.core.outcome import Outcome, failure_code
 from burstlens.core.run import events as ev
 from burstlens.core.run.attempts import REQUEUED
 from burstlens.core.run.checkpoint_record import CheckpointRecord
-from burstlens.workflows.deciding.next_job import AHEAD, NextJob, core_hours
+from burstlens.workflows.deciding.next_job import AHEAD, NextJob
 from burstlens.workflows.deciding.segments import CUT, CUTS, Segments
 from burstlens.workflows.deciding.steps import Steps
-from burstlens.workflows.deciding.time_over import advice
+from burstlens.workflows.deciding.time_over import advice, core_hours
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.frames.speech import Speech
 from burstlens.workflows.models.continuation import Continuation, NothingLeftError
@@ -190,7 +190,7 @@ class Jobs:
                 "job": name, "attempt": attempt, "outcome": state, "message": message
             }  # fmt: skip
             if name == self.simulation:
-                self._state.outbox.append(ev.SimulationEnded(**about, **self._idle(end)))
+                self._state.outbox.append(ev.SimulationEnded(**about, **self._costs(end)))
             else:
                 self._state.outbox.append(ev.StepEnded(**about))
             self._state.do(Sync())
@@ -203,11 +203,15 @@ class Jobs:
             return Outcome(state, code, f"{why}; its log is {log}")
         return None
 
-    def _idle(self, end: Ended) -> dict[str, Any]:
-        """What the attempt's job cost before it had the attempt, where it waited for that."""
-        if not end.idle_s:
-            return {}
-        return {"idle_s": end.idle_s, "lost_core_hours": core_hours(self._state, end.idle_s)}
+    def _costs(self, end: Ended) -> dict[str, Any]:
+        """What the attempt's job has cost, and what of that before it had the attempt."""
+        simulation, costs = self._recipe.simulation, dict[str, Any]()
+        if end.seconds is not None:
+            costs["core_hours"] = core_hours(simulation, end.seconds, end.cores)
+        if end.idle_s:
+            lost = core_hours(simulation, end.idle_s, end.cores)
+            costs |= {"idle_s": end.idle_s, "lost_core_hours": lost}
+        return costs
 
     def heard(self, report: Report) -> None:
         """Take what the watcher saw: it decides when a stop need not wait any longer."""

@@ -62,6 +62,17 @@ class CheckpointJudging:
         """Whether it is still to be read whether that checkpoint is good."""
         return self._is_needed and record.on_buffer and not (record.judged or record.suspect)
 
+    def good(self, unread: str | None) -> list[CheckpointRecord]:
+        """The good ones on the lineage, in order of model time. Guards have yet to read frames from
+        the time ``unread`` on; None: they have read all."""
+        known = [one for one in self._on_lineage() if not (one.suspect or self.is_open(one))]
+        return [one for one in known if unread is None or one.time < unread]
+
+    def first_open(self, unread: str | None) -> str | None:
+        """The time from which on it is not known of all whether they are good; None: of all."""
+        times = [one.time for one in self._on_lineage() if self.is_open(one)]
+        return min([*times, unread] if unread is not None else times, default=None)
+
     @property
     def is_done(self) -> bool:
         """Whether each checkpoint is known to be good or suspect. An attempt that cannot begin with

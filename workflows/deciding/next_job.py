@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from burstlens.core.run import events as ev
+from burstlens.workflows.deciding.time_over import core_hours
 from burstlens.workflows.ordering.events import JobsSeen, JobSubmitted
 from burstlens.workflows.ordering.instructions import CancelWaiting, SubmitAhead, Sync
 
@@ -52,7 +53,7 @@ class NextJob:
         """Submit it when it is time; note when it has waited in vain."""
         history, attempt = self._history, self._history.attempt
         if history.ahead is not None and seen.idle_s is not None:
-            lost = core_hours(self._state, seen.idle_s)
+            lost = core_hours(self._state.recipe.simulation, seen.idle_s)
             self._state.outbox.append(
                 ev.AheadEnded(job=self.name, outcome="idle", idle_s=seen.idle_s,
                               lost_core_hours=lost)
@@ -93,8 +94,3 @@ class NextJob:
         if self._history.ahead is not None:
             self._state.outbox.append(ev.AheadEnded(job=self.name, outcome="cancelled"))
         self._state.do(CancelWaiting())
-
-
-def core_hours(state: RunState, seconds: float) -> float:
-    """What a job of the simulation costs in that time, with one core for each rank."""
-    return round(seconds / 3600 * state.recipe.simulation.ranks, 4)

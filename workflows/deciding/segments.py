@@ -198,10 +198,7 @@ class Segments:
     def lost(self, attempt: int, end: Ended) -> LostWork:
         """What an attempt that has ended so has computed after the newest good checkpoint."""
         newest, start = self.newest, self._state.context.facts.start
-        cores = self._recipe.simulation.ranks_per_node
-        return lost_work(
-            self._history, attempt, end, newest, start, cores, self._recipe.simulation.nodes
-        )
+        return lost_work(self._history, attempt, end, newest, start, self._recipe.simulation)
 
     @property
     def newest(self) -> CheckpointRecord | None:

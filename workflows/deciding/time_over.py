@@ -12,6 +12,7 @@ from burstlens.core.run.checkpoint_record import CheckpointRecord
 from burstlens.core.run.history import History
 from burstlens.workflows.models.base import Model
 from burstlens.workflows.placement.supervised import Ended
+from burstlens.workflows.recipe.recipe import Simulation
 
 if TYPE_CHECKING:
     from burstlens.workflows.deciding.state import RunState
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
 LONGER = "start a new run with a longer simulation.walltime"
 LEAST_S = 1e-3
 """Less model time than this is not lost: keys of elapsed times have milliseconds."""
+
+
+def core_hours(simulation: Simulation, seconds: float, cores: int | None = None) -> float:
+    """What a job of the simulation costs in that time. ``cores`` are those of each of its nodes, as
+    its supervisor has counted them; None: one for each rank."""
+    return round(seconds / 3600 * simulation.nodes * (cores or simulation.ranks_per_node), 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +62,10 @@ def lost_work(
     end: Ended,
     newest: CheckpointRecord | None,
     start: str | None,
-    cores: int,
-    nodes: int,
+    simulation: Simulation,
 ) -> LostWork:
-    """What is lost where the next attempt goes on from the ``newest`` checkpoint, None: from the
-    run's ``start``. ``cores`` are those of each of the ``nodes`` if its supervisor has not counted
-    them."""
+    """What is lost where the next attempt resumes from the ``newest`` checkpoint, None: from the
+    run's ``start``."""
     reached = max((time for _, time, number in history.frames if number == attempt), default="")
     since = newest.time if newest else ""
     model_s = None
@@ -73,8 +78,8 @@ def lost_work(
     own = newest is not None and newest.attempt == attempt
     if own and newest is not None and newest.written and end.ended:
         seconds = max(0.0, end.ended - newest.written)
-    core_hours = None if seconds is None else seconds * (end.cores or cores) * nodes / 3600
-    return LostWork(since, model_s, core_hours)
+    cost = None if seconds is None else core_hours(simulation, seconds, end.cores)
+    return LostWork(since, model_s, cost)
 
 
 def advice(state: RunState, newest: CheckpointRecord | None) -> str:

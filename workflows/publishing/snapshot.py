@@ -278,16 +278,7 @@ class Snapshot:
             raw=self._raw(),
             segments=segment_parts(history) or UNSET,
             checkpoints=checkpoint_parts(history, self.unread) or UNSET,
-            checkpoint=self._checkpoint(),
         )
-
-    def _checkpoint(self) -> str | UnsetType:
-        """The newest from which a run that is over can be resumed; unset where there is none."""
-        history = self.history
-        if self.outcome is None or self.outcome.state == "done" or history.buffer_released:
-            return UNSET
-        known = history.checkpoints.on(history.lineage)
-        return next((one.time for one in reversed(known) if not one.suspect), UNSET)
 
     def _silent_scheduler(self) -> SchedulerPart | UnsetType:
         """The scheduler that has not answered for the longest time; unset while all answer."""

@@ -71,9 +71,9 @@ export class Segments {
 /**
  * A segment in words: "attempt 2, job 4711, from 2005-08-28 12:00 to 18:00, ended: done".
  * @param {{ attempt: number, begin: string, end: string, job_id?: string, outcome?: string,
- *   lost_core_hours?: number }} part
+ *   core_hours?: number, lost_core_hours?: number }} part
  */
-function textOf({ attempt, begin, end, job_id: job, outcome, lost_core_hours: lost }) {
+function textOf({ attempt, begin, end, job_id: job, outcome, ...part }) {
   const from = begin ? `from ${shortLabel(begin)}` : "from the beginning";
   const to = end ? ` to ${shortLabel(end, begin)}` : "";
   return [
@@ -81,7 +81,8 @@ function textOf({ attempt, begin, end, job_id: job, outcome, lost_core_hours: lo
     job && `job ${job}`,
     `${from}${to}`,
     outcome && `ended: ${outcome}`,
-    lost && `${lost} core-hours lost while its job waited`,
+    part.core_hours !== undefined && `${part.core_hours} core-hours`,
+    part.lost_core_hours && `${part.lost_core_hours} of them lost while its job waited`,
   ]
     .filter(Boolean)
     .join(", ");

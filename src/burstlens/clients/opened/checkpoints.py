@@ -21,7 +21,8 @@ class Checkpoint:
     """A whole checkpoint of a run: its valid ``time`` as a key, the ``attempt`` that wrote it, its
     ``files``, relative to the model's folder of that attempt, and their ``bytes`` together.
     ``state`` is ``good``, ``unjudged`` while guards have not read every frame up to its time, or
-    ``suspect``, and then ``why``."""
+    ``suspect``, and then ``why``. ``home``: the files are in the run directory as well, in
+    ``checkpoints/<attempt>/<time>/``; there alone once the buffer is given back."""
 
     time: str
     attempt: int
@@ -29,6 +30,7 @@ class Checkpoint:
     files: tuple[str, ...]
     bytes: int
     why: str = ""
+    home: bool = False
 
     @property
     def label(self) -> str:
@@ -48,8 +50,8 @@ def checkpoints_of(run: RunDir, status: StatusFile) -> tuple[Checkpoint, ...]:
     for part in parts:
         # The status may be a second older than the journal: then its files are deleted.
         if record := known.find(part.attempt, part.time):
-            about = part.time, part.attempt, part.state, tuple(record.files), part.bytes, part.why
-            found.append(Checkpoint(*about))
+            about = part.time, part.attempt, part.state, tuple(record.files), part.bytes
+            found.append(Checkpoint(*about, part.why, part.home))
     return tuple(found)
 
 
@@ -58,7 +60,8 @@ def checkpoint_text(status: StatusFile) -> str:
     shown = []
     for part in _parts(status)[-MOST_SHOWN:]:
         why = f": {printable(part.why)}" if part.why else ""
-        shown.append(f"{time_label(part.time)} {part.state}{why} ({show_bytes(part.bytes)})")
+        home = ", at home" * part.home
+        shown.append(f"{time_label(part.time)} {part.state}{why} ({show_bytes(part.bytes)}{home})")
     return ", ".join(shown)
 
 

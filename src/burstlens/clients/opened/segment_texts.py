@@ -7,7 +7,7 @@ from burstlens.core.printable import printable
 from burstlens.core.run.segments import Segments
 from burstlens.core.run.status_file import SegmentPart, StatusFile
 
-SEGMENT_HEADS = ("attempt#", "job", "from", "to", "how it ended", "lost core-hours#")
+SEGMENT_HEADS = ("attempt#", "job", "from", "to", "how it ended", "core-hours#", "of these lost#")
 """Of :func:`segment_rows`; one that ends with # is above numbers."""
 
 
@@ -17,8 +17,9 @@ def segment_rows(status: StatusFile) -> list[tuple[str, ...]]:
     for one in _several(status):
         begin, end = _ends(one)
         job, outcome = one.job_id or "", one.outcome or ""
-        lost = f"{one.lost_core_hours or 0:g}"
-        rows.append((str(one.attempt), job, begin or "the beginning", end, outcome, lost))
+        cost = "" if one.core_hours is None else f"{one.core_hours:g}"
+        lost = "" if one.core_hours is None else f"{one.lost_core_hours or 0:g}"
+        rows.append((str(one.attempt), job, begin or "the beginning", end, outcome, cost, lost))
     return rows
 
 
@@ -29,10 +30,10 @@ def segment_facts(status: StatusFile) -> list[tuple[str, str]]:
         begin, end = _ends(one)
         stretch = " ".join([f"from {begin}"] * bool(begin) + [f"to {end}"] * bool(end))
         job = f"job {one.job_id}" if one.job_id else ""
-        lost = ""
+        cost = "" if one.core_hours is None else f"{one.core_hours:g} core-hours"
         if one.lost_core_hours:
-            lost = f"{one.lost_core_hours:g} core-hours lost while its job waited"
-        texts = stretch, job, one.outcome, lost
+            cost += f", {one.lost_core_hours:g} of them lost while its job waited"
+        texts = stretch, job, one.outcome, cost
         text = ", ".join(filter(None, texts))
         found.append((f"attempt {one.attempt}", printable(text)))
     return found

@@ -127,7 +127,8 @@ def _submitted(
 
 def _ended(history: AttemptHistory, event: ev.SimulationEnded) -> None:
     _job_ended(history, event)
-    history.jobs[event.job].lost_core_hours = event.lost_core_hours
+    record = history.jobs[event.job]
+    record.core_hours, record.lost_core_hours = event.core_hours, event.lost_core_hours
     history.attempt = max(history.attempt, event.attempt)
     if event.outcome == REQUEUED:
         history.submitted -= 1

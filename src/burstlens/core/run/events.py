@@ -154,8 +154,10 @@ class SimulationSubmitted(_Simulation, frozen=True, tag="simulation.submitted"):
 
 
 class SimulationEnded(_Simulation, frozen=True, tag="simulation.ended"):
-    """An attempt ended. Its job had waited ``idle_s`` for it, which cost these core-hours."""
+    """An attempt ended. Its job has cost these ``core_hours``, of these ``lost_core_hours`` while
+    it waited for the attempt, for ``idle_s``."""
 
+    core_hours: float | None = None
     idle_s: float | None = None
     lost_core_hours: float | None = None
 

@@ -14,8 +14,10 @@ class JobRecord:
     name: str
     job_id: str | None = None
     outcome: str | None = None
+    core_hours: float | None = None
+    """What the job of an attempt has cost."""
     lost_core_hours: float | None = None
-    """Of the job while it waited for the attempt."""
+    """Of these, while it waited for the attempt."""
 
 
 @dataclass(slots=True)

@@ -116,22 +116,20 @@ def segment_parts(history: History) -> list[SegmentPart]:
     for one in history.lineage.segments:
         name = f"attempt-{one.attempt}"
         job = history.jobs.get(name) or JobRecord(name)
-        of_job = job.job_id, job.outcome, job.lost_core_hours
+        of_job = job.job_id, job.outcome, job.core_hours, job.lost_core_hours
         parts.append(SegmentPart(one.attempt, one.begin, one.end, *of_job))
     return parts
 
 
 def checkpoint_parts(history: History, unread: str | None) -> list[CheckpointPart]:
-    """The checkpoints from which a run can continue, in order of model time; none once the buffer
-    is given back. ``unread``: the time of the oldest frame that guards are still to read; None:
-    there is none; "": it is not known."""
-    if history.buffer_released:
-        return []
+    """The checkpoints from which a run can continue, in order of model time; once the buffer is
+    given back those at home. ``unread``: from that time on they are not judged yet; None: all are;
+    "": it is not known."""
     parts = []
     for one in history.checkpoints.on(history.lineage):
-        judged = unread is None or one.time < unread
+        judged = one.judged or unread is None or one.time < unread
         state = "suspect" if one.suspect else "good" if judged else "unjudged"
-        what = len(one.files), one.bytes, one.suspect
+        what = len(one.files), one.bytes, one.suspect, bool(one.home)
         parts.append(CheckpointPart(one.time, one.attempt, state, *what))
     return parts
 

@@ -212,21 +212,24 @@ class TuningPart(Struct, frozen=True, omit_defaults=True):
 
 class SegmentPart(Struct, frozen=True, omit_defaults=True):
     """A stretch of model time and the attempt that owns it: after the valid time ``begin``, up to
-    ``end``, which the newest one lacks; the id of its job, how that ended, and what its wait
-    for the attempt has cost. What other attempts have computed there is stale."""
+    ``end``, which the newest one lacks; the id of its job, how that ended, what it has cost, and
+    what of that while it waited for the attempt. What other attempts have computed there is
+    stale."""
 
     attempt: Count
     begin: str = ""
     end: str | None = None
     job_id: str | None = None
     outcome: str | None = None
+    core_hours: float | None = None
     lost_core_hours: float | None = None
 
 
 class CheckpointPart(Struct, frozen=True, omit_defaults=True):
     """A whole checkpoint from which the run can continue: its valid ``time``, the attempt that
     wrote it, how many files it has and their size. ``state`` is ``good``; ``unjudged`` while guards
-    have not read every frame up to its time; or ``suspect``, and then ``why``."""
+    have not read every frame up to its time; or ``suspect``, and then ``why``. ``home``: its files
+    are in the run directory."""
 
     time: str
     attempt: Count
@@ -234,6 +237,7 @@ class CheckpointPart(Struct, frozen=True, omit_defaults=True):
     files: Count
     bytes: Count
     why: str = ""
+    home: bool = False
 
 
 class LastProduct(Struct, frozen=True):
@@ -311,8 +315,6 @@ class StatusFile(Struct, frozen=True, kw_only=True):
     raw: RawPart | UnsetType = UNSET
     segments: list[SegmentPart] | UnsetType = UNSET
     checkpoints: list[CheckpointPart] | UnsetType = UNSET
-    checkpoint: str | UnsetType = UNSET
-    """The newest one from which a run that is over can be resumed."""
     format: Count | None = None
     burstlens: str | None = None
 

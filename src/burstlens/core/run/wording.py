@@ -70,8 +70,9 @@ def next_steps(status: RunStatus) -> list[str]:
         steps = ["only the model can write the lost frames again: start a new run"]
     elif code == TRIPPED_AFTER_END:
         steps = ["correct the model's settings and start a new run"]
-    if status.checkpoint:
-        at = valid_time.label(status.checkpoint)
+    good = [one.time for one in status.checkpoints or () if one.state != "suspect"]
+    if good:
+        at = valid_time.label(good[-1])
         again = f"burstlens resume {status.run} --from latest"
         steps.append(f"from its checkpoint of {at}, with --set for other settings: {again}")
     return [*steps, printable(left)] if left else steps + _buffer_steps(status)
