@@ -109,6 +109,18 @@ def test_stale_files_are_named_and_do_not_come_home_when_they_are_released(run):
     assert {(one.frames[0].time, one.keep) for one in asked} == {(key(1), ("*",)), (key(3), ())}
 
 
+def test_a_file_with_frames_that_count_and_stale_ones_is_released_once(run):
+    """Two releases of it would delete it while it comes home."""
+    growing(run, 1, 1, 3)
+    run.begin(2, key(2))
+    run.production.space.releasing = True
+    run.publish()
+    run.production.outbox.take()
+    run.production.releases.begin(held=False)
+    (asked,) = [one for one in run.production.outbox.take() if isinstance(one, Release)]
+    assert (asked.keep, [one.time for one in asked.frames]) == (("*",), [key(1), key(3)])
+
+
 def test_a_product_that_waits_to_be_published_is_not_when_its_frame_is_stale_by_then(run):
     run.report(1, 1, 3)
     run.drivers.turn()

@@ -33,10 +33,11 @@ def status(run, recipe, *events: ev.Event, outcome: Outcome | None = STOPPED) ->
 def test_it_is_the_newest_that_is_not_suspect_with_the_command(run_dir, recipe):
     shown = status(run_dir, recipe())
     assert [one.state for one in shown.checkpoints or ()] == ["unjudged", "suspect"]
-    assert next_steps(shown)[1] == (
-        "from its checkpoint of t = 1 s, with --set for other settings: "
-        f"burstlens resume {run_dir.id} --from latest"
-    )
+    again = f"burstlens resume {run_dir.id}"
+    assert next_steps(shown)[:2] == [
+        f"continue from its checkpoint of t = 1 s: {again}; the guard that stopped it looks again",
+        f"from another one, or with other settings: {again} --from TIME --set KEY=VALUE",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,8 @@ class Jobs:
         self.continuation, self.written_by = Continuation(), 0
         self.fresh_buffer = False
         """Whether the buffer of earlier attempts is gone, with all that lay there."""
+        self.has_nothing_left = False
+        """Whether the attempt has nothing to compute: steps that follow it are all that is left."""
         self.seen = JobsSeen(began=False)
         self._speech = Speech()
         self._unknown = ""
@@ -69,6 +71,9 @@ class Jobs:
         if not self.attempt:
             self._take_up()
         steps = tuple((name, step) for step, name in self.steps.jobs.items())
+        if self.has_nothing_left:  # the steps after it run where the attempt before has
+            self._state.do(DescribeJobs(buffer, self.written_by, None, steps, fresh=False))
+            return
         what = self.attempt, self.simulation, steps, self.fresh_buffer
         self._state.do(DescribeJobs(buffer, *what, self.continuation, self.written_by))
 
@@ -76,7 +81,8 @@ class Jobs:
         """Number the attempt of this driver: the latest one, or another one."""
         history = self._history
         self.attempt, asked = history.attempt, history.submitting
-        if self.fresh_buffer or history.fresh_buffer or asked is None:
+        self.fresh_buffer = self.fresh_buffer or history.fresh_buffer
+        if self.fresh_buffer or asked is None:
             record = self.at_home
             self.attempt, self.written_by = self.attempt + 1, record.attempt if record else 0
             self._begin(self.segments.continuation(record))
@@ -88,7 +94,7 @@ class Jobs:
             self.written_by = asked.written_by or 0
             self._begin(self.segments.taken_up(asked))
         else:
-            record = self.segments.resumable(history.jobs[self.simulation].outcome)
+            record = self.segments.newest
             self.attempt, self.written_by = self.attempt + 1, record.attempt if record else 0
             self._begin(self.segments.continuation(record))
 
@@ -146,7 +152,8 @@ class Jobs:
 
     def launch(self) -> None:
         """Have each of them started, after those that it needs."""
-        for launch in self.steps.launches(self.simulation, self._phases):
+        simulation = None if self.has_nothing_left else self.simulation
+        for launch in self.steps.launches(simulation, self._phases):
             self.live.add(launch.name)
             self._state.do(launch)
         beside = (self.steps.jobs.get(step.name) for step in self.steps.of("beside"))
@@ -287,7 +294,9 @@ class Jobs:
         the one before was ended in its last step, or cannot be started from its checkpoint."""
         if isinstance(error, NothingLeftError):
             end, outcome = Ended(0, None, "exited"), "done"
-            self._speech = Speech(ended_well=True)
+            self._speech, self.has_nothing_left = Speech(ended_well=True), True
+            after = {step.name for step in self.steps.of("after")}
+            self.steps.jobs = {name: job for name, job in self.steps.jobs.items() if name in after}
         elif node.continuation.time is not None and isinstance(error, RecipeError | SiteError):
             end, outcome = Ended(None, None, "not started", str(error)), "failed"
             self.segments.problem = f"attempt {self.attempt} cannot be started: {error}"

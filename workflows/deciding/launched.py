@@ -131,8 +131,9 @@ class LaunchedRun(BufferedRun):
         """Launch them, and watch for frames."""
         if not self._homecoming.begun:
             self.jobs.launch()
-            self._watch.begin(self.jobs.attempt)
-            self._look()
+            if not self.jobs.has_nothing_left:
+                self._watch.begin(self.jobs.attempt)
+                self._look()
 
     def job_submitted(self, event: happened.JobSubmitted) -> None:
         """Journal the job's id; the viewing block's job waits for that of the simulation."""
@@ -223,13 +224,10 @@ class LaunchedRun(BufferedRun):
         judging = self.checkpoints.judging
         judging.next_one(self.buffer)
         self.checkpoints.prune(self.buffer, production)
-        follows = False
-        if self._watch.ended and jobs.following:
-            if self._goes_on(production):
-                return
-            follows = not jobs.segments.problem
+        if self._watch.ended and jobs.following and self._goes_on(production):
+            return
         over = self._watch.ended and jobs.over
-        if over and production.settled and not follows and judging.may_end(jobs.outcome()):
+        if over and production.settled and not jobs.following and judging.may_end(jobs.outcome()):
             done = jobs.outcome().state == "done"
             if self.checkpoints.home.brings_last(self.buffer, production, done=done):
                 return
@@ -284,7 +282,9 @@ class LaunchedRun(BufferedRun):
             state.do(todo.MendBlock(state.kinds))
         self.stop_requested()
         if self._is_separate and jobs.over and not event.began and not state.history.frames:
-            state.finish(jobs.outcome())  # there is nothing to see
+            self._watch.ended = True  # there is nothing to see
+            if not jobs.following:
+                state.finish(jobs.outcome())
 
     # Requests to stop.
 
@@ -360,6 +360,8 @@ class LaunchedRun(BufferedRun):
                 self._homecoming.free(buffer, Outcome("failed", failure_code(error), message))
             case todo.DescribeJobs() as node if self.jobs.is_ended_by(node, error):
                 self._watch.ended = True
+                if self.jobs.has_nothing_left and self.jobs.steps.jobs:
+                    self.jobs.describe(node.buffer)
             case todo.DescribeJobs() if isinstance(error, Exception):
                 state.fail(error)
             case todo.SubmitAhead():

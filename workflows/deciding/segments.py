@@ -23,6 +23,8 @@ SAME_S = 1e-3
 """Model times that differ by less are the same: keys of elapsed times have milliseconds."""
 CUT = "cut"
 """The outcome of an attempt whose job's time was over, so that another one resumes."""
+SIGNALLED = 128
+"""Above it a shell's exit code says by which signal its program was ended."""
 NO_PROGRAM = (126, 127)
 """Exit codes of a shell and of launchers that could not start the program."""
 CUTS = {WALLTIME, STOP_BY, PREEMPTED, TIME_OVER}
@@ -77,16 +79,15 @@ class Segments:
         driver has died before it could decide what follows, this one decides it."""
         if outcome in {None, "done"}:
             return True
-        return not self._history.ended_before and (
-            outcome in {CUT, REQUEUED}
-            or (outcome == "failed" and self._recipe.simulation.retries > 0)
+        if self._history.ended_before:
+            return False
+        asked = self._history.submitting
+        may_be_refused = asked is not None and bool(asked.checkpoint)
+        may_be_refused = may_be_refused and not self._has_written(self._history.attempt)
+        failed = outcome == "failed"
+        return outcome in {CUT, REQUEUED} or (
+            failed and (self._recipe.simulation.retries > 0 or may_be_refused)
         )
-
-    def resumable(self, outcome: str | None) -> CheckpointRecord | None:
-        """From where a run is resumed that had ended: of one whose last job's time was over, the
-        newest good checkpoint; None: afresh."""
-        known = self._usable()
-        return known[-1] if outcome in {CUT, REQUEUED} and known else None
 
     def newest_at_home(self) -> CheckpointRecord | None:
         """From where an attempt continues whose buffer is another one than that of the attempts
@@ -140,7 +141,8 @@ class Segments:
             return False
         if end.reason == "not started" and "checkpoint's file" in end.message:
             return True  # damaged or gone, as the supervisor has seen
-        refused = end.reason == "exited" and end.exit_code not in NO_PROGRAM
+        refused = end.reason == "exited" and not end.signal and end.exit_code not in NO_PROGRAM
+        refused = refused and (end.exit_code or 0) <= SIGNALLED
         if not (refused or "checkpoint" in end.message):
             return False
         return any(one.time < begin for one in self._usable())
@@ -153,14 +155,17 @@ class Segments:
         failed = sum(job is not None and job.outcome == "failed" for job in jobs)
         if failed > self._recipe.simulation.retries:
             return False
-        same = history.lineage.begin_of(attempt) == history.lineage.begin_of(attempt - 1)
-        vain = attempt - 1 in history.lineage.begins and same and not self._is_further(attempt)
+        return not self._is_vain(attempt)
+
+    def _is_vain(self, attempt: int) -> bool:
+        """Whether that attempt is the second one that came no further: then it is the ``problem``
+        why none follows."""
+        begins, records = self._history.lineage.begins, self._history.checkpoints.records
+        same = attempt - 1 in begins and begins[attempt] == begins[attempt - 1]
+        vain = same and not any(one.attempt == attempt for one in records)
         if vain:
             self.problem = f"attempts {attempt - 1} and {attempt} have come no further"
-        return not vain
-
-    def _is_further(self, attempt: int) -> bool:
-        return any(one.attempt == attempt for one in self._history.checkpoints.records)
+        return vain
 
     def _usable(self) -> list[CheckpointRecord]:
         history = self._history
@@ -180,6 +185,10 @@ class Segments:
             )
         known = [one for one in self._usable() if one.home or not at_home]
         lost, anew = self.lost(attempt, end), failed or end.reason == REQUEUED
+        if end.reason == PREEMPTED and not (known and known[-1].time > begin):
+            anew = not self._is_vain(attempt)  # another job took the nodes: it says nothing of this
+            if not anew:
+                return None
         if anew or (lost.is_any and known and known[-1].time > begin):
             self._state.alarm(self._said(attempt, end, known[-1:], lost))
         if anew or (known and known[-1].time > begin):

@@ -52,8 +52,9 @@ class Steps:
                 return None
             times += 1
 
-    def launches(self, simulation: str, phases: Collection[str]) -> list[Launch]:
-        """The jobs of an attempt in order, each after those that it needs."""
+    def launches(self, simulation: str | None, phases: Collection[str]) -> list[Launch]:
+        """The jobs of an attempt in order, each after those that it needs; ``simulation`` None: it
+        has ended."""
         before: tuple[str, ...] = ()
         made: list[Launch] = []
 
@@ -66,10 +67,11 @@ class Steps:
 
         for step in self.of("before"):
             before += add(step, before[-1:])
-        made.append(Launch(simulation, before))
+        if simulation is not None:
+            made.append(Launch(simulation, before))
         for step in self.of("beside"):
             add(step, before)
-        after: tuple[str, ...] = (simulation,)
+        after = before if simulation is None else (simulation,)
         for step in self.of("after") if "after" in phases else ():
             after += add(step, after[-1:])
         return made

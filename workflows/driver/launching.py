@@ -63,7 +63,9 @@ class Launching:
         steps = {step.name: step for step in self._recipe.steps}
         jobs: list[tuple[str, Step | None]] = [(name, steps[step]) for name, step in asked.steps]
         first = [one for one in jobs if one[1] is not None and one[1].phase == "before"]
-        for name, step in (*first, (asked.simulation, None), *jobs[len(first) :]):
+        if asked.simulation is not None:
+            jobs.insert(len(first), (asked.simulation, None))
+        for name, step in jobs:
             folder = self._run.job(name)
             if not check_existence(folder / "job.json"):
                 if name not in self._described:  # once: the first of all stages in

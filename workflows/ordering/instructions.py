@@ -55,15 +55,15 @@ class StageIn:
 
 @dataclass(frozen=True, slots=True)
 class DescribeJobs:
-    """Write what the supervisors of an attempt's jobs are to do: of ``simulation``, and of the
-    ``steps``, by the names of their jobs. ``fresh``: nothing of earlier attempts is on the buffer.
-    The simulation starts as ``continuation`` says, with the files of a checkpoint that the attempt
-    ``written_by`` has written. Ends with JobsDescribed."""
+    """Write what the supervisors of an attempt's jobs are to do: of ``simulation``, None: it has
+    ended, and of the ``steps``, by the names of their jobs. ``fresh``: nothing of earlier attempts
+    is on the buffer. The simulation starts as ``continuation`` says, with the files of a checkpoint
+    that the attempt ``written_by`` has written. Ends with JobsDescribed."""
 
     kind: ClassVar[str] = "start"
     buffer: BufferRef
     attempt: int
-    simulation: str
+    simulation: str | None
     steps: tuple[tuple[str, str], ...]
     fresh: bool
     continuation: Continuation = field(default_factory=Continuation)

@@ -356,7 +356,8 @@ class Production:
         return bool(self.trouble) and not self.settled and now - self._last_good > patience_s
 
     def oldest_unread(self) -> str | None:
-        """The time of the oldest frame that guards are still to read; None where there is none."""
+        """The time of the oldest frame that guards are still to read; None where there is none. One
+        that was on a buffer which is gone is not read any more."""
         history, first = self.history, self.backlog.first_stream
         guarded = {
             stream
@@ -368,6 +369,7 @@ class Production:
                 frame[1]
                 for frame in history.frames
                 if frame[0] in guarded
+                and frame[2] >= history.first_on_buffer
                 and frame not in history.inspected
                 and not history.is_stale(*frame)
             ),

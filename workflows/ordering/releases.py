@@ -55,11 +55,14 @@ class Releases:
                 self._outbox.append(
                     ev.FrameReleased(stream=frame.stream, time=frame.time, attempt=frame.attempt)
                 )
-            # A stale file must not take the place at home of the one that counts.
-            for part, kept in (
-                ([one for one in group if not self._space.is_stale(one)], tuple(keep)),
-                ([one for one in group if self._space.is_stale(one)], ()),
-            ):
+            # A stale file must not take the place at home of the one that counts; one of several
+            # frames counts where any of them does.
+            counting = {
+                path for one in group if not self._space.is_stale(one) for path in one.paths
+            }
+            counts = [one for one in group if not counting.isdisjoint(one.paths)]
+            stale = [one for one in group if counting.isdisjoint(one.paths)]
+            for part, kept in ((counts, tuple(keep)), (stale, ())):
                 if part:
                     self.under_way += 1
                     shared = self._space.shared(frame.paths for frame in part) if kept else {}

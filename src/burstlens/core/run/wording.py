@@ -54,7 +54,11 @@ def next_steps(status: RunStatus) -> list[str]:
         return [printable(left)] if left else []
     if status.attached:
         return [f"look again: burstlens resume {status.run}"]
-    steps = [f"go on with: burstlens resume {status.run}"]
+    again = f"burstlens resume {status.run}"
+    good = [one.time for one in status.checkpoints or () if one.state != "suspect"]
+    at = f"from its checkpoint of {valid_time.label(good[-1])}" if good else ""
+    steps = [f"continue {at}: {again}" if good else f"go on with: {again}"]
+    other = f"from another one, or with other settings: {again} --from TIME --set KEY=VALUE"
     if status.tuning and status.tuning.concluded:  # to resume would repeat the verdict
         steps = ["correct what is named, then tune anew"]
     elif outcome.advice:
@@ -70,11 +74,10 @@ def next_steps(status: RunStatus) -> list[str]:
         steps = ["only the model can write the lost frames again: start a new run"]
     elif code == TRIPPED_AFTER_END:
         steps = ["correct the model's settings and start a new run"]
-    good = [one.time for one in status.checkpoints or () if one.state != "suspect"]
-    if good:
-        at = valid_time.label(good[-1])
-        again = f"burstlens resume {status.run} --from latest"
-        steps.append(f"from its checkpoint of {at}, with --set for other settings: {again}")
+    if good and at in steps[0]:
+        steps.append(other)
+    elif good and not outcome.advice:
+        steps.append(f"{at}, with --set for other settings: {again} --from latest")
     return [*steps, printable(left)] if left else steps + _buffer_steps(status)
 
 
