@@ -164,3 +164,37 @@ def test_a_dead_driver_costs_no_results_when_its_job_ends(slurm: Testbed, make_c
     assert pictures(case.folder / "whole" / "r") == pictures(case.run)
     alarms = [line["text"] for line in case.journal() if line["event"] == "alarm"]
     assert any("frames before it were not published" in text for text in alarms), alarms
+
+
+def test_a_driver_that_dies_over_the_change_is_followed_by_one_that_takes_the_next_job_up(
+    make_case: Any,
+) -> None:
+    case = waves(make_case, "jobdw")
+    driver = case.launch()
+    case.await_that((case.run / "steps" / "host-1" / "leave").exists, "the end of a job", 120.0)
+    driver.kill()
+    driver.wait()
+    (job,) = case.jobs("ahead-2")
+    case.await_that((case.run / "steps" / "ahead-2" / "host.json").exists, "the next job", 60.0)
+    assert case.burstlens("resume", "r").code == 0, case.said()
+    require_jobs_ahead(case)
+    assert f"hosted:{job['JobId']}:2" in (case.run / "journal.jsonl").read_text()
+    _, second, *_ = (one for one in case.journal() if one["event"] == "simulation.ended")
+    assert second["lost_core_hours"] > 0, "its job was idle without a driver"
+    assert pictures(case.folder / "whole" / "r") == pictures(case.run)
+    assert not list(case.scheduler_faults())
+
+
+def test_a_stop_cancels_the_next_job_with_its_buffer(slurm: Testbed, make_case: Any) -> None:
+    case = waves(make_case, "jobdw")
+    driver = case.launch()
+    case.await_event("ahead.submitted")
+    (job,) = case.jobs("ahead-2")
+    assert job["JobState"] == "PENDING"
+    assert case.burstlens("stop", "r").code == 0
+    assert case.wait(driver, 120).code == 4, case.said()
+    assert slurm.job(job["JobId"])["JobState"] == "CANCELLED"
+    assert [one["outcome"] for one in case.journal() if one["event"] == "ahead.ended"] == [
+        "cancelled"
+    ]
+    assert not list(case.scheduler_faults())

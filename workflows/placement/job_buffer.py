@@ -149,7 +149,9 @@ class JobBuffer:
             if self.leaving():
                 raise SiteError("left while it waited for the job with the buffer")
             time.sleep(LOOK_S)
-        return self._reference(), found and known is not None
+        # Where nothing was ever started, the driver before may have died before it knew the buffer.
+        used = any(again(lambda: [*(host / "queue").iterdir()]))
+        return self._reference(), found and used
 
     def submit_ahead(self, host: Path) -> str:
         """Submit the job of a host in that folder, to begin when the current one has ended, or find

@@ -121,14 +121,8 @@ def _submitted(
 ) -> None:
     _job(history, event)
     history.attempt = max(history.attempt, event.attempt)
-    if history.ahead is not None and _number(event.job_id) == _number(history.ahead.job_id):
+    if history.ahead is not None and event.job_id == history.ahead.job_id:
         history.ahead = None
-
-
-def _number(job_id: str | None) -> str:
-    """The scheduler's own id of a job: ``12`` of ``slurm:12``, and of ``hosted:12:attempt-1`` that
-    runs inside that job."""
-    return (job_id or "").partition(":")[2].partition(":")[0]
 
 
 def _ended(history: AttemptHistory, event: ev.SimulationEnded) -> None:
