@@ -108,6 +108,20 @@ def pictures(run: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in found}
 
 
+def require_jobs_ahead(case: BatchCase) -> None:
+    """Each attempt after the first had the job, and the buffer, that was submitted ahead for it."""
+    lines = case.journal()
+    ahead = [line["job_id"] for line in lines if line["event"] == "ahead.submitted"]
+    submitted = [line["job_id"] for line in lines if line["event"] == "simulation.submitted"]
+    used = [f"slurm:{job_id.split(':')[1]}" for job_id in submitted]
+    assert used[1:] == ahead[: len(used) - 1]
+    assert len(case.jobs("host-")) == 1
+    ended = [line["outcome"] for line in lines if line["event"] == "ahead.ended"]
+    assert ended == ["cancelled"] * (len(ahead) - len(used) + 1)
+    links = sorted((case.run / "steps").glob("host-*"))
+    assert [path.is_symlink() for path in links] == [False, *[True] * (len(used) - 1)]
+
+
 @pytest.mark.parametrize("kind", JOB_BUFFERS)
 def test_jobs_with_buffers_of_their_own_give_what_one_job_gives(make_case: Any, kind: str) -> None:
     case = waves(make_case, kind)
@@ -119,8 +133,7 @@ def test_jobs_with_buffers_of_their_own_give_what_one_job_gives(make_case: Any, 
     for before, one in pairwise(began):
         assert (one["written_by"], one["checkpoint"]) in home
         assert one["written_by"] == before["attempt"]
-    hosts = {job["JobId"] for job in case.jobs("host-")}
-    assert len(hosts) == len(began), "each attempt has a job of its own"
+    require_jobs_ahead(case)
     one, parts = pictures(case.folder / "whole" / "r"), pictures(case.run)
     assert one.keys() == parts.keys()
     assert [name for name in one if one[name] != parts[name]] == []
@@ -151,3 +164,37 @@ def test_a_dead_driver_costs_no_results_when_its_job_ends(slurm: Testbed, make_c
     assert pictures(case.folder / "whole" / "r") == pictures(case.run)
     alarms = [line["text"] for line in case.journal() if line["event"] == "alarm"]
     assert any("frames before it were not published" in text for text in alarms), alarms
+
+
+def test_a_driver_that_dies_over_the_change_is_followed_by_one_that_takes_the_next_job_up(
+    make_case: Any,
+) -> None:
+    case = waves(make_case, "jobdw")
+    driver = case.launch()
+    case.await_that((case.run / "steps" / "host-1" / "leave").exists, "the end of a job", 120.0)
+    driver.kill()
+    driver.wait()
+    (job,) = case.jobs("ahead-2")
+    case.await_that((case.run / "steps" / "ahead-2" / "host.json").exists, "the next job", 60.0)
+    assert case.burstlens("resume", "r").code == 0, case.said()
+    require_jobs_ahead(case)
+    assert f"hosted:{job['JobId']}:2" in (case.run / "journal.jsonl").read_text()
+    _, second, *_ = (one for one in case.journal() if one["event"] == "simulation.ended")
+    assert second["lost_core_hours"] > 0, "its job was idle without a driver"
+    assert pictures(case.folder / "whole" / "r") == pictures(case.run)
+    assert not list(case.scheduler_faults())
+
+
+def test_a_stop_cancels_the_next_job_with_its_buffer(slurm: Testbed, make_case: Any) -> None:
+    case = waves(make_case, "jobdw")
+    driver = case.launch()
+    case.await_event("ahead.submitted")
+    (job,) = case.jobs("ahead-2")
+    assert job["JobState"] == "PENDING"
+    assert case.burstlens("stop", "r").code == 0
+    assert case.wait(driver, 120).code == 4, case.said()
+    assert slurm.job(job["JobId"])["JobState"] == "CANCELLED"
+    assert [one["outcome"] for one in case.journal() if one["event"] == "ahead.ended"] == [
+        "cancelled"
+    ]
+    assert not list(case.scheduler_faults())

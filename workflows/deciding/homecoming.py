@@ -76,7 +76,8 @@ class Homecoming:
         ``shared`` names hold frames of several attempts. The run has that outcome, or another job
         follows: ``next_job``."""
         self.begun, self._next = True, next_job
-        self._jobs.next_job.cancel()
+        if next_job is None:
+            self._jobs.next_job.cancel()
         self._state.snapshot.state = "bringing home"
         history = self._state.history
         streams = frozenset(stream for stream, *_ in history.frames | history.damaged)

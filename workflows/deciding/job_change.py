@@ -69,6 +69,8 @@ class JobChange:
             where = "" if at_home is None else f" from {valid_time.label(at_home.time)} on"
             self._homecoming.lose_buffer(says, where)
             return
+        if self._jobs.next_job.pending:
+            return  # a second one would be submitted beside it
         if state.recipe.stage_out.keep:
             state.alarm(
                 f"the job with the buffer has ended ({says}), and with it what [stage_out] keep "

@@ -391,9 +391,10 @@ class LaunchedRun(BufferedRun):
         self.state.finish(event.outcome)
 
     def settle(self) -> None:
-        """Let guards that have judged nothing say so."""
+        """Let guards that have judged nothing say so; no job is to wait any more."""
         end = self.state.end
         self.guarding.settle(done=end is not None and end.state == "done")
+        self.jobs.next_job.settle()
 
 
 def _unstaged(production: Production) -> str:

@@ -1,7 +1,8 @@
 """The job of the attempt after the current one: submitted ahead, and cancelled when none follows.
 
 It begins when the current job has ended, and waits there until the next attempt is given to it
-(:mod:`burstlens.workflows.placement.go`). What it waits costs core-hours without a model.
+(:mod:`burstlens.workflows.placement.go`). What it waits costs core-hours without a model. Where the
+buffer ends with its job, it has the next buffer (:mod:`burstlens.workflows.placement.job_buffer`).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from burstlens.core.run import events as ev
+from burstlens.workflows.deciding.segments import CUT
 from burstlens.workflows.deciding.time_over import core_hours
 from burstlens.workflows.ordering.events import JobsSeen, JobSubmitted
 from burstlens.workflows.ordering.instructions import CancelWaiting, SubmitAhead, Sync
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 LEFT_S = 3600.0
 """The next job is submitted when the current one has less time than this left."""
+REFUSED = "the next job is not submitted ahead"
 AHEAD = "ahead-"
 """How the names of such jobs begin; the number of the attempt follows."""
 
@@ -29,7 +32,7 @@ class NextJob:
     def __init__(self, state: RunState) -> None:
         self._state, self._history = state, state.history
         simulation, site = state.recipe.simulation, state.site
-        self._is_wanted = simulation.is_cut and site.viewing.placement == "separate"
+        self._is_wanted = simulation.is_cut and site.viewing.placement != "local"
         self._refused_for = 0
         self._cancelled = False
         self.pending = self.is_requeued = False
@@ -82,9 +85,15 @@ class NextJob:
     def refused(self, why: str) -> None:
         """It cannot be submitted now: it will be when the current one has ended."""
         self.pending = False
-        if not self._refused_for:
-            self._state.alarm(f"the next job is not submitted ahead: {why}")
+        # On the buffer of each job there is another state.
+        if not any(one.text.startswith(REFUSED) for one in self._state.snapshot.alarms):
+            self._state.alarm(f"{REFUSED}: {why}")
         self._refused_for = self._history.attempt
+
+    def settle(self) -> None:
+        """The run is over, if it is not to continue in that job: then none follows."""
+        if self._state.end is not None and self._state.end.state != CUT:
+            self.cancel()
 
     def cancel(self) -> None:
         """Have all cancelled that wait for an attempt; once."""

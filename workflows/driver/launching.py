@@ -22,6 +22,7 @@ from burstlens.workflows.ordering.instructions import (
     SubmitAhead,
 )
 from burstlens.workflows.placement import direct_requests
+from burstlens.workflows.placement.job_buffer import JobBuffer
 from burstlens.workflows.placement.job_file import JobFile
 from burstlens.workflows.placement.job_folder import has_stopped, lacks
 from burstlens.workflows.placement.launch import Launcher, LocalLauncher
@@ -47,7 +48,7 @@ class Launching:
         self._local = LocalLauncher()
         self.launcher: Launcher = launcher or self._local
         self._file = JobFile(context.run, context.recipe, context.site, context.history, provision)
-        self._buffer_job = BufferJob(provision, graph)
+        self._provision, self._buffer_job = provision, BufferJob(provision, graph)
         self._described: dict[str, dict[str, Any]] = {}
         self._nodes: dict[str, Future[Ended]] = {}
         self._live: set[str] = set()
@@ -72,8 +73,14 @@ class Launching:
                     make = (
                         self._file.simulation(name) if step is None else self._file.step(step, name)
                     )
-                    self._described[name] = make
+                    self._described[name] = make | self._idle(name, asked)
                 describe(folder, self._described[name])
+
+    def _idle(self, name: str, asked: DescribeJobs) -> dict[str, float]:
+        """For how long the job with the buffer had waited for the simulation that it runs first."""
+        idle_s = self._provision.launcher.idle_s if isinstance(self._provision, JobBuffer) else 0.0
+        is_first = asked.fresh and name == asked.simulation
+        return {"idle_s": round(idle_s, 3)} if is_first and idle_s else {}
 
     def launch(self, asked: Launch) -> None:
         """Start a job when those that it needs have ended well."""
@@ -86,6 +93,8 @@ class Launching:
         """Submit the job that waits for the next attempt, or find it again; returns its id. Raises
         SiteError, and OSError."""
         folder = self._run.job(asked.name)
+        if isinstance(self._provision, JobBuffer):
+            return self._provision.submit_ahead(folder)
         found = self.launcher.find(folder)
         if found is not None:
             return found
@@ -112,9 +121,21 @@ class Launching:
             silent=bool(asked.live) and self._is_silent(asked, folder),
             staged=self._staged() if asked.staged else None,
             buffer_end=self._buffer_job.end() if asked.buffer else "",
-            begun=_begun(folder) if asked.begun else None,
+            begun=self._begun(folder) if asked.begun else None,
             idle_s=_idle_s(self._run.job(asked.ahead)) if asked.ahead else None,
         )
+
+    def _begun(self, folder: Path) -> float | None:
+        """When the job of the simulation in that folder has begun, in Unix seconds; None before its
+        program was started, and while that cannot be seen."""
+        report = folder / "started.json"
+        if isinstance(self._provision, JobBuffer):
+            report = self._provision.launcher.host / "host.json"
+        with contextlib.suppress(OSError):
+            started = read_json(report) or {}
+            if "started" in started:  # of a host of an earlier version it is not known
+                return float(started["started"]) - float(started.get("idle_s", 0.0))
+        return None
 
     def _staged(self) -> StagedIn | None:
         """What the first job reports of its stage in."""
@@ -153,16 +174,6 @@ def last_line(log: Path) -> str:
         lines = [line for line in text.splitlines() if line.strip()]
         return shorten(printable(lines[-1]), MOST_SHOWN) if lines else ""
     return ""
-
-
-def _begun(folder: Path) -> float | None:
-    """When the job of that folder has begun, in Unix seconds; None before its program was started,
-    and while that cannot be seen."""
-    with contextlib.suppress(OSError):
-        started = read_json(folder / "started.json")
-        if started is not None:
-            return float(started["started"]) - float(started.get("idle_s", 0.0))
-    return None
 
 
 def _idle_s(folder: Path) -> float | None:

@@ -112,6 +112,7 @@ class LaunchedKind(RunKind):
         tick: Callable[[Snapshot], None],
     ) -> Outcome:
         """From a buffer to the end of the run, or to the end of the job that has the buffer."""
+        from burstlens.workflows.deciding.job_change import NEXT_JOB
         from burstlens.workflows.deciding.launched import LaunchedRun
         from burstlens.workflows.deciding.state import RunState
         from burstlens.workflows.driver.dispatch import Dispatch
@@ -141,7 +142,8 @@ class LaunchedKind(RunKind):
             outcome = Loop(
                 context, graph, dispatch, Inbox(context), state, tick, space, launching
             ).run()
-        withdraw(launcher, context.snapshot.write)
+        if outcome.state != NEXT_JOB.state:  # else the job that waits has the next buffer
+            withdraw(launcher, context.snapshot.write)
         return outcome
 
 

@@ -55,7 +55,7 @@ def claimed_start(job_folder: Path) -> ClaimedStart | None:
     try:
         folder = ClaimedFolder(job_folder, claim)
         if "first_attempt" not in job:
-            return ClaimedStart(folder)
+            return ClaimedStart(folder, float(job.get("idle_s", 0.0)))
     except FileExistsError:
         adoptable = "first_attempt" in job or job_folder.parent.name == "attempts"
         if not (number and adoptable and _claimed_by(job_folder, number)):

@@ -6,8 +6,9 @@ with room for ``BYTES`` on this node becomes that root. It says in ``host.json``
 the run directory where the buffer is mounted, starts the supervisor of each job folder that a
 driver names in ``queue/``, and ends when it finds ``leave``, or when no driver has shown a sign of
 life for long and nothing runs any more: an idle job costs node-hours. Where no driver has asked it
-to leave, it has a program of the package bring results home first. By what the scheduler's jobs
-know their id, node and CPUs the driver wrote to ``job.json`` there.
+to leave, it has a program of the package bring results home first; one that was submitted ahead,
+and not used, says in ``ended.json`` how long it was idle. By what the scheduler's jobs know their
+id, node and CPUs the driver wrote to ``job.json`` there.
 """
 
 from __future__ import annotations
@@ -64,6 +65,7 @@ def main(folder: Path, variable: str, run_folder: str, *choice: str) -> int:
         "job_id": os.environ.get(job["job_id_variable"]),
         "root": root,
         "cpus": _cpus(job["cpus"]),
+        "started": time.time(),
     }
     part = folder / ".host.json.part"
 
@@ -72,9 +74,13 @@ def main(folder: Path, variable: str, run_folder: str, *choice: str) -> int:
         rename(part, folder / "host.json")
 
     patiently(write)
+    begin = time.monotonic()
     Host(folder).serve()
     if not surely_exists(folder / "leave"):
-        bring_results_home(folder)
+        if any(Path(root, run_folder).iterdir()):
+            bring_results_home(folder)
+        else:
+            end_idle(folder, time.monotonic() - begin)
     # A job's own buffer goes with it; on a disk of the node no other process would clean up.
     shutil.rmtree(Path(root, run_folder), ignore_errors=True)
     if choice and job["each_node"]:
@@ -138,6 +144,16 @@ def bring_results_home(folder: Path) -> None:
     words = [sys.executable, "-P", "-m", "burstlens.workflows.driver.left_results", str(folder)]
     with contextlib.suppress(OSError):
         subprocess.run(words, stdin=subprocess.DEVNULL)
+
+
+def end_idle(folder: Path, idle_s: float) -> None:
+    """Report that nothing has come to the buffer, and for how long the job was idle."""
+    print(f"no driver has used this job within {idle_s:.0f} s", file=sys.stderr)
+    with contextlib.suppress(OSError):
+        (folder / "leave").touch()
+        part = folder / ".ended.json.part"
+        part.write_text(json.dumps({"idle_s": round(idle_s, 3)}), encoding="utf-8")
+        rename(part, folder / "ended.json")
 
 
 class Host:

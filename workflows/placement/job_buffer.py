@@ -1,14 +1,18 @@
 """The one batch job that has the buffer, in which everything on the buffer runs.
 
-The job's host starts the supervisors, and the viewing block is a step of it.
+The job's host starts the supervisors, and the viewing block is a step of it. The job of the next
+attempt, with a buffer of its own, is submitted ahead in ``steps/ahead-<n>``: once its buffer is
+that of the run, ``steps/host-<n>`` is a link to that folder.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,6 +30,7 @@ from burstlens.workflows.placement.batch import BatchLauncher
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.buffer_origin import BufferOrigin
 from burstlens.workflows.placement.launch import Launcher
+from burstlens.workflows.placement.waiting_jobs import folders_ahead
 from burstlens.workflows.recipe.recipe import Recipe
 
 ROOT = "BURSTLENS_JOB_BUFFER"
@@ -42,6 +47,8 @@ class HostedLauncher(Launcher):
         self.unreported: set[Path] = set()
         self.host = Path()
         """The folder of the host that serves now."""
+        self.idle_s = 0.0
+        """For how long it had waited for a driver when its buffer became the run's."""
 
     @property
     def waits(self) -> Mapping[str, str]:
@@ -84,6 +91,10 @@ class HostedLauncher(Launcher):
         """What the scheduler did to the host's job."""
         return self.batch.ended_by(self._job())
 
+    def cancel_waiting(self) -> None:
+        """Cancel the hosts' jobs that were submitted ahead. Raises SchedulerError, OSError."""
+        self.batch.cancel_waiting()
+
     def _id(self, name: str) -> str:
         return f"hosted:{self._job().partition(':')[2]}:{name}"
 
@@ -96,7 +107,8 @@ class HostedLauncher(Launcher):
 
 @dataclass(frozen=True, slots=True)
 class JobBuffer:
-    """The job with the buffer, submitted when the run begins; the buffer goes when it ends."""
+    """The job with the buffer, submitted when the run begins, or ahead of the next attempt; the
+    buffer goes when it ends."""
 
     site: Site
     run: RunDir
@@ -108,7 +120,8 @@ class JobBuffer:
     name: str = ""
 
     def provide(self, known: BufferRef | None) -> tuple[BufferRef, bool]:
-        """The live host's buffer, else that of a new job, when it has begun."""
+        """The live host's buffer, else that of the job that was submitted ahead, else that of a new
+        one, when it has begun."""
         batch = self.launcher.batch
         number = self._hosts()
         while number and self._brings_home(self._host(number)):
@@ -117,14 +130,17 @@ class JobBuffer:
             time.sleep(LOOK_S)
         found = bool(number) and self._serves(self._host(number))
         host = self._host(number if found else number + 1)
-        if not found:
-            make_folders(host, below=self.run.path)
-            write_json(host / "job.json", self._of_scheduler())
-            batch.hand_in(host, self.job(host))
+        if not (found or self._takes_up(host)):
+            self._hand_in(host)
         self.launcher.host = host
         while not surely_exists(host / "host.json"):
             job_id = batch.find(host)
             if job_id is None or not again(partial(batch.stands, job_id)):
+                if host.is_symlink():  # of what was submitted ahead, nothing has come
+                    self.launcher.host = host = self._host(self._hosts() + 1)
+                    self._hand_in(host)
+                    found = False
+                    continue
                 raise SiteError(f"the job with the buffer ended: {self._fate(job_id, host)}")
             if self.run.stop_requested() is not None:
                 self._leave(host)
@@ -133,7 +149,38 @@ class JobBuffer:
             if self.leaving():
                 raise SiteError("left while it waited for the job with the buffer")
             time.sleep(LOOK_S)
-        return self._reference(), found
+        # Where nothing was ever started, the driver before may have died before it knew the buffer.
+        used = any(again(lambda: [*(host / "queue").iterdir()]))
+        return self._reference(), found and used
+
+    def submit_ahead(self, host: Path) -> str:
+        """Submit the job of a host in that folder, to begin when the current one has ended, or find
+        it again; returns its id. Raises SiteError, OSError."""
+        batch = self.launcher.batch
+        found = batch.find(host)
+        return found or self._hand_in(host, after=batch.find(self.launcher.host) or "")
+
+    def _hand_in(self, host: Path, after: str = "") -> str:
+        """Submit the job of a host in that folder; returns its id."""
+        make_folders(host, below=self.run.path)
+        write_json(host / "job.json", self._of_scheduler())
+        job = replace(self.job(host), after_end=after.partition(":")[2])
+        return self.launcher.batch.hand_in(host, job)
+
+    def _takes_up(self, host: Path) -> bool:
+        """Have the host that was submitted ahead and stands serve as that one; whether there is
+        one. Raises OSError."""
+        batch = self.launcher.batch
+        for folder in again(partial(folders_ahead, self.run)):
+            job_id = batch.find(folder)
+            if job_id is None or surely_exists(folder / "leave") or not batch.stands(job_id):
+                continue
+            facts = read_json(folder / "host.json") or {}
+            self.launcher.idle_s = max(0.0, time.time() - float(facts.get("started", math.inf)))
+            with suppress(FileExistsError):  # another driver has just done so
+                host.symlink_to(folder.name)
+            return True
+        return False
 
     def origin(self, buffer: BufferRef) -> BufferOrigin | None:
         """None: it is always the run's own."""

@@ -2,13 +2,15 @@
 
 The run directory and the scheduler have all that is known of them, so that a driver that comes
 later finds the same ones. Which attempt a job is to run says ``go.json`` in the attempt's folder
-(:mod:`.go`); a job that was submitted ahead has a folder of its own, ``steps/ahead-<n>``.
+(:mod:`.go`); a job that was submitted ahead has a folder of its own, ``steps/ahead-<n>``. A link
+``steps/host-<n>`` to that says that its buffer is the run's by now (:mod:`.job_buffer`).
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -73,20 +75,24 @@ class WaitingJobs:
         """The ids of jobs that were submitted ahead, have no attempt, and have not said that they
         have ended. Raises OSError."""
         taken = {given_to(path.parent) for path in self._run.path.glob(f"attempts/*/{GO}")}
-        folders = sorted(
-            self._run.path.glob(f"steps/{AHEAD}*"), key=lambda one: (len(one.name), one.name)
-        )
-        waiting = (one for one in folders if not check_existence(one / "ended.json"))
-        return [
-            number for folder in waiting
-            if (number := self._number_of(folder)) is not None and number not in taken
-        ]  # fmt: skip
+        numbers = map(self._number_of, folders_ahead(self._run))
+        return [number for number in numbers if number is not None and number not in taken]
 
     def cancel(self) -> None:
         """Cancel all that wait for an attempt after the newest. Raises SchedulerError, OSError."""
         attempts = (one.name for one in self._run.path.glob("attempts/*"))
         newest = max((int(name) for name in attempts if name.isdecimal()), default=0)
         self._scheduler.cancel([*self.waiting_for(newest + 1)])
+
+
+def folders_ahead(run: RunDir) -> list[Path]:
+    """The folders of jobs that were submitted ahead and have not said that they have ended, in the
+    order of their attempts; without those that are hosts by now. Raises OSError."""
+    steps = run.path / "steps"
+    hosts = {os.readlink(path) for path in steps.glob("host-*") if path.is_symlink()}
+    folders = (one for one in steps.glob(f"{AHEAD}*") if one.name not in hosts)
+    waiting = [one for one in folders if not check_existence(one / "ended.json")]
+    return sorted(waiting, key=lambda one: (len(one.name), one.name))
 
 
 def given_to(attempt: Path) -> str | None:

@@ -215,6 +215,7 @@ def _buffer(history: History, event: ev.BufferCreated | ev.BufferAdopted) -> Non
     history.buffer_requested = True
     if isinstance(event, ev.BufferCreated):
         history.fresh_buffer = True
+        history.ahead = None  # it has this buffer, or has ended
         history.first_on_buffer = history.attempt + 1
         history.checkpoints.lose_buffer()
     names = ("kind", "path", "folder", "name", "owned", "by", "created")
