@@ -23,6 +23,7 @@ from simulated_nodes import BUFFER
 
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.history import LEFT
 from burstlens.workflows.deciding.job_change import NEXT_JOB
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report
@@ -179,3 +180,14 @@ def test_a_checkpoint_before_which_frames_are_lost_is_taken_by_name_alone(case):
     assert described([*done, *later.tell(happened.StagedIn(1, 1000, 0))]).continuation.time == key(
         3
     )
+
+
+def test_a_run_that_was_done_is_not_simulated_again_when_its_host_has_brought_all_home_too(case):
+    run = case()
+    end(run, WELL, 1.0)
+    files = [("surface.nc", 9)]
+    left = ev.StageOutDone(outcome=LEFT, files=files)
+    run.events += [ev.StageOutDone(outcome="done", files=files), ev.RunResumed(), left]
+    later = case(events=run.events)
+    done = kinds(later.tell(happened.LoopBegun()))
+    assert done == ["ClearRequests", "CloseBlock", "Destroy"]

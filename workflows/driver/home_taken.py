@@ -9,6 +9,7 @@ from pathlib import Path
 from burstlens.core.durable import read_json
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.history import LEFT
 from burstlens.workflows.deciding.home_copies import home_event
 from burstlens.workflows.placement.checkpoint_home import copies_at_home
 from burstlens.workflows.placement.host import HOME
@@ -37,7 +38,7 @@ def settle_home(context: RunContext) -> None:
                 ev.CheckpointRemoved(attempt=record.attempt, time=record.time, home=True)
             )
     for report, files in _left_files(context.run):
-        journal.append(ev.StageOutDone(outcome="left", files=files))
+        journal.append(ev.StageOutDone(outcome=LEFT, files=files))
         report.rename(report.with_suffix(".taken"))
 
 
