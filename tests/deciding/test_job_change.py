@@ -152,7 +152,8 @@ def test_a_buffer_that_is_gone_is_reported_with_the_time_from_which_the_run_cont
     )
 
 
-def test_a_checkpoint_before_which_frames_are_lost_is_taken_by_name_alone(case):
+def brought_by_host(case) -> Case:
+    """A run whose driver died after t = 1 s; the job's host has brought the checkpoint of 3 s."""
     run = case()
     end(run, Ended(None, None, "lost", "CANCELLED"), 1.0)
     frames(run)
@@ -162,24 +163,31 @@ def test_a_checkpoint_before_which_frames_are_lost_is_taken_by_name_alone(case):
         ev.CheckpointWhole(attempt=1, time=key(3.0), files=files, bytes=500),
         ev.CheckpointHome(attempt=1, time=key(3.0), files=copy, bytes=500, ahead=True),
     ]
+    return run
+
+
+def begin_again(case, run: Case) -> tuple[Case, str | None]:
+    """The next driver, and the time from which its attempt continues."""
     later = next_driver(case, run)
     done = later.tell(happened.BufferReady(BUFFER))
-    assert described([*done, *later.tell(happened.StagedIn(1, 1000, 0))]).continuation.time == key(
-        1
-    )
+    return later, described([*done, *later.tell(happened.StagedIn(1, 1000, 0))]).continuation.time
+
+
+def test_a_checkpoint_before_which_frames_are_lost_is_not_taken_and_that_is_said(case):
+    later, time = begin_again(case, brought_by_host(case))
+    assert time == key(1.0)
     assert later.snapshot.alarms[-1].text == (
-        "a checkpoint of t = 3 s is at home as well, but frames before it were not published: "
-        "burstlens resume storm-1 --from latest continues without these"
+        "the checkpoint of t = 3 s that the job's host has brought home is not used: frames before "
+        "it were not published"
     )
-    run.events += [
-        ev.RunEnded(outcome="failed", exit_code=1),
-        ev.RunResumed(checkpoint=key(3.0), written_by=1),
-    ]
-    later = next_driver(case, run)
-    done = later.tell(happened.BufferReady(BUFFER))
-    assert described([*done, *later.tell(happened.StagedIn(1, 1000, 0))]).continuation.time == key(
-        3
-    )
+
+
+def test_a_checkpoint_before_which_frames_are_lost_is_taken_by_name(case):
+    run = brought_by_host(case)
+    run.events += [ev.RunResumed(checkpoint=key(3.0), written_by=1)]
+    later, time = begin_again(case, run)
+    assert time == key(3.0)
+    assert "is not used" not in str(later.snapshot.alarms)
 
 
 def test_a_run_that_was_done_is_not_simulated_again_when_its_host_has_brought_all_home_too(case):

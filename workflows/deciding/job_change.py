@@ -100,8 +100,7 @@ class JobChange:
         newer = [one for one in history.checkpoints.on(history.lineage) if one.ahead]
         newest = newer[-1] if newer else None
         if newest is not None and (record is None or newest.time > record.time):
-            label, run = valid_time.label(newest.time), self._state.run.id
             self._state.alarm(
-                f"a checkpoint of {label} is at home as well, but frames before it were not "
-                f"published: burstlens resume {run} --from latest continues without these"
+                f"the checkpoint of {valid_time.label(newest.time)} that the job's host has "
+                "brought home is not used: frames before it were not published"
             )
