@@ -15,6 +15,7 @@ from burstlens.core.model import Frame
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.deciding.home_copies import AGAIN_S, REMOVAL
+from burstlens.workflows.deciding.judging import JUDGEMENT
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report, WholeCheckpoint
 from burstlens.workflows.ordering import events as happened
@@ -184,6 +185,39 @@ def test_suspect_copies_do_not_push_the_last_good_ones_out(case):
     run.state.history.apply(ev.CheckpointSuspect(attempt=1, time=key(2.0), reason="bad"))
     done = bring(run, report(run, 3.0))
     assert not [one for one in done if isinstance(one, todo.Ask) and one.kind == REMOVAL]
+
+
+def test_copies_of_which_the_fields_are_not_read_do_not_push_the_last_good_ones_out(case):
+    run = case(more="[checkpoint]\nkeep = 1\n")
+    run.start()
+    bring(run, report(run, 1.0))
+    rst = "rst_2.0"
+    for event in (
+        ev.CheckpointWhole(attempt=1, time=key(2.0), files=[rst], bytes=500),
+        ev.CheckpointHome(attempt=1, time=key(2.0), files=[(rst, 500, 7)], bytes=500),
+    ):
+        run.state.history.apply(event)
+    run.tell(happened.Turn(), after_s=2.0)
+    asked = [one for one in run.tell(happened.ProductsPublished()) if isinstance(one, todo.Ask)]
+    assert [one.kind for one in asked] == [JUDGEMENT], "no copy goes"
+    run.tell(happened.QuestionAnswered(asked[0], ""))
+    assert REMOVAL in [one.kind for one in look(run) if isinstance(one, todo.Ask)]
+
+
+def test_a_copy_that_was_freed_before_its_fields_were_read_is_not_counted(case):
+    run = case(more="[checkpoint]\nkeep = 1\n")
+    run.start()
+    for second, judged in ((1.0, True), (2.0, False)):
+        rst = f"rst_{second}"
+        whole = ev.CheckpointWhole(attempt=1, time=key(second), files=[rst], bytes=500)
+        copy = [(rst, 500, 7)]
+        home = ev.CheckpointHome(attempt=1, time=key(second), files=copy, bytes=500)
+        for event in (whole, home):
+            run.state.history.apply(event)
+        if judged:
+            run.state.history.apply(ev.CheckpointJudged(attempt=1, time=key(second)))
+    run.state.history.checkpoints.lose_buffer()
+    assert [one for one in look(run) if isinstance(one, todo.Ask)] == []
 
 
 def test_a_buffer_that_outlives_its_job_gives_the_newest_at_the_end_alone(recipe, run_dir):

@@ -89,10 +89,6 @@ class HomeCopies:
             Ask(COPY, bring_checkpoint, about, about=_key(record), priority=LAST, again=True)
         )
 
-    def _known(self) -> list[CheckpointRecord]:
-        known = self._history.checkpoints.on(self._history.lineage)
-        return [one for one in known if not one.suspect]
-
     def _good(self, production: Production) -> list[CheckpointRecord]:
         return self._judging.good(production.oldest_unread())
 
@@ -105,13 +101,14 @@ class HomeCopies:
                 times[stream].append(time)
         return any(_is_due(sorted(found)[-2:], record.time) for found in times.values())
 
-    def prune(self) -> None:
+    def prune(self, production: Production) -> None:
         """Have those at home deleted before which there are enough good ones at home, and those of
         branches that were given up."""
         at_home = [one for one in self._history.checkpoints.records if one.home]
         if len(at_home) <= self._keep:
             return
-        good = [one for one in self._known() if one.home and not one.ahead]
+        read = filter(self._judging.is_read, self._good(production))
+        good = [one for one in read if one.home and not one.ahead]
         if len(good) < self._keep:
             return
         oldest = good[-self._keep].time
