@@ -82,6 +82,8 @@ class JobChange:
         end = jobs.ends[jobs.simulation]
         assert end is not None
         jobs.segments.choose(jobs.attempt, end, at_home=True)
+        if jobs.segments.problem and self._checkpoints.home.problem:
+            jobs.segments.problem = self._checkpoints.home.problem
         return not jobs.segments.problem
 
     def note_lost_buffer(self) -> None:
