@@ -130,6 +130,30 @@ def test_a_job_that_is_gone_for_another_reason_ends_the_run_and_says_from_where_
     assert "to simulate again from t = 1 s on: burstlens resume storm-1" in str(run.end.message)
 
 
+AGAIN = "burstlens resume storm-1 --from latest --walltime 02:00:00"
+
+
+def test_after_the_last_of_its_jobs_a_run_continues_from_what_is_home(case):
+    run = case(segments=1)
+    assert "BringHome" in kinds(end(run, WALLTIME, 1.0))
+    run.tell(happened.BroughtHome(BUFFER, Home([], [])))
+    assert AGAIN in run.state.policy.jobs.outcome().advice
+
+
+def test_after_the_last_of_its_jobs_a_lost_buffer_does_not_rule_that_out(case):
+    run = case(segments=1)
+    end(run, WALLTIME, 1.0)
+    run.tell(happened.JobsSeen(began=True, buffer_end=GONE))
+    assert AGAIN in str(run.end.advice)
+
+
+def test_after_the_last_of_its_jobs_without_a_checkpoint_at_home_a_longer_one_is_needed(case):
+    run = case(segments=1)
+    end(run, WALLTIME)
+    run.tell(happened.JobsSeen(began=True, buffer_end=GONE))
+    assert run.end.advice == "start a new run with a longer simulation.walltime"
+
+
 def frames(run: Case) -> None:
     run.events.append(
         ev.FrameReady(attempt=1, stream="surface", time=key(0.5), record=0, bytes=1, file="a")

@@ -14,7 +14,6 @@ from burstlens.core.run import events as ev
 from burstlens.workflows.deciding.given_up import given_up_files, uncounted
 from burstlens.workflows.deciding.jobs import Jobs
 from burstlens.workflows.deciding.target import AWAY_PAUSE_S, PATIENCE_S, may_come_back
-from burstlens.workflows.deciding.time_over import LONGER
 from burstlens.workflows.ordering.events import BroughtHome
 from burstlens.workflows.ordering.instructions import BringHome, CloseBlock, Destroy
 from burstlens.workflows.placement.buffer import BufferRef
@@ -48,9 +47,7 @@ class Homecoming:
         outcome = self._jobs.outcome()
         why = "" if says in (outcome.message or "") else f" ({says})"
         what = f"the job with the buffer has ended{why}, and with it the raw frames"
-        if outcome.advice:  # to simulate again in the same time would end the same way
-            outcome = replace(outcome, advice=LONGER)
-        else:
+        if not outcome.advice:  # else to simulate again in the same time would end the same way
             what += f"; to simulate again{where}: burstlens resume {self._state.run.id}"
         message = f"{outcome.message}; {what}" if outcome.message else what
         if outcome.state == "done":

@@ -366,7 +366,7 @@ class Jobs:
         lost = self.segments.lost(self.attempt, end)
         text, why = f"{message}; {lost.text()}", self._speech.why
         code = failure_code(end.message, why)
-        return Outcome("failed", code, text, why, advice=advice(self._state, self.segments.newest))
+        return Outcome("failed", code, text, why, advice=advice(self._state))
 
     def _stopped(self) -> Outcome:
         """The outcome of a run that a person, a guard or a full buffer has stopped, from the file
