@@ -130,6 +130,42 @@ def test_a_job_that_is_gone_for_another_reason_ends_the_run_and_says_from_where_
     assert "to simulate again from t = 1 s on: burstlens resume storm-1" in str(run.end.message)
 
 
+LOST = Ended(None, None, "lost", "Slurm says of job 7: NODE_FAIL")
+
+
+@pytest.mark.parametrize("how", [LOST, FAILED, Ended(None, "SIGTERM", "terminated by SIGTERM")])
+def test_a_failed_attempt_whose_job_is_gone_is_tried_again_in_another_one(case, how):
+    keys = 'retries = 1\non_failure = { set = { "time.step_s" = 0.005 } }'
+    run = case(keys=keys)
+    run.start()
+    found = Report((), (), Cursor(), checkpoints=(checkpoint(1.0),))
+    run.tell(happened.FramesFound(found))
+    (ask,) = copies(turn(run))
+    run.tell(happened.QuestionAnswered(ask, copied(ask)))
+    run.tell(happened.JobEnded("attempt-1", how))
+    run.tell(happened.JobsSeen(began=True, buffer_end="job 7: NODE_FAIL"))
+    assert run.end == NEXT_JOB
+    for _ in range(2):  # also where the first driver in the other job dies
+        later = next_driver(case, run, keys=keys)
+        done = later.tell(happened.BufferReady(BUFFER))
+        node = described([*done, *later.tell(happened.StagedIn(1, 1000, 0))])
+        assert (node.attempt, node.continuation.time) == (2, key(1.0))
+        assert node.continuation.settings == {"time.step_s": "0.005"}
+
+
+def test_an_attempt_that_may_have_ended_with_its_job_is_not_tried_again_in_that(case):
+    run = case(keys="retries = 2")
+    assert "BringHome" in kinds(end(run, LOST, 1.0))
+    assert [one.attempt for one in run.events if isinstance(one, ev.SimulationSubmitting)] == [1]
+
+
+def test_a_job_that_is_gone_is_not_followed_more_often_than_retries_say(case):
+    run = case()
+    end(run, LOST, 1.0)
+    run.tell(happened.JobsSeen(began=True, buffer_end="job 7: NODE_FAIL"))
+    assert run.end.state == "failed"
+
+
 AGAIN = "burstlens resume storm-1 --from latest --walltime 02:00:00"
 
 

@@ -77,9 +77,9 @@ class Jobs:
         history = self._history
         self.attempt, asked = history.attempt, history.submitting
         if self.fresh_buffer or history.fresh_buffer or asked is None:
-            record = self.at_home
+            record, changes = self.at_home, self.segments.changes_on_another_buffer()
             self.attempt, self.written_by = self.attempt + 1, record.attempt if record else 0
-            self._begin(self.segments.continuation(record))
+            self._begin(self.segments.continuation(record, changes), changes)
         elif history.wanted is not None:
             of = history.wanted.written_by or 0, history.wanted.checkpoint or ""
             self.attempt, self.written_by = self.attempt + 1, of[0]
