@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from functools import partial
 
@@ -15,6 +16,8 @@ from burstlens.core.model import Frame
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.deciding.home_copies import AGAIN_S, REMOVAL
+from burstlens.workflows.deciding.judging import JUDGEMENT
+from burstlens.workflows.deciding.target import PATIENCE_S
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report, WholeCheckpoint
 from burstlens.workflows.ordering import events as happened
@@ -186,6 +189,39 @@ def test_suspect_copies_do_not_push_the_last_good_ones_out(case):
     assert not [one for one in done if isinstance(one, todo.Ask) and one.kind == REMOVAL]
 
 
+def test_copies_of_which_the_fields_are_not_read_do_not_push_the_last_good_ones_out(case):
+    run = case(more="[checkpoint]\nkeep = 1\n")
+    run.start()
+    bring(run, report(run, 1.0))
+    rst = "rst_2.0"
+    for event in (
+        ev.CheckpointWhole(attempt=1, time=key(2.0), files=[rst], bytes=500),
+        ev.CheckpointHome(attempt=1, time=key(2.0), files=[(rst, 500, 7)], bytes=500),
+    ):
+        run.state.history.apply(event)
+    run.tell(happened.Turn(), after_s=2.0)
+    asked = [one for one in run.tell(happened.ProductsPublished()) if isinstance(one, todo.Ask)]
+    assert [one.kind for one in asked] == [JUDGEMENT], "no copy goes"
+    run.tell(happened.QuestionAnswered(asked[0], ""))
+    assert REMOVAL in [one.kind for one in look(run) if isinstance(one, todo.Ask)]
+
+
+def test_a_copy_that_was_freed_before_its_fields_were_read_is_not_counted(case):
+    run = case(more="[checkpoint]\nkeep = 1\n")
+    run.start()
+    for second, judged in ((1.0, True), (2.0, False)):
+        rst = f"rst_{second}"
+        whole = ev.CheckpointWhole(attempt=1, time=key(second), files=[rst], bytes=500)
+        copy = [(rst, 500, 7)]
+        home = ev.CheckpointHome(attempt=1, time=key(second), files=copy, bytes=500)
+        for event in (whole, home):
+            run.state.history.apply(event)
+        if judged:
+            run.state.history.apply(ev.CheckpointJudged(attempt=1, time=key(second)))
+    run.state.history.checkpoints.lose_buffer()
+    assert [one for one in look(run) if isinstance(one, todo.Ask)] == []
+
+
 def test_a_buffer_that_outlives_its_job_gives_the_newest_at_the_end_alone(recipe, run_dir):
     run = segmented(recipe, run_dir, segments=1)
     run.start()
@@ -211,12 +247,57 @@ def test_a_copy_that_fails_at_the_end_does_not_hold_the_end_up(recipe, run_dir):
     assert "BringHome" in kinds(look(run))
 
 
+def cut(run: Case, *seconds: float) -> list[todo.Instruction]:
+    """The attempt ends with these checkpoints, as its job's time is over."""
+    run.tell(happened.JobEnded("attempt-1", WALLTIME))
+    found = tuple(WholeCheckpoint(key(s), (f"rst_{s}",), 10, 1.0, "name") for s in seconds)
+    run.tell(happened.FramesFound(Report((), (), Cursor(), ended=True, checkpoints=found)))
+    return look(run)
+
+
+def full(run: Case) -> StagingError:
+    return StagingError("full", path=str(run.run.checkpoints / "1"), number=errno.ENOSPC)
+
+
+def test_a_run_directory_that_is_full_at_the_change_of_jobs_is_waited_for(case):
+    run = case(segments='"until done"')
+    run.start()
+    (ask,) = copies(cut(run, 1.0))
+    run.tell(happened.NodeFailed(ask, full(run)))
+    assert "BringHome" not in kinds(look(run, after_s=0.1))
+    (again,) = copies(look(run))
+    assert again.about == ask.about
+    run.tell(happened.QuestionAnswered(again, copied(again)))
+    assert "BringHome" in kinds(look(run))
+
+
+def test_one_that_failed_earlier_in_the_run_is_tried_again_at_the_change_of_jobs(case):
+    run = case(segments='"until done"')
+    run.start()
+    (ask,) = copies(report(run, 1.0))
+    run.tell(happened.NodeFailed(ask, StagingError("gone", path="/x", number=errno.EIO)))
+    (again,) = copies(cut(run))
+    assert again.about == ask.about
+
+
+def test_a_run_directory_that_stays_full_is_named_where_no_attempt_can_follow(case):
+    run = case(segments='"until done"')
+    run.start()
+    done = cut(run, 1.0)
+    for _ in range(3):
+        for ask in copies(done):
+            run.tell(happened.NodeFailed(ask, full(run)))
+        done = look(run, after_s=PATIENCE_S / 2 + 1)
+    assert copies(done) == []
+    assert "checkpoint of t = 1 s could not be brought home: full" in str(
+        run.state.policy.jobs.outcome().message
+    )
+    assert len([one for one in run.snapshot.alarms if "brought home" in one.text]) == 1
+
+
 def test_an_attempt_that_is_cut_leaves_its_buffer_when_its_checkpoint_is_home(case):
     run = case(segments='"until done"')
     run.start()
-    run.tell(happened.JobEnded("attempt-1", WALLTIME))
-    found = (WholeCheckpoint(key(1.0), ("rst_1.0",), 10, 1.0, "name"),)
-    run.tell(happened.FramesFound(Report((), (), Cursor(), ended=True, checkpoints=found)))
-    done = look(run)
+    done = cut(run, 1.0)
     assert "BringHome" not in kinds(done)
     assert "BringHome" in kinds(bring(run, done))

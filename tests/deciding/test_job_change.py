@@ -25,7 +25,7 @@ from simulated_nodes import BUFFER
 from burstlens.core.errors import GivenUpError, SiteError
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
-from burstlens.core.run.history import replay
+from burstlens.core.run.history import LEFT, replay
 from burstlens.workflows.deciding.job_change import NEXT_JOB
 from burstlens.workflows.deciding.next_job import NextJob
 from burstlens.workflows.frames.cursor import Cursor
@@ -133,6 +133,66 @@ def test_a_job_that_is_gone_for_another_reason_ends_the_run_and_says_from_where_
     assert "to simulate again from t = 1 s on: burstlens resume storm-1" in str(run.end.message)
 
 
+LOST = Ended(None, None, "lost", "Slurm says of job 7: NODE_FAIL")
+
+
+@pytest.mark.parametrize("how", [LOST, FAILED, Ended(None, "SIGTERM", "terminated by SIGTERM")])
+def test_a_failed_attempt_whose_job_is_gone_is_tried_again_in_another_one(case, how):
+    keys = 'retries = 1\non_failure = { set = { "time.step_s" = 0.005 } }'
+    run = case(keys=keys)
+    run.start()
+    found = Report((), (), Cursor(), checkpoints=(checkpoint(1.0),))
+    run.tell(happened.FramesFound(found))
+    (ask,) = copies(turn(run))
+    run.tell(happened.QuestionAnswered(ask, copied(ask)))
+    run.tell(happened.JobEnded("attempt-1", how))
+    run.tell(happened.JobsSeen(began=True, buffer_end="job 7: NODE_FAIL"))
+    assert run.end == NEXT_JOB
+    for _ in range(2):  # also where the first driver in the other job dies
+        later = next_driver(case, run, keys=keys)
+        done = later.tell(happened.BufferReady(BUFFER))
+        node = described([*done, *later.tell(happened.StagedIn(1, 1000, 0))])
+        assert (node.attempt, node.continuation.time) == (2, key(1.0))
+        assert node.continuation.settings == {"time.step_s": "0.005"}
+
+
+def test_an_attempt_that_may_have_ended_with_its_job_is_not_tried_again_in_that(case):
+    run = case(keys="retries = 2")
+    assert "BringHome" in kinds(end(run, LOST, 1.0))
+    assert [one.attempt for one in run.events if isinstance(one, ev.SimulationSubmitting)] == [1]
+
+
+def test_a_job_that_is_gone_is_not_followed_more_often_than_retries_say(case):
+    run = case()
+    end(run, LOST, 1.0)
+    run.tell(happened.JobsSeen(began=True, buffer_end="job 7: NODE_FAIL"))
+    assert run.end.state == "failed"
+
+
+AGAIN = "burstlens resume storm-1 --from latest --walltime 02:00:00"
+
+
+def test_after_the_last_of_its_jobs_a_run_continues_from_what_is_home(case):
+    run = case(segments=1)
+    assert "BringHome" in kinds(end(run, WALLTIME, 1.0))
+    run.tell(happened.BroughtHome(BUFFER, Home([], [])))
+    assert AGAIN in run.state.policy.jobs.outcome().advice
+
+
+def test_after_the_last_of_its_jobs_a_lost_buffer_does_not_rule_that_out(case):
+    run = case(segments=1)
+    end(run, WALLTIME, 1.0)
+    run.tell(happened.JobsSeen(began=True, buffer_end=GONE))
+    assert AGAIN in str(run.end.advice)
+
+
+def test_after_the_last_of_its_jobs_without_a_checkpoint_at_home_a_longer_one_is_needed(case):
+    run = case(segments=1)
+    end(run, WALLTIME)
+    run.tell(happened.JobsSeen(began=True, buffer_end=GONE))
+    assert run.end.advice == "start a new run with a longer simulation.walltime"
+
+
 def frames(run: Case) -> None:
     run.events.append(
         ev.FrameReady(attempt=1, stream="surface", time=key(0.5), record=0, bytes=1, file="a")
@@ -155,7 +215,8 @@ def test_a_buffer_that_is_gone_is_reported_with_the_time_from_which_the_run_cont
     )
 
 
-def test_a_checkpoint_before_which_frames_are_lost_is_taken_by_name_alone(case):
+def brought_by_host(case) -> Case:
+    """A run whose driver died after t = 1 s; the job's host has brought the checkpoint of 3 s."""
     run = case()
     end(run, Ended(None, None, "lost", "CANCELLED"), 1.0)
     frames(run)
@@ -165,23 +226,22 @@ def test_a_checkpoint_before_which_frames_are_lost_is_taken_by_name_alone(case):
         ev.CheckpointWhole(attempt=1, time=key(3.0), files=files, bytes=500),
         ev.CheckpointHome(attempt=1, time=key(3.0), files=copy, bytes=500, ahead=True),
     ]
+    return run
+
+
+def begin_again(case, run: Case) -> tuple[Case, str | None]:
+    """The next driver, and the time from which its attempt continues."""
     later = next_driver(case, run)
     done = later.tell(happened.BufferReady(BUFFER))
-    assert described([*done, *later.tell(happened.StagedIn(1, 1000, 0))]).continuation.time == key(
-        1
-    )
+    return later, described([*done, *later.tell(happened.StagedIn(1, 1000, 0))]).continuation.time
+
+
+def test_a_checkpoint_before_which_frames_are_lost_is_not_taken_and_that_is_said(case):
+    later, time = begin_again(case, brought_by_host(case))
+    assert time == key(1.0)
     assert later.snapshot.alarms[-1].text == (
-        "a checkpoint of t = 3 s is at home as well, but frames before it were not published: "
-        "burstlens resume storm-1 --from latest continues without these"
-    )
-    run.events += [
-        ev.RunEnded(outcome="failed", exit_code=1),
-        ev.RunResumed(checkpoint=key(3.0), written_by=1),
-    ]
-    later = next_driver(case, run)
-    done = later.tell(happened.BufferReady(BUFFER))
-    assert described([*done, *later.tell(happened.StagedIn(1, 1000, 0))]).continuation.time == key(
-        3
+        "the checkpoint of t = 3 s that the job's host has brought home is not used: frames before "
+        "it were not published"
     )
 
 
@@ -276,3 +336,22 @@ def test_a_stop_while_the_next_buffer_is_waited_for_ends_what_was_submitted_ahea
     done = later.tell(happened.RunOver())
     (ended,) = (one for one in done if isinstance(one, ev.AheadEnded))
     assert (ended.job, ended.outcome) == ("ahead-2", "cancelled")
+
+
+def test_a_checkpoint_before_which_frames_are_lost_is_taken_by_name(case):
+    run = brought_by_host(case)
+    run.events += [ev.RunResumed(checkpoint=key(3.0), written_by=1)]
+    later, time = begin_again(case, run)
+    assert time == key(3.0)
+    assert "is not used" not in str(later.snapshot.alarms)
+
+
+def test_a_run_that_was_done_is_not_simulated_again_when_its_host_has_brought_all_home_too(case):
+    run = case()
+    end(run, WELL, 1.0)
+    files = [("surface.nc", 9)]
+    left = ev.StageOutDone(outcome=LEFT, files=files)
+    run.events += [ev.StageOutDone(outcome="done", files=files), ev.RunResumed(), left]
+    later = case(events=run.events)
+    done = kinds(later.tell(happened.LoopBegun()))
+    assert done == ["ClearRequests", "CloseBlock", "Destroy"]

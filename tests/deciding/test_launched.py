@@ -17,9 +17,8 @@ from burstlens.core.model import Frame
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
-from burstlens.workflows.deciding.homecoming import AWAY_PATIENCE_S, AWAY_PAUSE_S
 from burstlens.workflows.deciding.launched import LEAVES_S
-from burstlens.workflows.deciding.target import PATIENCE_S
+from burstlens.workflows.deciding.target import AWAY_PAUSE_S, PATIENCE_S
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.frames.speech import Speech
@@ -208,7 +207,7 @@ def test_a_run_directory_that_is_away_or_full_is_waited_for_when_all_comes_home(
     assert kinds(run.tell(happened.NodeFailed(home, error))) == []
     assert kinds(run.tell(happened.Turn(), AWAY_PAUSE_S / 2))[:1] != ["BringHome"]
     assert "BringHome" in kinds(run.tell(happened.Turn(), AWAY_PAUSE_S))
-    run.tell(happened.NodeFailed(home, error), AWAY_PATIENCE_S)
+    run.tell(happened.NodeFailed(home, error), PATIENCE_S)
     assert run.end.exit_code == (NO_SPACE if number == errno.ENOSPC else 1)
     assert "the buffer is kept, burstlens resume storm-1 tries again" in run.end.message
 

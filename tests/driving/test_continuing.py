@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,16 @@ def write(run: RunDir, *events: ev.Event) -> None:
     for event in events:
         journal.append(event)
     journal.close()
+
+
+def copied(run: RunDir, second: float) -> list[tuple[str, int, int]]:
+    """The files of a copy of that checkpoint in the run directory."""
+    folder, (name,) = run.checkpoint(1, key(second)), whole(1, second).files
+    folder.mkdir(parents=True)
+    (folder / name).write_text("data")
+    files = [(name, 4, 7)]
+    (folder / ".files.json").write_text(json.dumps({"files": files}))
+    return files
 
 
 def test_the_latest_is_the_newest_that_is_not_suspect(run):
@@ -223,12 +234,19 @@ def test_a_run_that_is_driven_is_refused(run):
 
 
 def test_a_run_whose_buffer_is_gone_continues_from_a_checkpoint_at_home_alone(run):
-    files = [("checkpoint_0000100.awm", 10, 7)]
-    write(run, ev.CheckpointHome(attempt=1, time=key(1.0), files=files, bytes=10))
+    files = copied(run, 1.0)
+    write(run, ev.CheckpointHome(attempt=1, time=key(1.0), files=files, bytes=4))
     write(run, ev.BufferReleased())
     assert want_continuation(run, "latest", settings={}).checkpoint == key(1.0)
     with pytest.raises(RunError, match="no checkpoint of t = 2 s: the one before is of t = 1 s"):
         want_continuation(run, "2", settings={})
+
+
+def test_a_copy_that_the_host_brought_since_the_last_driver_counts(run):
+    copied(run, 3.5)
+    before = run.journal.read_text()
+    assert want_continuation(run, "latest", settings={}) == ContinuationWanted(key(3.5), 1)
+    assert run.journal.read_text() == before, "the next driver journals it"
 
 
 def test_free_brings_the_newest_good_checkpoint_home_first(run, tmp_path):

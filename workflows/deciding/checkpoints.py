@@ -89,7 +89,7 @@ class CheckpointKeeping:
         unread = production.oldest_unread()
         self._state.snapshot.unread = self.judging.first_open(unread)
         self.home.look(buffer, production)
-        self.home.prune()
+        self.home.prune(production)
         records = [one for one in self._history.checkpoints.records if one.on_buffer]
         if len(records) <= self._keep:
             return

@@ -10,6 +10,7 @@ from burstlens.core import valid_time
 from burstlens.core.run import events as ev
 from burstlens.core.run.checkpoint_record import CheckpointRecord
 from burstlens.workflows.deciding.judging import CheckpointJudging
+from burstlens.workflows.deciding.target import AWAY_PAUSE_S, PATIENCE_S, may_come_back
 from burstlens.workflows.ordering.events import QuestionAnswered
 from burstlens.workflows.ordering.instructions import LAST, Ask, AskPlace
 from burstlens.workflows.ordering.production import Production
@@ -51,7 +52,11 @@ class HomeCopies:
         self._going: set[tuple[int, str]] = set()
         self.under_way: tuple[int, str] | None = None
         """The one that is being brought: attempt and time."""
-        self._failed: set[tuple[int, str]] = set()
+        self._refused: set[tuple[int, str]] = set()
+        self._given_up: dict[tuple[int, str], str] = {}
+        self._is_last, self._last_again_at = False, 0.0
+        self._waits_since: float | None = None
+        """Since when the last one has been refused."""
 
     def look(self, buffer: BufferRef, production: Production) -> None:
         """Have the newest one brought whose frames are published, where the buffer ends with its
@@ -62,7 +67,7 @@ class HomeCopies:
         self._again_at = now + PAUSE_S
         unsettled = production.space.oldest_unsettled()
         for one in reversed(self._good(production)):
-            if one.home:
+            if one.home or _key(one) in self._given_up:
                 return
             if one.on_buffer and _before(one.time, unsettled) and not self._awaits(one):
                 self._bring(buffer, one)
@@ -70,16 +75,19 @@ class HomeCopies:
 
     def brings_last(self, buffer: BufferRef, production: Production, *, done: bool = False) -> bool:
         """Have the newest good one brought before the run leaves its buffer, all frames being seen
-        and published. Whether that is under way; one that cannot be brought is given up. A run that
-        is ``done`` needs none, unless its recipe asks for checkpoints."""
+        and published. Whether that is under way; a run directory that is full or away is waited
+        for, and one that cannot be brought is given up. A run that is ``done`` needs none, unless
+        its recipe asks for checkpoints."""
+        self._is_last = True
         if self.under_way is not None:
             return True
         if done and not self._is_wanted:
             return False
         record = next(reversed(self._good(production)), None)
-        if record is None or record.home or not record.on_buffer or _key(record) in self._failed:
+        if record is None or record.home or not record.on_buffer or _key(record) in self._given_up:
             return False
-        self._bring(buffer, record)
+        if self._state.now >= self._last_again_at:
+            self._bring(buffer, record)
         return True
 
     def _bring(self, buffer: BufferRef, record: CheckpointRecord) -> None:
@@ -88,10 +96,6 @@ class HomeCopies:
         self._state.do(
             Ask(COPY, bring_checkpoint, about, about=_key(record), priority=LAST, again=True)
         )
-
-    def _known(self) -> list[CheckpointRecord]:
-        known = self._history.checkpoints.on(self._history.lineage)
-        return [one for one in known if not one.suspect]
 
     def _good(self, production: Production) -> list[CheckpointRecord]:
         return self._judging.good(production.oldest_unread())
@@ -105,13 +109,14 @@ class HomeCopies:
                 times[stream].append(time)
         return any(_is_due(sorted(found)[-2:], record.time) for found in times.values())
 
-    def prune(self) -> None:
+    def prune(self, production: Production) -> None:
         """Have those at home deleted before which there are enough good ones at home, and those of
         branches that were given up."""
         at_home = [one for one in self._history.checkpoints.records if one.home]
         if len(at_home) <= self._keep:
             return
-        good = [one for one in self._known() if one.home and not one.ahead]
+        read = filter(self._judging.is_read, self._good(production))
+        good = [one for one in read if one.home and not one.ahead]
         if len(good) < self._keep:
             return
         oldest = good[-self._keep].time
@@ -139,12 +144,24 @@ class HomeCopies:
         if ask.kind != COPY:
             return
         self.under_way = None
-        self._again_at = self._state.now + AGAIN_S
-        if ask.about in self._failed:
-            return  # it was said
-        self._failed.add(ask.about)
+        now = self._state.now
+        self._again_at, self._last_again_at = now + AGAIN_S, now + AWAY_PAUSE_S
         what = f"the checkpoint of {valid_time.label(ask.about[1])}"
-        self._state.snapshot.alarm(f"{what} could not be brought home: {error}")
+        text = f"{what} could not be brought home: {error}"
+        if self._is_last:
+            self._waits_since = now if self._waits_since is None else self._waits_since
+            is_late = now - self._waits_since >= PATIENCE_S
+            if is_late or not may_come_back(error, self._state.run):
+                self._given_up[ask.about] = text
+        if ask.about in self._refused:
+            return  # it was said
+        self._refused.add(ask.about)
+        self._state.snapshot.alarm(text)
+
+    @property
+    def problem(self) -> str:
+        """Why the last one that was given up is not at home; empty where none was."""
+        return next(reversed(self._given_up.values()), "")
 
 
 def home_event(copy: CheckpointCopy) -> ev.CheckpointHome:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from burstlens.core.errors import FULL_ERRNO, GivenUpError, StagingError
-from burstlens.core.existence import PASSING
+from burstlens.core.errors import GivenUpError, StagingError
 from burstlens.core.exit_codes import BUFFER_LEFT, FRAMES_LOST, NO_SPACE, leading
 from burstlens.core.outcome import Outcome, failure_code, is_full
 from burstlens.core.run import events as ev
 from burstlens.workflows.deciding.given_up import given_up_files, uncounted
 from burstlens.workflows.deciding.jobs import Jobs
-from burstlens.workflows.deciding.time_over import LONGER
+from burstlens.workflows.deciding.target import AWAY_PAUSE_S, PATIENCE_S, may_come_back
 from burstlens.workflows.ordering.events import BroughtHome
 from burstlens.workflows.ordering.instructions import BringHome, CloseBlock, Destroy
 from burstlens.workflows.placement.buffer import BufferRef
@@ -24,12 +21,6 @@ from burstlens.workflows.recipe.wanted import with_remarks
 
 if TYPE_CHECKING:
     from burstlens.workflows.deciding.state import RunState
-
-AWAY = PASSING | {errno.ENOENT, errno.ENOTDIR, errno.ENOTCONN, errno.EHOSTDOWN}
-"""Errors of a directory that is renamed or unmounted, or whose server does not answer."""
-AWAY_PAUSE_S = 1.0
-AWAY_PATIENCE_S = 120.0
-"""How long a run directory that is away is waited for when nothing else is left to do."""
 
 
 class Homecoming:
@@ -56,9 +47,7 @@ class Homecoming:
         outcome = self._jobs.outcome()
         why = "" if says in (outcome.message or "") else f" ({says})"
         what = f"the job with the buffer has ended{why}, and with it the raw frames"
-        if outcome.advice:  # to simulate again in the same time would end the same way
-            outcome = replace(outcome, advice=LONGER)
-        else:
+        if not outcome.advice:  # else to simulate again in the same time would end the same way
             what += f"; to simulate again{where}: burstlens resume {self._state.run.id}"
         message = f"{outcome.message}; {what}" if outcome.message else what
         if outcome.state == "done":
@@ -120,7 +109,7 @@ class Homecoming:
 
     def waits_for(self, node: BringHome, error: BaseException) -> bool:
         """Whether that error of the run directory, which is away or full, is waited for."""
-        if not (isinstance(error, StagingError) and self._is_away(error)):
+        if not (may_come_back(error, self._state.run) and self._has_patience()):
             return False
         if not self._state.snapshot.full_disk.take(error):
             text = f"{error}; tried again when the run directory is back"
@@ -128,14 +117,10 @@ class Homecoming:
         self._state.later(AWAY_PAUSE_S, node)
         return True
 
-    def _is_away(self, error: StagingError) -> bool:
-        """Whether the run directory went away or is full, and may still come back."""
-        inside = Path(error.path).is_relative_to(self._state.run.path)
-        if not (inside and error.errno in AWAY | FULL_ERRNO):
-            return False
+    def _has_patience(self) -> bool:
         now = self._state.now
         self._away_since = self._away_since or now
-        return now - self._away_since < AWAY_PATIENCE_S
+        return now - self._away_since < PATIENCE_S
 
     def leave_buffer(self, error: BaseException) -> None:
         """End a run whose files could not be brought home: they stay where they are."""

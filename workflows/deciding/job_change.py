@@ -17,6 +17,7 @@ from burstlens.workflows.deciding.jobs import Jobs
 from burstlens.workflows.deciding.segments import CUT
 from burstlens.workflows.ordering.production import Production
 from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.placement.job_end import TERMINATED
 
 if TYPE_CHECKING:
     from burstlens.workflows.deciding.state import RunState
@@ -42,12 +43,13 @@ class JobChange:
 
     @property
     def is_due(self) -> bool:
-        """Whether the attempt that has ended is to be followed by one in another job. One that has
-        failed is tried again in its own."""
+        """Whether the attempt that has ended is to be followed by one in another job. A model that
+        has failed is tried again in its own, unless that job may have ended with it."""
         end = self._jobs.ends.get(self._jobs.simulation)
         if self._lasts or end is None or not self._jobs.following:
             return False
-        return end.well or self._jobs.segments.is_cut_by(end)
+        is_gone = end.reason == "lost" or end.reason.startswith(TERMINATED)
+        return end.well or is_gone or self._jobs.segments.is_cut_by(end)
 
     def leave(self, buffer: BufferRef, production: Production) -> bool:
         """Leave the buffer when all frames are published and the checkpoint is home. Whether that
@@ -63,9 +65,9 @@ class JobChange:
 
     def lose_buffer(self, says: str) -> None:
         """Take the end of the job that had the buffer, before all was home; the jobs in it have
-        ended. The run goes on in another one where that was due and a checkpoint is at home."""
+        ended. The run continues in another one where an attempt was to follow, and can."""
         state, at_home = self._state, self._jobs.at_home
-        if not (self.is_due and self._has_checkpoint()):
+        if not (self._jobs.following and self._has_checkpoint()):
             where = "" if at_home is None else f" from {valid_time.label(at_home.time)} on"
             self._homecoming.lose_buffer(says, where)
             return
@@ -84,6 +86,8 @@ class JobChange:
         end = jobs.ends[jobs.simulation]
         assert end is not None
         jobs.segments.choose(jobs.attempt, end, at_home=True)
+        if jobs.segments.problem and self._checkpoints.home.problem:
+            jobs.segments.problem = self._checkpoints.home.problem
         return not jobs.segments.problem
 
     def note_lost_buffer(self) -> None:
@@ -102,8 +106,7 @@ class JobChange:
         newer = [one for one in history.checkpoints.on(history.lineage) if one.ahead]
         newest = newer[-1] if newer else None
         if newest is not None and (record is None or newest.time > record.time):
-            label, run = valid_time.label(newest.time), self._state.run.id
             self._state.alarm(
-                f"a checkpoint of {label} is at home as well, but frames before it were not "
-                f"published: burstlens resume {run} --from latest continues without these"
+                f"the checkpoint of {valid_time.label(newest.time)} that the job's host has "
+                "brought home is not used: frames before it were not published"
             )

@@ -83,9 +83,9 @@ class Jobs:
         self.attempt, asked = history.attempt, history.submitting
         self.fresh_buffer = self.fresh_buffer or history.fresh_buffer
         if self.fresh_buffer or asked is None:
-            record = self.at_home
+            record, changes = self.at_home, self.segments.changes_on_another_buffer()
             self.attempt, self.written_by = self.attempt + 1, record.attempt if record else 0
-            self._begin(self.segments.continuation(record))
+            self._begin(self.segments.continuation(record, changes), changes)
         elif history.wanted is not None:
             of = history.wanted.written_by or 0, history.wanted.checkpoint or ""
             self.attempt, self.written_by = self.attempt + 1, of[0]
@@ -375,7 +375,7 @@ class Jobs:
         lost = self.segments.lost(self.attempt, end)
         text, why = f"{message}; {lost.text()}", self._speech.why
         code = failure_code(end.message, why)
-        return Outcome("failed", code, text, why, advice=advice(self._state, self.segments.newest))
+        return Outcome("failed", code, text, why, advice=advice(self._state))
 
     def _stopped(self) -> Outcome:
         """The outcome of a run that a person, a guard or a full buffer has stopped, from the file

@@ -60,7 +60,11 @@ class CheckpointJudging:
 
     def is_open(self, record: CheckpointRecord) -> bool:
         """Whether it is still to be read whether that checkpoint is good."""
-        return self._is_needed and record.on_buffer and not (record.judged or record.suspect)
+        return record.on_buffer and not (self.is_read(record) or record.suspect)
+
+    def is_read(self, record: CheckpointRecord) -> bool:
+        """Whether its own fields were read, or guards read those of the frames."""
+        return record.judged or not self._is_needed
 
     def good(self, unread: str | None) -> list[CheckpointRecord]:
         """The good ones on the lineage, in order of model time. Guards have yet to read frames from

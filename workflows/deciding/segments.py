@@ -223,7 +223,17 @@ class Segments:
 
     def changes(self, end: Ended) -> dict[str, str]:
         """The settings that the recipe changes after such an end."""
+        return {} if end.well or self.is_cut_by(end) else self._on_failure
+
+    def changes_on_another_buffer(self) -> dict[str, str]:
+        """Those after the latest attempt, where it has failed and its buffer went with its job."""
+        history = self._history
+        job = history.jobs.get(f"attempt-{history.attempt}")
+        is_retried = job is not None and job.outcome == "failed" and history.submitted > 0
+        return self._on_failure if is_retried else {}
+
+    @property
+    def _on_failure(self) -> dict[str, str]:
         wanted = self._recipe.simulation.on_failure
-        if wanted is None or end.well or self.is_cut_by(end):
-            return {}
-        return {name: option_text(value) for name, value in wanted.set.items()}
+        changed = {} if wanted is None else wanted.set
+        return {name: option_text(value) for name, value in changed.items()}

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import errno
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeGuard
 
-from burstlens.core.errors import NoSpaceError, RunError
+from burstlens.core.errors import FULL_ERRNO, NoSpaceError, RunError, StagingError
+from burstlens.core.existence import PASSING
 from burstlens.core.outcome import is_full
+from burstlens.core.run.directory import RunDir
 
 if TYPE_CHECKING:
     from burstlens.workflows.deciding.state import RunState
@@ -15,6 +19,19 @@ TICK_S = 0.5
 PATIENCE_S = 120.0
 """How long to wait for a target that cannot be written, or for products that cannot be staged,
 when nothing else is left to do."""
+AWAY = PASSING | {errno.ENOENT, errno.ENOTDIR, errno.ENOTCONN, errno.EHOSTDOWN}
+"""Errors of a directory that is renamed or unmounted, or whose server does not answer."""
+AWAY_PAUSE_S = 1.0
+"""Between attempts to write into a run directory that is away or full, at the end of a job."""
+
+
+def may_come_back(error: BaseException, run: RunDir) -> TypeGuard[StagingError]:
+    """Whether a file could not be written as the run directory is away or full, which may pass."""
+    return (
+        isinstance(error, StagingError)
+        and Path(error.path).is_relative_to(run.path)
+        and error.errno in AWAY | FULL_ERRNO
+    )
 
 
 class Target:

@@ -82,12 +82,14 @@ def lost_work(
     return LostWork(since, model_s, cost)
 
 
-def advice(state: RunState, newest: CheckpointRecord | None) -> str:
+def advice(state: RunState) -> str:
     """What a person may do about a run whose last job's time was over."""
     recipe, site, run = state.recipe, state.site, state.run.id
     simulation = recipe.simulation
     lasts = not (site.viewing.placement == "same-job" or site.buffer.node_local)
-    if newest is None or not lasts or type(recipe.model).start is Model.start:
+    known = state.history.checkpoints.on(state.history.lineage)
+    is_kept = any(not one.suspect and (lasts or one.home) for one in known)
+    if not is_kept or type(recipe.model).start is Model.start:
         if simulation.is_cut or type(recipe.model).start is Model.start or not lasts:
             return LONGER
         return f'{LONGER}, or with checkpoints and simulation.segments = "until done"'

@@ -19,6 +19,7 @@ from burstlens.core.run.history import History
 from burstlens.core.run.history_file import history_of
 from burstlens.workflows.deciding.segments import continuation_from
 from burstlens.workflows.driver.claim import free_epoch
+from burstlens.workflows.driver.home_taken import unsettled
 from burstlens.workflows.driver.run import recipe_of
 from burstlens.workflows.publishing.context import settings_of
 
@@ -49,6 +50,8 @@ def want_continuation(
             f"{attempt} of run {run.id} may still run, without a driver: burstlens resume {run.id} "
             f"continues it; burstlens stop {run.id} ends it"
         )
+    for event in unsettled(run, history):  # the job's host may have brought one since
+        history.apply(event)
     if history.buffer_released and not history.checkpoints.records:
         raise RunError(f"the buffer of run {run.id} was given back, and its checkpoints with it")
     found = _choose(history, time, force=force)

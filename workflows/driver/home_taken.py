@@ -9,6 +9,7 @@ from pathlib import Path
 from burstlens.core.durable import read_json
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
+from burstlens.core.run.history import LEFT, History
 from burstlens.workflows.deciding.home_copies import home_event
 from burstlens.workflows.placement.checkpoint_home import copies_at_home
 from burstlens.workflows.placement.host import HOME
@@ -18,27 +19,31 @@ from burstlens.workflows.publishing.context import RunContext
 def settle_home(context: RunContext) -> None:
     """Journal what came home or went since the last driver. No worker of an earlier
     driver may live. Raises OSError."""
-    checkpoints, journal = context.history.checkpoints, context.journal
+    for event in unsettled(context.run, context.history):
+        context.journal.append(event)
+    for report, files in _left_files(context.run):
+        context.journal.append(ev.StageOutDone(outcome=LEFT, files=files))
+        report.rename(report.with_suffix(".taken"))
+
+
+def unsettled(run: RunDir, history: History) -> Iterator[ev.Event]:
+    """The events of checkpoints that came home or went, which the journal lacks. Each is to be
+    applied to ``history`` before the next one is asked for. Raises OSError."""
+    checkpoints = history.checkpoints
     there = set()
-    for copy in copies_at_home(context.run):
+    for copy in copies_at_home(run):
         there.add((copy.attempt, copy.time))
         record = checkpoints.find(copy.attempt, copy.time)
         if record is None:
             names = [name for name, *_ in copy.files]
-            whole = ev.CheckpointWhole(
+            yield ev.CheckpointWhole(
                 attempt=copy.attempt, time=copy.time, files=names, bytes=copy.bytes, signal="home"
             )
-            journal.append(whole)
         if record is None or record.home != copy.files:
-            journal.append(home_event(copy))
+            yield home_event(copy)
     for record in [one for one in checkpoints.records if one.home]:
         if (record.attempt, record.time) not in there:
-            journal.append(
-                ev.CheckpointRemoved(attempt=record.attempt, time=record.time, home=True)
-            )
-    for report, files in _left_files(context.run):
-        journal.append(ev.StageOutDone(outcome="left", files=files))
-        report.rename(report.with_suffix(".taken"))
+            yield ev.CheckpointRemoved(attempt=record.attempt, time=record.time, home=True)
 
 
 def _left_files(run: RunDir) -> Iterator[tuple[Path, list[tuple[str, int]]]]:

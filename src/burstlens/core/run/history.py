@@ -18,6 +18,8 @@ from burstlens.core.run.follow import uncollected
 from burstlens.core.run.job_record import JobRecord, TrialRecord
 from burstlens.core.run.output import Output
 
+LEFT = "left"
+"""The outcome of a stage out that the job's host made, without a driver."""
 UNPROVEN = "unproven"
 """The signal of a frame that was taken to be whole after long quiet, without any witness."""
 
@@ -240,9 +242,10 @@ def _staged_in(history: History, event: ev.StageInDone) -> None:
 
 
 def _brought_home(history: History, event: ev.StageOutDone) -> None:
-    history.brought_home = event.outcome == "done" or event.exit_code in COMPLETE
+    if event.outcome != LEFT:  # the job's host came after a driver that may have brought all
+        history.brought_home = event.outcome == "done" or event.exit_code in COMPLETE
+        history.others = event.others or []
     history.kept_home = True
-    history.others = event.others or []
     history.home_names |= {name: history.attempt for name, _ in event.files or ()}
     sizes = [size for _, size in event.files or ()]
     history.home = len(sizes), sum(sizes)
