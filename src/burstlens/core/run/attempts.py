@@ -41,7 +41,7 @@ class AttemptHistory(ProductHistory):
     """How many attempts have begun since the run began, or was resumed after an end; without those
     whose job was requeued, and runs the next one as well."""
     ahead: ev.AheadSubmitted | None = None
-    """The job that waits for an attempt after the current one."""
+    """The job that waits for an attempt after the current one, as far as is known."""
     ended_before: bool = False
     """Whether the run had an end when this driver resumed it."""
     fresh_buffer: bool = False
@@ -119,10 +119,12 @@ def submitting(history: AttemptHistory, event: ev.SimulationSubmitting) -> None:
 def _submitted(
     history: AttemptHistory, event: ev.SimulationSubmitting | ev.SimulationSubmitted
 ) -> None:
+    ahead, known = history.ahead, {job.job_id for job in history.jobs.values()}
+    if ahead is not None and event.attempt >= ahead.attempt and event.job_id not in {None, *known}:
+        # It has the attempt, or is gone: only a requeued job has one while another job waits.
+        history.ahead = None
     _job(history, event)
     history.attempt = max(history.attempt, event.attempt)
-    if history.ahead is not None and event.job_id == history.ahead.job_id:
-        history.ahead = None
 
 
 def _ended(history: AttemptHistory, event: ev.SimulationEnded) -> None:
