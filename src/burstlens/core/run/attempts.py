@@ -42,6 +42,8 @@ class AttemptHistory(ProductHistory):
     whose job was requeued, and runs the next one as well."""
     ahead: ev.AheadSubmitted | None = None
     """The job that waits for an attempt after the current one, as far as is known."""
+    ended_ahead: dict[str, float] = field(default_factory=dict)
+    """Those that ended without an attempt, by name, and the core-hours that each has lost."""
     ended_before: bool = False
     """Whether the run had an end when this driver resumed it."""
     fresh_buffer: bool = False
@@ -136,8 +138,13 @@ def _ended(history: AttemptHistory, event: ev.SimulationEnded) -> None:
         history.submitted -= 1
 
 
-def _ahead(history: AttemptHistory, event: ev.AheadSubmitted | ev.AheadEnded) -> None:
-    history.ahead = event if isinstance(event, ev.AheadSubmitted) else None
+def _ahead_submitted(history: AttemptHistory, event: ev.AheadSubmitted) -> None:
+    history.ahead = event
+
+
+def _ahead_ended(history: AttemptHistory, event: ev.AheadEnded) -> None:
+    history.ahead = None
+    history.ended_ahead[event.job] = event.lost_core_hours or 0.0
 
 
 FOLDS: dict[type[ev.Event], Callable[[Any, Any], None]] = {
@@ -146,8 +153,8 @@ FOLDS: dict[type[ev.Event], Callable[[Any, Any], None]] = {
     ev.StepEnded: _job_ended,
     ev.SimulationSubmitted: _submitted,
     ev.SimulationEnded: _ended,
-    ev.AheadSubmitted: _ahead,
-    ev.AheadEnded: _ahead,
+    ev.AheadSubmitted: _ahead_submitted,
+    ev.AheadEnded: _ahead_ended,
     ev.CheckpointWhole: lambda history, event: history.checkpoints.note_whole(event),
     ev.CheckpointJudged: lambda history, event: history.checkpoints.note_judged(event),
     ev.CheckpointSuspect: lambda history, event: history.checkpoints.note_suspect(event),
