@@ -182,6 +182,7 @@ def test_what_it_has_waited_in_vain_is_journalled_as_lost(running):
     done = run.tell(happened.JobsSeen(idle_s=600.0))
     (ended,) = (one for one in done if isinstance(one, ev.AheadEnded))
     assert (ended.outcome, ended.idle_s, ended.lost_core_hours) == ("idle", 600.0, 0.1667)
+    assert run.snapshot.value().lost_core_hours == 0.1667
 
 
 def test_none_takes_the_folder_of_one_that_has_waited_in_vain(running, case):

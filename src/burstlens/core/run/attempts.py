@@ -51,6 +51,11 @@ class AttemptHistory(ProductHistory):
     first_on_buffer: int = 1
     """The first attempt whose files can be on the present buffer."""
 
+    @property
+    def lost_core_hours(self) -> float:
+        """What jobs have cost that waited for an attempt in vain."""
+        return round(sum(self.ended_ahead.values()), 4)
+
     def owns(self, stream: str, time: str, attempt: int) -> bool:
         """Whether that attempt owns that frame."""
         if attempt not in self.lineage.begins:
