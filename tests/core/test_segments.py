@@ -124,11 +124,21 @@ def test_segments_have_the_job_of_their_attempt_and_how_it_ended():
 def test_a_job_waits_for_an_attempt_until_it_has_one_or_has_ended():
     submitted = ev.AheadSubmitted(job="ahead-2", attempt=2, job_id="slurm:13")
     attempt = ev.SimulationSubmitted(job="attempt-2", attempt=2, job_id="slurm:13")
-    other = ev.SimulationSubmitted(job="attempt-2", attempt=2, job_id="slurm:12")
     ended = ev.AheadEnded(job="ahead-2", outcome="cancelled")
-    assert replay([submitted, other]).ahead == submitted
     assert replay([submitted, attempt]).ahead is None
     assert replay([submitted, ended]).ahead is None
+
+
+def test_a_job_that_was_submitted_ahead_and_is_gone_waits_for_no_attempt():
+    first = ev.SimulationSubmitted(job="attempt-1", attempt=1, job_id="slurm:12")
+    submitted = ev.AheadSubmitted(job="ahead-2", attempt=2, job_id="slurm:13")
+    begins = ev.SimulationSubmitting(job="attempt-2", attempt=2)
+    requeued = ev.SimulationSubmitted(job="attempt-2", attempt=2, job_id="slurm:12")
+    other = ev.SimulationSubmitted(job="attempt-2", attempt=2, job_id="slurm:14")
+    assert replay([first, submitted, begins]).ahead == submitted
+    assert replay([first, submitted, begins, requeued]).ahead == submitted
+    assert replay([first, submitted, begins, other]).ahead is None
+    assert replay([submitted, first]).ahead == submitted
 
 
 def test_an_attempt_whose_job_is_requeued_counts_for_no_job():

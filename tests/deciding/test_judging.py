@@ -16,7 +16,7 @@ from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.ordering import events as happened
 from burstlens.workflows.ordering import instructions as todo
-from burstlens.workflows.placement.buffer import BufferRef
+from burstlens.workflows.placement.buffer import BufferRef, remove_checkpoint
 
 GUARD = '[[guard]]\nname = "stable"\nvariable = "{}"\nmax = 9.0\nthen = "{}"\n'
 
@@ -72,6 +72,36 @@ def test_the_newest_is_read_first_and_one_at_a_time(recipe, run_dir):
     assert ask.about == (1, key(0.5))
     answer(run, ask)
     assert judgements(run) == []
+
+
+def test_those_are_not_read_before_which_there_are_enough_good_ones(recipe, run_dir):
+    run = segmented(recipe, run_dir)
+    run.start()
+    found(run, 0.5, 1.0, 1.5)
+    for second in (1.5, 1.0):
+        (ask,) = judgements(run)
+        assert ask.about == (1, key(second))
+        answer(run, ask)
+    run.tell(happened.Turn())
+    (ask,) = (one for one in run.tell(happened.ProductsPublished()) if isinstance(one, todo.Ask))
+    assert (ask.function, ask.about) == (remove_checkpoint, (1, key(0.5)))
+    assert run.state.policy.checkpoints.judging.is_done
+
+
+def test_one_that_is_being_read_is_deleted_afterwards(recipe, run_dir):
+    run = segmented(recipe, run_dir)
+    run.start()
+    found(run, 0.5)
+    (ask,) = judgements(run)
+    found(run, 1.0, 1.5)
+    for second in (1.0, 1.5):
+        run.state.history.apply(ev.CheckpointJudged(attempt=1, time=key(second)))
+    run.tell(happened.Turn())
+    assert not [one for one in run.tell(happened.ProductsPublished()) if isinstance(one, todo.Ask)]
+    answer(run, ask)
+    run.tell(happened.Turn())
+    (ask,) = (one for one in run.tell(happened.ProductsPublished()) if isinstance(one, todo.Ask))
+    assert (ask.function, ask.about) == (remove_checkpoint, (1, key(0.5)))
 
 
 def test_one_that_is_bad_is_suspect_and_that_is_said(recipe, run_dir):

@@ -182,6 +182,25 @@ def test_what_it_has_waited_in_vain_is_journalled_as_lost(running):
     done = run.tell(happened.JobsSeen(idle_s=600.0))
     (ended,) = (one for one in done if isinstance(one, ev.AheadEnded))
     assert (ended.outcome, ended.idle_s, ended.lost_core_hours) == ("idle", 600.0, 0.1667)
+    assert run.snapshot.value().lost_core_hours == 0.1667
+
+
+def test_none_takes_the_folder_of_one_that_has_waited_in_vain(running, case):
+    run = running(keys="walltime = 60")
+    submitted(run)
+    run.tell(happened.JobsSeen(idle_s=600.0))
+    assert not ahead(run.tell(happened.JobsSeen(begun=T)))
+    later = case(3, keys="walltime = 60", events=run.events)
+    later.tell(happened.LoopBegun())
+    later.tell(happened.BufferReady(BUFFER, adopted=True))
+    later.tell(happened.JobsDescribed())
+    assert not ahead(later.tell(happened.JobsSeen(begun=T)))
+    end(later, 1, WALLTIME, 1.0)
+    later.tell(happened.JobsDescribed())
+    later.tell(happened.JobSubmitted("attempt-2", "slurm:14"))
+    assert ahead(later.tell(happened.JobsSeen(begun=T))) == [
+        todo.SubmitAhead("ahead-3", 3, "slurm:14")
+    ]
 
 
 def test_what_an_attempt_s_job_has_waited_for_it_is_lost_core_hours_of_its_segment(running):

@@ -132,9 +132,20 @@ def test_the_guards_of_an_attempt_begin_with_their_state_at_its_checkpoint(case)
     run.start()
     hit = Hit("overflow", 2, 0, "overflow", "awm.log", key(1.0))
     run.tell(happened.FramesFound(Report((), (), Cursor(), hits=(hit,))))
-    done = end(run, 1, WELL, 2.0)
-    (carried,) = (one for one in done if isinstance(one, ev.GuardsContinued))
-    assert (carried.attempt, carried.lines) == (2, {"overflow": 2})
+    end(run, 1, WELL, 2.0)
+    (counted,) = (one for one in run.events if isinstance(one, ev.GuardsCounted))
+    assert (counted.attempt, counted.time, counted.lines) == (1, key(2.0), {"overflow": 2})
+
+
+def test_lines_of_the_log_are_counted_up_to_each_checkpoint_as_they_are_read(case):
+    run = case(2, GUARD)
+    run.start()
+    for second, lines in ((1.0, 2), (3.0, 4), (1.5, 1), (2.5, 1)):
+        hit = Hit("overflow", lines, 0, "overflow", "awm.log", key(second))
+        found = (checkpoint(2.0), checkpoint(2.2)) if second == 1.0 else ()
+        run.tell(happened.FramesFound(Report((), (), Cursor(), hits=(hit,), checkpoints=found)))
+    counted = [one for one in run.events if isinstance(one, ev.GuardsCounted)]
+    assert [(one.time, one.lines["overflow"]) for one in counted] == [(key(2.0), 2), (key(2.0), 3)]
 
 
 def surface(second: float) -> Frame:

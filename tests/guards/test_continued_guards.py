@@ -100,19 +100,50 @@ def test_lines_of_the_log_up_to_the_checkpoint_count_and_later_ones_do_not(judge
     assert trip.value == 6.0
 
 
-@pytest.mark.parametrize("count", [1, 3])
-def test_the_next_driver_restores_them_from_the_journal(judge, count):
+FIRST = ev.SimulationSubmitting(job="attempt-1", attempt=1)
+SECOND = ev.SimulationSubmitting(job="attempt-2", attempt=2, checkpoint=key(2), written_by=1)
+
+
+def counted(judge, attempt, *seconds):
+    """What is journalled of the checkpoints at these times."""
+    counts = judge.new_counts(attempt, [key(second) for second in seconds])
+    return [ev.GuardsCounted(attempt=attempt, time=time, lines=lines) for time, lines in counts]
+
+
+@pytest.mark.parametrize("begun", [True, False])
+def test_the_next_driver_restores_them_from_the_journal(judge, begun):
     one = judge(log="exceeded", count=4)
-    assert look(one, 1, 1, 3) == []
-    one.resume(2, key(2), 1)
-    begins = ev.SimulationSubmitting(
-        job="attempt-2", attempt=2, checkpoint=key(2), written_by=1
-    )  # fmt: skip
-    carried = ev.GuardsContinued(attempt=2, lines=dict(one.lines_before(2)))
+    assert look(one, 1, 1, 3) == look(one, 1, 3, 1)[1:] == []
+    journal = [FIRST, *counted(one, 1, 2), *([SECOND] if begun else [])]
     later = judge(log="exceeded", count=4)
-    later.recall([ev.SimulationSubmitting(job="attempt-1", attempt=1), begins, carried])
-    (trip,) = look(later, 2, 3, count)
-    assert trip.value == 3.0 + count
+    later.recall(journal)
+    later.resume(2, key(2), 1)
+    (trip,) = look(later, 2, 3, 1)
+    assert trip.value == 4.0
+
+
+def test_they_are_journalled_where_they_are_news(judge):
+    one = judge(log="exceeded", count=9)
+    assert look(one, 1, 1, 3) == []
+    assert [(count.time, count.lines) for count in counted(one, 1, 2, 4)] == [(key(2), {"it": 3})]
+    assert look(one, 1, 3, 2) == []
+    assert [(count.time, count.lines) for count in counted(one, 1, 2, 4)] == [(key(4), {"it": 5})]
+    later = judge(log="exceeded", count=9)  # it reads the log from its beginning
+    later.recall([FIRST, *counted(one, 1, 2, 4)])
+    assert look(later, 1, 1, 1) == counted(later, 1, 0) == []
+
+
+def test_those_of_an_attempt_include_those_before_its_checkpoint(judge):
+    one = judge(log="exceeded", count=9)
+    assert look(one, 1, 1, 3) == []
+    journal = [FIRST, *counted(one, 1, 2), SECOND]
+    one.resume(2, key(2), 1)
+    assert look(one, 2, 3, 2) == []
+    later = judge(log="exceeded", count=9)
+    later.recall([*journal, *counted(one, 2, 4)])
+    later.resume(3, key(5), 2)
+    (trip,) = look(later, 3, 6, 4)
+    assert trip.value == 9.0
 
 
 def test_readings_are_restored_at_the_place_where_the_attempt_began(judge):

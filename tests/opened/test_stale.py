@@ -105,6 +105,10 @@ def test_the_status_shows_each_segment_in_a_line_of_its_own(forked):
     forked.update_status(segments=[SEGMENTS[0] | COST, SEGMENTS[1]])
     cost = "failed, 64 core-hours, 1.5 of them lost while its job waited"
     assert cost in text(forked.view.read_status())
+    forked.update_status(segments=SEGMENTS, lost_core_hours=0.25)
+    waited = "jobs ahead 0.25 core-hours lost, as they waited for an attempt that did not come"
+    assert waited in " ".join(text(forked.view.read_status()).split())
+    forked.update_status(segments=[SEGMENTS[0] | COST, SEGMENTS[1]])
     rows = [row[-2:] for row in segment_rows(forked.view.read_status())]
     assert rows == [("64", "1.5"), ("", "")]
     forked.update_status(segments=[{"attempt": 2}])

@@ -41,8 +41,10 @@ def says(commands):
 
     def set_states(**states):
         user = f"UserId=me({os.getuid()})"
-        for name, state in {"j14": "PENDING", **states}.items():
-            line = f"JobId={name[1:]} JobName=r {user} JobState={state} Reason=None Priority=10\n"
+        for name, said in {"j14": "PENDING", **states}.items():
+            state, priority = ("PENDING", 0) if said == "HELD" else (said, 10)
+            line = f"JobId={name[1:]} JobName=r {user} JobState={state} Reason=None"
+            line += f" Priority={priority}\n"
             (commands.folder / name).write_text(line)
         commands.set("scontrol", f"cat {commands.folder}/j$4")
         commands.set("squeue", "exit 0")
@@ -87,6 +89,17 @@ def test_one_that_has_ended_is_given_nothing(launcher, says, job, state):
     job("attempt-1", "12", ended_json="{}")
     job("ahead-2", "13")
     assert launcher.submit(job("attempt-2")) == "slurm:14"
+
+
+@pytest.mark.parametrize("first", ["HELD", "COMPLETED"])
+def test_a_job_that_is_held_is_given_nothing_and_is_cancelled(launcher, says, job, commands, first):
+    says(j12=first, j13="HELD", j15="PENDING")
+    job("attempt-1", "12", ended_json="{}")
+    job("ahead-2", "13")
+    job("ahead-3", "15")
+    assert launcher.submit(job("attempt-2")) == "slurm:15"
+    held = ["scancel 12", "scancel 13"] if first == "HELD" else ["scancel 13"]
+    assert [call for call in commands.calls if call.startswith("scancel")] == held
 
 
 def test_one_that_has_said_that_it_ends_is_given_nothing(launcher, says, job):

@@ -44,6 +44,7 @@ export interface RunStatus {
   logs?: string[] | null;
   raw?: RawPart;
   segments?: SegmentPart[];
+  lost_core_hours?: number;
   checkpoints?: CheckpointPart[];
   format?: number | null;
   burstlens?: string | null;

@@ -102,7 +102,8 @@ class CheckpointKeeping:
         # Those of a branch that was given up are of no use.
         gone += [one for one in records if one not in known]
         for record in gone:
-            if _key(record) not in self._going and _key(record) != self.home.under_way:
+            read = self.home.under_way, self.judging.under_way
+            if _key(record) not in self._going and _key(record) not in read:
                 self._going.add(_key(record))
                 folders = [str(one) for one in self._holders(record)]
                 about = buffer, folders, tuple(record.files)

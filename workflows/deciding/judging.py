@@ -43,19 +43,20 @@ class CheckpointJudging:
     def __init__(self, state: RunState) -> None:
         self._state, self._history = state, state.history
         self._is_needed = not guards_judge(state.recipe)
-        self._asked: tuple[int, str] | None = None
+        self._keep = state.recipe.checkpoint.keep
+        self.under_way: tuple[int, str] | None = None
+        """Attempt and time of the one that is being read."""
 
     def next_one(self, buffer: BufferRef) -> None:
         """Have the newest checkpoint read of which nothing is known, those of an earlier driver
         included."""
-        record = next(filter(self.is_open, reversed(self._on_lineage())), None)
-        if record is not None and self._asked is None:
-            self._asked = record.attempt, record.time
-            about = buffer, self._state.recipe.model, str(record.attempt), record.size_of
+        record = next(reversed(self._to_read()), None)
+        if record is not None and self.under_way is None:
+            self.under_way = record.attempt, record.time
+            args = buffer, self._state.recipe.model, str(record.attempt), record.size_of
+            about = self.under_way
             self._state.do(
-                Ask(
-                    JUDGEMENT, judge_checkpoint, about, about=self._asked, priority=LAST, again=True
-                )
+                Ask(JUDGEMENT, judge_checkpoint, args, about=about, priority=LAST, again=True)
             )
 
     def is_open(self, record: CheckpointRecord) -> bool:
@@ -74,18 +75,25 @@ class CheckpointJudging:
 
     def first_open(self, unread: str | None) -> str | None:
         """The time from which on it is not known of all whether they are good; None: of all."""
-        times = [one.time for one in self._on_lineage() if self.is_open(one)]
+        times = [one.time for one in self._to_read()]
         return min([*times, unread] if unread is not None else times, default=None)
 
     @property
     def is_done(self) -> bool:
-        """Whether each checkpoint is known to be good or suspect. An attempt that cannot begin with
-        the newest one takes the one before."""
-        return not any(map(self.is_open, self._on_lineage()))
+        """Whether each checkpoint that stays is known to be good or suspect. An attempt that cannot
+        begin with the newest one takes the one before."""
+        return not self._to_read()
 
     def may_end(self, outcome: Outcome) -> bool:
         """Whether a run may end so: one that did not end well may be resumed from a checkpoint."""
         return outcome.state == "done" or self.is_done
+
+    def _to_read(self) -> list[CheckpointRecord]:
+        """Those that are to be read, in order of model time: not those before which there are
+        enough good ones, as these are deleted."""
+        good = [one for one in self.good(None) if one.on_buffer]
+        oldest = good[-self._keep].time if len(good) >= self._keep else ""
+        return [one for one in self._on_lineage() if self.is_open(one) and one.time >= oldest]
 
     def _on_lineage(self) -> list[CheckpointRecord]:
         return self._history.checkpoints.on(self._history.lineage)
@@ -93,7 +101,7 @@ class CheckpointJudging:
     def answer(self, ask: Ask, fault: str) -> None:
         """A checkpoint was read, or could not be."""
         attempt, time = ask.about
-        self._asked = None
+        self.under_way = None
         record = self._history.checkpoints.find(attempt, time)
         if record is None or record.suspect:
             return  # it was deleted meanwhile, or a guard has found more

@@ -43,10 +43,16 @@ class NextJob:
         return "" if self._history.ahead is None else self._history.ahead.job
 
     @property
+    def _next_name(self) -> str:
+        return f"{AHEAD}{self._history.attempt + 1}"
+
+    @property
     def is_due(self) -> bool:
         """Whether one is to be submitted as soon as the current one has little time left."""
         history, most = self._history, self._state.recipe.simulation.segments
         if not self._is_wanted or self.pending or self._cancelled or history.ahead is not None:
+            return False
+        if self._next_name in history.ended_ahead:  # its folder has had its job
             return False
         if self._state.stop.control is not None or self._refused_for == history.attempt:
             return False
@@ -68,7 +74,7 @@ class NextJob:
         left_s = seen.begun + self._state.recipe.simulation.walltime - self._state.t
         if job is not None and job.job_id and left_s < LEFT_S:
             self.pending = True
-            self._state.do(SubmitAhead(f"{AHEAD}{attempt + 1}", attempt + 1, job.job_id))
+            self._state.do(SubmitAhead(self._next_name, attempt + 1, job.job_id))
 
     def submitted(self, event: JobSubmitted) -> None:
         """Journal its id; cancel it where none is to follow by now."""

@@ -35,14 +35,24 @@ class OutputWatch:
 
     def begin(self, attempt: int) -> None:
         """Look at that attempt from now on; before it at those whose frames are still to be made
-        into products, or released, by this driver."""
+        into products, or released, by this driver, and those that no driver has seen to their
+        end."""
         history = self._state.history
         on_buffer = range(history.first_on_buffer, attempt)
         earlier = {one.attempt for one in history.lineage.segments if one.attempt in on_buffer}
         left = {number for *_, number in history.frames - history.released}
-        self._earlier = sorted((earlier & left) - self._seen)
+        self._earlier = sorted((earlier & (left | self._unseen(earlier))) - self._seen)
         self._seen |= {attempt, *self._earlier}
         self.attempt, self.ended, self._cursor = attempt, False, Cursor()
+
+    def _unseen(self, earlier: set[int]) -> set[int]:
+        """Those of which a driver that died has seen a part at most: without a journalled end, and
+        the newest where the run had no end."""
+        history = self._state.history
+        jobs = {number: history.jobs.get(f"attempt-{number}") for number in earlier}
+        begun = {number: job for number, job in jobs.items() if job is not None and job.job_id}
+        newest = {max(begun)} if begun and not history.ended_before else set()
+        return newest | {number for number, job in begun.items() if job.outcome is None}
 
     def look(self, buffer: BufferRef, patterns: Sequence[LogPattern]) -> None:
         """Have the watcher look for news."""

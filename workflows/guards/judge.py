@@ -17,7 +17,7 @@ from burstlens.core.errors import FrameError
 from burstlens.core.run.events import (
     Event,
     FrameInspected,
-    GuardsContinued,
+    GuardsCounted,
     GuardTripped,
     SimulationSubmitting,
 )
@@ -30,7 +30,7 @@ from burstlens.workflows.guards.reports import ReportGuards, Room
 from burstlens.workflows.guards.shown_units import ShownUnits
 
 Remark = Trip | Trouble
-RECALLED = (FrameInspected, GuardTripped, GuardsContinued, SimulationSubmitting)
+RECALLED = (FrameInspected, GuardTripped, GuardsCounted, SimulationSubmitting)
 """The events that the judge's state is restored from."""
 KEPT = 64
 """Readings kept per series: frames may come newest first."""
@@ -94,6 +94,8 @@ class Judge:
         self._report_guards = ReportGuards((), main)
         self._lines: dict[int, dict[str, int]] = {}
         """Matching lines of the log up to the checkpoint from which an attempt resumes."""
+        self._counted: defaultdict[int, dict[str, dict[str, int]]] = defaultdict(dict)
+        """By attempt, the same up to its checkpoints, as it is journalled."""
         self.continued: set[int] = set()
         """The attempts that have begun, of those that Burstlens starts."""
 
@@ -107,8 +109,8 @@ class Judge:
                         reading = finding.journalled_reading(name, event, numbers)
                         self._series[name, reading.attempt].add(reading)
                         self._begin_with(name, reading.error)
-            elif isinstance(event, GuardsContinued):
-                self._lines[event.attempt] = dict(event.lines)
+            elif isinstance(event, GuardsCounted):
+                self._counted[event.attempt][event.time] = dict(event.lines)
             elif isinstance(event, SimulationSubmitting):
                 self.resume(event.attempt, event.checkpoint, event.written_by or 0)
             elif isinstance(event, GuardTripped):
@@ -135,16 +137,29 @@ class Judge:
             else:
                 self.standings[name] = Standing("good", troubled=standing.troubled)
 
-    def lines_before(self, attempt: int) -> dict[str, int]:
-        """By log guard, how many lines matched up to the checkpoint from which it resumed."""
-        return self._lines.get(attempt, {})
+    def new_counts(
+        self, attempt: int, times: Iterable[str]
+    ) -> Iterator[tuple[str, dict[str, int]]]:
+        """By log guard, how many lines matched up to the checkpoints of an attempt of these times,
+        where these are more than is journalled. A driver that comes later reads the log anew."""
+        for time in sorted(times):
+            known, lines = self._journalled(time, attempt), self._lines_up_to(time, attempt)
+            if any(count > known.get(name, 0) for name, count in lines.items()):
+                self._counted[attempt][time] = lines
+                yield time, lines
 
     def _lines_up_to(self, time: str, attempt: int) -> dict[str, int]:
-        """The same up to that time of an attempt."""
-        lines = dict(self._lines.get(attempt, {}))
-        if attempt == self._attempt:
-            lines |= self._report_guards.lines_up_to(time)
+        """The same up to that time of an attempt, as far as is known."""
+        if attempt != self._attempt:
+            return self._journalled(time, attempt)
+        lines = self._report_guards.lines_up_to(time)
         return {name: count for name, count in lines.items() if count}
+
+    def _journalled(self, time: str, attempt: int) -> dict[str, int]:
+        """The same up to its newest checkpoint not after that time, by the journal."""
+        counted = self._counted[attempt]
+        newest = max((one for one in counted if one <= time), default=None)
+        return self._lines.get(attempt, {}) if newest is None else counted[newest]
 
     def _begin_with(self, name: str, error: str) -> None:
         """Set the state of a guard that has checked something, or tried to, for the first time."""

@@ -121,11 +121,7 @@ class Guarding:
     def resume(self, attempt: int, time: str | None, written_by: int) -> None:
         """An attempt is to begin, from the checkpoint of that time, or afresh: what its guards
         count and compare with is carried over."""
-        if attempt in self.judge.continued:
-            return
         self.judge.resume(attempt, time, written_by)
-        if lines := self.judge.lines_before(attempt):
-            self.outbox.append(ev.GuardsContinued(attempt=attempt, lines=lines))
 
     def heard(self, report: Report, space: Space, free_bytes: int | None, attempt: int) -> None:
         """Judge what the watcher saw: the logs, the pace, and the room on the buffer."""
@@ -135,8 +131,18 @@ class Guarding:
         now, t = self.outbox.now, self.outbox.t
         output = self.history.output.part
         self._take(self.judge.watched(report, room, attempt, now=now, t=t, output=output))
+        if report.hits or report.checkpoints:
+            self._count(attempt)
         # A pattern that takes too long is not looked for again.
         self.patterns = tuple(one for one in self.patterns if one.guard not in report.given_up)
+
+    def _count(self, attempt: int) -> None:
+        """Journal what the log guards have counted up to the checkpoints of an attempt: others
+        resume from these when its log is not read any more."""
+        records = self.history.checkpoints.records
+        times = [one.time for one in records if one.attempt == attempt]
+        for time, lines in self.judge.new_counts(attempt, times):
+            self.outbox.append(ev.GuardsCounted(attempt=attempt, time=time, lines=lines))
 
     def settle(self, *, done: bool) -> None:
         """Raise an alarm for each guard that has judged nothing in the run, which is over.

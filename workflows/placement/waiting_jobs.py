@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from burstlens.cluster_configs.scheduler import Scheduler
+from burstlens.cluster_configs.scheduler import JobState, Scheduler
 from burstlens.core.durable import make_exclusive, read_json
 from burstlens.core.existence import check_existence
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement.go import GO, RESTARTED
 from burstlens.workflows.placement.job_folder import names_in
 
+_log = logging.getLogger(__name__)
 AHEAD = "ahead-"
 
 
@@ -34,10 +36,15 @@ class WaitingJobs:
 
     def give(self, attempt: Path) -> str | None:
         """Give the attempt of that folder to the job that begins first; its id, None without one.
-        Raises SchedulerError, and OSError."""
-        for number in self.waiting_for(int(attempt.name)):
+        One that will not begin by itself, as it is held, is cancelled. Raises SchedulerError, and
+        OSError."""
+        for job in self.waiting_for(int(attempt.name)):
+            if job.hopeless:
+                _log.warning("job %s is given no attempt: %s", job.job_id, job.text)
+                self._scheduler.cancel([job.job_id])
+                continue
             with contextlib.suppress(FileExistsError):  # another driver has just given it
-                make_exclusive(attempt / GO, json.dumps({"job_id": number}))
+                make_exclusive(attempt / GO, json.dumps({"job_id": job.job_id}))
             return given_to(attempt)
         return None
 
@@ -49,27 +56,25 @@ class WaitingJobs:
         (attempt / GO).unlink(missing_ok=True)
         return True
 
-    def waiting_for(self, attempt: int) -> Iterator[str]:
-        """The ids of jobs that may run that attempt, in the order in which they begin: that of the
-        attempt before, if it is started again, then those that were submitted ahead. Raises
-        SchedulerError, and OSError."""
+    def waiting_for(self, attempt: int) -> Iterator[JobState]:
+        """The jobs that may run that attempt, in the order in which they begin: that of the attempt
+        before, if it is started again, then those that were submitted ahead. Raises SchedulerError,
+        and OSError."""
         before = self._run.job(f"attempt-{attempt - 1}")
         if check_existence(before / "ended.json"):
             number = self._number_of(before)
-            if number is not None and self._begins_again(number, before):
-                yield number
-        yield from self._ahead()
-
-    def _begins_again(self, number: str, folder: Path) -> bool:
-        state = self._scheduler.look(number)
-        if state.over:
-            return False
-        return state.waiting or check_existence(folder / RESTARTED)
-
-    def _ahead(self) -> Iterator[str]:
+            if number is not None and (job := self._begins_again(number, before)) is not None:
+                yield job
         for number in self.submitted_ahead():
-            if not self._scheduler.look(number).over:
-                yield number
+            if not (job := self._scheduler.look(number)).over:
+                yield job
+
+    def _begins_again(self, number: str, folder: Path) -> JobState | None:
+        """That job, if it is started once more after it has run the attempt of that folder."""
+        job = self._scheduler.look(number)
+        if job.over:
+            return None
+        return job if job.waiting or check_existence(folder / RESTARTED) else None
 
     def submitted_ahead(self) -> list[str]:
         """The ids of jobs that were submitted ahead, have no attempt, and have not said that they
@@ -82,7 +87,7 @@ class WaitingJobs:
         """Cancel all that wait for an attempt after the newest. Raises SchedulerError, OSError."""
         attempts = (one.name for one in self._run.path.glob("attempts/*"))
         newest = max((int(name) for name in attempts if name.isdecimal()), default=0)
-        self._scheduler.cancel([*self.waiting_for(newest + 1)])
+        self._scheduler.cancel([job.job_id for job in self.waiting_for(newest + 1)])
 
 
 def folders_ahead(run: RunDir) -> list[Path]:

@@ -277,6 +277,7 @@ class Snapshot:
             outcome=OutcomePart(**asdict(self.outcome)) if self.outcome else None,
             raw=self._raw(),
             segments=segment_parts(history) or UNSET,
+            lost_core_hours=history.lost_core_hours or UNSET,
             checkpoints=checkpoint_parts(history, self.unread) or UNSET,
         )
 

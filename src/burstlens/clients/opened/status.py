@@ -122,6 +122,7 @@ def facts(status: RunStatus) -> list[tuple[str, str]]:
         ("trials", _trials(tuning) if tuning else ""),
         ("model", progress_text(status)),
         *segment_facts(status),
+        ("jobs ahead", _jobs_ahead(status)),
         ("checkpoints", checkpoint_text(status)),
         ("frames", "" if tuning else frames),
     ]
@@ -196,6 +197,12 @@ def _trials(tuning: TuningPart) -> str:
     last = f", {tuning.phase}" if tuning.phase else ""
     took = f", {show_duration(tuning.seconds)} in output" if tuning.seconds else ""
     return f"{tuning.trials} done{last}{took}"
+
+
+def _jobs_ahead(status: RunStatus) -> str:
+    lost = status.lost_core_hours or 0.0
+    what = f"{lost:g} core-hours lost, as they waited for an attempt that did not come"
+    return what if lost else ""
 
 
 def _output(output: OutputPart) -> str:

@@ -41,13 +41,20 @@ class AttemptHistory(ProductHistory):
     """How many attempts have begun since the run began, or was resumed after an end; without those
     whose job was requeued, and runs the next one as well."""
     ahead: ev.AheadSubmitted | None = None
-    """The job that waits for an attempt after the current one."""
+    """The job that waits for an attempt after the current one, as far as is known."""
+    ended_ahead: dict[str, float] = field(default_factory=dict)
+    """Those that ended without an attempt, by name, and the core-hours that each has lost."""
     ended_before: bool = False
     """Whether the run had an end when this driver resumed it."""
     fresh_buffer: bool = False
     """Whether the buffer holds nothing of any attempt yet."""
     first_on_buffer: int = 1
     """The first attempt whose files can be on the present buffer."""
+
+    @property
+    def lost_core_hours(self) -> float:
+        """What jobs have cost that waited for an attempt in vain."""
+        return round(sum(self.ended_ahead.values()), 4)
 
     def owns(self, stream: str, time: str, attempt: int) -> bool:
         """Whether that attempt owns that frame."""
@@ -119,10 +126,12 @@ def submitting(history: AttemptHistory, event: ev.SimulationSubmitting) -> None:
 def _submitted(
     history: AttemptHistory, event: ev.SimulationSubmitting | ev.SimulationSubmitted
 ) -> None:
+    ahead, known = history.ahead, {job.job_id for job in history.jobs.values()}
+    if ahead is not None and event.attempt >= ahead.attempt and event.job_id not in {None, *known}:
+        # It has the attempt, or is gone: only a requeued job has one while another job waits.
+        history.ahead = None
     _job(history, event)
     history.attempt = max(history.attempt, event.attempt)
-    if history.ahead is not None and event.job_id == history.ahead.job_id:
-        history.ahead = None
 
 
 def _ended(history: AttemptHistory, event: ev.SimulationEnded) -> None:
@@ -134,8 +143,13 @@ def _ended(history: AttemptHistory, event: ev.SimulationEnded) -> None:
         history.submitted -= 1
 
 
-def _ahead(history: AttemptHistory, event: ev.AheadSubmitted | ev.AheadEnded) -> None:
-    history.ahead = event if isinstance(event, ev.AheadSubmitted) else None
+def _ahead_submitted(history: AttemptHistory, event: ev.AheadSubmitted) -> None:
+    history.ahead = event
+
+
+def _ahead_ended(history: AttemptHistory, event: ev.AheadEnded) -> None:
+    history.ahead = None
+    history.ended_ahead[event.job] = event.lost_core_hours or 0.0
 
 
 FOLDS: dict[type[ev.Event], Callable[[Any, Any], None]] = {
@@ -144,8 +158,8 @@ FOLDS: dict[type[ev.Event], Callable[[Any, Any], None]] = {
     ev.StepEnded: _job_ended,
     ev.SimulationSubmitted: _submitted,
     ev.SimulationEnded: _ended,
-    ev.AheadSubmitted: _ahead,
-    ev.AheadEnded: _ahead,
+    ev.AheadSubmitted: _ahead_submitted,
+    ev.AheadEnded: _ahead_ended,
     ev.CheckpointWhole: lambda history, event: history.checkpoints.note_whole(event),
     ev.CheckpointJudged: lambda history, event: history.checkpoints.note_judged(event),
     ev.CheckpointSuspect: lambda history, event: history.checkpoints.note_suspect(event),

@@ -30,7 +30,7 @@ from burstlens.core.run.occasional_events import CheckpointRemoved as Checkpoint
 from burstlens.core.run.occasional_events import CheckpointSuspect as CheckpointSuspect
 from burstlens.core.run.occasional_events import CheckpointWhole as CheckpointWhole
 from burstlens.core.run.occasional_events import FrameFingerprint as FrameFingerprint
-from burstlens.core.run.occasional_events import GuardsContinued as GuardsContinued
+from burstlens.core.run.occasional_events import GuardsCounted as GuardsCounted
 from burstlens.core.run.occasional_events import ModelObserved as ModelObserved
 from burstlens.core.run.occasional_events import NoticeDue as NoticeDue
 from burstlens.core.run.occasional_events import NoticeFailed as NoticeFailed
@@ -383,7 +383,7 @@ AnyEvent = Union[  # noqa: UP007  (its members are listed below)
     SimulationSubmitting, SimulationSubmitted, SimulationEnded, AheadSubmitted, AheadEnded,
     ViewingQueued, ViewingStarted,
     ViewingEnded, FrameReady, FrameDamaged, StreamUndecoded, FrameReleased, FrameInspected,
-    ReleaseDone, GuardTripped, GuardsContinued, ProductLimits,
+    ReleaseDone, GuardTripped, GuardsCounted, ProductLimits,
     ProductPublishing, ProductPublished, ProductKept, ProductSuperseded, ProductFailed,
     ProductAdded, ProductRefused, ControlReceived, Alarm, NoticeDue, NoticeSent, NoticeFailed,
     OutputTimed, OutputReported, TrialSubmitting, TrialSubmitted, TrialEnded, TuningEnded,

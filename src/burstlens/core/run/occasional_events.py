@@ -161,10 +161,12 @@ class CheckpointRemoved(_Checkpoint, frozen=True, tag="checkpoint.removed", omit
     home: bool = False
 
 
-class GuardsContinued(Event, frozen=True, tag="guards.continued"):
-    """By log guard, how many lines matched up to the checkpoint from which an attempt resumes."""
+class GuardsCounted(Event, frozen=True, tag="guards.counted"):
+    """By log guard, how many lines matched from the run's begin up to that checkpoint of an
+    attempt, as far as the log was read."""
 
     attempt: Count
+    time: str
     lines: dict[str, Count]
 
 

@@ -160,6 +160,7 @@ def _by_journal(run: RunDir, fresh: StatusFile) -> StatusFile:
         outcome=OutcomePart(**history.outcome) if history.outcome else None,
         buffer=journalled_buffer(history),
         segments=segment_parts(history) or UNSET,
+        lost_core_hours=history.lost_core_hours or UNSET,
         checkpoints=checkpoint_parts(history, "") or UNSET,
         driver=DriverPart(heartbeat=history.last, epoch=history.epoch),
     )

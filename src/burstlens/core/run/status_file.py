@@ -314,6 +314,7 @@ class StatusFile(Struct, frozen=True, kw_only=True):
     logs: list[str] | UnsetType | None = UNSET
     raw: RawPart | UnsetType = UNSET
     segments: list[SegmentPart] | UnsetType = UNSET
+    lost_core_hours: float | UnsetType = UNSET
     checkpoints: list[CheckpointPart] | UnsetType = UNSET
     format: Count | None = None
     burstlens: str | None = None
