@@ -395,9 +395,6 @@ def _processes(of: Evidence, ends_s: float) -> Iterator[str]:
 def _left_files(of: Evidence) -> Iterator[str]:
     """What is left in the folders of the run's own, but for the folder of the user on a buffer."""
     for folder in of.owned_folders:
-        left = sorted(
-            str(path.relative_to(folder)) for path in folder.rglob("*")
-            if not re.fullmatch(r"burstlens-\d+", str(path.relative_to(folder)))
-        )  # fmt: skip
-        if left:
+        paths = (str(path.relative_to(folder)) for path in folder.rglob("*"))
+        if left := sorted(path for path in paths if not re.fullmatch(r"burstlens-\d+", path)):
             yield f"left in {folder.name}: {left[:9]}"

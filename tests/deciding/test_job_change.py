@@ -303,6 +303,8 @@ def test_a_lost_buffer_is_left_only_when_the_job_that_is_being_submitted_has_its
     run.tell(happened.JobSubmitted("attempt-1", "hosted:7:1"))
     run.tell(happened.JobsSeen(begun=1e9))
     end_of_attempt(run, 1, WALLTIME, 1.0)
+    (ask,) = copies(turn(run))
+    run.tell(happened.QuestionAnswered(ask, copied(ask)))
     run.tell(happened.JobsSeen(began=True, buffer_end=GONE))
     assert run.state.end is None
     run.tell(happened.JobSubmitted("ahead-2", "slurm:8"))
@@ -354,4 +356,4 @@ def test_a_run_that_was_done_is_not_simulated_again_when_its_host_has_brought_al
     run.events += [ev.StageOutDone(outcome="done", files=files), ev.RunResumed(), left]
     later = case(events=run.events)
     done = kinds(later.tell(happened.LoopBegun()))
-    assert done == ["ClearRequests", "CloseBlock", "Destroy"]
+    assert done == ["CancelWaiting", "ClearRequests", "CloseBlock", "Destroy"]

@@ -67,12 +67,12 @@ class JobChange:
         """Take the end of the job that had the buffer, before all was home; the jobs in it have
         ended. The run continues in another one where an attempt was to follow, and can."""
         state, at_home = self._state, self._jobs.at_home
+        if self._jobs.following and self._jobs.next_job.pending:
+            return  # a second one would be submitted beside it
         if not (self._jobs.following and self._has_checkpoint()):
             where = "" if at_home is None else f" from {valid_time.label(at_home.time)} on"
             self._homecoming.lose_buffer(says, where)
             return
-        if self._jobs.next_job.pending:
-            return  # a second one would be submitted beside it
         if state.recipe.stage_out.keep:
             state.alarm(
                 f"the job with the buffer has ended ({says}), and with it what [stage_out] keep "

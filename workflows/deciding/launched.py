@@ -47,6 +47,8 @@ class LaunchedRun(BufferedRun):
         self._pressure = Pressure(state.recipe, state.snapshot, state.outbox)
         self._target = Target(state)
         self._watch = OutputWatch(state)
+        self._is_local = state.site.scheduler == LOCAL
+        self._is_separate = state.site.viewing.placement == "separate"
         self._began = 0.0
         self._leaves_at = math.inf
         last = state.history.jobs.get(f"attempt-{state.history.attempt}")
@@ -77,14 +79,6 @@ class LaunchedRun(BufferedRun):
             self._homecoming.free(known, state.snapshot.judge(Outcome("done", 0)))
         else:
             self.ask_for_buffer()
-
-    @property
-    def _is_local(self) -> bool:
-        return self.state.site.scheduler == LOCAL
-
-    @property
-    def _is_separate(self) -> bool:
-        return self.state.site.viewing.placement == "separate"
 
     def buffer_ready(self, event: happened.BufferReady) -> None:
         """Open the production, and go on where a former driver has stopped."""
@@ -260,15 +254,16 @@ class LaunchedRun(BufferedRun):
         return True
 
     def _stuck(self, production: Production) -> Outcome:
-        jobs, message = self.jobs.outcome(), _unstaged(production)
-        text = f"{jobs.message}; {message}" if jobs.message else message
-        return Outcome("failed", leading(jobs.exit_code, failure_code(message)), text, jobs.line)
+        jobs, text = self.jobs.outcome(), _unstaged(production)
+        message = "; ".join(filter(None, (jobs.message, text)))
+        code = leading(jobs.exit_code, failure_code(text))
+        return Outcome("failed", code, message, jobs.line)
 
     def tick(self) -> None:
         """Look around: the block, the jobs, what people ask for."""
-        state, has_buffer = self.state, self.buffer is not None
-        if state.now - self._began > FIRST_S:
-            state.do(todo.LaunchBlock())
+        if self.state.now - self._began > FIRST_S:
+            self.state.do(todo.LaunchBlock())
+        has_buffer = self.buffer is not None
         self.jobs.look(buffer=has_buffer and not self._homecoming.gives_back)
 
     def jobs_seen(self, event: happened.JobsSeen) -> None:
