@@ -218,6 +218,11 @@ class Site:
             raise ValueError(
                 'buffer.node_local goes with buffer.kind "posix" and viewing.placement "same-job"'
             )
+        if same_job and "--requeue" in self.batch.options:
+            raise ValueError(
+                f'{self.scheduler}.options "--requeue" does not go with viewing.placement '
+                '"same-job": a job that begins again has an empty buffer'
+            )
         if self.buffer.kind == "posix" and same_job and not self.buffer.folders:
             raise ValueError(
                 "buffer.folders must name where compute nodes have the job's own folder, such as "

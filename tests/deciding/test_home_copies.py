@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 from launched_case import Case, kinds
-from segments_case import FAILED, WALLTIME, copied, copies, judge, key, segmented
+from segments_case import FAILED, WALLTIME, WELL, copied, copies, judge, key, segmented
 from simulated_nodes import BUFFER
 
 from burstlens.core.errors import StagingError
@@ -20,6 +20,7 @@ from burstlens.workflows.deciding.judging import JUDGEMENT
 from burstlens.workflows.deciding.target import PATIENCE_S
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report, WholeCheckpoint
+from burstlens.workflows.frames.speech import Speech
 from burstlens.workflows.ordering import events as happened
 from burstlens.workflows.ordering import instructions as todo
 from burstlens.workflows.placement.checkpoint_home import remove_copy
@@ -234,6 +235,39 @@ def test_a_buffer_that_outlives_its_job_gives_the_newest_at_the_end_alone(recipe
     assert ask.about == (1, key(2.0))
     run.tell(happened.QuestionAnswered(ask, copied(ask)))
     assert "BringHome" in kinds(look(run))
+
+
+def done(run: Case) -> list[todo.Instruction]:
+    """The model ends well."""
+    run.tell(happened.JobEnded("attempt-1", WELL))
+    cursor = Cursor(speech=Speech(ended_well=True))
+    run.tell(happened.FramesFound(Report((), (), cursor, ended=True)))
+    return look(run)
+
+
+def test_of_a_run_that_is_done_the_newest_before_its_end_comes(recipe, run_dir):
+    run = segmented(recipe, run_dir, segments='"until done"')
+    run.start()
+    report(run, 3.0, 4.0)
+    (ask,) = copies(done(run))
+    assert ask.about == (1, key(3.0))
+    run.tell(happened.QuestionAnswered(ask, copied(ask)))
+    assert "BringHome" in kinds(look(run))
+
+
+def test_of_a_buffer_that_ends_with_its_job_none_comes_from_the_end_of_the_run(case):
+    run = case(segments='"until done"')
+    run.start()
+    assert copies(bring(run, report(run, 3.0))) == []
+    assert copies(report(run, 4.0)) == []
+    assert "BringHome" in kinds(done(run))
+
+
+def test_an_attempt_that_was_cut_at_the_end_of_the_run_leaves_that_checkpoint_to_the_next(case):
+    run = case(segments='"until done"')
+    run.start()
+    (ask,) = copies(cut(run, 4.0))
+    assert ask.about == (1, key(4.0))
 
 
 def test_a_copy_that_fails_at_the_end_does_not_hold_the_end_up(recipe, run_dir):

@@ -348,6 +348,26 @@ def test_a_checkpoint_before_which_frames_are_lost_is_taken_by_name(case):
     assert "is not used" not in str(later.snapshot.alarms)
 
 
+def test_a_checkpoint_that_was_named_and_went_with_its_buffer_ends_the_run_which_then_resumes(case):
+    run = case()
+    end(run, Ended(None, None, "lost", "CANCELLED"), 1.0)
+    run.events += [
+        ev.CheckpointWhole(attempt=1, time=key(3.0), files=["rst"], bytes=500),
+        ev.RunEnded(outcome="failed", exit_code=1),
+        ev.RunResumed(checkpoint=key(3.0), written_by=1),
+    ]
+    later = next_driver(case, run)
+    done = later.tell(happened.BufferReady(BUFFER))
+    (destroy,) = (one for one in done if isinstance(one, todo.Destroy))
+    assert destroy.outcome.message == (
+        "the checkpoint of t = 3 s is gone with its buffer: "
+        "burstlens resume storm-1 continues from that of t = 1 s, which is at home"
+    )
+    later.events += [ev.RunEnded(outcome="failed", exit_code=1), ev.RunResumed()]
+    _, time = begin_again(case, later)
+    assert time == key(1.0)
+
+
 def test_a_run_that_was_done_is_not_simulated_again_when_its_host_has_brought_all_home_too(case):
     run = case()
     end(run, WELL, 1.0)

@@ -47,6 +47,13 @@ def test_a_folder_of_the_jobs_own_has_to_be_named(write):
     assert read(write(more='folders = ["/scratch/$SLURM_JOB_ID"]')).buffer.node_local is False
 
 
+def test_a_job_with_a_buffer_of_its_own_is_not_begun_again(write):
+    path = write(more='folders = ["/scratch"]')
+    path.write_text(f'{path.read_text()}[slurm]\noptions = ["--requeue"]\n')
+    with pytest.raises(SiteError, match=r'slurm\.options "--requeue" does not go with viewing'):
+        read(path)
+
+
 LOCAL = """\
 scheduler = "local"
 [slurm]

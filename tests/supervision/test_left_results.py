@@ -149,6 +149,12 @@ def test_a_checkpoint_after_a_trip_of_the_sentinel_does_not_come(run, tmp_path):
     assert json.loads((host / hosts.HOME).read_text())["checkpoint"] == [1, key(1.0)]
 
 
+def test_the_newest_before_the_end_of_the_run_comes(run, tmp_path):
+    (tmp_path / "buffer" / FOLDER / "1" / name(4.0)).write_bytes(b"at the end")
+    host = leave(run, tmp_path)
+    assert json.loads((host / hosts.HOME).read_text())["checkpoint"] == [1, key(2.0)]
+
+
 def test_nothing_is_brought_when_a_driver_has_asked_the_host_to_leave(run, tmp_path):
     host = run.path / "steps" / "host-1"
     host.mkdir(parents=True)

@@ -60,13 +60,13 @@ class HomeCopies:
 
     def look(self, buffer: BufferRef, production: Production) -> None:
         """Have the newest one brought whose frames are published, where the buffer ends with its
-        job."""
+        job. Nothing is left to compute from one at the run's end."""
         now = self._state.now
         if self._lasts or self.under_way or now < self._again_at:
             return
         self._again_at = now + PAUSE_S
         unsettled = production.space.oldest_unsettled()
-        for one in reversed(self._good(production)):
+        for one in reversed(self._before_end(production)):
             if one.home or _key(one) in self._given_up:
                 return
             if one.on_buffer and _before(one.time, unsettled) and not self._awaits(one):
@@ -77,13 +77,14 @@ class HomeCopies:
         """Have the newest good one brought before the run leaves its buffer, all frames being seen
         and published. Whether that is under way; a run directory that is full or away is waited
         for, and one that cannot be brought is given up. A run that is ``done`` needs none, unless
-        its recipe asks for checkpoints."""
+        its recipe asks for checkpoints, and then one before its end."""
         self._is_last = True
         if self.under_way is not None:
             return True
         if done and not self._is_wanted:
             return False
-        record = next(reversed(self._good(production)), None)
+        good = self._before_end(production) if done else self._good(production)
+        record = next(reversed(good), None)
         if record is None or record.home or not record.on_buffer or _key(record) in self._given_up:
             return False
         if self._state.now >= self._last_again_at:
@@ -99,6 +100,10 @@ class HomeCopies:
 
     def _good(self, production: Production) -> list[CheckpointRecord]:
         return self._judging.good(production.oldest_unread())
+
+    def _before_end(self, production: Production) -> list[CheckpointRecord]:
+        facts = self._state.context.facts
+        return [one for one in self._good(production) if not facts.is_end(one.time)]
 
     def _awaits(self, record: CheckpointRecord) -> bool:
         """Whether a stream's next frame lies before the checkpoint, by its interval so far: the

@@ -90,9 +90,26 @@ class JobChange:
             jobs.segments.problem = self._checkpoints.home.problem
         return not jobs.segments.problem
 
+    def lost_checkpoint(self) -> Outcome | None:
+        """The end of a run that is to resume from a checkpoint that went with its buffer."""
+        history, run = self._state.history, self._state.run.id
+        wanted = history.wanted
+        if wanted is None or wanted.checkpoint is None:
+            return None
+        if history.checkpoints.find(wanted.written_by or 0, wanted.checkpoint) is not None:
+            return None
+        lost = f"the checkpoint of {valid_time.label(wanted.checkpoint)} is gone with its buffer"
+        at_home = self._jobs.at_home
+        more = "starts again from the inputs"
+        if at_home is not None:
+            more = f"continues from that of {valid_time.label(at_home.time)}, which is at home"
+        return Outcome("failed", 1, f"{lost}: burstlens resume {run} {more}")
+
     def note_lost_buffer(self) -> None:
         """Report that the raw frames of the attempts before went with their buffer, and what
         follows, where that was not meant so."""
+        if self.lost_checkpoint() is not None:
+            return
         history, record = self._state.history, self._jobs.at_home
         attempt = history.attempt
         job = history.jobs.get(f"attempt-{attempt}")

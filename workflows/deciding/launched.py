@@ -83,10 +83,10 @@ class LaunchedRun(BufferedRun):
     def buffer_ready(self, event: happened.BufferReady) -> None:
         """Open the production, and go on where a former driver has stopped."""
         state, history = self.state, self.state.history
+        buffer = self.take_buffer(event)
         if not event.adopted:
             self.jobs.fresh_buffer = True
             self._change.note_lost_buffer()
-        buffer = self.take_buffer(event)
         self.production = Production(
             state.context, state.outbox, buffer, self.guarding, self._shown
         )
@@ -99,6 +99,8 @@ class LaunchedRun(BufferedRun):
         if history.brought_home:
             # A former driver died between the last file home and the end: only freeing is left.
             self._homecoming.free(buffer, state.snapshot.judge(Outcome("done", 0)))
+        elif (lost := self._change.lost_checkpoint()) is not None:
+            self._homecoming.free(buffer, lost)
         elif history.staged_in or state.site.job_stages_in:
             self._start_jobs()
         else:

@@ -11,6 +11,7 @@ from burstlens.core.run import events as ev
 from burstlens.core.run.attempts import REQUEUED
 from burstlens.core.run.checkpoint_record import CheckpointRecord
 from burstlens.workflows.deciding.time_over import LostWork, lost_work
+from burstlens.workflows.models.base import SAME_S
 from burstlens.workflows.models.continuation import Continuation
 from burstlens.workflows.placement.job_end import STOP_BY, WALLTIME
 from burstlens.workflows.placement.supervised import Ended
@@ -19,8 +20,6 @@ from burstlens.workflows.recipe.recipe import option_text
 if TYPE_CHECKING:
     from burstlens.workflows.deciding.state import RunState
 
-SAME_S = 1e-3
-"""Model times that differ by less are the same: keys of elapsed times have milliseconds."""
 CUT = "cut"
 """The outcome of an attempt whose job's time was over, so that another one resumes."""
 SIGNALLED = 128

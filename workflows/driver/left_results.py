@@ -27,6 +27,7 @@ from burstlens.workflows.making.watching import watch_buffer
 from burstlens.workflows.placement.buffer import BufferRef, bring_all_home
 from burstlens.workflows.placement.checkpoint_home import bring_checkpoint
 from burstlens.workflows.placement.host import HOME
+from burstlens.workflows.publishing.context import settings_of
 from burstlens.workflows.recipe.recipe import Recipe
 from burstlens.workflows.recipe.wanted import Wanted
 
@@ -45,10 +46,11 @@ def bring_left(host: Path) -> dict[str, object]:
     buffer = BufferRef(**history.buffer)
     lineage = [one.attempt for one in history.lineage.segments] or [history.attempt]
     attempts = [one for one in lineage if one >= history.first_on_buffer]
-    brought = None
+    brought, facts = None, recipe.model.facts(settings_of(run, recipe))
     for attempt in reversed(attempts):
         found = _usable(run, recipe, history, buffer, attempt)
-        newest = max(found, key=lambda one: one.time, default=None)
+        # From one at the run's end nothing is left to compute.
+        newest = max(found, key=lambda one: (not facts.is_end(one.time), one.time), default=None)
         if newest is not None:
             brought = [attempt, newest.time]
             if not _is_home(history, attempt, newest.time):

@@ -15,6 +15,7 @@ from fnmatch import translate
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from burstlens.core import valid_time
 from burstlens.core.errors import RecipeError
 from burstlens.core.renamed import moved
 from burstlens.workflows.models.checkpoint_names import CheckpointNames
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 QUIET_S = 0.5
 """A file that one process writes counts as complete when it is unchanged for so long."""
+SAME_S = 1e-3
+"""Model times that differ by less are the same: keys of elapsed times have milliseconds."""
 SIMULATION_LOG = "model.log"
 """The model's standard output, in its folder."""
 Kind = Literal[
@@ -116,6 +119,18 @@ class Facts:
     folders: tuple[str, ...] = ("",)
     streams: tuple[str, ...] = ()
     checkpoint_bytes: int | None = None
+
+    def is_end(self, time: str) -> bool:
+        """Whether that valid time is the run's end or later, where the end is known."""
+        if self.end is not None:
+            return (
+                valid_time.is_calendar(time) == valid_time.is_calendar(self.end)
+                and time >= self.end
+            )
+        begin = self.start if valid_time.is_calendar(time) else valid_time.elapsed_key(0.0)
+        if self.total_s is None or begin is None or not valid_time.has_time(time):
+            return False
+        return valid_time.seconds(time) - valid_time.seconds(begin) >= self.total_s - SAME_S
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,13 @@ def resumed(history: AttemptHistory, event: ev.RunResumed, *, ended: bool) -> bo
     return event.checkpoint is not None
 
 
+def run_ended(history: AttemptHistory) -> None:
+    """The run has ended: forget what a person wants to resume from where that is gone."""
+    wanted = history.wanted
+    if wanted and not history.checkpoints.find(wanted.written_by or 0, wanted.checkpoint or ""):
+        history.wanted = None
+
+
 def _job(history: AttemptHistory, event: ev.JobEvent) -> None:
     known = history.jobs.setdefault(event.job, JobRecord(event.job))
     if event.job_id:

@@ -203,6 +203,7 @@ def _resumed(history: History, event: ev.RunResumed) -> None:
 
 def _ended(history: History, event: ev.RunEnded) -> None:
     history.noticed.end()
+    attempts.run_ended(history)
     history.state = event.outcome or "failed"
     names = ("exit_code", "message", "line", "saved_node_hours", "left", "advice")
     history.outcome = {"state": history.state} | {name: getattr(event, name) for name in names}
