@@ -14,7 +14,7 @@ from burstlens.core.durable import read_json, write_json
 from burstlens.core.run.directory import RunDir
 from burstlens.workflows.placement.batch import BatchLauncher
 from burstlens.workflows.placement.go import GO, RESTARTED
-from burstlens.workflows.placement.supervised import describe, run_job
+from burstlens.workflows.placement.supervised import JobFailedError, describe, run_job
 
 pytestmark = pytest.mark.integration
 BATCH = {"batch": {"nodes": 1, "tasks_per_node": 1, "buffer_lines": []}, "walltime_s": 60.0}
@@ -43,10 +43,12 @@ def says(commands):
         user = f"UserId=me({os.getuid()})"
         for name, said in {"j14": "PENDING", **states}.items():
             state, priority = ("PENDING", 0) if said == "HELD" else (said, 10)
-            line = f"JobId={name[1:]} JobName=r {user} JobState={state} Reason=None"
+            name = name.replace("_", ".")
+            line = f"JobId={name[1:3]} JobName=r {user} JobState={state} Reason=None"
             line += f" Priority={priority}\n"
             (commands.folder / name).write_text(line)
-        commands.set("scontrol", f"cat {commands.folder}/j$4")
+        file = f"{commands.folder}/j$4"
+        commands.set("scontrol", f"cat {file}; test ! -e {file}.next || mv {file}.next {file}")
         commands.set("squeue", "exit 0")
 
     return set_states
@@ -214,3 +216,44 @@ def test_a_step_whose_job_is_requeued_is_cancelled_as_it_would_be_doubled(
     with pytest.raises(Exception, match="REQUEUE"):
         run_job(launcher, step, lambda _: None)
     assert "scancel 12" in commands.calls
+
+
+STOPPED = {"reason": "stop_by", "exit_code": 0}
+"""The end of a model that has stopped as it was asked to."""
+
+
+def ended(launcher, job, end):
+    """How an attempt has ended, by what its supervisor reports."""
+    first = job("attempt-1", "12", claim="n1 1 1 12", ended_json=json.dumps(end))
+    with pytest.raises(JobFailedError) as failed:
+        run_job(launcher, first, lambda _: None)
+    return failed.value.ended.reason
+
+
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [
+        ("CANCELLED", "cancelled"), ("PREEMPTED", "preempted"),
+        ("PENDING", "requeued"), ("COMPLETED", "stop_by"),
+    ],
+)  # fmt: skip
+def test_what_the_scheduler_did_is_waited_for_where_it_has_ended_the_job_early(
+    launcher, says, job, commands, state, reason
+):
+    says(j12="COMPLETING", j12_next=state)
+    assert ended(launcher, job, STOPPED | {"grace_s": 30.0}) == reason
+    assert not any(call.startswith("scancel") for call in commands.calls)
+
+
+def test_an_end_at_the_end_of_the_job_s_time_waits_for_no_scheduler(launcher, says, job):
+    says(j12="COMPLETING", j12_next="CANCELLED")
+    assert ended(launcher, job, STOPPED) == "stop_by"
+
+
+def test_a_job_that_is_requeued_after_its_model_has_stopped_runs_the_next_attempt(
+    launcher, says, job, commands
+):
+    says(j12="PENDING")
+    assert ended(launcher, job, STOPPED) == "requeued"
+    assert launcher.submit(job("attempt-2")) == "slurm:12"
+    assert not any(call.startswith("scancel") for call in commands.calls)

@@ -146,7 +146,7 @@ def signalled(job, supervise, wait_for, place, program, **fields):
 def test_a_job_that_is_ended_early_asks_first(job, supervise, wait_for, place, fields, reason):
     how = {"walltime_s": 3600.0, "lead_s": 60.0, **fields}
     end, _ = signalled(job, supervise, wait_for, place, OBEYS % 0, **how)
-    assert (end["exit_code"], end["reason"]) == (0, reason)
+    assert (end["exit_code"], end["reason"], end["grace_s"]) == (0, reason, 30.0)
     assert (place / "saved").exists()
 
 
@@ -180,7 +180,7 @@ def test_it_is_ended_within_the_sites_grace_when_it_does_not_stop(job, supervise
 def test_a_sigterm_near_the_end_of_the_job_is_due_to_that_end(job, supervise, wait_for, place):
     how = {"walltime_s": 60.0, "lead_s": 20.0}
     end, _ = signalled(job, supervise, wait_for, place, OBEYS % 0, **how)
-    assert (end["exit_code"], end["reason"]) == (0, "stop_by")
+    assert (end["exit_code"], end["reason"], end["grace_s"]) == (0, "stop_by", None)
 
 
 @pytest.fixture

@@ -281,7 +281,7 @@ class Job:
         )
         return "local:0:0"
 
-    def remark(self, job_id, *, well):
+    def remark(self, job_id, *, well, grace_s):
         return ""
 
     def ended_by(self, job_id):

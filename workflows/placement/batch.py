@@ -286,12 +286,14 @@ class BatchLauncher(Launcher):
         before = self._requeued.get(state.job_id)
         return state.text if before is None else f"REQUEUE ({before.reason or before.state})"
 
-    def remark(self, job_id: str, *, well: bool) -> str:
-        """Why the scheduler ended it, or that its stage out failed."""
-        number, end = _number(job_id), time.monotonic() + SETTLES_S
+    def remark(self, job_id: str, *, well: bool, grace_s: float | None) -> str:
+        """Why the scheduler ended it, or that its stage out failed. A job that is started a second
+        time is cancelled where its program has ended ``well``."""
+        number, settles_s = _number(job_id), 0.0 if grace_s is None else SETTLES_S + grace_s
+        end = time.monotonic() + settles_s
         try:
             state = self.scheduler.look(number)
-            while not (state.final or state.waiting or well) and time.monotonic() < end:
+            while not (state.final or state.waiting) and time.monotonic() < end:
                 if self.is_requeued(job_id):
                     return ""
                 time.sleep(1.0)

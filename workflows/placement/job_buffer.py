@@ -83,9 +83,10 @@ class HostedLauncher(Launcher):
             return f"its supervisor was killed, see {job_folder / 'supervisor.log'}"
         return self.batch.fate(self._job(), job_folder)
 
-    def remark(self, job_id: str, *, well: bool) -> str:
-        """What the scheduler says of the host's job, when the program did not end well."""
-        return "" if well else self.batch.remark(self._job(), well=True)
+    def remark(self, job_id: str, *, well: bool, grace_s: float | None) -> str:
+        """What the scheduler says of the host's job, when the program did not end well. That job
+        goes on."""
+        return "" if well else self.batch.remark(self._job(), well=True, grace_s=None)
 
     def ended_by(self, job_id: str) -> str:
         """What the scheduler did to the host's job."""

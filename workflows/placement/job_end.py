@@ -135,6 +135,8 @@ class JobEnd:
         self._term_at = min(self.ends_at - last_s(self._lead_s), over_at)
         self.reason, self._why = WALLTIME, STOP_BY
         self._scheduled, self._signalled = "job_end" in job, False
+        self.early_grace_s: float | None = None
+        """How long the scheduler leaves a job that it ends before its time; None: it does not."""
 
     def take_signal(self, name: str, now: float) -> None:
         """The scheduler ends the job: soon, or because its time is over."""
@@ -144,7 +146,7 @@ class JobEnd:
         if now > self.ends_at - max(NEAR_S, self._lead_s + EARLY_S):
             term_at = self._term_at
         else:
-            self.reason = f"{TERMINATED}{name}"
+            self.reason, self.early_grace_s = f"{TERMINATED}{name}", self._grace_s
             if not self._scheduled:  # a person has sent it, who wants no other attempt
                 self._why = self.reason
             term_at = min(self._term_at, now + self._grace_s - last_s(self._grace_s))

@@ -54,8 +54,10 @@ class Launcher(Protocol):
     def fate(self, job_id: str | None, job_folder: Path) -> str:
         """What became of a job whose supervisor reported no end."""
 
-    def remark(self, job_id: str, *, well: bool) -> str:
-        """What the scheduler adds to the end that a supervisor reported; mostly nothing."""
+    def remark(self, job_id: str, *, well: bool, grace_s: float | None) -> str:
+        """What the scheduler adds to the end that a supervisor reported; mostly nothing. ``well``:
+        the program ended well. ``grace_s``: how long the job may take for its own end, which is
+        waited for; None: it is not."""
         return ""
 
     def submit_ahead(self, job_folder: Path, after: str) -> str:

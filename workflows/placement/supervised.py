@@ -137,11 +137,13 @@ def _remark(launcher: Launcher, job_id: str | None, reported: dict[str, Any]) ->
     """What the scheduler adds; nothing while it, or the run directory, does not answer."""
     if job_id is None or reported["reason"] in {"lost", REQUEUED}:
         return ""
+    reason, early = reported["reason"], reported.get("grace_s")
+    at_end = reason in {WALLTIME, STOP_BY}
+    well = reported.get("exit_code") == 0 and not (at_end or reason.startswith(TERMINATED))
+    # Of the end of its time the supervisor has said all, and the next attempt waits.
+    says_all = well or (at_end and early is None)
     with contextlib.suppress(SiteError, OSError):
-        # Of the end of its time the supervisor has said all, and the next attempt waits.
-        reason = reported["reason"]
-        well = reported.get("exit_code") == 0 and not reason.startswith(TERMINATED)
-        return launcher.remark(job_id, well=well or reason in {WALLTIME, STOP_BY})
+        return launcher.remark(job_id, well=well, grace_s=None if says_all else early or 0.0)
     return ""
 
 

@@ -84,6 +84,7 @@ class Supervisor:
         self.job: dict[str, Any] = {}
         self.run_dir = self.job_folder.parents[1]
         self.signalled: str | None = None
+        self.grace_s: float | None = None
         self.inbox = direct_requests.RequestInbox(self.job_folder)
         self.in_control: dict[str, bool] = {}
         self.ended = threading.Event()
@@ -279,6 +280,7 @@ class Supervisor:
             self.sentry.end()
         if self.signalled:  # also since the last look
             end.take_signal(self.signalled, time.monotonic())
+        self.grace_s = end.early_grace_s
         return reason or end.reason_of(process.returncode)
 
     def _asked(self) -> str | None:
@@ -337,6 +339,7 @@ class Supervisor:
             "ended": time.time(),
             "seconds": round(time.monotonic() - self._began, 3),
             "idle_s": self.idle_s,
+            "grace_s": self.grace_s,  # the scheduler ends the job early: it may say why
             "cores": len(os.sched_getaffinity(0)),
             "why": self.inbox.why,  # control/ may never have taken it
         }
