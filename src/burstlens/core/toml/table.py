@@ -143,11 +143,7 @@ class _Reading:
         details = error.errors(include_url=False)[:MOST]
         found = [one for detail in details for one in self._of(detail)]
         # Each member of a union reports a fault: those of the other members say nothing.
-        return _joined(
-            one
-            for one in found
-            if not any(_closer(other, one) for other in found)
-        )
+        return _joined(one for one in found if not any(_closer(other, one) for other in found))
 
     def fresh(self, found: Iterable[_Found]) -> Iterator[_Found]:
         """Those that are new and not a consequence of keys that were taken out."""
