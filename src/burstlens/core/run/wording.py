@@ -6,7 +6,14 @@ import math
 from typing import TYPE_CHECKING
 
 from burstlens.core import valid_time
-from burstlens.core.exit_codes import FRAMES_LOST, NO_SPACE, STOPPED_BY_GUARD, TRIPPED_AFTER_END
+from burstlens.core.exit_codes import (
+    FAILED,
+    FRAMES_LOST,
+    NO_SPACE,
+    STOPPED,
+    STOPPED_BY_GUARD,
+    TRIPPED_AFTER_END,
+)
 from burstlens.core.printable import printable
 from burstlens.core.quantity import show_duration
 from burstlens.core.run.status_file import OutcomePart, RunStatus, StatusFile
@@ -54,28 +61,39 @@ def next_steps(status: RunStatus) -> list[str]:
         return [printable(left)] if left else []
     if status.attached:
         return [f"look again: burstlens resume {status.run}"]
-    steps = [f"go on with: burstlens resume {status.run}"]
+    resume = f"burstlens resume {status.run}"
+    good = _good_checkpoint(status)
+    steps = [f"go on with: {resume}"]
     if status.tuning and status.tuning.concluded:  # to resume would repeat the verdict
         steps = ["correct what is named, then tune anew"]
     elif outcome.advice:
         steps = [printable(outcome.advice)]
-    elif code == STOPPED_BY_GUARD:
-        steps[0] += "; the guard that stopped it looks again"
+    elif code in {STOPPED, STOPPED_BY_GUARD}:
+        if good and not (status.buffer and status.buffer.released):
+            steps = [f"start the model again from its beginning: {resume}"]
+        steps[0] += "; the guard that stopped it looks again" * (code == STOPPED_BY_GUARD)
     elif code == NO_SPACE:
         steps = [
-            "when there is room again (what this attempt wrote stays on the buffer): "
-            f"burstlens resume {status.run}"
+            f"when there is room again (what this attempt wrote stays on the buffer): {resume}"
         ]
     elif code == FRAMES_LOST:
         steps = ["only the model can write the lost frames again: start a new run"]
     elif code == TRIPPED_AFTER_END:
         steps = ["correct the model's settings and start a new run"]
-    good = [one.time for one in status.checkpoints or () if one.state != "suspect"]
-    if good:
-        at = valid_time.label(good[-1])
-        again = f"burstlens resume {status.run} --from latest"
-        steps.append(f"from its checkpoint of {at}, with --set for other settings: {again}")
+    elif code == FAILED and good and not (status.buffer and status.buffer.released):
+        steps[0] += "; a model that has failed starts again from its beginning"
+    if good and not (outcome.advice and "--from latest" in outcome.advice):
+        settings = "with --set for other settings of a model that takes them"
+        again = f"{resume} --from latest"
+        steps.insert(0, f"resume from its checkpoint of {good}, {settings}: {again}")
     return [*steps, printable(left)] if left else steps + _buffer_steps(status)
+
+
+def _good_checkpoint(status: RunStatus) -> str:
+    """The newest checkpoint of a run that has ended from which it can be resumed, as people write
+    its time; "" for none. A run that has lost its driver continues by itself."""
+    good = [one.time for one in status.checkpoints or () if one.state != "suspect"]
+    return valid_time.label(good[-1]) if good and status.state != "lost" else ""
 
 
 def _buffer_steps(status: RunStatus) -> list[str]:
