@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from burstlens.core.run.directory import RunDir
+from burstlens.core.run.events import CheckpointWhole
+from burstlens.core.run.journal import Journal
 
 PROGRAM = Path(sys.executable).with_name("burstlens")
 
@@ -48,6 +54,17 @@ def offered(standing):
 def test_runs_are_offered_by_their_start(offered, command):
     assert offered(command, "d") == ["done"]
     assert {"done", "failed"} <= set(offered(command, ""))
+
+
+@pytest.mark.integration
+def test_checkpoints_of_the_run_are_offered_before_the_line_is_whole(offered, standing, tmp_path):
+    run = RunDir(Path(shutil.copytree(standing.runs / "failed", tmp_path / "cut")))
+    with contextlib.closing(Journal(run.journal, 2)) as journal:
+        for time in ("t00000000.900", "t00000002.700"):
+            journal.append(CheckpointWhole(attempt=1, time=time, files=["a"], bytes=1))
+    assert offered("resume", str(run.path), "--from", "") == ["latest", "0.9", "2.7"]
+    assert offered("resume", str(run.path), "--from", "2") == ["2.7"]
+    assert offered("resume", "--from", "") == []
 
 
 @pytest.mark.parametrize("command", ["run", "check"])

@@ -13,7 +13,7 @@ FORKED = [
     {"attempt": 1, "end": elapsed_key(3.0), "job_id": "4711", "outcome": "failed"},
     {"attempt": 2, "begin": elapsed_key(3.0), "job_id": HOSTILE},
 ]
-WHY = "computed by attempt 1 before the run went on from t = 3 s; attempt 2 has not replaced it yet"
+WHY = "computed by attempt 1 before the run resumed from t = 3 s; attempt 2 has not replaced it yet"
 BANDS = [
     "attempt 1, job 4711, from the beginning to t = 3 s, ended: failed",
     f"attempt 2, job {HOSTILE}, from t = 3 s",

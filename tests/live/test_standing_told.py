@@ -117,6 +117,13 @@ LATE = 'guard "whole" tripped after the model\'s end: W is NaN, d01 t = 3 s'
             "burstlens resume made",
             "bad",
         ),
+        (
+            "failed",
+            {"advice": "use a longer walltime"},
+            f"Failed. {TOOK} Use a longer walltime.",
+            "",
+            "bad",
+        ),
     ],
 )
 def test_each_end_has_its_sentence_and_what_to_do(
@@ -131,6 +138,19 @@ def test_each_end_has_its_sentence_and_what_to_do(
     expect(page.locator(".masthead")).to_have_attribute("data-tone", tone)
     for word in ("picture yet", "frame yet"):
         expect(page.locator("body")).not_to_contain_text(word)
+
+
+def test_a_run_with_checkpoints_is_resumed_from_the_newest_good_one(made, ways_to, page):
+    run = made()
+    states = ("good", "good", "suspect")
+    checkpoints = [
+        {"time": f"t0000000{n}.500", "attempt": 1, "state": state, "files": 1, "bytes": 1}
+        for n, state in enumerate(states)
+    ]
+    run.update_status(state="stopped", outcome={"exit_code": 3}, checkpoints=checkpoints)
+    page.goto(ways_to(run.run.path.parent).file("made"))
+    expect(page.locator(".notice p > span").first).to_contain_text("checkpoint of t = 1.5 s with")
+    expect(page.locator(".notice code")).to_have_text("burstlens resume made")
 
 
 def test_a_run_without_a_driver_waits_for_one(made, ways_to, page):

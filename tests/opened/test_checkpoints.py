@@ -1,6 +1,8 @@
-"""What clients show of the checkpoints from which a run can go on."""
+"""What clients show of the checkpoints from which a run can be resumed."""
 
 from __future__ import annotations
+
+import contextlib
 
 import pytest
 
@@ -79,7 +81,23 @@ def test_a_run_without_a_status_has_those_of_its_journal_which_nobody_has_judged
 def test_the_status_names_the_newest_and_why_one_is_suspect(run):
     text = checkpoint_text(read_snapshot(run))
     assert text.startswith("t = 2 s unjudged (2.00 KiB), ")
-    assert text.endswith("t = 5 s suspect: stable: vz = 9 (2.00 KiB)")
+    assert text.endswith("t = 5 s suspect (2.00 KiB): stable: vz = 9")
+
+
+def test_a_reason_of_several_that_follow_each_other_is_given_once(fresh):
+    whole = ev.CheckpointWhole
+    events = [ev.SimulationSubmitting(job="attempt-1", attempt=1)]
+    for number in (1, 2, 3):
+        events += [
+            whole(attempt=1, time=key(number), files=["a"], bytes=1024),
+            ev.CheckpointSuspect(attempt=1, time=key(number), reason=f"W{number // 3}"),
+        ]
+    with contextlib.closing(Journal(fresh.journal, 1)) as journal:
+        for event in (ev.RunStarted(), *events):
+            journal.append(event)
+    assert checkpoint_text(read_snapshot(fresh)) == (
+        "t = 1 s suspect (1.00 KiB), t = 2 s suspect (1.00 KiB): W0, t = 3 s suspect (1.00 KiB): W1"
+    )
 
 
 def test_a_run_without_checkpoints_has_none(fresh):

@@ -84,7 +84,7 @@ def test_the_lead_follows_from_the_longest_checkpoint_of_a_model_that_can_be_ask
 
 
 def test_a_walltime_below_the_lead_is_refused(described):
-    with pytest.raises(RecipeError, match=r"checkpoint\.lead is 300 s"):
+    with pytest.raises(RecipeError, match=r"checkpoint\.lead: it is 300 s"):
         described('lead = "5 min"', walltime="00:05:00")
 
 

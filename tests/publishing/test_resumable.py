@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from burstlens.core.exit_codes import STOPPED_BY_GUARD
+from burstlens.core.exit_codes import FAILED, STOPPED_BY_GUARD
 from burstlens.core.outcome import Outcome
 from burstlens.core.run import events as ev
 from burstlens.core.run.history import replay
@@ -33,11 +33,19 @@ def status(run, recipe, *events: ev.Event, outcome: Outcome | None = STOPPED) ->
 def test_it_is_the_newest_that_is_not_suspect_with_the_command(run_dir, recipe):
     shown = status(run_dir, recipe())
     assert [one.state for one in shown.checkpoints or ()] == ["unjudged", "suspect"]
-    again = f"burstlens resume {run_dir.id}"
+    resume = f"burstlens resume {run_dir.id}"
+    settings = "with --set for other settings of a model that takes them"
     assert next_steps(shown)[:2] == [
-        f"continue from its checkpoint of t = 1 s: {again}; the guard that stopped it looks again",
-        f"from another one, or with other settings: {again} --from TIME --set KEY=VALUE",
+        f"continue from its checkpoint of t = 1 s: {resume}; the guard that stopped it looks again",
+        f"from another one, {settings}: {resume} --from TIME",
     ]
+
+
+def test_advice_that_names_it_is_enough(run_dir, recipe):
+    advice = f"resume from its newest checkpoint: burstlens resume {run_dir.id} --from latest"
+    ended = Outcome("failed", FAILED, "its job's time was over", advice=advice)
+    steps = next_steps(status(run_dir, recipe(), outcome=ended))
+    assert [step for step in steps if "resume" in step] == [advice]
 
 
 @pytest.mark.parametrize(

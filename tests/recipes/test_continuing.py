@@ -112,7 +112,7 @@ def test_a_lead_that_leaves_no_time_is_refused(findings):
     lead = '[checkpoint]\nlead = "10 min"\n'
     ((level, text),) = findings(more=lead, keys='walltime = "00:10:00"')
     assert level == ERROR
-    assert text.startswith("checkpoint.lead is 600 s, and the job has 600 s")
+    assert text.startswith("checkpoint.lead: it is 600 s, and the job has 600 s")
     assert findings(more=lead, keys='walltime = "00:11:00"') == []
 
 
@@ -155,7 +155,14 @@ def test_settings_on_failure_that_the_model_does_not_take_are_refused(findings):
     keys = 'retries = 1\non_failure = { set = { "namelist.domains.time_step" = 20 } }'
     ((level, text),) = findings(segments=1, keys=keys)
     assert level == ERROR
+    assert text.startswith("simulation.on_failure: ")
     assert "awm takes its parameters from awm.toml alone" in text
+
+
+def test_settings_on_failure_without_retries_are_warned_of(findings):
+    found = findings(segments=1, keys="on_failure = { set = { } }")
+    assert [level for level, _ in found] == [WARNING]
+    assert "without simulation.retries" in found[0][1]
 
 
 WRF = """\

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
 
@@ -100,6 +101,8 @@ def test_a_run_that_was_freed_continues_from_the_checkpoint_at_home(whole, stopp
     freed = stopped.call("free", "it")
     assert freed.returncode == 0, freed.stderr
     assert stopped.on_buffer() == []
+    shown = json.loads((stopped.run_dir / "status.json").read_text())["checkpoints"]
+    assert [one["time"] for one in shown if one["home"]] == [one["time"] for one in shown] == home
     done = stopped.call("resume", "it", "--from", "latest")
     assert done.returncode == 0, done.stdout + done.stderr
     (_, second) = stopped.events("simulation.submitting")

@@ -217,8 +217,8 @@ class Segments:
     def _said(
         self, attempt: int, end: Ended, newest: Sequence[CheckpointRecord], lost: LostWork
     ) -> str:
-        where = "afresh" if not newest else f"from {valid_time.label(newest[0].time)}"
-        return f"attempt {attempt} {end.text()}; {lost.text()}; the next one resumes {where}"
+        next_one = f"resumes from {valid_time.label(newest[0].time)}" if newest else "starts afresh"
+        return f"attempt {attempt} {end.text()}; {lost.text()}; the next one {next_one}"
 
     def changes(self, end: Ended) -> dict[str, str]:
         """The settings that the recipe changes after such an end."""

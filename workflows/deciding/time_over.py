@@ -97,8 +97,8 @@ def advice(state: RunState) -> str:
     if simulation.is_cut:
         return f"go on with as many jobs again: burstlens resume {run}; with longer ones: {more}"
     return (
-        f"go on from its newest checkpoint with more time: {more}; a run with "
-        'simulation.segments = "until done" goes on by itself'
+        f"resume from its newest checkpoint with more time: {more}; a run with "
+        'simulation.segments = "until done" continues by itself'
     )
 
 

@@ -90,7 +90,8 @@ def _choose(history: History, time: str, *, force: bool) -> CheckpointRecord:
     try:
         key = time if valid_time.has_time(time) else next(shown, "") or valid_time.parse_key(time)
     except ValueError as error:
-        raise RunError(f"--from: {error}, or {LATEST}") from None
+        text = str(error).removeprefix("expected ")
+        raise RunError(f"--from: expected {LATEST} or {text}") from None
     for one in known:
         if one.time == key:
             if one.suspect and not force:
@@ -106,4 +107,4 @@ def _near(known: Sequence[CheckpointRecord], key: str) -> str:
     before = [valid_time.label(one.time) for one in known if one.time < key][-1:]
     after = [valid_time.label(one.time) for one in known if one.time > key][:1]
     named = [f"the one before is of {text}" for text in before]
-    return ", ".join([*named, *(f"the one after of {text}" for text in after)])
+    return ", ".join([*named, *(f"the one after is of {text}" for text in after)])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import socket
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from burstlens.core.errors import GivenUpError, RunError
@@ -132,6 +133,10 @@ def _show_released(run: RunDir, history: History) -> None:
         known = read_snapshot(run)
         if known.buffer is not None:
             known = replace(known, buffer=replace(known.buffer, released=True))
+        left = {(one.attempt, one.time) for one in history.checkpoints.records}
+        at_home = [one for one in known.checkpoints or () if (one.attempt, one.time) in left]
+        at_home = [replace(one, home=True) for one in at_home]
+        known = replace(known, checkpoints=at_home or UNSET)
         if known.outcome is not None and history.outcome is not None:
             known = replace(known, outcome=OutcomePart(**history.outcome))
         show(run, known)

@@ -95,6 +95,7 @@ def assemble(
     size = [counted(simulation.nodes, "node")] if batch else []
     size += [counted(simulation.ranks, "MPI rank")] if recipe.model.mpi else []
     size += [_stretches(simulation.segments, batch)] if simulation.is_cut else []
+    limit += " each" if simulation.is_cut else ""
     what = f"{recipe.model.name}: {command} ({', '.join([*size, f'at most {limit}'])})"
     nodes.append(Node("simulation", "buffer", what, (last,)))
     nodes += [Node(name, "buffer", what) for name, what in hint_nodes(recipe, site)]

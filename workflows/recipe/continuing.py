@@ -14,7 +14,7 @@ from burstlens.workflows.recipe.findings import ERROR, NOTE, WARNING, Finding
 from burstlens.workflows.recipe.lead import lead_s
 from burstlens.workflows.recipe.recipe import Recipe, option_text
 
-_PATH = "simulation.segments"
+_PATH, _CHANGES = "simulation.segments", "simulation.on_failure"
 
 
 def continuing(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
@@ -25,6 +25,8 @@ def continuing(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
     if not (simulation.is_cut or recipe.checkpoint.every or simulation.on_failure):
         return
     path = _PATH if simulation.is_cut else "checkpoint.every"
+    if not (simulation.is_cut or recipe.checkpoint.every):
+        path = _CHANGES
     if type(model).start is Model.start:
         own = model.checkpoint_faults(recipe.inputs)
         text = own[0] if own else f"{model.name} cannot continue from a checkpoint"
@@ -37,7 +39,9 @@ def continuing(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
         try:
             yield from _starts(recipe, site)
         except RecipeError as error:
-            yield Finding(ERROR, f"{_PATH}: {error}", _PATH)
+            yield Finding(ERROR, f"{path}: {error}", path)
+        else:
+            yield from _changes(recipe)
     if not simulation.is_cut:
         return
     for step in recipe.steps:
@@ -90,8 +94,19 @@ def _starts(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
             "[checkpoint] every asks for some"
         )
     start = recipe.model.start(recipe.inputs, Continuation(until_s=until_s, every_s=every_s))
-    if simulation.on_failure is not None:
-        wanted = {name: option_text(value) for name, value in simulation.on_failure.set.items()}
-        recipe.model.start(recipe.inputs, Continuation(settings=wanted))
     if start.changes:
         yield Finding(NOTE, f"the first attempt starts with {'; '.join(start.changes)}", _PATH)
+
+
+def _changes(recipe: Recipe) -> Iterator[Finding]:
+    """What is wrong with the settings that a failed attempt is followed by."""
+    if (wanted := recipe.simulation.on_failure) is None:
+        return
+    settings = {name: option_text(value) for name, value in wanted.set.items()}
+    try:
+        recipe.model.start(recipe.inputs, Continuation(settings=settings))
+    except RecipeError as error:
+        yield Finding(ERROR, f"{_CHANGES}: {error}", _CHANGES)
+    if not recipe.simulation.retries:
+        text = "no failed attempt is followed by another one without simulation.retries"
+        yield Finding(WARNING, f"{_CHANGES}: {text}", _CHANGES)

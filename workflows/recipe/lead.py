@@ -20,8 +20,8 @@ def lead_s(walltime_s: float, given_s: float | None, cost_s: float | None) -> fl
     if given_s is not None:
         if given_s >= walltime_s:
             raise RecipeError(
-                f"checkpoint.lead is {given_s:g} s, and the job has {walltime_s:g} s: the model "
-                "would be asked to stop before it begins; use a longer simulation.walltime"
+                f"checkpoint.lead: it is {given_s:g} s, and the job has {walltime_s:g} s: the "
+                "model would be asked to stop before it begins; use a longer simulation.walltime"
             )
         return given_s
     bound_s = unmeasured_lead_s(walltime_s)

@@ -1,5 +1,6 @@
 import { showRough } from "../elements/digits.js";
 import { counted, dayTime, ordinal, showDuration } from "../elements/quantity.js";
+import { timeLabel } from "../elements/valid_time.js";
 import { attachedOf, observed } from "./attached.js";
 import { SILENT_S } from "./pulse.js";
 
@@ -158,10 +159,16 @@ function ended(status, make) {
     return make("bad", `${what} Correct the model's settings and start a new run.${left}`);
   }
   const wrong = status.state === "failed" || BAD_ENDS.has(outcome.exit_code ?? 0);
+  const tone = wrong ? "bad" : "warn";
+  if (outcome.advice) {
+    return make(tone, `${what}${saved}${left} ${asSentence(outcome.advice)}`);
+  }
   const room = outcome.exit_code === NO_SPACE;
-  const again = room ? "When there is room again, resume it with" : "Resume it with";
+  const good = (status.checkpoints ?? []).filter((one) => one.state !== "suspect").at(-1);
+  const from = good ? ` from its checkpoint of ${timeLabel(good.time)}` : "";
+  const again = `${room ? "When there is room again, resume it" : "Resume it"}${from} with`;
   return make(
-    wrong ? "bad" : "warn",
+    tone,
     `${what}${saved}${left} ${looked ? "Look again with" : again}`,
     `burstlens resume ${status.run}`,
   );

@@ -62,7 +62,7 @@ export class Segments {
     const { time, attempt = 0 } = line;
     const owner = this.owner(time);
     const next = owner && owner.attempt > attempt ? owner : this.all.find((s) => s.begin === time);
-    const from = next?.begin ? `went on from ${shortLabel(next.begin, time)}` : "began again";
+    const from = next?.begin ? `resumed from ${shortLabel(next.begin, time)}` : "began again";
     const waits = next ? `; attempt ${next.attempt} has not replaced it yet` : "";
     return `computed by attempt ${attempt} before the run ${from}${waits}`;
   }

@@ -31,11 +31,17 @@ def _complete_site(incomplete: str) -> list[str]:
     return [name for name in known() if name.startswith(incomplete)]
 
 
+def _run_of(context: typer.Context) -> str:
+    """The run that a line names so far, else "": arguments before an option that lacks its value
+    are not assigned yet."""
+    return str(context.params.get("run") or next(iter(context.args), ""))
+
+
 def complete_product(context: typer.Context, incomplete: str) -> list[str]:
     """Names of the run's products."""
     from burstlens.clients.api.run import open_run
 
-    names = open_run(str(context.params.get("run") or "last")).products
+    names = open_run(_run_of(context) or "last").products
     return [name for name in names if name.startswith(incomplete)]
 
 
@@ -44,14 +50,15 @@ def complete_checkpoint(context: typer.Context, incomplete: str) -> list[str]:
     from burstlens.core.errors import BurstlensError
     from burstlens.core.run.directory import open_run_dir
     from burstlens.core.run.history_file import history_of
-    from burstlens.core.valid_time import label
+    from burstlens.core.valid_time import is_elapsed, label
 
     try:
-        history = history_of(open_run_dir(context.params["run"]).journal)
-    except (BurstlensError, OSError, KeyError):
+        history = history_of(open_run_dir(_run_of(context)).journal)
+    except (BurstlensError, OSError):
         return []
-    times = [label(one.time) for one in history.checkpoints.on(history.lineage)]
-    known = ["latest", *(time.removesuffix(" UTC").removeprefix("t = ") for time in times)]
+    times = [one.time for one in history.checkpoints.on(history.lineage)]
+    # Without blanks, which shells would take for the end of the word.
+    known = ["latest", *(label(time)[4:-2] if is_elapsed(time) else time for time in times)]
     return [time for time in known if time.startswith(incomplete)]
 
 

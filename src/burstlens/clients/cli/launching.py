@@ -96,7 +96,7 @@ def resume(
         typer.Option(
             "--from",
             metavar="TIME|latest",
-            help="Go on from the checkpoint of that model time, or the latest good one.",
+            help="Resume from the checkpoint of that model time, or the latest good one.",
             autocompletion=args.complete_checkpoint,
         ),
     ] = None,
@@ -114,7 +114,8 @@ def resume(
         ),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Go on also from a suspect checkpoint; with --from.")
+        bool,
+        typer.Option("--force", help="Resume also from a suspect checkpoint; with --from."),
     ] = False,
     detach: args.DetachOpt = False,
     batch: args.BatchOpt = False,
@@ -123,7 +124,8 @@ def resume(
 ) -> None:
     """Resume a run whose driver has died, or whose model has failed or was stopped.
 
-    A model that still runs is adopted; one that has ended badly is started in a new attempt.
+    A model that still runs is adopted; one that has ended badly is started in a new attempt, from
+    its beginning unless the time of its job was over.
     Published products are not made again; what failed is, where its frame is still there. A run
     that ended with frames lost or damaged (exit code 5), or whose guard tripped after the model's
     end (7), is left as it is: only a new run writes other frames. One that is done and could not

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from msgspec import UNSET
 
@@ -56,12 +57,15 @@ def checkpoints_of(run: RunDir, status: StatusFile) -> tuple[Checkpoint, ...]:
 
 
 def checkpoint_text(status: StatusFile) -> str:
-    """The newest checkpoints in words; empty where there is none."""
+    """The newest checkpoints in words; empty where there is none. A reason of several that follow
+    each other is given once, after the last of them."""
     shown = []
-    for part in _parts(status)[-MOST_SHOWN:]:
-        why = f": {printable(part.why)}" if part.why else ""
+    parts = _parts(status)[-MOST_SHOWN:]
+    for part, following in zip_longest(parts, parts[1:]):
+        last = following is None or following.why != part.why
+        why = f": {printable(part.why)}" if part.why and last else ""
         home = ", at home" * part.home
-        shown.append(f"{time_label(part.time)} {part.state}{why} ({show_bytes(part.bytes)}{home})")
+        shown.append(f"{time_label(part.time)} {part.state} ({show_bytes(part.bytes)}{home}){why}")
     return ", ".join(shown)
 
 

@@ -295,7 +295,7 @@ def _guards(status: RunStatus) -> str:
     parts, waiting = [], 0
     for guard in found:
         if guard.state in {"tripped", "failed"}:
-            more = f" and {guard.repeats} times more" if guard.repeats else ""
+            more = f" and {counted(guard.repeats, 'time')} more" if guard.repeats else ""
             parts.append(f"{guard.name or 'a guard'} {guard.state}{more}")
         waiting += guard.state == "waiting"
     quiet = len(found) - len(parts) - waiting

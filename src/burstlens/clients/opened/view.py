@@ -225,7 +225,7 @@ class RunView:
     ) -> bool:
         """Resume the run after a crash, a failure or a stop, as ``burstlens resume --detach``.
 
-        ``from_`` is the time of a checkpoint, or ``"latest"``: the run goes on from there, whatever
+        ``from_`` is the time of a checkpoint, or ``"latest"``: the run resumes from there, whatever
         its end was, with another ``walltime`` of its jobs (``"06:00:00"`` or seconds) and changed
         ``settings`` of the model (``["namelist.domains.time_step=20"]``); ``force`` takes a suspect
         one. Returns False when there is nothing to resume. Raises RunError, RecipeError.

@@ -54,11 +54,10 @@ def next_steps(status: RunStatus) -> list[str]:
         return [printable(left)] if left else []
     if status.attached:
         return [f"look again: burstlens resume {status.run}"]
-    again = f"burstlens resume {status.run}"
-    good = [one.time for one in status.checkpoints or () if one.state != "suspect"]
-    at = f"from its checkpoint of {valid_time.label(good[-1])}" if good else ""
-    steps = [f"continue {at}: {again}" if good else f"go on with: {again}"]
-    other = f"from another one, or with other settings: {again} --from TIME --set KEY=VALUE"
+    resume = f"burstlens resume {status.run}"
+    good = _good_checkpoint(status)
+    at = f"from its checkpoint of {good}"
+    steps = [f"continue {at}: {resume}" if good else f"go on with: {resume}"]
     if status.tuning and status.tuning.concluded:  # to resume would repeat the verdict
         steps = ["correct what is named, then tune anew"]
     elif outcome.advice:
@@ -67,18 +66,25 @@ def next_steps(status: RunStatus) -> list[str]:
         steps[0] += "; the guard that stopped it looks again"
     elif code == NO_SPACE:
         steps = [
-            "when there is room again (what this attempt wrote stays on the buffer): "
-            f"burstlens resume {status.run}"
+            f"when there is room again (what this attempt wrote stays on the buffer): {resume}"
         ]
     elif code == FRAMES_LOST:
         steps = ["only the model can write the lost frames again: start a new run"]
     elif code == TRIPPED_AFTER_END:
         steps = ["correct the model's settings and start a new run"]
     if good and at in steps[0]:
-        steps.append(other)
-    elif good and not outcome.advice:
-        steps.append(f"{at}, with --set for other settings: {again} --from latest")
+        settings = "with --set for other settings of a model that takes them"
+        steps.append(f"from another one, {settings}: {resume} --from TIME")
+    elif good and not (outcome.advice and "--from latest" in outcome.advice):
+        steps.append(f"{at}: {resume} --from latest")
     return [*steps, printable(left)] if left else steps + _buffer_steps(status)
+
+
+def _good_checkpoint(status: RunStatus) -> str:
+    """The newest checkpoint of a run that has ended from which it can be resumed, as people write
+    its time; "" for none. A run that has lost its driver continues by itself."""
+    good = [one.time for one in status.checkpoints or () if one.state != "suspect"]
+    return valid_time.label(good[-1]) if good and status.state != "lost" else ""
 
 
 def _buffer_steps(status: RunStatus) -> list[str]:

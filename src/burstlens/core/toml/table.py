@@ -143,16 +143,13 @@ class _Reading:
         details = error.errors(include_url=False)[:MOST]
         found = [one for detail in details for one in self._of(detail)]
         # Each member of a union reports a fault: those of the other members say nothing.
-        return _joined(
-            one
-            for one in found
-            if not (one.kind.endswith("_type") and any(_closer(other, one) for other in found))
-        )
+        return _joined(one for one in found if not any(_closer(other, one) for other in found))
 
     def fresh(self, found: Iterable[_Found]) -> Iterator[_Found]:
         """Those that are new and not a consequence of keys that were taken out."""
         for one in found:
-            consequence = self.gone and self.gone & set(_WORD.findall(one.message))
+            names = self.gone and self.gone & set(_WORD.findall(one.message))
+            consequence = names or (one.lacking and one.path in self.guessed)
             if not consequence and (one.path, one.message) not in self.known:
                 self.known.add((one.path, one.message))
                 yield one
@@ -258,11 +255,21 @@ def _joined(found: Iterable[_Found]) -> list[_Found]:
     return joined
 
 
+def _exactness(one: _Found) -> int:
+    """How much a message says: 0, that the value is of another type; 1, that it is none of the
+    words, or not the number, that a member of a union wants; 2, what is wrong with it."""
+    if one.kind.endswith("_type"):
+        return 0
+    if isinstance(one.value, str):
+        return 1 if one.kind.endswith("_parsing") else 2
+    return 1 if one.kind == "literal_error" else 2
+
+
 def _closer(other: _Found, one: _Found) -> bool:
-    """Whether ``other`` is more exact than a message about a wrong type."""
+    """Whether ``other``, about the same value or one in it, says more than ``one``."""
     if other.path == one.path:
-        return not other.kind.endswith("_type")
-    return other.path[: len(one.path)] == one.path
+        return _exactness(other) > _exactness(one)
+    return _exactness(one) < 2 and other.path[: len(one.path)] == one.path
 
 
 def _blamed(place: Any, message: str) -> KeyPath:
