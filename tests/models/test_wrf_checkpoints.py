@@ -145,6 +145,17 @@ def test_a_run_is_cut_where_it_writes_restart_files(inputs, length, count, cuts)
     assert Wrf().cuts(folder, count) == [hours * 3600 for hours in cuts]
 
 
+@pytest.mark.parametrize(("count", "cuts"), [(2, [4]), (3, [4, 6]), (5, [2, 4, 6, 8])])
+def test_with_an_adaptive_time_step_a_stretch_has_two_intervals(inputs, count, cuts):
+    """As measured: restart files each 60 s came at 66, 128 and 199 s, the last two of a run that
+    restarted from the first."""
+    text = "run_hours = 10, restart_interval = 60"
+    folder = inputs(text, domains="use_adaptive_time_step = .true.")
+    assert Wrf().cuts(folder, count) == [hours * 3600 for hours in cuts]
+    with pytest.raises(RecipeError, match="6 stretches; the most is 5"):
+        Wrf().cuts(folder, 6)
+
+
 NEST = ", ".join(
     f"start_{part} = {{0}}, {{1}}".format(*values)
     for part, values in {"year": (2005, 2005), "month": (8, 8), "day": (28, 28)}.items()

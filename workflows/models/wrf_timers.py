@@ -34,6 +34,21 @@ def needs_override(settings: Namelist, wanted: Continuation, changed: Iterable[s
     return every_s is not None and every_s != wrf_times.interval_s(settings, "restart")
 
 
+def is_adaptive(settings: Namelist) -> bool:
+    """Whether WRF chooses its time step itself, so that steps do not end where output is due."""
+    return flag(settings, "use_adaptive_time_step")
+
+
+def step_notes(settings: Namelist) -> Iterator[str]:
+    """What is different about the steps of a run that stops and restarts, one message each."""
+    if is_adaptive(settings):
+        yield (
+            "use_adaptive_time_step = .true.: restart files come at the first step after their "
+            "time, and WRF restarts at the whole second before; steps and frames after it are not "
+            "those of a run in one piece"
+        )
+
+
 def frame_notes(
     settings: Namelist, begin: datetime, domains: Sequence[int], *, overridden: bool
 ) -> Iterator[str]:
