@@ -62,14 +62,13 @@ def _is_open(settings: Namelist, domain: int, time: str) -> bool:
 
 def cuts(settings: Namelist, count: int, every_s: float | None = None) -> list[float]:
     """Seconds of the run between so many stretches, each a time of restart files; not the start of
-    a nest: WRF that stops there has not opened it, and the next attempt needs its file. With an
-    adaptive time step each stretch has two intervals: restart files come late, and the interval
-    counts from the restart."""
+    a nest: WRF that stops there has not opened it, and the next attempt needs its file. Where
+    restart files come late each stretch has two intervals, so that one comes in it."""
     total_s = wrf_times.total_s(settings)
     if total_s is None:
         raise RecipeError(f"{wrf_names.FILE} does not say how long the run is: it cannot be cut")
     every_s = every_s or _restart_interval_s(settings)
-    ring_s = 2 * every_s if wrf_timers.is_adaptive(settings) else every_s
+    ring_s = 2 * every_s if wrf_timers.comes_late(settings, every_s) else every_s
     last = -int(-total_s // ring_s) - 1
     nests = _nest_starts_s(settings)
     rings = [ring * ring_s for ring in range(1, last + 1) if ring * ring_s not in nests]
@@ -119,13 +118,15 @@ def start(inputs: Path, wanted: Continuation, command: list[str]) -> Start:
             ranks = opened.ranks
             notes = [*wrf_timers.frame_notes(settings, stretch.begin, begun, overridden=overridden)]
         own |= _length(settings, stretch)
-        notes = [*notes, *wrf_timers.step_notes(settings)]
     if wanted.time is None and overrides and (begin := wrf_times.date(settings, "start")):
         notes = [
             *wrf_timers.frame_notes(settings, begin, wrf_names.domains(settings), overridden=True)
         ]
     if wanted.every_s is not None:
         own |= _interval(settings, wanted.every_s)
+    if needs_checkpoints:
+        every_s = wanted.every_s or wrf_times.interval_s(settings, "restart")
+        notes = [*notes, *wrf_timers.step_notes(settings, every_s)]
     if overrides:
         own["override_restart_timers"] = [True]
     try:
@@ -168,7 +169,7 @@ class _Stretch:
             every_s = wanted.every_s or _restart_interval_s(settings)
             # An interval of the attempt's own counts from its begin.
             off_s = (end_s - (begin_s if wanted.every_s else 0.0)) % every_s
-            if off_s and not wrf_timers.is_adaptive(settings):
+            if off_s and not wrf_timers.comes_late(settings, every_s):
                 raise RecipeError(
                     f"WRF writes no restart file at {end_s:g} s of the run, where it is to stop: "
                     f"they come every {every_s:g} s"
