@@ -145,26 +145,6 @@ def test_a_run_is_cut_where_it_writes_restart_files(inputs, length, count, cuts)
     assert Wrf().cuts(folder, count) == [hours * 3600 for hours in cuts]
 
 
-@pytest.mark.parametrize("step", ["use_adaptive_time_step = T", "time_step = 7"])
-@pytest.mark.parametrize(("count", "cuts"), [(2, [4]), (3, [4, 6]), (5, [2, 4, 6, 8])])
-def test_where_restart_files_come_late_a_stretch_has_two_intervals(inputs, step, count, cuts):
-    """As measured: restart files each 60 s came at 66, 128 and 199 s with an adaptive time step,
-    the last two of a run that restarted from the first; those each 35 s of a run with steps of 10 s
-    at 40, 70 and 110 s."""
-    folder = inputs("run_hours = 10, restart_interval = 60", domains=step)
-    assert Wrf().cuts(folder, count) == [hours * 3600 for hours in cuts]
-    with pytest.raises(RecipeError, match="6 stretches; the most is 5"):
-        Wrf().cuts(folder, 6)
-
-
-@pytest.mark.parametrize(
-    "step", ["time_step = 10", "time_step = 3, time_step_fract_num = 3, time_step_fract_den = 4"]
-)
-def test_where_a_step_ends_at_each_restart_file_a_stretch_may_have_one_interval(inputs, step):
-    folder = inputs("run_hours = 10, restart_interval = 60", domains=step)
-    assert len(Wrf().cuts(folder, 10)) == 9
-
-
 NEST = ", ".join(
     f"start_{part} = {{0}}, {{1}}".format(*values)
     for part, values in {"year": (2005, 2005), "month": (8, 8), "day": (28, 28)}.items()

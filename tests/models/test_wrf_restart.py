@@ -205,28 +205,6 @@ def test_restart_files_come_by_the_old_interval_or_by_a_new_one_from_the_restart
                 start(folder, **about, until_s=hours * 3600)
 
 
-@pytest.mark.parametrize("every_s", [None, 3600])
-@pytest.mark.parametrize(
-    ("step", "note"),
-    [
-        ("use_adaptive_time_step = T", "use_adaptive_time_step = .true.: restart files come at"),
-        ("time_step = 7", "restart files every 3600 s come at a step after their time"),
-    ],
-)
-def test_a_stretch_may_begin_and_end_between_restart_files_that_come_late(
-    inputs, step, note, every_s
-):
-    """WRF wrote the restart file of 06:00 at the first step after it."""
-    folder = inputs(f"{HOURS}, run_hours = 24", domains=step)
-    about = {"time": "20050828T060007", "files": ("wrfrst_d01_2005-08-28_06:00:07",)}
-    *changes, last = start(folder, **about, until_s=8 * 3600, every_s=every_s).changes
-    assert changes[2:] == [
-        "start_second = not set -> 7", "run_hours = 24 -> 1", "run_minutes = not set -> 59",
-        "run_seconds = not set -> 53",
-    ]  # fmt: skip
-    assert last.startswith(note)
-
-
 def test_domains_in_different_numbers_of_tiles_are_no_checkpoint(inputs):
     folder = inputs(f"{NEST.format('0, 0')}, io_form_restart = 102", domains="max_dom = 2")
     name = "wrfrst_{}_2005-08-28_06:00:00_{}"
