@@ -63,6 +63,18 @@ def test_each_attempt_goes_on_from_the_checkpoint_of_the_one_before_up_to_the_ne
     assert [one.attempts for one in home if isinstance(one, todo.BringHome)] == [(1, 2, 3, 4)]
 
 
+def test_an_attempt_that_left_no_checkpoint_at_its_cut_is_followed_by_one_up_to_the_cut_after(case):
+    """WRF does so where no step ends at the time of a restart file."""
+    run = case(segments=3)
+    run.start()
+    begun = []
+    for attempt, second in enumerate((1.3, 2.5), 1):
+        begun.append(described(end(run, attempt, WELL, second)).continuation)
+        run.tell(happened.JobsDescribed())
+    assert [(one.time, one.until_s) for one in begun] == [(key(1.3), 2.67), (key(2.5), None)]
+    assert "BringHome" in kinds(end(run, 3, WELL, said_end=True))
+
+
 def test_the_journal_says_from_where_an_attempt_goes_on_so_that_the_next_driver_knows(case):
     run = case(segments=2)
     run.start()

@@ -137,8 +137,12 @@ def test_the_next_attempt_gets_copies_of_the_files_at_home(buffer, run_dir, tmp_
     copy = bring_checkpoint(buffer, run_dir, 1, TIME, tuple(FILES))
     home = run_dir.checkpoint(1, TIME)
     listed = [[str(home / name), name, *sums] for name, *sums in copy.files]
+    cut = tmp_path / "other" / "2" / ".rst_d01.part"  # by a supervisor that was killed
+    cut.parent.mkdir(parents=True)
+    cut.write_bytes(b"out" * 999)
     folder = model_folder.make(tmp_path, {"folder": "other/2", "home": listed})
     assert content(folder) == FILES
+    assert not cut.exists()
     with (folder / "rst_d01").open("r+b") as file:
         file.write(b"x")
     assert content(home) == FILES

@@ -183,3 +183,15 @@ def test_inputs_in_tiles_of_other_ranks_are_refused(recipe, ranks):
         (made.inputs / f"wrfrst_d01_0001-01-01_00:02:00_{rank}").touch()
     found = [(one.level, one.path) for one in continuing(made, choose("local"))]
     assert found == ([] if ranks == 2 else [(ERROR, "simulation.ranks_per_node")])
+
+
+@pytest.mark.parametrize(("run", "is_refused"), [("E1", True), ("A1", False), ("F1", False)])
+@pytest.mark.parametrize("keys", ["segments = 2", EVERY.replace("1 s", "2 min")])
+def test_restart_files_that_wrf_does_not_find_again_are_refused(recipe, keys, run, is_refused):
+    """``E1``: io_form_restart 11 without nocolons."""
+    made = recipe(text=WRF.format(ranks=1) + keys)
+    shutil.copy(DATA / "wrf" / "restart" / run / "namelist.input", made.inputs)
+    errors = [one.text for one in continuing(made, choose("local")) if one.level == ERROR]
+    assert [" io_form_restart = 11 without nocolons" in text for text in errors] == (
+        [True] if is_refused else []
+    )

@@ -48,6 +48,15 @@ def test_logs_come_home_after_a_failure_too(ended, run_dir):
     assert (run_dir.logs / "attempt-1" / "deep" / "rsl.error.0000").read_text() == "cfl\n"
 
 
+def test_the_log_of_an_attempt_that_was_killed_stays_when_the_next_one_truncates_it(ended, run_dir):
+    """WRF does so with its ``rsl.error.0000``, in whatever folder it starts."""
+    for attempt in ("attempt-1", "attempt-2"):
+        program = f"echo {attempt} > rsl.error.0000; kill -KILL $$"
+        assert ended(program, name=attempt, keep_logs=["rsl.*"])["signal"] == "SIGKILL"
+    logs = sorted(run_dir.logs.glob("attempt-*/rsl.error.0000"))
+    assert [path.read_text() for path in logs] == ["attempt-1\n", "attempt-2\n"]
+
+
 def test_the_signal_that_ended_the_program_is_reported(ended):
     end = ended("kill -SEGV $$")
     assert (end["exit_code"], end["signal"], end["reason"]) == (None, "SIGSEGV", "exited")

@@ -116,6 +116,8 @@ def test_the_rain_of_an_interval_joins_up_over_the_restart(tmp_path: Path):
     fallen(RAINY, "one")
     first = fallen(FELL, "two")
     assert rain(FELL_AGAIN, tmp_path / "wrong", str(tmp_path / "two"))[1] == 0.0
+    assert states.before("rain", "d01", "00010101T002800")[0] == str(tmp_path / "two")
     states.begin_after("00010101T002400")
+    assert states.before("rain", "d01", "00010101T002800")[0] == str(tmp_path / "one")
     assert fallen(FELL_AGAIN, "again") == first
     assert first[1] > 1.0

@@ -60,9 +60,17 @@ class Segments:
         every_s = self._recipe.checkpoint.every
         until_s = None
         if self._cuts:
-            at_s = 0.0 if record is None else self._seconds(record.time)
+            at_s = 0.0 if record is None else max(self._seconds(record.time), self._cut_s(record))
             until_s = next((cut for cut in self._cuts if cut > at_s + SAME_S), None)
         return continuation_from(record, changes, every_s, until_s)
+
+    def _cut_s(self, record: CheckpointRecord) -> float:
+        """Where the latest attempt has ended well, if it wrote that checkpoint. It may have left
+        none there, as WRF does where restart files come late, and neither might the next one."""
+        asked = self._history.submitting
+        if asked is None or asked.attempt != record.attempt or not asked.until_s:
+            return 0.0
+        return asked.until_s if self._history.jobs[asked.job].outcome == "done" else 0.0
 
     def taken_up(self, asked: ev.SimulationSubmitting) -> Continuation:
         """How an attempt was started that another driver has journalled: its checkpoint may be

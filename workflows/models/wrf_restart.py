@@ -13,14 +13,13 @@ from pathlib import Path
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.valid_time import label
-from burstlens.workflows.models import wrf_names, wrf_restart_names, wrf_times
+from burstlens.workflows.models import wrf_names, wrf_restart_names, wrf_timers, wrf_times
 from burstlens.workflows.models.continuation import Continuation, NothingLeftError, Proof, Start
 from burstlens.workflows.models.namelist import MAX_BYTES, Namelist, Value, flag, number, parse
 from burstlens.workflows.models.namelist_edit import edit
 from burstlens.workflows.models.wrf_forms import SERIAL
 from burstlens.workflows.models.wrf_restart_files import opened_files, ranks_of_inputs
 from burstlens.workflows.models.wrf_settings import wanted_changes
-from burstlens.workflows.models.wrf_timers import frame_notes, needs_override
 
 _GROUP = "time_control"
 _MOST_S = 2**31 - 1
@@ -63,14 +62,16 @@ def _is_open(settings: Namelist, domain: int, time: str) -> bool:
 
 def cuts(settings: Namelist, count: int, every_s: float | None = None) -> list[float]:
     """Seconds of the run between so many stretches, each a time of restart files; not the start of
-    a nest: WRF that stops there has not opened it, and the next attempt needs its file."""
+    a nest: WRF that stops there has not opened it, and the next attempt needs its file. Where
+    restart files come late each stretch has two intervals, so that one comes in it."""
     total_s = wrf_times.total_s(settings)
     if total_s is None:
         raise RecipeError(f"{wrf_names.FILE} does not say how long the run is: it cannot be cut")
     every_s = every_s or _restart_interval_s(settings)
-    last = -int(-total_s // every_s) - 1
+    ring_s = 2 * every_s if wrf_timers.comes_late(settings, every_s) else every_s
+    last = -int(-total_s // ring_s) - 1
     nests = _nest_starts_s(settings)
-    rings = [ring * every_s for ring in range(1, last + 1) if ring * every_s not in nests]
+    rings = [ring * ring_s for ring in range(1, last + 1) if ring * ring_s not in nests]
     if len(rings) < count - 1:
         raise RecipeError(
             f"a run of {total_s:g} s with restart files every {every_s:g} s cannot be cut into "
@@ -100,7 +101,7 @@ def start(inputs: Path, wanted: Continuation, command: list[str]) -> Start:
     text = _text(inputs / wrf_names.FILE)
     changes = wanted_changes(text, wanted.settings)
     settings = parse(edit(text, changes).text, wrf_names.GROUPS).settings
-    overrides = needs_override(settings, wanted, (key for _, key in changes))
+    overrides = wrf_timers.needs_override(settings, wanted, (key for _, key in changes))
     overridden = overrides or flag(settings, "override_restart_timers")
     own: _Values = {}
     notes: Sequence[str] = ()
@@ -115,12 +116,17 @@ def start(inputs: Path, wanted: Continuation, command: list[str]) -> Start:
             opened = opened_files(settings, wanted, begun, stretch.begin)
             own |= _begin(settings, stretch) | opened.settings
             ranks = opened.ranks
-            notes = [*frame_notes(settings, stretch.begin, begun, overridden=overridden)]
+            notes = [*wrf_timers.frame_notes(settings, stretch.begin, begun, overridden=overridden)]
         own |= _length(settings, stretch)
     if wanted.time is None and overrides and (begin := wrf_times.date(settings, "start")):
-        notes = [*frame_notes(settings, begin, wrf_names.domains(settings), overridden=True)]
+        notes = [
+            *wrf_timers.frame_notes(settings, begin, wrf_names.domains(settings), overridden=True)
+        ]
     if wanted.every_s is not None:
         own |= _interval(settings, wanted.every_s)
+    if needs_checkpoints:
+        every_s = wanted.every_s or wrf_times.interval_s(settings, "restart")
+        notes = [*notes, *wrf_timers.step_notes(settings, every_s)]
     if overrides:
         own["override_restart_timers"] = [True]
     try:
@@ -162,7 +168,8 @@ class _Stretch:
         if end_s < total_s:
             every_s = wanted.every_s or _restart_interval_s(settings)
             # An interval of the attempt's own counts from its begin.
-            if (end_s - (begin_s if wanted.every_s else 0.0)) % every_s:
+            off_s = (end_s - (begin_s if wanted.every_s else 0.0)) % every_s
+            if off_s and not wrf_timers.comes_late(settings, every_s):
                 raise RecipeError(
                     f"WRF writes no restart file at {end_s:g} s of the run, where it is to stop: "
                     f"they come every {every_s:g} s"

@@ -12,10 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from fractions import Fraction
 
 from burstlens.workflows.models import wrf_times
 from burstlens.workflows.models.continuation import Continuation
-from burstlens.workflows.models.namelist import Namelist, flag
+from burstlens.workflows.models.namelist import Namelist, flag, number
 
 _INTERVAL = re.compile(r"(history|auxhist\d+)_interval(?:_[dhms])?")
 _AVERAGES = ("auxhist5", "auxhist6")
@@ -32,6 +33,29 @@ def needs_override(settings: Namelist, wanted: Continuation, changed: Iterable[s
         return True
     every_s = wanted.every_s if wanted.time is None else None
     return every_s is not None and every_s != wrf_times.interval_s(settings, "restart")
+
+
+def comes_late(settings: Namelist, every_s: float) -> bool:
+    """Whether output of that interval comes at a step after its time, as no step ends there."""
+    if flag(settings, "use_adaptive_time_step"):
+        return True
+    parts = (number(settings, key) for key in ("time_step_fract_num", "time_step_fract_den"))
+    over, under = map(int, parts)
+    step_s = int(number(settings, "time_step")) + (Fraction(over, under) if under > 0 else 0)
+    return step_s > 0 and Fraction(every_s) % step_s != 0
+
+
+def step_notes(settings: Namelist, every_s: float) -> Iterator[str]:
+    """What is different about the steps of a run with restart files so often that stops or
+    restarts there, one message each."""
+    if flag(settings, "use_adaptive_time_step"):
+        yield (
+            "use_adaptive_time_step = .true.: restart files come at a step after their time, and "
+            "WRF restarts at the whole second before; steps and frames after it are not those of "
+            "a run in one piece"
+        )
+    elif every_s and comes_late(settings, every_s):
+        yield f"restart files every {every_s:g} s come at a step after their time"
 
 
 def frame_notes(
