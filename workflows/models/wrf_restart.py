@@ -6,14 +6,15 @@ Measured with v4.3.3. A continued run counts ``run_*`` from its restart.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from fractions import Fraction
 from pathlib import Path
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.valid_time import label
-from burstlens.workflows.models import wrf_names, wrf_restart_names, wrf_times
+from burstlens.workflows.models import wrf_names, wrf_restart_names, wrf_rings, wrf_times
 from burstlens.workflows.models.continuation import Continuation, NothingLeftError, Proof, Start
 from burstlens.workflows.models.namelist import MAX_BYTES, Namelist, Value, flag, number, parse
 from burstlens.workflows.models.namelist_edit import edit
@@ -68,6 +69,8 @@ def cuts(settings: Namelist, count: int, every_s: float | None = None) -> list[f
     if total_s is None:
         raise RecipeError(f"{wrf_names.FILE} does not say how long the run is: it cannot be cut")
     every_s = every_s or _restart_interval_s(settings)
+    if fault := wrf_rings.cut_fault(settings, every_s):
+        raise RecipeError(f"WRF cannot be cut into stretches: {fault}")
     last = -int(-total_s // every_s) - 1
     nests = _nest_starts_s(settings)
     rings = [ring * every_s for ring in range(1, last + 1) if ring * every_s not in nests]
@@ -105,9 +108,8 @@ def start(inputs: Path, wanted: Continuation, command: list[str]) -> Start:
     own: _Values = {}
     notes: Sequence[str] = ()
     ranks = ranks_of_inputs(settings, inputs)
-    needs_checkpoints = (wanted.time, wanted.until_s, wanted.every_s) != (None, None, None)
-    if needs_checkpoints and (faults := wrf_restart_names.faults(settings)):
-        raise RecipeError(faults[0])
+    for fault in _faults(settings, wanted, (key for _, key in changes)):
+        raise RecipeError(fault)
     if wanted.time is not None or wanted.until_s is not None:
         stretch = _Stretch.of(settings, wanted)
         if wanted.time is not None:
@@ -130,6 +132,16 @@ def start(inputs: Path, wanted: Continuation, command: list[str]) -> Start:
         raise RecipeError(f"{wrf_names.FILE}: {error}") from error
     files = {wrf_names.FILE: edited.text} if edited.text != text else {}
     return Start(command, files, (*edited.changes, *notes), ranks)
+
+
+def _faults(settings: Namelist, wanted: Continuation, changed: Iterable[str]) -> Iterator[str]:
+    """Why WRF could not continue from the checkpoint, or from those that it would make."""
+    makes_checkpoints = wanted.until_s is not None or wanted.every_s is not None
+    if makes_checkpoints or any("time_step" in key for key in changed):
+        yield from wrf_restart_names.faults(settings, wanted.every_s)
+    elif wanted.time is not None:
+        yield from filter(None, [wrf_restart_names.form_fault(settings)])
+        yield from wrf_restart_names.name_faults(settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +178,12 @@ class _Stretch:
                 raise RecipeError(
                     f"WRF writes no restart file at {end_s:g} s of the run, where it is to stop: "
                     f"they come every {every_s:g} s"
+                )
+            step = wrf_rings.step_s(settings)
+            if step and Fraction(end_s - begin_s) % step:
+                raise RecipeError(
+                    f"WRF cannot stop at {end_s:g} s: that is no step of {step} s after "
+                    f"{begin_s:g} s; choose a time step that divides {end_s - begin_s:g} s"
                 )
         return cls(begin, begin_s, end_s, end_s < total_s)
 

@@ -40,7 +40,7 @@ def frame_notes(
     """What is different about the frames of these domains in a run that restarts at ``begin``, one
     message each. ``settings`` are those of the whole run."""
     for domain in domains:
-        for output in _outputs(settings):
+        for output in outputs(settings):
             every_s = wrf_times.interval_s(settings, output, domain - 1)
             if not every_s:
                 continue
@@ -65,8 +65,8 @@ def frame_notes(
                 )
 
 
-def _outputs(settings: Namelist) -> list[str]:
-    """History, then each auxiliary history for which there is an interval."""
+def outputs(settings: Namelist) -> list[str]:
+    """The kinds of frames: history, then each auxiliary history for which there is an interval."""
     found = {match[1] for match in map(_INTERVAL.fullmatch, settings) if match}
     auxiliary = sorted(found - {"history"}, key=lambda output: int(output.removeprefix("auxhist")))
     return ["history", *auxiliary]
