@@ -152,7 +152,9 @@ class _Reading:
     def fresh(self, found: Iterable[_Found]) -> Iterator[_Found]:
         """Those that are new and not a consequence of keys that were taken out."""
         for one in found:
-            consequence = self.gone and self.gone & set(_WORD.findall(one.message))
+            consequence = self.gone & set(_WORD.findall(one.message)) or (
+                one.lacking and one.path in self.guessed
+            )
             if not consequence and (one.path, one.message) not in self.known:
                 self.known.add((one.path, one.message))
                 yield one
