@@ -160,7 +160,7 @@ def test_settings_on_failure_that_the_model_does_not_take_are_refused(findings):
 
 
 def test_settings_on_failure_without_retries_have_no_effect(findings):
-    keys = '1\non_failure = { set = {} }'
+    keys = "1\non_failure = { set = {} }"
     ((level, text),) = findings(text=RESTARTED.format(until="", segments=keys))
     assert level == WARNING
     assert text.startswith("simulation.on_failure: without simulation.retries")

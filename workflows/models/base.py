@@ -100,9 +100,9 @@ class Facts:
     writes flag files. ``output_bytes`` estimates the size of all output of the run without its
     checkpoints, ``checkpoint_bytes`` that of one checkpoint, None if unknown; ``frames`` is the
     number of frames. ``checkpoint_unit_s`` is the model time of which that between checkpoints
-    should be a multiple, in whole seconds; None: any. ``tells_end``: the log says when the model ends well; without that line the
-    end is a failure. ``folders`` hold output, relative to the model's (``""`` is its own).
-    ``streams`` are all possible streams, empty if not known.
+    should be a multiple, in whole seconds; None: any. ``tells_end``: the log says when the model
+    ends well; without that line the end is a failure. ``folders`` hold output, relative to the
+    model's (``""`` is its own). ``streams`` are all possible streams, empty if not known.
     """
 
     start: str | None = None
