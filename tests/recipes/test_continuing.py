@@ -156,7 +156,7 @@ def test_settings_on_failure_that_the_model_does_not_take_are_refused(findings):
     keys = 'retries = 1\non_failure = { set = { "namelist.domains.time_step" = 20 } }'
     ((level, text),) = findings(segments=1, keys=keys)
     assert level == ERROR
-    assert "awm takes its parameters from awm.toml alone" in text
+    assert "awm takes its parameters from awm.toml alone: start another run with" in text
 
 
 def test_settings_on_failure_without_retries_have_no_effect(findings):

@@ -34,6 +34,11 @@ _REFUSED = (
         "prepare inputs of their own for it",
     ),
     (
+        re.compile(r"nproc_[xy]|reorder_mesh"),
+        "it changes which part of a domain each rank has, as files of ranks have it: change "
+        f"{FILE} among the inputs, and start another run",
+    ),
+    (
         re.compile(
             r"(?:mp|cu|shcu|bl_pbl|ra_lw|ra_sw|sf_\w+|elec)_physics|use_theta_m|sf_surface_mosaic"
             r"|mosaic_cat|opt_crop|gwd_opt|icloud_bl|seaice_\w+_opt|swint_opt|progn|chem_opt"
