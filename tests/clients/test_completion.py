@@ -8,7 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from stopped_runs import stopped_run
 
+from burstlens.core.run.directory import RunDir
+from burstlens.core.valid_time import parse_key
+
+DATES = ("20050828T120000", "20050828T123000")
+SECONDS = ("t00000001.200", "t00000002.000")
 PROGRAM = Path(sys.executable).with_name("burstlens")
 
 
@@ -37,6 +43,47 @@ def offered(standing):
         return done.stdout.split()
 
     return ask
+
+
+@pytest.fixture
+def times(tmp_path, monkeypatch):
+    """The words that bash would offer for the last word of a line, with two runs that have
+    checkpoints."""
+    monkeypatch.setenv("BURSTLENS_RUNS", str(tmp_path))
+    for name, keys in (("storm", DATES), ("waves", SECONDS)):  # waves is the last one
+        run = RunDir(tmp_path / name)
+        run.create()
+        stopped_run(run, tmp_path / "inputs", keys)
+
+    def ask(*words):
+        environment = {
+            "_BURSTLENS_COMPLETE": "complete_bash",
+            "COMP_WORDS": " ".join(["burstlens", *words]),
+            "COMP_CWORD": str(len(words)),
+        }
+        done = subprocess.run(
+            [PROGRAM], env=os.environ | environment, capture_output=True, text=True, timeout=60
+        )
+        assert done.stderr == ""
+        return done.stdout.split()
+
+    return ask
+
+
+@pytest.mark.integration
+def test_times_of_the_runs_checkpoints_are_offered_as_they_can_be_given(times):
+    offered = times("resume", "waves", "--from", "")
+    assert offered == ["latest", "1.2", "2"]
+    assert [parse_key(time) for time in offered[1:]] == list(SECONDS)
+    offered = times("resume", "storm", "--detach", "--from", "2005")
+    assert [parse_key(time) for time in offered] == list(DATES)
+    assert not any(":" in time for time in offered)
+
+
+@pytest.mark.integration
+def test_times_of_the_last_run_are_offered_where_none_is_named(times):
+    assert times("resume", "--from", "l") == ["latest"]
+    assert times("resume", "nobody", "--from", "") == []
 
 
 @pytest.mark.slow
