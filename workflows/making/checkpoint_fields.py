@@ -58,7 +58,8 @@ def _fault(path: Path, model: Model) -> str:
 def fields_fault(path: Path, names: Sequence[str] = ()) -> str:
     """The first of these fields of a netCDF or HDF5 file with a value that is neither finite nor
     missing, and where; empty if there is none. That none of ``names`` is there is a fault, too;
-    without ``names`` all floating-point fields are read. Raises OSError, RuntimeError, FrameError."""
+    without ``names`` all floating-point fields are read. Raises OSError, RuntimeError,
+    FrameError."""
     from burstlens.viz.frames.file import opened
 
     data = opened(path, 0, "")
