@@ -167,6 +167,17 @@ def test_peaks_are_those_of_every_step_as_stations_record_them(written, monkeypa
         assert values == sorted(values)
 
 
+def test_a_station_may_have_any_name(written, monkeypatch):
+    path = written(steps=25, output="station_frames = true")
+    path.write_text(path.read_text().replace('"DEEP"', '"Città 7"'), encoding="utf-8")
+    monkeypatch.chdir(path.parent)
+    assert awm.main([path.name]) == 0
+    for name in ("stations.nc", "stations_000000.nc"):
+        with netCDF4.Dataset(name) as nc:
+            names = netCDF4.chartostring(nc["station_name"][:], encoding="utf-8")
+            assert names.tolist() == ["A01", "Città 7"]
+
+
 def test_station_frames_together_hold_the_same_samples_as_stations_nc(written, monkeypatch, capsys):
     path = written(steps=60, output="station_frames = true")
     monkeypatch.chdir(path.parent)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from stopped_runs import stopped_run
 
 from burstlens.core.run.directory import RunDir
-from burstlens.core.run.events import CheckpointWhole
-from burstlens.core.run.journal import Journal
+from burstlens.core.valid_time import parse_key
 
+DATES = ("20050828T120000", "20050828T123000")
+SECONDS = ("t00000001.200", "t00000002.000")
 PROGRAM = Path(sys.executable).with_name("burstlens")
 
 
@@ -45,6 +45,47 @@ def offered(standing):
     return ask
 
 
+@pytest.fixture
+def times(tmp_path, monkeypatch):
+    """The words that bash would offer for the last word of a line, with two runs that have
+    checkpoints."""
+    monkeypatch.setenv("BURSTLENS_RUNS", str(tmp_path))
+    for name, keys in (("storm", DATES), ("waves", SECONDS)):  # waves is the last one
+        run = RunDir(tmp_path / name)
+        run.create()
+        stopped_run(run, tmp_path / "inputs", keys)
+
+    def ask(*words):
+        environment = {
+            "_BURSTLENS_COMPLETE": "complete_bash",
+            "COMP_WORDS": " ".join(["burstlens", *words]),
+            "COMP_CWORD": str(len(words)),
+        }
+        done = subprocess.run(
+            [PROGRAM], env=os.environ | environment, capture_output=True, text=True, timeout=60
+        )
+        assert done.stderr == ""
+        return done.stdout.split()
+
+    return ask
+
+
+@pytest.mark.integration
+def test_times_of_the_runs_checkpoints_are_offered_as_they_can_be_given(times):
+    offered = times("resume", "waves", "--from", "")
+    assert offered == ["latest", "1.2", "2"]
+    assert [parse_key(time) for time in offered[1:]] == list(SECONDS)
+    offered = times("resume", "storm", "--detach", "--from", "2005")
+    assert [parse_key(time) for time in offered] == list(DATES)
+    assert not any(":" in time for time in offered)
+
+
+@pytest.mark.integration
+def test_times_of_the_last_run_are_offered_where_none_is_named(times):
+    assert times("resume", "--from", "l") == ["latest"]
+    assert times("resume", "nobody", "--from", "") == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
@@ -54,17 +95,6 @@ def offered(standing):
 def test_runs_are_offered_by_their_start(offered, command):
     assert offered(command, "d") == ["done"]
     assert {"done", "failed"} <= set(offered(command, ""))
-
-
-@pytest.mark.integration
-def test_checkpoints_of_the_run_are_offered_before_the_line_is_whole(offered, standing, tmp_path):
-    run = RunDir(Path(shutil.copytree(standing.runs / "failed", tmp_path / "cut")))
-    with contextlib.closing(Journal(run.journal, 2)) as journal:
-        for time in ("t00000000.900", "t00000002.700"):
-            journal.append(CheckpointWhole(attempt=1, time=time, files=["a"], bytes=1))
-    assert offered("resume", str(run.path), "--from", "") == ["latest", "0.9", "2.7"]
-    assert offered("resume", str(run.path), "--from", "2") == ["2.7"]
-    assert offered("resume", "--from", "") == []
 
 
 @pytest.mark.parametrize("command", ["run", "check"])

@@ -68,6 +68,12 @@ def test_missing_values_are_not_bad(tmp_path, missing):
     assert fields_fault(path) == "T is inf at z 5, y 0"
 
 
+def test_a_file_without_any_of_the_fields_is_no_checkpoint(tmp_path):
+    path = write(tmp_path / "wrfrst", {"SCRATCH": field()})
+    assert fields_fault(path, ["U_1", "U_2"]) == "it has none of the fields U_1, U_2"
+    assert fields_fault(path) == ""
+
+
 def test_fields_of_groups_and_of_plain_hdf5_are_read(tmp_path):
     path = tmp_path / "rst.h5"
     with h5py.File(path, "w") as data:

@@ -90,10 +90,21 @@ def test_what_proves_it_is_what_the_recipe_says():
 
 
 @pytest.mark.parametrize(
+    ("path", "part"), [("/run/rst/sea_7", "rst/sea_{time}"), ("/run/ice_7", "ice_{time}")]
+)
+def test_an_absolute_path_in_the_log_ends_as_its_pattern(path, part):
+    about = {"proof": Proof.LOG, "line": "^saved (?P<file>.*)"}
+    said = program("rst/sea_{time}", "ice_{time}", about=about).read_line(f"saved {path}")
+    assert (said.time, said.stream) == (key(7), part)
+
+
+@pytest.mark.parametrize(
     ("pattern", "line", "found"),
     [
         (r"^saved (?P<file>\S+)$", "saved state_7.nc", key(7)),
         (r"^saved (?P<file>\S+)$", "saved ./state_7.nc", key(7)),
+        (r"^saved (?P<file>\S+)$", "saved /buffer/run/attempt-1/state_7.nc", key(7)),
+        (r"^saved (?P<file>\S+)$", "saved /buffer/run/attempt-1/state_7.nc.part", None),
         (r"^saved (?P<file>\S+)$", "saved other.nc", None),
         (r"state at t = (?P<time>\S+)", "state at t = 12.5", key(12.5)),
         (r"state at step (?P<step>\d+)", "state at step 40", key(20)),

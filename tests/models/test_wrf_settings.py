@@ -20,7 +20,7 @@ TEXT = """
 /
 &domains
  max_dom = 2, time_step = 10, e_we = 41, 43, 43, dx = 2000, use_adaptive_time_step = F,
- dtramp_min = 60,
+ dtramp_min = 60, nproc_x = 2, nproc_y = 2
 /
 &physics
  mp_physics = 6, 6, 6, obs_sdfile = 'a', slope_rad =
@@ -99,6 +99,8 @@ def test_values_are_read_as_in_a_namelist_one_per_domain(key: str, text: str, va
         ("domains__max_dom", "1", "domains or their grid"),
         ("domains__e_we", "50, 50", "domains or their grid"),
         ("domains__dx", "1000", "domains or their grid"),
+        ("domains__nproc_x", "4", "which part of a domain each rank has"),
+        ("domains__nproc_y", "1", "which part of a domain each rank has"),
         ("time_control__run_hours", "24", "set for each attempt"),
         ("time_control__restart", "T", "set for each attempt"),
         ("time_control__history_outname", "x", "output files: change namelist.input"),

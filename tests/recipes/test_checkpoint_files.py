@@ -8,6 +8,8 @@ import pytest
 
 from burstlens.core.errors import RecipeError
 from burstlens.workflows.models.continuation import Proof
+from burstlens.workflows.plan.report import check_report
+from burstlens.workflows.recipe.survey import survey
 
 RECIPE = """\
 [parameters]
@@ -83,6 +85,8 @@ def test_files_of_any_kind_have_a_witness(recipe, witness, proof):
         (f"{STEPS}\nwitness = {{}}", RESTART, "checkpoint.witness", "say one of flag and log"),
         (f'{STEPS}\nwitness = "log"', RESTART, "checkpoint.witness", "'bytes' or 'name'"),
         (STEPS, f'{RESTART}\nbegin = "1"', "simulation.begin", "expected a date"),
+        ('stop_by = { file = "../../STOP" }', "", "checkpoint.stop_by.file", "inside the model's"),
+        ('stop_by = "SIGKILL"', "", "checkpoint.stop_by", "'SIGHUP'"),
     ],
 )
 def test_what_does_not_go_together_is_refused_in_one_message(
@@ -104,6 +108,23 @@ def test_a_misspelt_key_is_not_missed_as_well(recipe):
     found = dict(faults(recipe, STEPS, RESTART.replace("restart", "restat")))
     assert "restart_command" in found["simulation.restat_command"]
     assert "checkpoint.files" not in found
+
+
+@pytest.mark.parametrize("checkpoint", ['files = "state.nc"', f"{STEPS}\nkeep = 0"])
+def test_a_fault_of_the_names_is_not_followed_by_one_of_what_lacks_them(recipe_file, checkpoint):
+    keys = f'{RESTART}\nsegments = "until done"\nretries = 1\non_failure = {{ set = {{}} }}'
+    report = check_report(str(recipe_file(text(checkpoint, keys))), None, (), survey)
+    (fault,) = report.faults
+    assert fault.key.startswith("checkpoint.")
+    assert report.errors == ()
+
+
+@pytest.mark.parametrize("about", ['lead = "2 h"', 'every = "1 h"'])
+def test_the_key_of_a_finding_is_said_once(recipe_file, about):
+    file = recipe_file(text(about, ""))
+    (finding,) = check_report(str(file), None, (), survey).errors
+    assert finding.key.startswith("checkpoint.")
+    assert "checkpoint." not in finding.message.partition(":")[0].partition(" ")[0]
 
 
 def test_an_editor_knows_the_keys(validator):

@@ -61,6 +61,11 @@ def test_a_run_that_writes_fewer_needs_less(findings):
     assert len(findings(MIB, capacity("2 MiB"), more="", segments=4)) == 1
 
 
+def test_each_job_of_a_run_without_an_interval_ends_with_one(findings):
+    ((_, text),) = findings(MIB, capacity("2 MiB"), more="", segments='"until done"')
+    assert text.startswith("checkpoint.keep: 3 checkpoints of 1.00 MiB each")
+
+
 def test_where_only_the_models_settings_ask_for_them_it_is_a_warning(findings):
     own = "[checkpoint]\nevery = 50\n"
     ((level, _),) = findings(MIB, capacity("2 MiB"), more="", segments=1, own=own)

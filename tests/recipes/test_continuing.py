@@ -12,7 +12,7 @@ from segments_case import AFTER, PARAMETERS, RECIPE
 from burstlens.cluster_configs.site import choose
 from burstlens.workflows.awm.adapter import Awm
 from burstlens.workflows.recipe.continuing import continuing
-from burstlens.workflows.recipe.findings import ERROR, WARNING
+from burstlens.workflows.recipe.findings import ERROR, NOTE, WARNING
 
 DATA = Path(__file__).parents[1] / "data"
 COMMAND = """\
@@ -138,6 +138,7 @@ def test_settings_of_a_program_on_failure_are_refused(findings):
     keys = '1\nretries = 1\non_failure = { set = { "dt" = 20 } }'
     ((level, text),) = findings(text=RESTARTED.format(until="", segments=keys))
     assert level == ERROR
+    assert text.startswith("simulation.on_failure: ")
     assert "dt: no setting of a command can be changed" in text
 
 
@@ -155,14 +156,22 @@ def test_settings_on_failure_that_the_model_does_not_take_are_refused(findings):
     keys = 'retries = 1\non_failure = { set = { "namelist.domains.time_step" = 20 } }'
     ((level, text),) = findings(segments=1, keys=keys)
     assert level == ERROR
-    assert text.startswith("simulation.on_failure: ")
-    assert "awm takes its parameters from awm.toml alone" in text
+    assert "awm takes its parameters from awm.toml alone: start another run with" in text
 
 
-def test_settings_on_failure_without_retries_are_warned_of(findings):
-    found = findings(segments=1, keys="on_failure = { set = { } }")
-    assert [level for level, _ in found] == [WARNING]
-    assert "without simulation.retries" in found[0][1]
+def test_settings_on_failure_without_retries_have_no_effect(findings):
+    keys = "1\non_failure = { set = {} }"
+    ((level, text),) = findings(text=RESTARTED.format(until="", segments=keys))
+    assert level == WARNING
+    assert text.startswith("simulation.on_failure: without simulation.retries")
+    assert findings(text=RESTARTED.format(until="", segments=f"{keys}\nretries = 1")) == []
+
+
+def test_a_program_without_checkpoints_takes_no_settings_on_failure(findings):
+    keys = 'retries = 1\non_failure = { set = { "dt" = 20 } }\n'
+    ((level, text),) = findings(text=COMMAND + keys)
+    assert level == ERROR
+    assert text.startswith("simulation.on_failure: the recipe does not say how the program")
 
 
 WRF = """\
@@ -195,3 +204,52 @@ def test_restart_files_that_wrf_does_not_find_again_are_refused(recipe, keys, ru
     assert [" io_form_restart = 11 without nocolons" in text for text in errors] == (
         [True] if is_refused else []
     )
+
+
+NAMELIST = """\
+&time_control
+ start_year = 2005, start_month = 8, start_day = 28, start_hour = 0, run_hours = 24,
+ history_interval = 50, restart_interval = 60
+/
+&domains
+ time_step = 60 {more}
+/
+"""
+
+
+@pytest.fixture
+def of_wrf(recipe):
+    """The levels, keys and texts for a recipe of WRF with these keys, in jobs of a cluster."""
+
+    def make(keys, more=""):
+        made = recipe(text=WRF.format(ranks=1) + keys)
+        (made.inputs / "namelist.input").write_text(NAMELIST.format(more=more))
+        site = choose("local")
+        viewing = replace(site.viewing, placement="separate")
+        site = replace(site, scheduler="slurm", viewing=viewing)
+        return [(one.level, one.path, one.text) for one in continuing(made, site)]
+
+    return make
+
+
+def test_frames_that_a_restart_shifts_are_warned_of(of_wrf):
+    ((level, path, text),) = of_wrf('segments = "until done"\n')
+    assert (level, path) == (WARNING, "simulation.segments")
+    assert "after a restart at 3600 s frames of d01 come every 2400 s" in text
+    found = of_wrf('segments = "until done"\n[checkpoint]\nevery = "100 min"\n')
+    assert [level for level, *_ in found] == [NOTE]
+
+
+def test_restart_files_without_a_time_are_refused(of_wrf):
+    adaptive = ", use_adaptive_time_step = .true."
+    ((level, path, text),) = of_wrf('segments = "until done"\n', adaptive)
+    assert (level, path) == (ERROR, "simulation.segments")
+    assert "the times of history alone" in text
+
+
+def test_findings_on_an_interval_without_segments_are_about_its_key(of_wrf):
+    ((level, path, text),) = of_wrf('[checkpoint]\nevery = "0.5 s"\n')
+    assert (level, path) == (ERROR, "checkpoint.every")
+    assert text.startswith("checkpoint.every: ")
+    ((level, path, _),) = of_wrf('[checkpoint]\nevery = "100 min"\n')
+    assert (level, path) == (NOTE, "checkpoint.every")

@@ -130,7 +130,7 @@ class Awm(Model):
         if wanted.settings:
             raise RecipeError(
                 f"{', '.join(wanted.settings)}: awm takes its parameters from {self.parameters} "
-                "alone: no setting changes them"
+                "alone: start another run with it changed"
             )
         if (wanted.time is not None or wanted.files) and len(wanted.files) != 1:
             raise RecipeError(f"awm continues from one checkpoint, not from {len(wanted.files)}")

@@ -146,7 +146,9 @@ class Seismograms:
         nc.createDimension("name_length", width)
         name = nc.createVariable("station_name", "S1", ("station", "name_length"))
         name.setncatts({"long_name": "station name", "cf_role": "timeseries_id"})
-        name[:] = netCDF4.stringtochar(np.array([s.name.encode() for s in stations], f"S{width}"))
+        # netCDF4.stringtochar takes ASCII only.
+        names = np.array([s.name.encode() for s in stations], f"S{width}")
+        name[:] = names.view("S1").reshape(len(stations), width)
         for axis, values in (
             ("x", [s.x_m for s in stations]),
             ("y", [s.y_m for s in stations]),

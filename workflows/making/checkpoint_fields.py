@@ -57,15 +57,17 @@ def _fault(path: Path, model: Model) -> str:
 
 def fields_fault(path: Path, names: Sequence[str] = ()) -> str:
     """The first of these fields of a netCDF or HDF5 file with a value that is neither finite nor
-    missing, and where; empty if there is none. Without ``names``: all floating-point fields.
-    Raises OSError, RuntimeError, FrameError."""
+    missing, and where; empty if there is none. That none of ``names`` is there is a fault, too;
+    without ``names`` all floating-point fields are read. Raises OSError, RuntimeError,
+    FrameError."""
     from burstlens.viz.frames.file import opened
 
     data = opened(path, 0, "")
     try:
-        for variable in _fields(data):
-            if names and variable.name not in names:
-                continue
+        fields = [one for one in _fields(data) if not names or one.name in names]
+        if names and not fields:
+            return f"it has none of the fields {', '.join(names)}"
+        for variable in fields:
             variable.set_auto_maskandscale(False)
             for part in slabs(variable.shape, variable.dtype.itemsize):
                 if fault := _not_finite(variable, part):

@@ -102,9 +102,10 @@ class Facts:
     frames may come out of order, so a later frame proves nothing. ``ready_flags``: the model
     writes flag files. ``output_bytes`` estimates the size of all output of the run without its
     checkpoints, ``checkpoint_bytes`` that of one checkpoint, None if unknown; ``frames`` is the
-    number of frames. ``tells_end``: the log says when the model ends well; without that line the
-    end is a failure. ``folders`` hold output, relative to the model's (``""`` is its own).
-    ``streams`` are all possible streams, empty if not known.
+    number of frames. ``checkpoint_unit_s`` is the model time of which that between checkpoints
+    should be a multiple, in whole seconds; None: any. ``tells_end``: the log says when the model
+    ends well; without that line the end is a failure. ``folders`` hold output, relative to the
+    model's (``""`` is its own). ``streams`` are all possible streams, empty if not known.
     """
 
     start: str | None = None
@@ -119,6 +120,7 @@ class Facts:
     folders: tuple[str, ...] = ("",)
     streams: tuple[str, ...] = ()
     checkpoint_bytes: int | None = None
+    checkpoint_unit_s: float | None = None
 
     def is_end(self, time: str) -> bool:
         """Whether that valid time is the run's end or later, where the end is known."""
@@ -244,9 +246,15 @@ class Model(ABC):
             raise RecipeError(f"checkpoint.files: {self.name} has names of its own for them")
         return self
 
-    def checkpoint_faults(self, inputs: Path) -> Sequence[str]:
+    def checkpoint_faults(self, inputs: Path, every_s: float | None = None) -> Sequence[str]:
         """Why no attempt could continue from checkpoints that are made with the settings in that
-        folder, one message each; never raises for odd settings."""
+        folder, one message each; never raises for odd settings. ``every_s``: model time between
+        checkpoints, as the recipe gives it."""
+        return ()
+
+    def checkpoint_warnings(self, inputs: Path, every_s: float | None = None) -> Sequence[str]:
+        """What is different in a run that continues from these checkpoints, such as the times of
+        its frames, one message each; never raises for odd settings."""
         return ()
 
     @property

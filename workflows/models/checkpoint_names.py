@@ -159,9 +159,18 @@ class CheckpointClock:
     def written(self, groups: Mapping[str, str | None]) -> CheckpointName | None:
         """The checkpoint that a line with these groups is about, and the part of it; "": all."""
         if file := groups.get("file"):
-            return self.find(str(PurePosixPath(file)))
+            return self._named(PurePosixPath(file))
         time = self.key(groups)
         return None if time is None else CheckpointName(time)
+
+    def _named(self, file: PurePosixPath) -> CheckpointName | None:
+        """The checkpoint of a file, relative to the model's folder; of an absolute one by as much
+        of the end of its path as a pattern has."""
+        if not file.is_absolute():
+            return self.find(str(file))
+        depths = {pattern.path.count("/") + 1 for pattern in self.names.patterns}
+        ends = ("/".join(file.parts[-depth:]) for depth in sorted(depths, reverse=True))
+        return next(filter(None, map(self.find, ends)), None)
 
 
 def _check_file(pattern: NamePattern) -> None:

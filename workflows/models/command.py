@@ -167,7 +167,7 @@ class Command(Model):
             )
         return self
 
-    def checkpoint_faults(self, inputs: Path) -> Sequence[str]:
+    def checkpoint_faults(self, inputs: Path, every_s: float | None = None) -> Sequence[str]:
         """That the recipe does not say how it continues."""
         return (
             "the recipe does not say how the program continues: give [checkpoint] files and "

@@ -160,7 +160,7 @@ class RestartableCommand(Command):
         """One per pattern."""
         return self.checkpoints.parts
 
-    def checkpoint_faults(self, inputs: Path) -> Sequence[str]:
+    def checkpoint_faults(self, inputs: Path, every_s: float | None = None) -> Sequence[str]:
         """None: how it continues is known."""
         return ()
 

@@ -22,6 +22,7 @@ from burstlens.workflows.models import (
     wrf_names,
     wrf_restart,
     wrf_restart_names,
+    wrf_rings,
     wrf_size,
     wrf_times,
 )
@@ -143,9 +144,13 @@ class Wrf(Model):
         """Those of the dynamics, and the moisture."""
         return PROGNOSTIC
 
-    def checkpoint_faults(self, inputs: Path) -> list[str]:
-        """Names and forms of restart files from which WRF could not continue."""
-        return wrf_restart_names.faults(read_settings(inputs))
+    def checkpoint_faults(self, inputs: Path, every_s: float | None = None) -> list[str]:
+        """Names, forms and times of restart files from which WRF could not continue."""
+        return wrf_restart_names.faults(read_settings(inputs), every_s)
+
+    def checkpoint_warnings(self, inputs: Path, every_s: float | None = None) -> list[str]:
+        """Restart files between two frames, or between two steps."""
+        return [*wrf_rings.warnings(read_settings(inputs), every_s)]
 
     def checkpoint_interval_s(self, inputs: Path) -> float | None:
         """``restart_interval`` of the namelist."""
@@ -249,6 +254,7 @@ class Wrf(Model):
             ready_flags=namelist.flag(settings, "output_ready_flag") and not quilting,
             output_bytes=size,
             checkpoint_bytes=wrf_size.checkpoint_bytes(settings),
+            checkpoint_unit_s=wrf_rings.unit_s(settings),
             frames=frames,
             folders=wrf_names.watched_folders(*about),
             streams=_streams(settings),

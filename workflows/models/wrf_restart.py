@@ -6,20 +6,21 @@ Measured with v4.3.3. A continued run counts ``run_*`` from its restart.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from burstlens.core.errors import RecipeError
 from burstlens.core.valid_time import label
-from burstlens.workflows.models import wrf_names, wrf_restart_names, wrf_timers, wrf_times
+from burstlens.workflows.models import wrf_names, wrf_restart_names, wrf_rings, wrf_times
 from burstlens.workflows.models.continuation import Continuation, NothingLeftError, Proof, Start
 from burstlens.workflows.models.namelist import MAX_BYTES, Namelist, Value, flag, number, parse
 from burstlens.workflows.models.namelist_edit import edit
 from burstlens.workflows.models.wrf_forms import SERIAL
 from burstlens.workflows.models.wrf_restart_files import opened_files, ranks_of_inputs
 from burstlens.workflows.models.wrf_settings import wanted_changes
+from burstlens.workflows.models.wrf_timers import frame_notes, needs_override
 
 _GROUP = "time_control"
 _MOST_S = 2**31 - 1
@@ -68,7 +69,7 @@ def cuts(settings: Namelist, count: int, every_s: float | None = None) -> list[f
     if total_s is None:
         raise RecipeError(f"{wrf_names.FILE} does not say how long the run is: it cannot be cut")
     every_s = every_s or _restart_interval_s(settings)
-    ring_s = 2 * every_s if wrf_timers.comes_late(settings, every_s) else every_s
+    ring_s = 2 * every_s if wrf_rings.comes_late(settings, every_s) else every_s
     last = -int(-total_s // ring_s) - 1
     nests = _nest_starts_s(settings)
     rings = [ring * ring_s for ring in range(1, last + 1) if ring * ring_s not in nests]
@@ -101,14 +102,13 @@ def start(inputs: Path, wanted: Continuation, command: list[str]) -> Start:
     text = _text(inputs / wrf_names.FILE)
     changes = wanted_changes(text, wanted.settings)
     settings = parse(edit(text, changes).text, wrf_names.GROUPS).settings
-    overrides = wrf_timers.needs_override(settings, wanted, (key for _, key in changes))
+    overrides = needs_override(settings, wanted, (key for _, key in changes))
     overridden = overrides or flag(settings, "override_restart_timers")
     own: _Values = {}
     notes: Sequence[str] = ()
     ranks = ranks_of_inputs(settings, inputs)
-    needs_checkpoints = (wanted.time, wanted.until_s, wanted.every_s) != (None, None, None)
-    if needs_checkpoints and (faults := wrf_restart_names.faults(settings)):
-        raise RecipeError(faults[0])
+    for fault in _faults(settings, wanted, (key for _, key in changes)):
+        raise RecipeError(fault)
     if wanted.time is not None or wanted.until_s is not None:
         stretch = _Stretch.of(settings, wanted)
         if wanted.time is not None:
@@ -116,17 +116,14 @@ def start(inputs: Path, wanted: Continuation, command: list[str]) -> Start:
             opened = opened_files(settings, wanted, begun, stretch.begin)
             own |= _begin(settings, stretch) | opened.settings
             ranks = opened.ranks
-            notes = [*wrf_timers.frame_notes(settings, stretch.begin, begun, overridden=overridden)]
+            notes = [*frame_notes(settings, stretch.begin, begun, overridden=overridden)]
         own |= _length(settings, stretch)
     if wanted.time is None and overrides and (begin := wrf_times.date(settings, "start")):
-        notes = [
-            *wrf_timers.frame_notes(settings, begin, wrf_names.domains(settings), overridden=True)
-        ]
+        notes = [*frame_notes(settings, begin, wrf_names.domains(settings), overridden=True)]
     if wanted.every_s is not None:
         own |= _interval(settings, wanted.every_s)
-    if needs_checkpoints:
-        every_s = wanted.every_s or wrf_times.interval_s(settings, "restart")
-        notes = [*notes, *wrf_timers.step_notes(settings, every_s)]
+    if (wanted.time, wanted.until_s, wanted.every_s) != (None, None, None):
+        notes = [*notes, *wrf_rings.step_notes(settings, wanted.every_s)]
     if overrides:
         own["override_restart_timers"] = [True]
     try:
@@ -136,6 +133,16 @@ def start(inputs: Path, wanted: Continuation, command: list[str]) -> Start:
         raise RecipeError(f"{wrf_names.FILE}: {error}") from error
     files = {wrf_names.FILE: edited.text} if edited.text != text else {}
     return Start(command, files, (*edited.changes, *notes), ranks)
+
+
+def _faults(settings: Namelist, wanted: Continuation, changed: Iterable[str]) -> Iterator[str]:
+    """Why WRF could not continue from the checkpoint, or from those that it would make."""
+    makes_checkpoints = wanted.until_s is not None or wanted.every_s is not None
+    if makes_checkpoints or any("time_step" in key for key in changed):
+        yield from wrf_restart_names.faults(settings, wanted.every_s)
+    elif wanted.time is not None:
+        yield from filter(None, [wrf_restart_names.form_fault(settings)])
+        yield from wrf_restart_names.name_faults(settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +176,7 @@ class _Stretch:
             every_s = wanted.every_s or _restart_interval_s(settings)
             # An interval of the attempt's own counts from its begin.
             off_s = (end_s - (begin_s if wanted.every_s else 0.0)) % every_s
-            if off_s and not wrf_timers.comes_late(settings, every_s):
+            if off_s and not wrf_rings.comes_late(settings, every_s):
                 raise RecipeError(
                     f"WRF writes no restart file at {end_s:g} s of the run, where it is to stop: "
                     f"they come every {every_s:g} s"

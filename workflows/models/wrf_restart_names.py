@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from burstlens.workflows.models.namelist import Namelist, flag, number
 from burstlens.workflows.models.wrf_forms import PNETCDF
 from burstlens.workflows.models.wrf_names import RESTART, domains, templates
+from burstlens.workflows.models.wrf_rings import ring_faults
 
 
-def faults(settings: Namelist) -> list[str]:
-    """Why no run can continue from them, one message each."""
+def faults(settings: Namelist, every_s: float | None = None) -> list[str]:
+    """Why no run can continue from them, if they come so often, one message each."""
     unopened = form_fault(settings)
-    return [*([unopened] if unopened else []), *name_faults(settings)]
+    rings = ring_faults(settings, every_s)
+    return [*([unopened] if unopened else []), *name_faults(settings), *rings]
 
 
 def form_fault(settings: Namelist) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from burstlens.core.errors import RecipeError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.quantity import counted
-from burstlens.workflows.models.namelist import Group, Value, groups_in
+from burstlens.workflows.models.namelist import Group, Value, flag, groups_in
 from burstlens.workflows.models.wrf_names import FILE, GROUPS, domains
 
 _PREFIX = "namelist."
@@ -32,6 +32,11 @@ _REFUSED = (
         ),
         "it changes the domains or their grid, which the checkpoint and the initial state have: "
         "prepare inputs of their own for it",
+    ),
+    (
+        re.compile(r"nproc_[xy]|reorder_mesh"),
+        "it changes which part of a domain each rank has, as files of ranks have it: change "
+        f"{FILE} among the inputs, and start another run",
     ),
     (
         re.compile(
@@ -60,6 +65,7 @@ _REFUSED = (
     ),
 )
 """Settings that are not changed from one attempt to the next, and why."""
+_STEP = ("time_step", "time_step_fract_num", "time_step_fract_den")
 
 
 def wanted_changes(
@@ -74,6 +80,11 @@ def wanted_changes(
         for refused, why in _REFUSED:
             if refused.fullmatch(key):
                 raise RecipeError(f"{setting} cannot be changed: {why}")
+        if key in _STEP and _is_adaptive(groups, settings):
+            raise RecipeError(
+                f"{setting} cannot be changed: with use_adaptive_time_step WRF chooses its step; "
+                f"{_PREFIX}domains.starting_time_step and max_time_step bound it"
+            )
         found[group.name, key] = _values(
             setting, value, group.settings[key], _most(groups), fractions=key in reals()
         )
@@ -93,6 +104,14 @@ def _place(setting: str, groups: Mapping[str, Group]) -> tuple[Group, str]:
         there = f"; it is in &{others[0]}" if others else near
         raise RecipeError(f"{setting}: &{name} of {FILE} has no {key}{there}")
     return groups[name], key
+
+
+def _is_adaptive(groups: Mapping[str, Group], settings: Mapping[str, str]) -> bool:
+    """Whether WRF chooses its step with these settings."""
+    given = settings.get(f"{_PREFIX}domains.use_adaptive_time_step")
+    if given is not None:
+        return _read(given)[:1] == [True]
+    return flag(groups["domains"].settings, "use_adaptive_time_step")
 
 
 def _most(groups: Mapping[str, Group]) -> int:

@@ -12,11 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from fractions import Fraction
 
 from burstlens.workflows.models import wrf_times
 from burstlens.workflows.models.continuation import Continuation
-from burstlens.workflows.models.namelist import Namelist, flag, number
+from burstlens.workflows.models.namelist import Namelist, flag
 
 _INTERVAL = re.compile(r"(history|auxhist\d+)_interval(?:_[dhms])?")
 _AVERAGES = ("auxhist5", "auxhist6")
@@ -35,36 +34,13 @@ def needs_override(settings: Namelist, wanted: Continuation, changed: Iterable[s
     return every_s is not None and every_s != wrf_times.interval_s(settings, "restart")
 
 
-def comes_late(settings: Namelist, every_s: float) -> bool:
-    """Whether output of that interval comes at a step after its time, as no step ends there."""
-    if flag(settings, "use_adaptive_time_step"):
-        return True
-    parts = (number(settings, key) for key in ("time_step_fract_num", "time_step_fract_den"))
-    over, under = map(int, parts)
-    step_s = int(number(settings, "time_step")) + (Fraction(over, under) if under > 0 else 0)
-    return step_s > 0 and Fraction(every_s) % step_s != 0
-
-
-def step_notes(settings: Namelist, every_s: float) -> Iterator[str]:
-    """What is different about the steps of a run with restart files so often that stops or
-    restarts there, one message each."""
-    if flag(settings, "use_adaptive_time_step"):
-        yield (
-            "use_adaptive_time_step = .true.: restart files come at a step after their time, and "
-            "WRF restarts at the whole second before; steps and frames after it are not those of "
-            "a run in one piece"
-        )
-    elif every_s and comes_late(settings, every_s):
-        yield f"restart files every {every_s:g} s come at a step after their time"
-
-
 def frame_notes(
     settings: Namelist, begin: datetime, domains: Sequence[int], *, overridden: bool
 ) -> Iterator[str]:
     """What is different about the frames of these domains in a run that restarts at ``begin``, one
     message each. ``settings`` are those of the whole run."""
     for domain in domains:
-        for output in _outputs(settings):
+        for output in outputs(settings):
             every_s = wrf_times.interval_s(settings, output, domain - 1)
             if not every_s:
                 continue
@@ -89,8 +65,8 @@ def frame_notes(
                 )
 
 
-def _outputs(settings: Namelist) -> list[str]:
-    """History, then each auxiliary history for which there is an interval."""
+def outputs(settings: Namelist) -> list[str]:
+    """The kinds of frames: history, then each auxiliary history for which there is an interval."""
     found = {match[1] for match in map(_INTERVAL.fullmatch, settings) if match}
     auxiliary = sorted(found - {"history"}, key=lambda output: int(output.removeprefix("auxhist")))
     return ["history", *auxiliary]

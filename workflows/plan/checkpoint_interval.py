@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.cluster_configs.site import Site
-from burstlens.core.quantity import counted, show_bytes, show_duration
+from burstlens.core.quantity import counted, parse_duration, show_bytes, show_duration
 from burstlens.workflows.models.base import Facts, Model
 from burstlens.workflows.plan.capacity import granularity
 from burstlens.workflows.recipe.findings import NOTE, Finding
@@ -29,6 +29,7 @@ NODE_MTBF_S = 5 * 365 * 86_400.0
 PART_OF_WALLTIME = 3
 """A job writes at least so many checkpoints."""
 _PATH = "checkpoint.every"
+_UNITS = {"h": 3600, "min": 60, "s": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,24 @@ def interval_of(cost_s: float, between_failures_s: float, walltime_s: float) -> 
     """The interval of a checkpoint that takes ``cost_s``, in jobs of that walltime."""
     best, most = math.sqrt(2 * cost_s * between_failures_s), walltime_s / PART_OF_WALLTIME
     return Interval(min(best, most), best > most)
+
+
+def written(seconds: float, unit_s: float | None) -> str:
+    """The model time that is at most so long, as a recipe gives it: a multiple of the unit, at
+    least one; without a unit two digits or more of seconds, minutes or hours.
+
+    >>> written(4370, None), written(4370, 3000), written(0.0347, None), written(20, 3000)
+    ('72 min', '50 min', '0.034 s', '50 min')
+    """
+    if unit_s is not None:
+        seconds = max(1, seconds // unit_s) * unit_s
+    for unit, size in _UNITS.items():
+        if unit_s is None and seconds >= 10 * size:
+            return f"{seconds // size:.0f} {unit}"
+        if unit_s is not None and seconds % size == 0:
+            return f"{seconds / size:.0f} {unit}"
+    digits = 1 - math.floor(math.log10(seconds))
+    return f"{math.floor(seconds * 10**digits) / 10**digits:.{digits}f} s"
 
 
 def checkpoint_notes(recipe: Recipe, site: Site) -> Iterator[Finding]:
@@ -68,13 +87,13 @@ def _proposal(recipe: Recipe, site: Site, facts: Facts, size: int, rate: float) 
     node_s = site.node_mtbf or NODE_MTBF_S
     found = interval_of(cost_s, node_s / simulation.nodes, simulation.walltime)
     speed = _speed(recipe, site, facts)
-    given = show_duration(found.seconds)
     if speed is None:
+        given = show_duration(found.seconds)
         text = f"one every {given} of computing is proposed; the key is in model time"
     else:
-        every = show_duration(found.seconds * speed)
-        text = f'"{found.seconds * speed:.3g} s" is proposed, {every} of the model, which take '
-        text += f"at most {given}"
+        every = written(found.seconds * speed, facts.checkpoint_unit_s)
+        takes = show_duration(parse_duration(every) / speed)
+        text = f'"{every}" of the model is proposed, which take at most {takes}'
     of_node = f"{show_duration(node_s)} between failures of a node"
     of_node += "" if site.node_mtbf else " (assumed: the site has no node_mtbf)"
     why = f"a checkpoint of {show_bytes(size)} takes {show_duration(cost_s)}, {of_node}, "

@@ -15,6 +15,8 @@ _PROVEN = {".nc", ".nc4", ".cdf", ".netcdf", ".h5", ".hdf", ".hdf5", ".he5"}
 """Endings of files whose bytes say whether they are whole."""
 _OF_FILES = ("witness", "tiles", "step")
 _READ_TOGETHER = {("simulation",), ("checkpoint",)}
+_FOLLOWING = {("simulation", "segments"), ("simulation", "on_failure"), ("checkpoint",)}
+"""Keys that cannot be judged for an adapter without the names."""
 
 
 def with_checkpoints(
@@ -23,12 +25,14 @@ def with_checkpoints(
     """The model's adapter with the names that ``[checkpoint]`` gives; as it is, with a fault, where
     they do not fit."""
     if checkpoint is None or any(path[:1] in _READ_TOGETHER for path in faults.guessed):
-        return model  # it is not known what the recipe means
+        faults.guessed |= _FOLLOWING  # it is not known what the recipe means
+        return model
     try:
         return model.with_checkpoints(_names(checkpoint, simulation))
     except RecipeError as error:
         key, _, text = str(error).partition(": ")
         faults.add(tuple(key.split(".")), text)
+        faults.guessed |= _FOLLOWING
         return model
 
 

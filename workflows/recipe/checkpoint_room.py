@@ -60,8 +60,9 @@ def _count(recipe: Recipe, facts: Facts) -> int:
     every_s = recipe.checkpoint.every or recipe.model.checkpoint_interval_s(recipe.inputs)
     most = recipe.checkpoint.keep + 1
     if every_s is None:
-        cuts = simulation.segments - 1 if isinstance(simulation.segments, int) else 0
-        return min(most, cuts)
+        if isinstance(simulation.segments, int):
+            return min(most, simulation.segments - 1)
+        return most if recipe.stop_by else 0  # one at the end of each job
     if facts.total_s is None:
         return most
     return min(most, math.ceil(facts.total_s / every_s))

@@ -14,7 +14,7 @@ from burstlens.workflows.recipe.findings import ERROR, NOTE, WARNING, Finding
 from burstlens.workflows.recipe.lead import lead_s
 from burstlens.workflows.recipe.recipe import Recipe, option_text
 
-_PATH, _CHANGES = "simulation.segments", "simulation.on_failure"
+_PATH = "simulation.segments"
 
 
 def continuing(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
@@ -22,26 +22,24 @@ def continuing(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
     yield from _stopping(recipe)
     simulation, model = recipe.simulation, recipe.model
     yield from _ranks(recipe)
-    if not (simulation.is_cut or recipe.checkpoint.every or simulation.on_failure):
+    yield from _on_failure(recipe)
+    inputs, every_s = recipe.inputs, recipe.checkpoint.every
+    if not (simulation.is_cut or every_s):
         return
     path = _PATH if simulation.is_cut else "checkpoint.every"
-    if not (simulation.is_cut or recipe.checkpoint.every):
-        path = _CHANGES
-    if type(model).start is Model.start:
-        own = model.checkpoint_faults(recipe.inputs)
-        text = own[0] if own else f"{model.name} cannot continue from a checkpoint"
-        yield Finding(ERROR, f"{path}: {text}", path)
+    if fault := _unable(recipe):
+        yield Finding(ERROR, f"{path}: {fault}", path)
         return
-    needs_checkpoints = simulation.is_cut or recipe.checkpoint.every
-    if needs_checkpoints and (faults := model.checkpoint_faults(recipe.inputs)):
+    if faults := model.checkpoint_faults(inputs, every_s):
         yield from (Finding(ERROR, f"{path}: {fault}", path) for fault in faults)
     else:
         try:
-            yield from _starts(recipe, site)
+            yield from _starts(recipe, site, path)
         except RecipeError as error:
             yield Finding(ERROR, f"{path}: {error}", path)
         else:
-            yield from _changes(recipe)
+            for text in model.checkpoint_warnings(inputs, every_s):
+                yield Finding(WARNING, f"{path}: {text}", path)
     if not simulation.is_cut:
         return
     for step in recipe.steps:
@@ -49,6 +47,34 @@ def continuing(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
             path = f"step.{step.name}"
             text = "runs in the folder of one attempt, which has the frames of its stretch alone"
             yield Finding(WARNING, f"{path}: it {text}", path)
+
+
+def _unable(recipe: Recipe) -> str:
+    """Why the model continues from no checkpoint; "" where it can."""
+    model = recipe.model
+    if type(model).start is not Model.start:
+        return ""
+    own = model.checkpoint_faults(recipe.inputs)
+    return own[0] if own else f"{model.name} cannot continue from a checkpoint"
+
+
+def _on_failure(recipe: Recipe) -> Iterator[Finding]:
+    """What is wrong with the settings of an attempt that follows a failed one."""
+    given, path = recipe.simulation.on_failure, "simulation.on_failure"
+    if given is None:
+        return
+    if not recipe.simulation.retries:
+        text = "without simulation.retries no attempt follows a failed one: it has no effect"
+        yield Finding(WARNING, f"{path}: {text}", path)
+    if fault := _unable(recipe):
+        yield Finding(ERROR, f"{path}: {fault}", path)
+        return
+    settings = {name: option_text(value) for name, value in given.set.items()}
+    wanted = Continuation(settings=settings, every_s=recipe.checkpoint.every)
+    try:
+        recipe.model.start(recipe.inputs, wanted)
+    except RecipeError as error:
+        yield Finding(ERROR, f"{path}: {error}", path)
 
 
 def _stopping(recipe: Recipe) -> Iterator[Finding]:
@@ -76,7 +102,7 @@ def _ranks(recipe: Recipe) -> Iterator[Finding]:
             yield Finding(ERROR, f"{path}: {fault}", path)
 
 
-def _starts(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
+def _starts(recipe: Recipe, site: Site | None, path: str) -> Iterator[Finding]:
     """What differs from the inputs in the first attempt. Raises RecipeError where the model cannot
     be cut so."""
     simulation, every_s = recipe.simulation, recipe.checkpoint.every
@@ -95,18 +121,4 @@ def _starts(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
         )
     start = recipe.model.start(recipe.inputs, Continuation(until_s=until_s, every_s=every_s))
     if start.changes:
-        yield Finding(NOTE, f"the first attempt starts with {'; '.join(start.changes)}", _PATH)
-
-
-def _changes(recipe: Recipe) -> Iterator[Finding]:
-    """What is wrong with the settings that a failed attempt is followed by."""
-    if (wanted := recipe.simulation.on_failure) is None:
-        return
-    settings = {name: option_text(value) for name, value in wanted.set.items()}
-    try:
-        recipe.model.start(recipe.inputs, Continuation(settings=settings))
-    except RecipeError as error:
-        yield Finding(ERROR, f"{_CHANGES}: {error}", _CHANGES)
-    if not recipe.simulation.retries:
-        text = "no failed attempt is followed by another one without simulation.retries"
-        yield Finding(WARNING, f"{_CHANGES}: {text}", _CHANGES)
+        yield Finding(NOTE, f"the first attempt starts with {'; '.join(start.changes)}", path)

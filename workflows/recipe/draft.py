@@ -20,7 +20,7 @@ Products = list[tuple[KeyPath, MadeProduct | None]]
 Guards = list[tuple[KeyPath, Guard | None]]
 _INPUTS = ("simulation", "inputs")
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_PREFIX = re.compile(r"((?:simulation|checkpoint|product|guard)\.\S+): ")
+_PREFIX = re.compile(r"((?:simulation|product|guard|checkpoint)\.[^\s:]+)(?:: | (?=is ))")
 _NO_FILE = "there is no file"
 _GENERAL = {"variable", "variables", "kind", "name"}
 """Keys whose names also occur in messages on other keys."""

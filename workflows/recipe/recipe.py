@@ -162,6 +162,12 @@ class StopFile:
     """The file's name, relative to the model's folder."""
 
 
+StopByOfRecipe = Annotated[
+    Annotated[StopSignal, Tag("signal")] | Annotated[StopFile, Tag("file")],
+    Discriminator(lambda value: "file" if isinstance(value, Mapping | StopFile) else "signal"),
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Witness:
     """``witness`` of ``[checkpoint]``, where it is neither the files' bytes nor their names."""
@@ -191,7 +197,7 @@ class Checkpoint:
     every: Seconds | None = None
     """Model time from one checkpoint to the next, such as "30 min"; by default as the model's own
     settings say."""
-    stop_by: StopSignal | StopFile | None = None
+    stop_by: StopByOfRecipe | None = None
     """How the model `command` is asked to write a checkpoint and stop: a signal, `"SIGUSR2"`, or
     `{ file = "STOP" }`, a file that is made in its folder. Stopped so it ends with exit code 0, or
     by that signal."""

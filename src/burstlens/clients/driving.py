@@ -162,10 +162,10 @@ def _print_verdict(run: RunDir, outcome: Outcome) -> None:
         say(f"the tuned recipe: burstlens run {shlex.quote(str(tuned))} {given}".rstrip())
 
 
-def send_off(run: RunDir, *, batch: bool, as_json: bool, note: str = "") -> None:
+def send_off(run: RunDir, *, batch: bool, as_json: bool, note: str = "", again: str = "") -> None:
     """Start a driver that outlives this command: as a batch job, or in a session of its own.
 
-    ``note`` is printed when it has begun.
+    ``note`` is printed when it has begun. ``again``: options with which the run is resumed so.
     Raises RunError, saying how to go on, when it does not begin.
     """
     from burstlens.workflows.driver import detach
@@ -177,7 +177,7 @@ def send_off(run: RunDir, *, batch: bool, as_json: bool, note: str = "") -> None
         else:
             detach.detach(run)
     except BurstlensError as error:
-        how = "--batch" if batch else "--detach"
+        how = " ".join(filter(None, [again, "--batch" if batch else "--detach"]))
         raise RunError(f"{error}\ngo on with: burstlens resume {run.id} {how}") from error
     if note:
         print_stderr(note)

@@ -31,34 +31,35 @@ def _complete_site(incomplete: str) -> list[str]:
     return [name for name in known() if name.startswith(incomplete)]
 
 
-def _run_of(context: typer.Context) -> str:
-    """The run that a line names so far, else "": arguments before an option that lacks its value
-    are not assigned yet."""
-    return str(context.params.get("run") or next(iter(context.args), ""))
-
-
 def complete_product(context: typer.Context, incomplete: str) -> list[str]:
     """Names of the run's products."""
     from burstlens.clients.api.run import open_run
 
-    names = open_run(_run_of(context) or "last").products
+    names = open_run(_run_of(context)).products
     return [name for name in names if name.startswith(incomplete)]
 
 
+def _run_of(context: typer.Context) -> str:
+    """The run that the words so far name: not an argument yet where the last one is an option that
+    lacks its value."""
+    return str(context.params.get("run") or next(iter(context.args), "last"))
+
+
 def complete_checkpoint(context: typer.Context, incomplete: str) -> list[str]:
-    """The times of the run's checkpoints, and ``latest``."""
+    """The times of the run's checkpoints, and ``latest``. Dates come without colons, at which bash
+    splits words."""
     from burstlens.core.errors import BurstlensError
     from burstlens.core.run.directory import open_run_dir
     from burstlens.core.run.history_file import history_of
-    from burstlens.core.valid_time import is_elapsed, label
+    from burstlens.core.valid_time import is_calendar, iso, label
 
     try:
         history = history_of(open_run_dir(_run_of(context)).journal)
     except (BurstlensError, OSError):
         return []
-    times = [one.time for one in history.checkpoints.on(history.lineage)]
-    # Without blanks, which shells would take for the end of the word.
-    known = ["latest", *(label(time)[4:-2] if is_elapsed(time) else time for time in times)]
+    keys = [one.time for one in history.checkpoints.on(history.lineage)]
+    dates = (iso(key).replace(":", "") if is_calendar(key) else label(key) for key in keys)
+    known = ["latest", *(time.removeprefix("t = ").removesuffix(" s") for time in dates)]
     return [time for time in known if time.startswith(incomplete)]
 
 

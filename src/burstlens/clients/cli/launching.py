@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from burstlens.clients.cli import arguments as args
+from burstlens.core.errors import BurstlensError
 from burstlens.core.exit_codes import DONE, STOPPED_BY_GUARD
 from burstlens.core.printable import print_stderr, printable, say
+from burstlens.core.quantity import counted, show_duration
 from burstlens.core.valid_time import label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from burstlens.core.run.continuation import ContinuationWanted
     from burstlens.core.run.directory import RunDir
 
 app = typer.Typer()
@@ -96,7 +100,8 @@ def resume(
         typer.Option(
             "--from",
             metavar="TIME|latest",
-            help="Resume from the checkpoint of that model time, or the latest good one.",
+            help="Resume from the checkpoint of that model time, or from the latest one that is "
+            "not suspect.",
             autocompletion=args.complete_checkpoint,
         ),
     ] = None,
@@ -114,8 +119,7 @@ def resume(
         ),
     ] = None,
     force: Annotated[
-        bool,
-        typer.Option("--force", help="Resume also from a suspect checkpoint; with --from."),
+        bool, typer.Option("--force", help="Resume also from a suspect checkpoint; with --from.")
     ] = False,
     detach: args.DetachOpt = False,
     batch: args.BatchOpt = False,
@@ -124,8 +128,8 @@ def resume(
 ) -> None:
     """Resume a run whose driver has died, or whose model has failed or was stopped.
 
-    A model that still runs is adopted; one that has ended badly is started in a new attempt, from
-    its beginning unless the time of its job was over.
+    A model that still runs is adopted. One that has ended badly is started in a new attempt, from
+    its newest checkpoint that is not suspect, where it has one.
     Published products are not made again; what failed is, where its frame is still there. A run
     that ended with frames lost or damaged (exit code 5), or whose guard tripped after the model's
     end (7), is left as it is: only a new run writes other frames. One that is done and could not
@@ -143,7 +147,7 @@ def resume(
 
     RUN is a run's id (or the start of it), its directory, or `last`.
     """
-    from burstlens.core.quantity import counted
+    from burstlens.core.run.continuation import forget_wanted, read_wanted
     from burstlens.core.run.directory import open_run_dir
     from burstlens.core.run.history_file import history_of
     from burstlens.workflows.driver.resuming import resumable, send_missing
@@ -152,9 +156,7 @@ def resume(
     require_one_way(detach, batch)
     args.require_ways(notify)
     found = open_run_dir(run)
-    if time is not None:
-        _go_on(found, time, walltime, settings or (), force=force)
-    elif walltime or settings or force:
+    if time is None and (walltime or settings or force):
         raise typer.BadParameter("--walltime, --set and --force go with --from")
     reason = resumable(found) if time is None else None
     outcome = history_of(found.journal).outcome or {}
@@ -164,14 +166,25 @@ def resume(
             say(f"its driver had not sent {counted(missing, 'notice')}: done now")
         raise typer.Exit(outcome.get("exit_code") or 0)
     ask(found, notify or ())
+    again = ""
+    if time is not None:
+        _resume_from(found, time, walltime, settings or (), force=force)
+        again = _options(time, walltime, settings or (), force=force)
+    elif wanted := read_wanted(found):
+        print_stderr(f"burstlens: {_resumption(found, wanted)}, as an earlier --from wants")
     note = ""
     if outcome.get("exit_code") == STOPPED_BY_GUARD:
         how = f"{found.id} was {outcome.get('message')}"
         note = printable(f"{how}; it is resumed now, as requested")
-    start(found, detach=detach, batch=batch, as_json=as_json, note=note)
+    try:
+        start(found, detach=detach, batch=batch, as_json=as_json, note=note, again=again)
+    except (BurstlensError, OSError):
+        if time is not None:
+            forget_wanted(found)
+        raise
 
 
-def _go_on(
+def _resume_from(
     run: RunDir, time: str, walltime: str | None, settings: Sequence[str], *, force: bool
 ) -> None:
     """Have the next driver resume from that checkpoint. Raises BurstlensError."""
@@ -184,7 +197,23 @@ def _go_on(
         raise typer.BadParameter(f"--walltime: {error}") from None
     changes = changes_of(settings)
     wanted = want_continuation(run, time, settings=changes, walltime_s=seconds, force=force)
-    print_stderr(f"burstlens: {run.id} resumes from {label(wanted.checkpoint)}")
+    print_stderr(f"burstlens: {_resumption(run, wanted)}")
+
+
+def _resumption(run: RunDir, wanted: ContinuationWanted) -> str:
+    """What the next driver does, for users."""
+    changes = [f"{name}={value}" for name, value in wanted.settings.items()]
+    if wanted.walltime_s is not None:
+        changes.append(f"jobs of {show_duration(wanted.walltime_s)}")
+    changed = f", with {', '.join(changes)}" if changes else ""
+    return printable(f"{run.id} resumes from {label(wanted.checkpoint)}{changed}")
+
+
+def _options(time: str, walltime: str | None, settings: Sequence[str], *, force: bool) -> str:
+    """The options of ``resume`` that say so again."""
+    words = ["--from", time, *(["--walltime", walltime] if walltime is not None else [])]
+    words += [word for setting in settings for word in ("--set", setting)]
+    return shlex.join([*words, *(["--force"] if force else [])])
 
 
 @app.command(hidden=True)
@@ -201,14 +230,14 @@ def drive(path: Path) -> None:
 
 def start(
     made: RunDir, warnings: Sequence[str] = (), *, detach: bool, batch: bool, as_json: bool,
-    note: str = "",
+    note: str = "", again: str = "",
 ) -> None:  # fmt: skip
     """Print the warnings, then drive the run here, or start a driver that outlives the terminal."""
     from burstlens.clients.driving import drive, send_off
 
     _print_warnings(warnings)
     if detach or batch:
-        send_off(made, batch=batch, as_json=as_json, note=note)
+        send_off(made, batch=batch, as_json=as_json, note=note, again=again)
     else:
         raise typer.Exit(drive(made, as_json=as_json, note=note))
 

@@ -25,7 +25,7 @@ from burstlens.clients.opened.products import Products, ProductView, Time, time_
 from burstlens.clients.opened.status import is_over, looks, read_status, text
 from burstlens.core.decode import convert, record
 from burstlens.core.durable import read_json
-from burstlens.core.errors import RunError
+from burstlens.core.errors import BurstlensError, RunError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.quantity import parse_duration
 from burstlens.core.run.directory import RunDir
@@ -230,6 +230,7 @@ class RunView:
         ``settings`` of the model (``["namelist.domains.time_step=20"]``); ``force`` takes a suspect
         one. Returns False when there is nothing to resume. Raises RunError, RecipeError.
         """
+        from burstlens.core.run.continuation import forget_wanted
         from burstlens.workflows.driver.detach import detach
         from burstlens.workflows.driver.resuming import resumable
 
@@ -240,7 +241,12 @@ class RunView:
             raise RunError("walltime, settings and force go with from_, the time of a checkpoint")
         elif resumable(self.directory) is not None:
             return False
-        detach(self.directory)
+        try:
+            detach(self.directory)
+        except BurstlensError:
+            if from_ is not None:
+                forget_wanted(self.directory)
+            raise
         return True
 
     def _want(

@@ -25,6 +25,11 @@ def note_wanted(run: RunDir, wanted: ContinuationWanted) -> None:
     write_json(run.continuation, record(wanted))
 
 
+def forget_wanted(run: RunDir) -> None:
+    """Have the next driver resume as it would: none has begun that was to do so. Raises OSError."""
+    run.continuation.unlink(missing_ok=True)
+
+
 def read_wanted(run: RunDir) -> ContinuationWanted | None:
     """What is wanted of the next driver, if anything is. Raises RunError for a damaged file."""
     if not run.continuation.exists():
