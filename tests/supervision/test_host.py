@@ -220,3 +220,23 @@ def test_what_cannot_be_seen_for_a_while_does_not_end_the_host(
     assert done.returncode == 0, done.stderr
     assert program() == [f"{tmp_path}/bb/{FOLDER}/1", f"{tmp_path}/bb/{FOLDER}"]
     assert (host / "queue" / "attempt-1.over").exists()
+
+
+def test_one_that_no_driver_has_used_says_how_long_it_was_idle(host, tmp_path):
+    (host / "leave").unlink()
+    words = [str(host), "BURSTLENS_JOB_BUFFER", FOLDER]
+    process = subprocess.Popen(
+        [sys.executable, "-P", hosts.__file__, *words],
+        env={**os.environ, "BURSTLENS_JOB_BUFFER": str(tmp_path)},
+    )
+    end = time.monotonic() + 60
+    while read_json(host / "host.json") is None and time.monotonic() < end:
+        time.sleep(0.02)
+    started = read_json(host / "host.json")["started"]
+    time.sleep(0.5)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 0
+    idle_s = read_json(host / "ended.json")["idle_s"]
+    assert 0.5 <= idle_s <= time.time() - started + 0.1
+    assert (host / "leave").exists(), "no driver may use it any more"
+    assert not (host / hosts.HOME).exists()
