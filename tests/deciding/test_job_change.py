@@ -175,6 +175,17 @@ def test_a_failed_attempt_whose_job_is_gone_is_tried_again_in_another_one(case, 
         assert node.continuation.settings == {"time.step_s": "0.005"}
 
 
+def test_a_person_who_names_a_checkpoint_names_the_settings_as_well(case):
+    keys = 'retries = 1\non_failure = { set = { "time.step_s" = 0.005 } }'
+    run = case(keys=keys)
+    end(run, LOST, 1.0)
+    run.events += [ev.RunResumed(checkpoint=key(1.0), written_by=1, settings={"time.steps": "9"})]
+    later = next_driver(case, run, keys=keys)
+    done = later.tell(happened.BufferReady(BUFFER))
+    node = described([*done, *later.tell(happened.StagedIn(1, 1000, 0))])
+    assert node.continuation.settings == {"time.steps": "9"}
+
+
 def test_an_attempt_that_may_have_ended_with_its_job_is_not_tried_again_in_that(case):
     run = case(keys="retries = 2")
     assert "BringHome" in kinds(end(run, LOST, 1.0))
