@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import partial
 
@@ -26,14 +27,14 @@ from burstlens.core.errors import GivenUpError, SiteError
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.history import LEFT, replay
-from burstlens.workflows.deciding.job_change import NEXT_JOB
+from burstlens.workflows.deciding.job_change import NEXT_JOB, STEPS
 from burstlens.workflows.deciding.next_job import NextJob
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.ordering import events as happened
 from burstlens.workflows.ordering import instructions as todo
 from burstlens.workflows.placement.buffer import Home
-from burstlens.workflows.placement.supervised import Ended
+from burstlens.workflows.placement.supervised import Ended, describe, end_programs
 
 UNTIL = '"until done"'
 GONE = "job 7: TIMEOUT"
@@ -88,6 +89,27 @@ def test_the_job_is_left_when_all_is_home_and_another_one_is_asked_for(case):
         key(1.0), ("checkpoint_0000100.awm",),
     )  # fmt: skip
     assert [one.text for one in later.snapshot.alarms] == []
+
+
+def test_a_step_beside_the_attempt_is_ended_before_the_job_is_left(case):
+    run = case(more='[[step]]\nname = "monitor"\nbeside = "simulation"\ncommand = ["monitor"]\n')
+    done = end(run, WALLTIME, 1.0)
+    (ask,) = (one for one in done if isinstance(one, todo.Ask) and one.kind == STEPS)
+    folder = run.run.job("step-monitor-1.1")
+    assert (ask.function, ask.args) == (end_programs, ([folder],))
+    describe(folder, {})
+    end_programs([folder])
+    reported = json.loads((folder / "ended.json").read_text())
+    assert kinds(run.tell(happened.QuestionAnswered(ask, None))) == []
+    assert "BringHome" not in kinds(turn(run))
+    stopped = Ended(None, None, reported["reason"], reported["message"])
+    (ended,) = (
+        one
+        for one in run.tell(happened.JobEnded("step-monitor-1.1", stopped))
+        if isinstance(one, ev.StepEnded)
+    )
+    assert (ended.attempt, ended.outcome) == (1, "stopped")
+    assert "BringHome" in kinds(turn(run))
 
 
 def test_an_attempt_that_failed_is_tried_again_in_its_own_job(case):
@@ -154,6 +176,17 @@ def test_a_failed_attempt_whose_job_is_gone_is_tried_again_in_another_one(case, 
         node = described([*done, *later.tell(happened.StagedIn(1, 1000, 0))])
         assert (node.attempt, node.continuation.time) == (2, key(1.0))
         assert node.continuation.settings == {"time.step_s": "0.005"}
+
+
+def test_a_person_who_names_a_checkpoint_names_the_settings_as_well(case):
+    keys = 'retries = 1\non_failure = { set = { "time.step_s" = 0.005 } }'
+    run = case(keys=keys)
+    end(run, LOST, 1.0)
+    run.events += [ev.RunResumed(checkpoint=key(1.0), written_by=1, settings={"time.steps": "9"})]
+    later = next_driver(case, run, keys=keys)
+    done = later.tell(happened.BufferReady(BUFFER))
+    node = described([*done, *later.tell(happened.StagedIn(1, 1000, 0))])
+    assert node.continuation.settings == {"time.steps": "9"}
 
 
 def test_an_attempt_that_may_have_ended_with_its_job_is_not_tried_again_in_that(case):

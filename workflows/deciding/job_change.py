@@ -15,15 +15,19 @@ from burstlens.workflows.deciding.checkpoints import CheckpointKeeping
 from burstlens.workflows.deciding.homecoming import Homecoming
 from burstlens.workflows.deciding.jobs import Jobs
 from burstlens.workflows.deciding.segments import CUT
+from burstlens.workflows.ordering.instructions import Ask, AskPlace
 from burstlens.workflows.ordering.production import Production
 from burstlens.workflows.placement.buffer import BufferRef
 from burstlens.workflows.placement.job_end import TERMINATED
+from burstlens.workflows.placement.supervised import end_programs
 
 if TYPE_CHECKING:
     from burstlens.workflows.deciding.state import RunState
 
 NEXT_JOB = Outcome(CUT, 0)
 """The outcome of a driver's loop after which it begins anew in another job."""
+STEPS = "steps-end"
+"""The kind of the question that ends steps."""
 
 
 class JobChange:
@@ -40,6 +44,8 @@ class JobChange:
     ) -> None:
         self._state, self._jobs, self._lasts = state, jobs, lasts
         self._checkpoints, self._homecoming = checkpoints, homecoming
+        self._asked = False
+        """Whether steps were asked to end."""
 
     @property
     def is_due(self) -> bool:
@@ -56,12 +62,23 @@ class JobChange:
         has begun; where none came home, the jobs have a ``problem``."""
         if not production.settled or self._checkpoints.home.brings_last(buffer, production):
             return False
+        if self._ends_steps():
+            return False
         if not self._has_checkpoint():
             return False
         space = production.space
         shared = space.shared(space.files)
         self._homecoming.begin(buffer, space.stale_files(), shared, NEXT_JOB)
         return True
+
+    def _ends_steps(self) -> bool:
+        """Have steps beside the attempt ended, which would hold the job up. Whether one lives."""
+        names = sorted(self._jobs.live & self._jobs.steps.beside.keys())
+        if names and not self._asked:
+            self._asked = True
+            folders = [self._state.run.job(name) for name in names]
+            self._state.do(Ask(STEPS, end_programs, (folders,), AskPlace.BESIDE, again=True))
+        return bool(names)
 
     def lose_buffer(self, says: str) -> None:
         """Take the end of the job that had the buffer, before all was home; the jobs in it have

@@ -233,10 +233,12 @@ class Segments:
         return {} if end.well or self.is_cut_by(end) else self._on_failure
 
     def changes_on_another_buffer(self) -> dict[str, str]:
-        """Those after the latest attempt, where it has failed and its buffer went with its job."""
+        """Those after the latest attempt, where it has failed and its buffer went with its job. A
+        person who names a checkpoint names the settings as well."""
         history = self._history
         job = history.jobs.get(f"attempt-{history.attempt}")
-        is_retried = job is not None and job.outcome == "failed" and history.submitted > 0
+        is_failed = job is not None and job.outcome == "failed"
+        is_retried = is_failed and history.submitted > 0 and history.wanted is None
         return self._on_failure if is_retried else {}
 
     @property

@@ -215,6 +215,14 @@ def _write_end(ended: Path, reason: str, message: str) -> dict[str, Any]:
     return end
 
 
+def end_programs(job_folders: Sequence[Path]) -> None:
+    """Have the supervisors of these jobs end their programs, as their attempt's job ends: one that
+    finds its job's end written ends the program. Raises OSError."""
+    for folder in job_folders:
+        if "ended.json" not in names_in(folder):
+            _write_end(folder / "ended.json", "stop", "its attempt's job ends")
+
+
 def _stay(leaving: threading.Event) -> None:
     if leaving.is_set():
         raise RunError("the driver leaves the job to itself")
