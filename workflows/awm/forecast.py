@@ -162,9 +162,10 @@ class Forecast:
         parts = [f"{name} {size(count)}" for name, count in self.output_bytes.items()]
         yield f"output: {', '.join(parts) or 'none'}"
         if self.checkpoint_every:
+            steps = f"{self.checkpoint_every} steps" if self.checkpoint_every > 1 else "step"
             yield (
-                f"checkpoints: {size(self.checkpoint_bytes)} each, every {self.checkpoint_every} "
-                f"steps: {self.checkpoint_every_s:g} s of the model, about "
+                f"checkpoints: {size(self.checkpoint_bytes)} each, every {steps}: "
+                f"{self.checkpoint_every_s:g} s of the model, about "
                 f"{duration(self.between_checkpoints_s)} of computing"
             )
         steps = f"{self.steps} steps"
