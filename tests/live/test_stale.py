@@ -1,4 +1,4 @@
-"""Attempts of the model that go on from each other's checkpoints, as the page shows them."""
+"""Attempts of the model that resume from each other's checkpoints, as the page shows them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FORKED = [
     {"attempt": 1, "end": elapsed_key(3.0), "job_id": "4711", "outcome": "failed"},
     {"attempt": 2, "begin": elapsed_key(3.0), "job_id": HOSTILE},
 ]
-WHY = "computed by attempt 1 before the run went on from t = 3 s; attempt 2 has not replaced it yet"
+WHY = "computed by attempt 1 before the run resumed from t = 3 s; attempt 2 has not replaced it yet"
 BANDS = [
     "attempt 1, job 4711, from the beginning to t = 3 s, ended: failed",
     f"attempt 2, job {HOSTILE}, from t = 3 s",
@@ -22,7 +22,7 @@ BANDS = [
 
 @pytest.fixture
 def forked(eight, ways_to, page):
-    """A run with eight frames of its first attempt, whose second one has gone on from the fourth;
+    """A run with eight frames of its first attempt, whose second one has resumed from the fourth;
     its page is open."""
     eight.update_status(segments=FORKED)
     page.goto(ways_to(eight.run.path.parent).file("made"))

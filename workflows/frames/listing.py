@@ -44,7 +44,7 @@ class WatchedFolder:
         cls, root: Path, folder: str, model: Model, settings: str | None = None
     ) -> WatchedFolder:
         """That of the folder, relative to ``root``. ``settings``: another one, whose settings are
-        those of the whole run, where the model goes on from a checkpoint and its own say no more
+        those of the whole run, where the model continues from a checkpoint and its own say no more
         than how it does that."""
         path, prefix = root / folder, "" if folder in ("", ".") else f"{folder}/"
         model = model.configured(path)

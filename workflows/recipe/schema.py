@@ -47,7 +47,7 @@ _ABOUT = {
     "parameters": "What the recipe leaves to its user.",
     "simulation": "The model and how it runs.",
     "buffer": "The fast temporary space of the run.",
-    "checkpoint": "From where a later attempt can go on.",
+    "checkpoint": "What a later attempt can resume from.",
     "stage_out": "What is brought home besides logs and settings.",
     "viewing": "How products are made.",
     "step": "Programs that run before, beside or after the simulation.",

@@ -10,7 +10,10 @@ import { objects } from "./marks.js";
  * @typedef {{ attempt: number, begin: string, end: string, text: string }} Segment
  */
 
-/** Which attempt owns a valid time, where attempts of the model resume from each other's checkpoints. */
+/**
+ * Which attempt owns a valid time, where attempts of the model resume from each other's
+ * checkpoints.
+ */
 export class Segments {
   /** @type {Segment[]} in order of model time; none for a run in one piece */
   all;
@@ -62,7 +65,7 @@ export class Segments {
     const { time, attempt = 0 } = line;
     const owner = this.owner(time);
     const next = owner && owner.attempt > attempt ? owner : this.all.find((s) => s.begin === time);
-    const from = next?.begin ? `went on from ${shortLabel(next.begin, time)}` : "began again";
+    const from = next?.begin ? `resumed from ${shortLabel(next.begin, time)}` : "began again";
     const waits = next ? `; attempt ${next.attempt} has not replaced it yet` : "";
     return `computed by attempt ${attempt} before the run ${from}${waits}`;
   }

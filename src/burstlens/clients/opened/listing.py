@@ -113,7 +113,7 @@ class Listing:
         ends = dict.fromkeys(map(_when, (times[0], times[-1])))
         return printable(
             f"stale: {counted(len(times), 'frame')} ({' to '.join(ends)}), computed by an attempt "
-            "of the model before the run went on from an earlier time"
+            "of the model before the run resumed from an earlier time"
         )
 
     def _stride_note(self) -> str:

@@ -169,7 +169,7 @@ class Preview:
         elif shown and shown.unproven:
             label += " (unproven: no witness says that the frame is whole)"
         if shown and shown.stale:
-            label += f" (stale: of attempt {shown.attempt}, before the run went on)"
+            label += f" (stale: of attempt {shown.attempt}, before the run resumed)"
         label += self._value
         alarm = f"! {status.alarms[-1].text}" if status.alarms else ""
         fraction = status.progress.fraction if status.progress else None
