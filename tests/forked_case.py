@@ -1,4 +1,4 @@
-"""A run whose second attempt goes on from a checkpoint of the first one, as the driver's own
+"""A run whose second attempt resumes from a checkpoint of the first one, as the driver's own
 writers leave it."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who owns a valid time when attempts of the model go on from each other's checkpoints."""
+"""Who owns a valid time when attempts of the model resume from each other's checkpoints."""
 
 from __future__ import annotations
 

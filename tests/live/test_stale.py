@@ -1,4 +1,4 @@
-"""Attempts of the model that go on from each other's checkpoints, as the page shows them."""
+"""Attempts of the model that resume from each other's checkpoints, as the page shows them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BANDS = [
 
 @pytest.fixture
 def forked(eight, ways_to, page):
-    """A run with eight frames of its first attempt, whose second one has gone on from the fourth;
+    """A run with eight frames of its first attempt, whose second one has resumed from the fourth;
     its page is open."""
     eight.update_status(segments=FORKED)
     page.goto(ways_to(eight.run.path.parent).file("made"))

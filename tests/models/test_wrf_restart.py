@@ -1,4 +1,4 @@
-"""How WRF goes on from restart files: the copy of its namelist, against runs of the real model.
+"""How WRF continues from restart files: the copy of its namelist, against runs of the real model.
 
 In ``tests/data/wrf/restart`` ``A1`` is a run that was killed, and ``A2`` the run from its restart
 file of 00:02, with the namelist as it was edited by hand.

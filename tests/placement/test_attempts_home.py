@@ -1,4 +1,4 @@
-"""What comes home of several attempts, and the checkpoint that an attempt goes on from."""
+"""What comes home of several attempts, and the checkpoint that an attempt resumes from."""
 
 from __future__ import annotations
 

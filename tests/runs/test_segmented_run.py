@@ -1,4 +1,4 @@
-"""A run that is cut into attempts that go on from each other: it is the run in one piece."""
+"""A run that is cut into attempts that resume from each other: it is the run in one piece."""
 
 from __future__ import annotations
 

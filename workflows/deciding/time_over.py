@@ -95,7 +95,7 @@ def advice(state: RunState) -> str:
         return f'{LONGER}, or with checkpoints and simulation.segments = "until done"'
     more = f"burstlens resume {run} --from latest --walltime {_clock(2 * simulation.walltime)}"
     if simulation.is_cut:
-        return f"go on with as many jobs again: burstlens resume {run}; with longer ones: {more}"
+        return f"resume with as many jobs again: burstlens resume {run}; with longer ones: {more}"
     return (
         f"resume from its newest checkpoint with more time: {more}; a run with "
         'simulation.segments = "until done" continues by itself'

@@ -199,7 +199,7 @@ def recipe_of(run: RunDir) -> tuple[Recipe, Site]:
 
 
 def _wanted(run: RunDir) -> dict[str, Any]:
-    """The checkpoint that a person wants this driver to go on from, for its first event."""
+    """The checkpoint that a person wants this driver to resume from, for its first event."""
     wanted = read_wanted(run)
     return {} if wanted is None else structs.asdict(wanted)
 

@@ -10,7 +10,10 @@ import { objects } from "./marks.js";
  * @typedef {{ attempt: number, begin: string, end: string, text: string }} Segment
  */
 
-/** Which attempt owns a valid time, where attempts of the model resume from each other's checkpoints. */
+/**
+ * Which attempt owns a valid time, where attempts of the model resume from each other's
+ * checkpoints.
+ */
 export class Segments {
   /** @type {Segment[]} in order of model time; none for a run in one piece */
   all;

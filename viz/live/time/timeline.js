@@ -16,10 +16,10 @@ const REACH = 8;
 const [BAND_TOP, BAND, LETTER] = [RAIL + 12, 15, 8];
 
 /**
- * The scrubber: valid time from left to right, a stroke for each frame, a short one for each that is
- * stale, a gap with a stroke below for each hole, and marks above for alarms. One path for all
- * frames, however many. Below them a band for each attempt of the model, where several go on from
- * each other.
+ * The scrubber: valid time from left to right, a stroke for each frame, a short one for each that
+ * is stale, a gap with a stroke below for each hole, and marks above for alarms. One path for all
+ * frames, however many. Below them a band for each attempt of the model, where several resume
+ * from each other's checkpoints.
  */
 export class Timeline {
   #seek;

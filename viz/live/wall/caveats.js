@@ -12,7 +12,8 @@ export class Caveats {
   why = element("span", { className: "why-stale" });
 
   /**
-   * `seen` and `other` are the lines of the two runs' sheets; the first one may show their difference.
+   * `seen` and `other` are the lines of the two runs' sheets; the first one may show their
+   * difference.
    * @param {ViewState} state
    * @param {IndexLine | undefined} seen
    * @param {IndexLine | undefined} other
