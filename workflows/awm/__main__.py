@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 from burstlens.core.errors import BurstlensError, RecipeError
+from burstlens.core.quantity import seconds_of
 from burstlens.core.version import __version__
 from burstlens.workflows.awm import forecast, parameters
 from burstlens.workflows.awm.signals import CHECKPOINT_SIGNALS, SignalRequests
 from burstlens.workflows.awm.stretch import Stretch
-from burstlens.workflows.models.base import seconds_of
 
 HELP = """\
 awm computes elastic waves of an earthquake or explosion in a 3-D block of rock and writes the

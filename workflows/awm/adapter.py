@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from burstlens.core import valid_time
 from burstlens.core.errors import RecipeError
+from burstlens.core.quantity import seconds_of
 from burstlens.workflows.awm import forecast
 from burstlens.workflows.awm import parameters as awm
 from burstlens.workflows.awm.checkpoint_files import GLOB, is_part, step_of
@@ -28,7 +29,6 @@ from burstlens.workflows.models.base import (
     Model,
     OutputName,
     OutputNames,
-    seconds_of,
 )
 from burstlens.workflows.models.continuation import (
     CheckpointName,

@@ -7,7 +7,6 @@ holds plain values only. It never touches the model's files for writing.
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -393,15 +392,6 @@ class Model(ABC):
         """Files that the model reads at its start and that are missing or do not fit, worst first;
         never raises for odd settings."""
         return ()
-
-
-def seconds_of(text: str | None) -> float | None:
-    """The seconds that a text of a log line gives; None for anything but a number from 0 on."""
-    try:
-        found = float(text or "")
-    except ValueError:
-        return None
-    return found if 0.0 <= found < math.inf else None
 
 
 def __getattr__(name: str) -> object:

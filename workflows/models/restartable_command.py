@@ -10,8 +10,8 @@ from pathlib import Path
 from burstlens.core import valid_time
 from burstlens.core.errors import RecipeError
 from burstlens.core.pattern import expression
-from burstlens.core.quantity import counted
-from burstlens.workflows.models.base import Facts, LogLine, OutputName, OutputNames, seconds_of
+from burstlens.core.quantity import counted, seconds_of
+from burstlens.workflows.models.base import Facts, LogLine, OutputName, OutputNames
 from burstlens.workflows.models.checkpoint_names import CheckpointClock, CheckpointNames, filled
 from burstlens.workflows.models.command import Command
 from burstlens.workflows.models.continuation import (

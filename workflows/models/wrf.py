@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from burstlens.core.quantity import seconds_of
 from burstlens.core.valid_time import wrf_key
 from burstlens.workflows.models import (
     namelist,
@@ -35,7 +36,6 @@ from burstlens.workflows.models.base import (
     Model,
     OutputName,
     OutputNames,
-    seconds_of,
 )
 from burstlens.workflows.models.continuation import CheckpointName, Continuation, Proof, Start
 from burstlens.workflows.models.inputs import earlier_frame

@@ -110,3 +110,12 @@ def counted(number: int, noun: str) -> str:
     ('1 frame', '3 frames')
     """
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def seconds_of(text: str | None) -> float | None:
+    """The seconds that a text gives, as of a log line; None for anything but a number from 0 on."""
+    try:
+        found = float(text or "")
+    except ValueError:
+        return None
+    return found if 0.0 <= found < math.inf else None
