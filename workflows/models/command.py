@@ -16,7 +16,7 @@ from burstlens.core.errors import RecipeError
 from burstlens.core.nearness import did_you_mean
 from burstlens.core.pattern import expression
 from burstlens.core.plugins import load
-from burstlens.core.quantity import parse_duration
+from burstlens.core.quantity import parse_duration, seconds_of
 from burstlens.core.valid_time import file_key, is_calendar, parse_key
 from burstlens.workflows.models import name_patterns
 from burstlens.workflows.models.base import (
@@ -26,7 +26,6 @@ from burstlens.workflows.models.base import (
     Model,
     OutputName,
     OutputNames,
-    seconds_of,
 )
 from burstlens.workflows.models.ends import read_end
 from burstlens.workflows.models.inputs import earlier_frame, known_header, old_output
