@@ -13,6 +13,7 @@ from burstlens.core.model import Frame
 from burstlens.core.run import events as ev
 from burstlens.workflows.frames.cursor import Cursor
 from burstlens.workflows.frames.report import Report, WholeCheckpoint
+from burstlens.workflows.guards.finding import Breach, Reading
 from burstlens.workflows.ordering import events as happened
 from burstlens.workflows.ordering import instructions as todo
 from burstlens.workflows.placement.buffer import remove_checkpoint
@@ -120,3 +121,23 @@ def test_files_are_deleted_from_each_folder_and_missing_ones_are_no_error(tmp_pa
     (tmp_path / "storm" / "1" / "out.nc").touch()
     remove_checkpoint(BufferRef("posix", str(tmp_path), "storm"), ["1", "2"], ("rst",))
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["out.nc"]
+
+
+def test_ones_within_an_episode_that_lasts_since_before_a_forced_resume_are_suspect(case):
+    about = {"guard": "hot", "then": "stop", "text": "T2 = 500 K", "what": "max"}
+    events = [
+        ev.SimulationSubmitting(job="attempt-1", attempt=1),
+        ev.CheckpointWhole(attempt=1, time=key(3), files=["rst_3"], bytes=10),
+        ev.GuardTripped(attempt=1, stream="output", time=key(2), **about),
+        ev.SimulationSubmitting(job="attempt-2", attempt=2, checkpoint=key(3), written_by=1),
+    ]
+    run = case(GUARD, *events)
+    judge = run.state.policy.guarding.judge
+    judge.continued.clear()
+    judge.recall(events)
+    bad = Breach("max", "T2 = 510 K")
+    assert judge.read(Reading("hot", "output", key(5), 2, breach=bad), 1.0) == []
+    report(run, 4, 6)
+    settle(run)
+    records = run.state.history.checkpoints.records
+    assert [(one.attempt, one.time) for one in records if not one.suspect] == [(2, key(6))]

@@ -13,6 +13,7 @@ from burstlens.workflows.deciding.home_copies import HomeCopies
 from burstlens.workflows.deciding.judging import JUDGEMENT, CheckpointJudging
 from burstlens.workflows.frames.report import Report
 from burstlens.workflows.ordering.events import QuestionAnswered
+from burstlens.workflows.ordering.guarding import Guarding
 from burstlens.workflows.ordering.instructions import LAST, Ask
 from burstlens.workflows.ordering.production import Production
 from burstlens.workflows.placement.buffer import BufferRef, remove_checkpoint
@@ -30,10 +31,10 @@ class CheckpointKeeping:
     """Takes what the watcher finds, and decides which of them stay. ``lasts``: the buffer outlives
     its job."""
 
-    def __init__(self, state: RunState, *, lasts: bool = True) -> None:
+    def __init__(self, state: RunState, guarding: Guarding, *, lasts: bool = True) -> None:
         self.judging = CheckpointJudging(state)
         self.home = HomeCopies(state, self.judging, lasts=lasts)
-        self._state, self._history = state, state.history
+        self._state, self._history, self._guarding = state, state.history, guarding
         self._keep = state.recipe.checkpoint.keep
         self._going: set[tuple[int, str]] = set()
 
@@ -53,7 +54,13 @@ class CheckpointKeeping:
 
     def judge(self) -> None:
         """Journal which are suspect: a guard that stops the model has tripped on a frame up to
-        their time, or their time is of another kind than the frames'."""
+        their time, or its episode lasts since before a checkpoint from which the attempt resumed
+        nevertheless; or their time is of another kind than the frames'."""
+        for name, standing in self._guarding.judge.lasting():
+            for record in self._history.checkpoints.records:
+                within = standing.since <= record.time <= standing.last
+                if within and record.attempt == standing.attempt and not record.suspect:
+                    self._suspect(record, f"{name}: {standing.text}")
         for trip in self._history.stopping.values():
             for record in self._history.checkpoints.records:
                 late = record.attempt == trip.attempt and trip.time <= record.time

@@ -39,8 +39,8 @@ class LaunchedRun(BufferedRun):
         self, state: RunState, shown: ShownPoints, *, buffer_name: str, lasts: bool
     ) -> None:
         super().__init__(state, buffer_name=buffer_name, lasts=lasts)
-        self.jobs, self.checkpoints = Jobs(state), CheckpointKeeping(state, lasts=lasts)
-        self.guarding = Guarding(state.context, state.outbox)
+        self.jobs, self.guarding = Jobs(state), Guarding(state.context, state.outbox)
+        self.checkpoints = CheckpointKeeping(state, self.guarding, lasts=lasts)
         self._shown = shown
         self._homecoming = Homecoming(state, self.jobs, lasts=lasts)
         self._change = JobChange(state, self.jobs, self.checkpoints, self._homecoming, lasts=lasts)

@@ -167,6 +167,12 @@ class Judge:
         if standing.state == "waiting":
             standing.state, standing.text = ("failed", error) if error else ("good", "")
 
+    def lasting(self) -> Iterator[tuple[str, Standing]]:
+        """The guards that stop the model whose episode lasts, perhaps over a checkpoint."""
+        for name, standing in self.standings.items():
+            if standing.state == "tripped" and self.guards[name].stops:
+                yield name, standing
+
     def mark_tripped(self, trip: Trip) -> None:
         """Record a trip that an earlier driver or the sentinel has reported."""
         if trip.guard in self.standings:
