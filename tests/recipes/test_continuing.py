@@ -207,14 +207,15 @@ NAMELIST = """\
 
 @pytest.fixture
 def of_wrf(recipe):
-    """The levels, keys and texts for a recipe of WRF with these keys, in jobs of a cluster."""
+    """The levels, keys and texts for a recipe of WRF with these keys, on a cluster or here."""
 
-    def make(keys, more=""):
+    def make(keys, more="", batch=True):
         made = recipe(text=WRF.format(ranks=1) + keys)
         (made.inputs / "namelist.input").write_text(NAMELIST.format(more=more))
         site = choose("local")
-        viewing = replace(site.viewing, placement="separate")
-        site = replace(site, scheduler="slurm", viewing=viewing)
+        if batch:
+            viewing = replace(site.viewing, placement="separate")
+            site = replace(site, scheduler="slurm", viewing=viewing)
         return [(one.level, one.path, one.text) for one in continuing(made, site)]
 
     return make
@@ -226,6 +227,19 @@ def test_frames_that_a_restart_shifts_are_warned_of(of_wrf):
     assert "after a restart at 3600 s frames of d01 come every 2400 s" in text
     found = of_wrf('segments = "until done"\n[checkpoint]\nevery = "100 min"\n')
     assert [level for level, *_ in found] == [NOTE]
+
+
+@pytest.mark.parametrize(("step", "levels"), [(7, [ERROR]), (50, [])])
+def test_a_step_on_failure_that_does_not_meet_the_cuts_is_refused(of_wrf, step, levels):
+    keys = f'segments = 3\nretries = 1\non_failure.set."namelist.domains.time_step" = {step}\n'
+    found = of_wrf(f'{keys}[checkpoint]\nevery = "100 min"\n', batch=False)
+    assert [level for level, path, _ in found if path == "simulation.on_failure"] == levels
+
+
+def test_what_is_wrong_without_settings_on_failure_is_no_finding_on_them(of_wrf):
+    keys = 'retries = 1\non_failure.set."namelist.domains.time_step" = 50\n'
+    found = of_wrf(f'{keys}[checkpoint]\nevery = "0.5 s"\n')
+    assert [(level, path) for level, path, _ in found] == [(ERROR, "checkpoint.every")]
 
 
 def test_restart_files_without_a_time_are_refused(of_wrf):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from burstlens.cluster_configs.schedulers import LOCAL
 from burstlens.cluster_configs.site import Site
@@ -22,7 +23,7 @@ def continuing(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
     yield from _stopping(recipe)
     simulation, model = recipe.simulation, recipe.model
     yield from _ranks(recipe)
-    yield from _on_failure(recipe)
+    yield from _on_failure(recipe, site)
     inputs, every_s = recipe.inputs, recipe.checkpoint.every
     if not (simulation.is_cut or every_s):
         return
@@ -58,7 +59,16 @@ def _unable(recipe: Recipe) -> str:
     return own[0] if own else f"{model.name} cannot continue from a checkpoint"
 
 
-def _on_failure(recipe: Recipe) -> Iterator[Finding]:
+def _cuts(recipe: Recipe, site: Site | None) -> Sequence[float]:
+    """Seconds of the run at which attempts are to stop; none where the walltime of jobs cuts it.
+    Raises RecipeError where the model cannot be cut so."""
+    segments = recipe.simulation.segments
+    if isinstance(segments, int) and segments > 1 and (site is None or site.scheduler == LOCAL):
+        return recipe.model.cuts(recipe.inputs, segments, recipe.checkpoint.every)
+    return ()
+
+
+def _on_failure(recipe: Recipe, site: Site | None) -> Iterator[Finding]:
     """What is wrong with the settings of an attempt that follows a failed one."""
     given, path = recipe.simulation.on_failure, "simulation.on_failure"
     if given is None:
@@ -70,11 +80,25 @@ def _on_failure(recipe: Recipe) -> Iterator[Finding]:
         yield Finding(ERROR, f"{path}: {fault}", path)
         return
     settings = {name: option_text(value) for name, value in given.set.items()}
-    wanted = Continuation(settings=settings, every_s=recipe.checkpoint.every)
+    cuts: Sequence[float] = ()
+    with contextlib.suppress(RecipeError):  # a finding on segments
+        cuts = _cuts(recipe, site)
+    fault = _refusal(recipe, Continuation(settings=settings))
+    for until_s in cuts or (None,):
+        plain = Continuation(until_s=until_s, every_s=recipe.checkpoint.every)
+        if not (fault or _refusal(recipe, plain)):
+            fault = _refusal(recipe, replace(plain, settings=settings))
+    if fault:
+        yield Finding(ERROR, f"{path}: {fault}", path)
+
+
+def _refusal(recipe: Recipe, wanted: Continuation) -> str:
+    """Why the model cannot be started so; "" where it can."""
     try:
         recipe.model.start(recipe.inputs, wanted)
     except RecipeError as error:
-        yield Finding(ERROR, f"{path}: {error}", path)
+        return str(error)
+    return ""
 
 
 def _stopping(recipe: Recipe) -> Iterator[Finding]:
@@ -106,10 +130,7 @@ def _starts(recipe: Recipe, site: Site | None, path: str) -> Iterator[Finding]:
     """What differs from the inputs in the first attempt. Raises RecipeError where the model cannot
     be cut so."""
     simulation, every_s = recipe.simulation, recipe.checkpoint.every
-    segments = simulation.segments
-    cuts: list[float] = []
-    if isinstance(segments, int) and segments > 1 and (site is None or site.scheduler == LOCAL):
-        cuts = list(recipe.model.cuts(recipe.inputs, segments, every_s))
+    cuts = _cuts(recipe, site)
     until_s = cuts[0] if cuts else None
     model = recipe.model
     none_come = not model.checkpoints_unasked and model.checkpoint_interval_s(recipe.inputs) is None
