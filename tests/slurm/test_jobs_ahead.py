@@ -122,7 +122,7 @@ def test_each_job_is_followed_by_one_that_was_submitted_ahead(awm_case: Any, cap
     with capsys.disabled():
         print(f"\n{len(attempts(case))} attempts, pauses of ours {[*pauses(case)]}")
     for line in events(case, "simulation.ended")[1:]:
-        assert line["lost_core_hours"] < 0.01
+        assert line.get("lost_core_hours", 0.0) < 0.01  # none where it was given its attempt before
     assert events(case, "ahead.ended")[0]["outcome"] == "cancelled"
     assert max(pauses(case)) < OURS_S
 
