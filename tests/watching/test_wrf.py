@@ -162,6 +162,7 @@ def test_facts_follow_the_namelist_of_the_traces(traces_namelist):
         io_groups=1,
         output_bytes=facts.output_bytes,
         checkpoint_bytes=facts.checkpoint_bytes,
+        checkpoint_unit_s=60.0,
         streams=("d01",),
         frames=3,
     )
