@@ -98,8 +98,8 @@ variables = ["vx"]
 """
 
 ASKED = 'model = "awm"', "lead = 50", ""
-"""awm, which is asked 50 s before its job ends. Here and below: ``[simulation]``, ``[checkpoint]``, and
-what the inputs of awm have as well."""
+"""awm, which is asked 50 s before its job ends. Here and below: ``[simulation]``,
+``[checkpoint]``, and what the inputs of awm have as well."""
 CUT = (
     """
 model = "command"
@@ -157,7 +157,7 @@ def give_inputs(
     recipe: tuple[str, str, str],
     python: str = sys.executable,
 ) -> None:
-    """Give a case the inputs of awm and its recipe; ``python`` starts a model ``command``."""
+    """Give a case the inputs of awm and its recipe; ``python`` starts the model ``command``."""
     shutil.rmtree(case.inputs)
     case.inputs.mkdir()
     simulation, checkpoint, more = recipe
