@@ -68,7 +68,7 @@ title = "Waves that outlive their jobs"
 {simulation}
 inputs = "inputs"
 segments = {segments}
-walltime = "00:01:00"
+walltime = {walltime}
 retries = 3
 [checkpoint]
 {checkpoint}
@@ -155,6 +155,8 @@ def give_inputs(
     steps: int,
     segments: str,
     recipe: tuple[str, str, str],
+    *,
+    walltime_s: int = 3600,
     python: str = sys.executable,
 ) -> None:
     """Give a case the inputs of awm and its recipe; ``python`` starts the model ``command``."""
@@ -163,7 +165,8 @@ def give_inputs(
     simulation, checkpoint, more = recipe
     (case.inputs / "awm.toml").write_text(MODEL.format(steps=steps) + more)
     simulation = simulation.format(python=python)
-    text = RECIPE.format(segments=segments, simulation=simulation, checkpoint=checkpoint)
+    about = {"simulation": simulation, "checkpoint": checkpoint, "walltime": walltime_s}
+    text = RECIPE.format(segments=segments, **about)
     (case.folder / "r.toml").write_text(text)
 
 
@@ -214,7 +217,8 @@ class SegmentedCase(BatchCase):
     ) -> None:
         super().__init__(slurm, library, name, interval=1.0)
         self.whole = whole
-        give_inputs(self, steps, '"until done"', recipe, str(slurm.python))
+        about = {"walltime_s": WALLTIME_S, "python": str(slurm.python)}
+        give_inputs(self, steps, '"until done"', recipe, **about)
         for path in (self.inputs, *self.inputs.iterdir(), self.folder / "r.toml"):
             os.chown(path, slurm.user.pw_uid, slurm.user.pw_gid)
 
