@@ -13,12 +13,14 @@ import os
 import random
 import shutil
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import netCDF4
+import numpy as np
 import pytest
 from batch_case import BatchCase
 from disturbed_run import role_of
@@ -63,10 +65,10 @@ y_m = 3500.0
 RECIPE = """
 title = "Waves that outlive their jobs"
 [simulation]
-model = "awm"
+{simulation}
 inputs = "inputs"
 segments = {segments}
-walltime = "00:01:00"
+walltime = {walltime}
 retries = 3
 [checkpoint]
 {checkpoint}
@@ -94,6 +96,28 @@ kind = "netcdf"
 stream = "surface"
 variables = ["vx"]
 """
+
+ASKED = 'model = "awm"', "lead = 50", ""
+"""awm, which is asked 50 s before its job ends. Here and below: ``[simulation]``,
+``[checkpoint]``, and what the inputs of awm have as well."""
+CUT = (
+    """
+model = "command"
+command = ["{python}", "-m", "burstlens.workflows.awm", "awm.toml"]
+restart_command = [
+    "{python}", "-m", "burstlens.workflows.awm", "awm.toml", "--restart", "{{checkpoint}}",
+]
+frames = {{ surface = "surface_*.nc" }}
+""",
+    """
+files = "checkpoint_{step}.awm"
+witness = "name"
+step = "0.0075 s"
+lead = 5
+""",
+    "[checkpoint]\nevery = 100\n",
+)
+"""The same program, of which nothing is known but its files: its job's end cuts it."""
 
 
 @dataclass(frozen=True)
@@ -126,25 +150,43 @@ class SegmentedVerdict:
     violations: list[str] = field(default_factory=list)
 
 
-def give_inputs(case: Case, steps: int, segments: str, checkpoint: str = "") -> None:
-    """Give a case the inputs of awm and its recipe."""
+def give_inputs(
+    case: Case,
+    steps: int,
+    segments: str,
+    recipe: tuple[str, str, str],
+    *,
+    walltime_s: int = 3600,
+    python: str = sys.executable,
+) -> None:
+    """Give a case the inputs of awm and its recipe; ``python`` starts the model ``command``."""
     shutil.rmtree(case.inputs)
     case.inputs.mkdir()
-    (case.inputs / "awm.toml").write_text(MODEL.format(steps=steps))
-    (case.folder / "r.toml").write_text(RECIPE.format(segments=segments, checkpoint=checkpoint))
+    simulation, checkpoint, more = recipe
+    (case.inputs / "awm.toml").write_text(MODEL.format(steps=steps) + more)
+    simulation = simulation.format(python=python)
+    about = {"simulation": simulation, "checkpoint": checkpoint, "walltime": walltime_s}
+    text = RECIPE.format(segments=segments, **about)
+    (case.folder / "r.toml").write_text(text)
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """The products of a run, by name; states without the attempt that wrote them."""
+    """The products of a run, by name; of the states of chained ones the values, without the attempt
+    in their names: their archives have the version of Python."""
     found = {}
     for path in folder.rglob("*"):
         name = str(path.relative_to(folder))
         if path.is_file() and "live" not in path.parts and path.suffix not in {".html", ".jsonl"}:
-            found[name.rpartition("_")[0] if ".states" in name else name] = path.read_bytes()
+            if ".states" in name:
+                with np.load(path) as state:
+                    values = b"".join(state[one].tobytes() for one in sorted(state))
+                found[name.rpartition("_")[0]] = values
+            else:
+                found[name] = path.read_bytes()
     return found
 
 
-def raw_values(folder: Path) -> dict[tuple[str, str], bytes]:
+def raw_values(folder: Path) -> dict[tuple[str, str, str], bytes]:
     """The variables of the files that were brought home."""
     found = {}
     for path in folder.glob("*.nc"):
@@ -164,11 +206,19 @@ class SegmentedCase(BatchCase):
     """One such run; ``whole`` is the run directory of the run in one piece."""
 
     def __init__(
-        self, slurm: Testbed, library: Path, name: str, whole: Path, *, steps: int, checkpoint: str
+        self,
+        slurm: Testbed,
+        library: Path,
+        name: str,
+        whole: Path,
+        *,
+        steps: int,
+        recipe: tuple[str, str, str] = ASKED,
     ) -> None:
         super().__init__(slurm, library, name, interval=1.0)
         self.whole = whole
-        give_inputs(self, steps, '"until done"', checkpoint)
+        about = {"walltime_s": WALLTIME_S, "python": str(slurm.python)}
+        give_inputs(self, steps, '"until done"', recipe, **about)
         for path in (self.inputs, *self.inputs.iterdir(), self.folder / "r.toml"):
             os.chown(path, slurm.user.pw_uid, slurm.user.pw_gid)
 
