@@ -4,30 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from awm_texts import block_of
 from scene_case import Scene
 
-MODEL = """
-[grid]
-nx = 32
-ny = 28
-nz = 24
-spacing_m = 100.0
-[time]
-step_s = 0.0075
-steps = 96
-[material]
-layers = [{ top_m = 0, vp_m_s = 4000, vs_m_s = 2300, rho_kg_m3 = 2400 }]
-[source]
-x_m = 1600.0
-y_m = 1400.0
-depth_m = 900.0
-strike_deg = 20.0
-dip_deg = 70.0
-rake_deg = 40.0
-moment_n_m = 1e15
-function = "bell"
-duration_s = 0.5
-[output]
+OUTPUT = """\
 surface_every = 8
 volume_every = 24
 peaks = true
@@ -36,8 +16,8 @@ station_frames = true
 [[station]]
 name = "A"
 x_m = 900.0
-y_m = 1500.0
-"""
+y_m = 1500.0"""
+MODEL = block_of((32, 28, 24), 96, OUTPUT)
 RECIPE = """
 title = "Waves in parts"
 [parameters]

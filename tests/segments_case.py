@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from awm_texts import PARAMETERS
 from launched_case import WELL as WELL
 from launched_case import Case
 
@@ -31,30 +32,6 @@ stream = "surface"
 variable = "vz"
 """
 AFTER = '[[step]]\nname = "peak"\nafter = "simulation"\ncommand = ["peak"]\n'
-PARAMETERS = """\
-[grid]
-nx = 40
-ny = 40
-nz = 20
-spacing_m = 100.0
-[time]
-step_s = 0.01
-steps = 400
-[material]
-layers = [{ top_m = 0, vp_m_s = 4000, vs_m_s = 2300, rho_kg_m3 = 2400 }]
-[source]
-x_m = 2000.0
-y_m = 2000.0
-depth_m = 1000.0
-strike_deg = 0.0
-dip_deg = 90.0
-rake_deg = 0.0
-moment_n_m = 1e15
-function = "bell"
-duration_s = 1.0
-[output]
-surface_every = 50
-"""
 WALLTIME = Ended(None, "SIGTERM", "walltime")
 FAILED = Ended(1, None, "exited")
 

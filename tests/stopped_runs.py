@@ -5,37 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from awm_texts import PARAMETERS
+
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
 from burstlens.core.run.facts import RunFacts, write_facts
 from burstlens.core.run.journal import Journal
 from burstlens.core.run.record import stamp
 
-MODEL = """
-[grid]
-nx = 40
-ny = 40
-nz = 20
-spacing_m = 100.0
-[time]
-step_s = 0.01
-steps = 400
-[material]
-layers = [{ top_m = 0, vp_m_s = 4000, vs_m_s = 2300, rho_kg_m3 = 2400 }]
-[source]
-x_m = 2000.0
-y_m = 2000.0
-depth_m = 1000.0
-mxx_n_m = 1e15
-function = "bell"
-duration_s = 1.0
-"""
-
 
 def stopped_run(run: RunDir, inputs: Path, times: Sequence[str]) -> RunDir:
     """A run of awm; its inputs are put into that folder."""
     inputs.mkdir(exist_ok=True)
-    (inputs / "awm.toml").write_text(MODEL)
+    (inputs / "awm.toml").write_text(PARAMETERS)
     table = {"simulation": {"model": "awm", "inputs": str(inputs)}, "product": []}
     facts = {"recipe": "any", "source": "any.toml", "table": table, "site": "local", **stamp()}
     write_facts(run, RunFacts(run=run.id, buffer_folder="f", **facts))

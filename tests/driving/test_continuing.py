@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from awm_texts import PARAMETERS
 
 from burstlens.core.errors import BurstlensError, RecipeError, RunError
 from burstlens.core.run import events as ev
@@ -18,28 +19,6 @@ from burstlens.core.run.record import stamp
 from burstlens.workflows.driver.claim import take_over
 from burstlens.workflows.driver.continuing import changes_of, want_continuation
 from burstlens.workflows.driver.free import free
-
-MODEL = """
-[grid]
-nx = 40
-ny = 40
-nz = 20
-spacing_m = 100.0
-[time]
-step_s = 0.01
-steps = 400
-[material]
-layers = [{ top_m = 0, vp_m_s = 4000, vs_m_s = 2300, rho_kg_m3 = 2400 }]
-[source]
-x_m = 2000.0
-y_m = 2000.0
-depth_m = 1000.0
-mxx_n_m = 1e15
-function = "bell"
-duration_s = 1.0
-[output]
-surface_every = 50
-"""
 
 
 def key(second: float) -> str:
@@ -67,7 +46,7 @@ EVENTS = (
 def run(tmp_path: Path, run_dir: RunDir):
     inputs = tmp_path / "inputs"
     inputs.mkdir()
-    (inputs / "awm.toml").write_text(MODEL)
+    (inputs / "awm.toml").write_text(PARAMETERS)
     table = {"simulation": {"model": "awm", "inputs": str(inputs)}, "product": []}
     facts = {"recipe": "any", "source": "any.toml", "table": table, "site": "local", **stamp()}
     write_facts(run_dir, RunFacts(run=run_dir.id, buffer_folder="f", **facts))

@@ -7,33 +7,11 @@ import shutil
 import time
 
 import pytest
+from awm_texts import block_of, surface_products
 
 pytestmark = pytest.mark.slow
 
-MODEL = """
-[grid]
-nx = 60
-ny = 56
-nz = 40
-spacing_m = 100.0
-[time]
-step_s = 0.0075
-steps = 480
-[material]
-layers = [{ top_m = 0, vp_m_s = 4000, vs_m_s = 2300, rho_kg_m3 = 2400 }]
-[source]
-x_m = 3000.0
-y_m = 2800.0
-depth_m = 1500.0
-strike_deg = 20.0
-dip_deg = 70.0
-rake_deg = 40.0
-moment_n_m = 1e15
-function = "bell"
-duration_s = 0.5
-[output]
-surface_every = 40
-"""
+MODEL = block_of((60, 56, 40), 480, "surface_every = 40")
 RECIPE = """
 title = "Waves"
 [simulation]
@@ -43,21 +21,7 @@ inputs = "inputs"
 every = 0.3
 [buffer]
 capacity = "200 MiB"
-[[product]]
-name = "motion"
-kind = "map"
-stream = "surface"
-variable = "vz"
-limits = [-1, 1]
-width_px = 200
-[[product]]
-name = "shaken"
-kind = "peak"
-stream = "surface"
-quantity = "pgv"
-components = ["vx", "vy"]
-width_px = 200
-"""
+""" + surface_products(200)
 
 
 def made(scene, name: str):

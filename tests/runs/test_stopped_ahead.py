@@ -6,36 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from awm_texts import block_of, surface_products
 
 pytestmark = pytest.mark.slow
 
 WALLTIME_S = 600.0
-MODEL = """
-threads = 1
-[grid]
-nx = 32
-ny = 28
-nz = 24
-spacing_m = 100.0
-[time]
-step_s = 0.0075
-steps = 3000
-[material]
-layers = [{ top_m = 0, vp_m_s = 4000, vs_m_s = 2300, rho_kg_m3 = 2400 }]
-[source]
-x_m = 1600.0
-y_m = 1400.0
-depth_m = 900.0
-strike_deg = 20.0
-dip_deg = 70.0
-rake_deg = 40.0
-moment_n_m = 1e15
-function = "bell"
-duration_s = 0.5
-[output]
-surface_every = 250
-peaks = true
-"""
+MODEL = block_of((32, 28, 24), 3000, "surface_every = 250\npeaks = true", top="threads = 1")
 RECIPE = """
 title = "Waves in jobs"
 [simulation]
@@ -48,21 +24,7 @@ lead = 60
 [buffer]
 capacity = "200 MiB"
 destroy = "never"
-[[product]]
-name = "motion"
-kind = "map"
-stream = "surface"
-variable = "vz"
-limits = [-1, 1]
-width_px = 300
-[[product]]
-name = "shaken"
-kind = "peak"
-stream = "surface"
-quantity = "pgv"
-components = ["vx", "vy"]
-width_px = 300
-"""
+""" + surface_products(300)
 
 
 def run_of(scene, name: str, *settings: str, fails: bool = False):

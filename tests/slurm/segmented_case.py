@@ -22,6 +22,7 @@ from pathlib import Path
 import netCDF4
 import numpy as np
 import pytest
+from awm_texts import block_of, surface_products
 from batch_case import BatchCase
 from disturbed_run import role_of
 from run_case import Case, end_processes
@@ -32,36 +33,14 @@ LIMIT_S = 900.0
 WALLTIME_S = 60
 """The shortest that Slurm has."""
 EVENTS = ("nothing", "driver", "supervisor", "model", "node")
-MODEL = """
-[grid]
-nx = 96
-ny = 88
-nz = 72
-spacing_m = 100.0
-[time]
-step_s = 0.0075
-steps = {steps}
-[material]
-layers = [{{ top_m = 0, vp_m_s = 4000, vs_m_s = 2300, rho_kg_m3 = 2400 }}]
-[source]
-x_m = 4600.0
-y_m = 4400.0
-depth_m = 1900.0
-strike_deg = 20.0
-dip_deg = 70.0
-rake_deg = 40.0
-moment_n_m = 1e15
-function = "bell"
-duration_s = 0.5
-[output]
+OUTPUT = """\
 surface_every = 50
 peaks = true
 station_every = 10
 [[station]]
 name = "A"
 x_m = 2900.0
-y_m = 3500.0
-"""
+y_m = 3500.0"""
 RECIPE = """
 title = "Waves that outlive their jobs"
 [simulation]
@@ -76,21 +55,7 @@ retries = 3
 capacity = "1 GiB"
 [stage_out]
 keep = ["stations.nc", "surface_*.nc"]
-[[product]]
-name = "motion"
-kind = "map"
-stream = "surface"
-variable = "vz"
-limits = [-1, 1]
-width_px = 300
-[[product]]
-name = "shaken"
-kind = "peak"
-stream = "surface"
-quantity = "pgv"
-components = ["vx", "vy"]
-width_px = 300
-[[product]]
+{products}[[product]]
 name = "crop"
 kind = "netcdf"
 stream = "surface"
@@ -163,10 +128,10 @@ def give_inputs(
     shutil.rmtree(case.inputs)
     case.inputs.mkdir()
     simulation, checkpoint, more = recipe
-    (case.inputs / "awm.toml").write_text(MODEL.format(steps=steps) + more)
+    (case.inputs / "awm.toml").write_text(block_of((96, 88, 72), steps, OUTPUT) + more)
     simulation = simulation.format(python=python)
     about = {"simulation": simulation, "checkpoint": checkpoint, "walltime": walltime_s}
-    text = RECIPE.format(segments=segments, **about)
+    text = RECIPE.format(segments=segments, products=surface_products(300), **about)
     (case.folder / "r.toml").write_text(text)
 
 

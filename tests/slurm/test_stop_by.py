@@ -10,35 +10,11 @@ from typing import Any
 
 import netCDF4
 import pytest
+from awm_texts import block_of
 from testbed import Testbed
 
 pytestmark = pytest.mark.slow
 
-MODEL = """
-threads = 1
-[grid]
-nx = 32
-ny = 28
-nz = 24
-spacing_m = 100.0
-[time]
-step_s = 0.0075
-steps = {steps}
-[material]
-layers = [{{ top_m = 0, vp_m_s = 4000, vs_m_s = 2300, rho_kg_m3 = 2400 }}]
-[source]
-x_m = 1600.0
-y_m = 1400.0
-depth_m = 900.0
-strike_deg = 20.0
-dip_deg = 70.0
-rake_deg = 40.0
-moment_n_m = 1e15
-function = "bell"
-duration_s = 0.5
-[output]
-surface_every = 250
-"""
 RECIPE = """
 title = "Waves in jobs"
 [simulation]
@@ -71,17 +47,21 @@ PartitionName=steady Nodes=ALL State=UP PriorityTier=1 PreemptMode=OFF
 PartitionName=urgent Nodes=ALL State=UP PriorityTier=10"""
 
 
+def model(steps: int) -> str:
+    return block_of((32, 28, 24), steps, "surface_every = 250", top="threads = 1")
+
+
 def waves(
     make_case: Any, steps: int, walltime: str, *, lead: str = "50 s", viewing: str = ""
 ) -> Any:
     case = make_case(viewing=f'walltime = "00:30:00"\n{viewing}')
     (case.folder / "r.toml").write_text(RECIPE.format(walltime=walltime, lead=lead))
     # Its kernels are compiled once per user, which takes a slow machine a minute.
-    (case.folder / "warm.toml").write_text(MODEL.format(steps=2))
+    (case.folder / "warm.toml").write_text(model(2))
     command = [case.python, "-m", "burstlens.workflows.awm", "warm.toml"]
     done = case.slurm.run(command, cwd=case.folder, timeout=200)
     assert done.returncode == 0, done.stdout + done.stderr
-    (case.inputs / "awm.toml").write_text(MODEL.format(steps=steps))
+    (case.inputs / "awm.toml").write_text(model(steps))
     return case
 
 

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from awm_texts import PARAMETERS
 
 from burstlens.core.run import events as ev
 from burstlens.core.run.directory import RunDir
@@ -26,27 +27,6 @@ from burstlens.workflows.publishing.context import RunContext
 pytestmark = pytest.mark.integration
 
 FOLDER = "storm-1-0a1b"
-MODEL = """
-[grid]
-nx = 40
-ny = 40
-nz = 20
-spacing_m = 100.0
-[time]
-step_s = 0.01
-steps = 400
-[material]
-layers = [{ top_m = 0, vp_m_s = 4000, vs_m_s = 2300, rho_kg_m3 = 2400 }]
-[source]
-x_m = 2000.0
-y_m = 2000.0
-depth_m = 1000.0
-mxx_n_m = 1e15
-function = "bell"
-duration_s = 1.0
-[output]
-surface_every = 50
-"""
 
 
 def key(second: float) -> str:
@@ -63,8 +43,8 @@ def run(tmp_path: Path, run_dir: RunDir) -> RunDir:
     inputs, folder = tmp_path / "inputs", tmp_path / "buffer" / FOLDER / "1"
     inputs.mkdir()
     folder.mkdir(parents=True)
-    (inputs / "awm.toml").write_text(MODEL)
-    (folder / "awm.toml").write_text(MODEL)
+    (inputs / "awm.toml").write_text(PARAMETERS)
+    (folder / "awm.toml").write_text(PARAMETERS)
     for file in (name(1.0), name(2.0), "surface_000000.nc", "model.log"):
         (folder / file).write_bytes(file.encode())
     table = {
