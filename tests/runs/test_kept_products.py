@@ -45,7 +45,7 @@ def test_a_checkpoint_that_was_cut_is_suspect_and_the_one_before_is_used(resumed
     begun = [one.get("checkpoint") for one in run.events("simulation.submitting")]
     whole = [one["time"] for one in run.events("checkpoint.whole") if one["attempt"] == 1]
     assert begun == [None, cut["time"], whole[-3]]
-    assert "could not go on from it" in suspect["reason"]
+    assert "could not continue from it" in suspect["reason"]
 
 
 def test_products_that_come_out_the_same_are_kept_as_they_are(resumed):

@@ -11,14 +11,14 @@ from awm_texts import block_of, surface_products
 
 pytestmark = pytest.mark.slow
 
-MODEL = block_of((60, 56, 40), 480, "surface_every = 40")
+MODEL = block_of((60, 56, 40), 1920, "surface_every = 160")
 RECIPE = """
 title = "Waves"
 [simulation]
 model = "awm"
 inputs = "inputs"
 [checkpoint]
-every = 0.3
+every = 1.2
 [buffer]
 capacity = "200 MiB"
 """ + surface_products(200)
