@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 from collections.abc import Collection, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,8 +30,8 @@ from burstlens.workflows.awm.stability import UnstableError
 
 PIECE_BYTES = 1 << 20
 """A field is checked, summed and written in such pieces, which stay in the core's cache."""
-FLUSHED_BYTES = 1 << 24
-"""So much is brought to disk while as much or more is still written: that pays for the CRCs."""
+BEGUN_BYTES = 1 << 22
+"""After so much the disk begins, while the rest is checked and summed: that pays for both."""
 FORMAT = 1
 """Of the file, and of the loops: to be raised when a step from the same state gives other bits."""
 UNTOUCHED: dict[str, bool | set[str]] = {
@@ -166,29 +165,32 @@ class Checkpoints:
 def _write(path: Path, head: Mapping[str, Any], state: State) -> None:
     part, fields = part_of(path), list[dict[str, Any]]()
     try:
-        with open(part, "wb", buffering=0) as file, ThreadPoolExecutor(1, "awm disk") as threads:
-            handle, flushed = file.fileno(), file.seek(HEAD_BYTES)
-            flush: Future[None] | None = None
-            last = sum(values.nbytes for values in state.values()) + HEAD_BYTES - FLUSHED_BYTES
+        with open(part, "wb", buffering=0) as file:
+            handle, begun = file.fileno(), file.seek(HEAD_BYTES)
             for name, values in state.items():
                 about = {"name": name, "shape": values.shape, "type": values.dtype.str}
                 crc = _write_field(handle, values)
                 if crc is None:
                     raise UnstableError.of(name, head["step"])
                 fields.append({**about, "crc32": crc})
-                if flushed + FLUSHED_BYTES <= file.tell() <= last and (not flush or flush.done()):
-                    if flush is not None:
-                        flush.result()
-                    flush, flushed = threads.submit(os.fdatasync, handle), file.tell()
+                if (count := file.tell() - begun) >= BEGUN_BYTES:
+                    _begin_writing(handle, begun, count)
+                    begun += count
             file.seek(0)
             file.write(_line({**head, "fields": fields}))
-            if flush is not None:
-                flush.result()
             os.fsync(handle)
         part.replace(path)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def _begin_writing(handle: int, first: int, count: int) -> None:
+    """Have the kernel bring these bytes to disk meanwhile: Linux begins with it when they are said
+    not to be needed. Errors come out at the fsync."""
+    if hasattr(os, "posix_fadvise"):
+        with suppress(OSError):  # only a hint
+            os.posix_fadvise(handle, first, count, os.POSIX_FADV_DONTNEED)
 
 
 def _unlink(paths: Collection[Path]) -> None:
