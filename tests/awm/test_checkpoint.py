@@ -58,15 +58,15 @@ def test_only_the_latest_are_kept(run, tmp_path):
 
 
 def test_while_one_is_written_there_is_at_most_one_more_than_are_kept(run, tmp_path, monkeypatch):
-    folder, counts, real, unlink = tmp_path / "one", [], os.fdatasync, checkpoint._unlink
-    monkeypatch.setattr(checkpoint, "FLUSHED_BYTES", 1 << 20)
+    folder, counts, real, unlink = tmp_path / "one", [], os.posix_fadvise, checkpoint._unlink
+    monkeypatch.setattr(checkpoint, "BEGUN_BYTES", 1 << 18)
     monkeypatch.setattr(checkpoint, "_unlink", lambda paths: (time.sleep(0.05), unlink(paths)))
 
-    def count(handle):
+    def count(*about):
         counts.append(sum("checkpoint" in path.name for path in folder.iterdir()))
-        real(handle)
+        real(*about)
 
-    monkeypatch.setattr(os, "fdatasync", count)
+    monkeypatch.setattr(os, "posix_fadvise", count)
     run("one", time={"steps": 8}, checkpoint={"every": 1, "keep": 2}).go()
     assert max(counts) == 3
 
