@@ -14,6 +14,7 @@ import random
 import shutil
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -28,6 +29,8 @@ from disturbed_run import role_of
 from run_case import Case, end_processes
 from testbed import ACTIVE, Testbed
 
+_NETCDF = threading.Lock()
+"""netCDF4 is not safe in several threads, and runs are compared in some."""
 RESUMES = 4
 LIMIT_S = 900.0
 WALLTIME_S = 60
@@ -154,10 +157,11 @@ def files(folder: Path) -> dict[str, bytes]:
 def raw_values(folder: Path) -> dict[tuple[str, str, str], bytes]:
     """The variables of the files that were brought home."""
     found = {}
-    for path in folder.glob("*.nc"):
-        with netCDF4.Dataset(path) as file:
-            for name, variable in file.variables.items():
-                found[path.name, name] = variable[:].data.tobytes()
+    with _NETCDF:
+        for path in folder.glob("*.nc"):
+            with netCDF4.Dataset(path) as file:
+                for name, variable in file.variables.items():
+                    found[path.name, name] = variable[:].data.tobytes()
     return found
 
 
