@@ -273,6 +273,22 @@ def test_a_buffer_that_an_earlier_driver_had_is_asked_for_again_by_its_place(cas
     assert gone[-1].known is None
 
 
+def test_a_job_that_an_earlier_driver_journalled_is_not_journalled_again(case):
+    about = {"job": "attempt-1", "attempt": 1}
+    run = case(
+        events=[ev.SimulationSubmitting(**about), ev.SimulationSubmitted(**about, job_id="7")]
+    )
+    run.tell(happened.LoopBegun())
+    run.tell(happened.BufferReady(BUFFER, adopted=True))
+    run.tell(happened.StagedIn(1, 1000, 0))
+    run.tell(happened.JobsDescribed())
+    assert kinds(run.tell(happened.JobSubmitted("attempt-1", "7"))) == []
+    assert kinds(run.tell(happened.JobSubmitted("attempt-1", "8"))) == [
+        "simulation.submitted",
+        "Sync",
+    ]
+
+
 @pytest.mark.parametrize("stopping", [True, False])
 def test_a_stop_is_done_with_the_first_report_that_was_made_after_it(case, stopping):
     run = case()

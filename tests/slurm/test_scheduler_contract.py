@@ -29,12 +29,14 @@ class TestSlurm(SchedulerContract):
     ):
         whole = ("#SBATCH --exclusive", "#SBATCH --nodes=3")
         runs = submit("sleep 600", "runs", *whole)
-        self.wait(scheduler, runs, lambda state: not state.waiting)
+        state = self.wait(scheduler, runs, lambda state: not state.waiting)
+        assert state.state == "RUNNING"
         first, second = submit("true", "a", *whole), submit("true", "b", *whole)
         held = submit("true", "held", "#SBATCH --hold")
         late = submit("true", "late", "#SBATCH --begin=now+1hour")
         found = scheduler.forecast()
         assert runs not in found
+        assert {first, second, held, late} <= found.keys(), scheduler.look(first)
         assert (found[first].by, found[first].of) == ("Slurm", found[second].of)
         assert 1 <= found[first].position < found[second].position <= found[second].of
         assert found[held].position is None

@@ -166,6 +166,9 @@ class Jobs:
         if name.startswith(AHEAD):
             self.next_job.submitted(event)
             return
+        known = self._history.jobs.get(name)
+        if known is not None and known.job_id == job_id:
+            return  # a former driver journalled it
         if name == self.simulation:
             self._state.outbox.append(
                 ev.SimulationSubmitted(job=name, attempt=self.attempt, job_id=job_id)
