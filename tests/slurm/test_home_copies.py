@@ -61,7 +61,7 @@ def waves(make_case: Any, kind: str) -> BatchCase:
     assert case.wait(whole, 300).code == 0, case.said()
     took_s = json.loads((case.runs / "r" / "attempts" / "1" / "ended.json").read_text())["seconds"]
     case.runs = parts_of
-    job = f"00:00:{max(8, min(59, round(took_s / 2.5 * 4 / 3)))}"
+    job = f"00:00:{max(8, min(59, round(took_s / 2.5 * 4 / 3))):02d}"
     recipe = RECIPE.format(segments='"until done"', walltime=job) + LONGER
     (case.folder / "r.toml").write_text(recipe)
     return case
