@@ -25,18 +25,18 @@ class TestSlurm(SchedulerContract):
         return tmp_path
 
     def test_jobs_that_wait_are_ranked_by_priority_and_have_slurms_estimate(
-        self, scheduler, submit
+        self, scheduler, submit, slurm
     ):
         whole = ("#SBATCH --exclusive", "#SBATCH --nodes=3")
         runs = submit("sleep 600", "runs", *whole)
-        state = self.wait(scheduler, runs, lambda state: not state.waiting)
-        assert state.state == "RUNNING"
+        self.wait(scheduler, runs, lambda state: state.state == "RUNNING")
         first, second = submit("true", "a", *whole), submit("true", "b", *whole)
         held = submit("true", "held", "#SBATCH --hold")
         late = submit("true", "late", "#SBATCH --begin=now+1hour")
         found = scheduler.forecast()
         assert runs not in found
-        assert {first, second, held, late} <= found.keys(), scheduler.look(first)
+        queue = slurm.daemons.ask("scontrol", "-o", "show", "jobs")
+        assert {first, second, held, late} <= found.keys(), queue
         assert (found[first].by, found[first].of) == ("Slurm", found[second].of)
         assert 1 <= found[first].position < found[second].position <= found[second].of
         assert found[held].position is None
