@@ -14,7 +14,7 @@ from awm_texts import block_of, surface_products
 from batch_case import BatchCase
 from testbed import Testbed
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 MODEL = block_of((60, 56, 40), 2000, "surface_every = 100")
 RECIPE = """

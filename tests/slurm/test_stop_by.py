@@ -13,7 +13,7 @@ import pytest
 from awm_texts import block_of
 from testbed import Testbed
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 RECIPE = """
 title = "Waves in jobs"

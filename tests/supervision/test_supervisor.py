@@ -44,8 +44,14 @@ def test_the_program_runs_in_its_own_folder_and_its_log_comes_home(ended, place,
 
 def test_logs_come_home_after_a_failure_too(ended, run_dir):
     end = ended("mkdir deep; echo cfl > deep/rsl.error.0000; exit 3", keep_logs=["deep/rsl.*"])
-    assert (end["exit_code"], end["reason"]) == (3, "exited")
+    assert (end["exit_code"], end["reason"], end["last_line"]) == (3, "exited", "")
     assert (run_dir.logs / "attempt-1" / "deep" / "rsl.error.0000").read_text() == "cfl\n"
+
+
+def test_the_last_line_of_a_failed_programs_log_comes_with_its_end(ended):
+    end = ended("echo first; printf 'no \\377compiler\\n\\n \\n'; exit 3")
+    assert end["last_line"] == "no \ufffdcompiler"
+    assert ended("echo all is well", name="attempt-2")["last_line"] == ""
 
 
 def test_the_log_of_an_attempt_that_was_killed_stays_when_the_next_one_truncates_it(ended, run_dir):

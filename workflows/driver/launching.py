@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Mapping
 from concurrent.futures import Future
 from pathlib import Path
@@ -33,7 +32,6 @@ from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.recipe.recipe import Step
 from burstlens.workflows.viewing.graph import Graph
 
-LOG_BYTES = 4096
 MOST_SHOWN = 300
 
 
@@ -108,8 +106,8 @@ class Launching:
         if end is None:
             return JobEnded(asked.name, None, _root(error))
         failed = not (end.well or end.stopped) and asked.name.startswith("step-")
-        log = self._run.logs / asked.name / f"{asked.name}.log"
-        return JobEnded(asked.name, end, said=last_line(log) if failed else "")
+        said = shorten(printable(end.last_line), MOST_SHOWN) if failed else ""
+        return JobEnded(asked.name, end, said=said)
 
     def see(self, asked: SeeJobs) -> JobsSeen:
         """What can be seen of the jobs now."""
@@ -164,16 +162,6 @@ class Launching:
         """Give a request to the supervisors on this node that live; whether there is any."""
         told = [direct_requests.send(self._run.job(job), name, reason) for job in self._live]
         return any(told)
-
-
-def last_line(log: Path) -> str:
-    """The last line with text of a job's log, which mostly says why it failed; else empty."""
-    with contextlib.suppress(OSError), log.open("rb") as file:
-        file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_BYTES))
-        text = file.read(LOG_BYTES).decode(errors="replace")
-        lines = [line for line in text.splitlines() if line.strip()]
-        return shorten(printable(lines[-1]), MOST_SHOWN) if lines else ""
-    return ""
 
 
 def _idle_s(folder: Path) -> float | None:

@@ -25,6 +25,9 @@ if not __package__:  # started by its path: a package of the files here, without
 
 from burstlens.core.whole_copy import Checksum, copy_whole, rename
 
+LAST_BYTES = 4096
+"""So much of a log's end is searched for its last line."""
+
 
 def make(base: Path, job: Mapping[str, Any]) -> Path:
     """The folder of that job below the buffer's root ``base``, with the small files that the job
@@ -156,6 +159,16 @@ def remove_link(path: Path) -> None:
 def home(job: Mapping[str, Any]) -> Path:
     """The folder of the run directory that the job's logs are brought to."""
     return Path(job["run_dir"], "logs", job["name"])
+
+
+def last_line(log: Path) -> str:
+    """The last line with text of a job's log, which mostly says why it failed; else empty. It goes
+    with the job's end: the log itself comes home after it."""
+    with contextlib.suppress(OSError), log.open("rb") as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - LAST_BYTES))
+        lines = file.read(LAST_BYTES).decode(errors="replace").splitlines()
+        return next((line for line in reversed(lines) if line.strip()), "")
+    return ""
 
 
 def logs(base: Path, job: Mapping[str, Any]) -> Iterator[str]:

@@ -45,6 +45,8 @@ class Ended:
     """When it ended, by its node."""
     cores: int | None = field(default=None, compare=False)
     """CPUs that it had on each node."""
+    last_line: str = field(default="", compare=False)
+    """The last line of its log, where its program failed."""
 
     @property
     def well(self) -> bool:
@@ -125,6 +127,7 @@ def run_job(
         reported.get("idle_s"),
         reported.get("ended"),
         reported.get("cores"),
+        reported.get("last_line") or "",
     )
     if job_id is not None and not (end.well or end.stopped) and launcher.is_requeued(job_id):
         end = replace(end, reason=REQUEUED)

@@ -135,7 +135,8 @@ class Supervisor:
         job_processes.end_children({process.pid})
         if reason != "given up":  # then another process has written it
             end = self._end(process.returncode, reason, "")
-            self.folder.write("ended.json", end, self._write_last_trips)
+            said = model_folder.last_line(folder / self.job["log"]) if process.returncode else ""
+            self.folder.write("ended.json", end | {"last_line": said}, self._write_last_trips)
         self._bring_logs_home(base)
         if reason != "given up":
             self._send_word()
