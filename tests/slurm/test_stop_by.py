@@ -78,7 +78,7 @@ def is_unbroken(case: Any, folder: Path) -> bool:
     """Whether the frames at home are those of awm alone, in one piece."""
     (folder / "awm.toml").write_text((case.inputs / "awm.toml").read_text())
     command = [sys.executable, "-m", "burstlens.workflows.awm", "awm.toml"]
-    subprocess.run(command, cwd=folder, check=True, timeout=200, stdout=subprocess.DEVNULL)
+    subprocess.run(command, cwd=folder, check=True, timeout=400, stdout=subprocess.DEVNULL)
     names = sorted(path.name for path in folder.glob("surface_*.nc"))
     home = case.run / "output"
     assert sorted(path.name for path in home.glob("surface_*.nc")) == names
@@ -112,7 +112,8 @@ def test_a_job_that_makes_way_for_another_leaves_a_checkpoint_and_the_next_one_g
 ) -> None:
     steady = 'options = ["--partition=steady"]'
     with slurm.configured(KillWait=PREEMPTION, PartitionName=PARTITIONS):
-        case = waves(make_case, 4000, "01:00:00", lead="60 s", viewing=steady)
+        # Slurm may take its time to make way, and the model must not have ended by then.
+        case = waves(make_case, 12000, "01:00:00", lead="60 s", viewing=steady)
         driver = case.launch()
         job = case.await_job("attempt-1")
         case.await_event("product.published")
