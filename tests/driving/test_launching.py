@@ -1,23 +1,29 @@
-"""The last line of a job's log."""
+"""What the driver says of a job that failed."""
 
-from burstlens.workflows.driver.launching import LOG_BYTES, MOST_SHOWN, last_line
+from types import SimpleNamespace
+from typing import Any
 
+import pytest
 
-def test_it_is_the_last_one_with_text(tmp_path):
-    log = tmp_path / "log"
-    log.write_text("cc -o a a.c\na.c:1: error: no mpi.h\n\n  \n")
-    assert last_line(log) == "a.c:1: error: no mpi.h"
-
-
-def test_a_log_that_is_empty_or_missing_has_none(tmp_path):
-    (tmp_path / "log").touch()
-    assert last_line(tmp_path / "log") == last_line(tmp_path / "nowhere") == ""
+from burstlens.workflows.driver.launching import MOST_SHOWN, Launching
+from burstlens.workflows.ordering.events import JobEnded
+from burstlens.workflows.ordering.instructions import Launch
+from burstlens.workflows.placement.supervised import Ended, JobFailedError
 
 
-def test_a_long_log_is_read_from_its_end_and_a_long_line_is_shortened(tmp_path):
-    log = tmp_path / "log"
-    log.write_bytes(b"x" * 9 * LOG_BYTES + b"\nwhy \x1b[31m\xff" + b"y" * 2 * MOST_SHOWN + b"\n")
-    found = last_line(log)
-    assert found.startswith("why ")
-    assert len(found) <= MOST_SHOWN
-    assert found.isprintable()
+def ended(name: str, **how: Any) -> JobEnded:
+    launching: Any = SimpleNamespace(_live={name})
+    error = JobFailedError(name, Ended(1, None, "exited", **how))
+    return Launching.ended(launching, Launch(name, (), on_login=False), None, error)
+
+
+@pytest.mark.parametrize(("name", "said"), [("step-real-1", "no mpi.h"), ("attempt-1", "")])
+def test_of_a_step_it_is_the_last_line_of_its_log(name: str, said: str) -> None:
+    assert ended(name, last_line="no mpi.h").said == said
+
+
+def test_a_long_line_is_shortened_and_printable() -> None:
+    said = ended("step-real-1", last_line="why \x1b[31m\ufffd" + "y" * 2 * MOST_SHOWN).said
+    assert said.startswith("why ")
+    assert len(said) <= MOST_SHOWN
+    assert said.isprintable()
