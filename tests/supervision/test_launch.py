@@ -13,7 +13,7 @@ import pytest
 
 from burstlens.core.durable import read_json, write_json
 from burstlens.workflows.placement.launch import LocalLauncher
-from burstlens.workflows.placement.supervised import Ended, JobFailedError, run_job
+from burstlens.workflows.placement.supervised import MOST_SHOWN, Ended, JobFailedError, run_job
 
 pytestmark = pytest.mark.integration
 
@@ -110,6 +110,16 @@ def test_a_job_that_fails_raises_with_its_end(launcher, job):
     with pytest.raises(JobFailedError, match="attempts/1 ended with exit code 3") as raised:
         run_job(launcher, job("exit 3"), lambda _: None, [])
     assert raised.value.ended.exit_code == 3
+
+
+def test_the_last_line_of_its_log_is_short_and_printable(launcher, job):
+    program = f"printf 'first\\nwhy \\033[31m\\377{'y' * 2 * MOST_SHOWN}\\n'; exit 3"
+    with pytest.raises(JobFailedError) as raised:
+        run_job(launcher, job(program), lambda _: None, [])
+    said = raised.value.ended.last_line
+    assert said.startswith("why ")
+    assert len(said) <= MOST_SHOWN
+    assert said.isprintable()
 
 
 def test_a_job_that_has_ended_is_not_started_again(launcher, job, wait_for, tmp_path):

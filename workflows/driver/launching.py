@@ -10,8 +10,6 @@ from typing import Any
 
 from burstlens.core.durable import read_json
 from burstlens.core.existence import check_existence
-from burstlens.core.fault import shorten
-from burstlens.core.printable import printable
 from burstlens.workflows.driver.scheduling import BufferJob
 from burstlens.workflows.ordering.events import JobEnded, JobsSeen, StagedIn
 from burstlens.workflows.ordering.instructions import (
@@ -31,8 +29,6 @@ from burstlens.workflows.placement.supervised import Ended, JobFailedError, desc
 from burstlens.workflows.publishing.context import RunContext
 from burstlens.workflows.recipe.recipe import Step
 from burstlens.workflows.viewing.graph import Graph
-
-MOST_SHOWN = 300
 
 
 class Launching:
@@ -106,8 +102,7 @@ class Launching:
         if end is None:
             return JobEnded(asked.name, None, _root(error))
         failed = not (end.well or end.stopped) and asked.name.startswith("step-")
-        said = shorten(printable(end.last_line), MOST_SHOWN) if failed else ""
-        return JobEnded(asked.name, end, said=said)
+        return JobEnded(asked.name, end, said=end.last_line if failed else "")
 
     def see(self, asked: SeeJobs) -> JobsSeen:
         """What can be seen of the jobs now."""

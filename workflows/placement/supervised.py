@@ -14,6 +14,8 @@ from burstlens.cluster_configs.scheduler import CANCELLED, PREEMPTED
 from burstlens.core.durable import make_folders, read_json, write_json
 from burstlens.core.errors import BurstlensError, RunError, SiteError
 from burstlens.core.existence import again
+from burstlens.core.fault import shorten
+from burstlens.core.printable import printable
 from burstlens.core.run.attempts import REQUEUED
 from burstlens.workflows.placement.job_end import STOP_BY, TERMINATED, WALLTIME
 from burstlens.workflows.placement.job_folder import names_in
@@ -25,6 +27,8 @@ LOOK_S, LATER_LOOK_S, LATER = 0.2, 0.5, 10.0
 SILENT_PAUSE_S = 5.0
 """Before a scheduler that did not answer is asked again."""
 AWAY_PAUSE_S = 0.5
+MOST_SHOWN = 300
+"""Characters of a log's last line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +131,7 @@ def run_job(
         reported.get("idle_s"),
         reported.get("ended"),
         reported.get("cores"),
-        reported.get("last_line") or "",
+        shorten(printable(reported.get("last_line") or ""), MOST_SHOWN),
     )
     if job_id is not None and not (end.well or end.stopped) and launcher.is_requeued(job_id):
         end = replace(end, reason=REQUEUED)
